@@ -1,0 +1,46 @@
+# Every target sets up what it needs. PYTHON may name another interpreter (3.11 or newer).
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: setup demo test test-all check lint types contracts docs bench clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $(READY)
+
+demo: setup
+	$(BIN)/karat demo
+
+# What a contributor runs: light dependencies, a few minutes at most.
+test: setup
+	$(BIN)/pytest
+
+# Everything: later steps add browser, PostgreSQL, Spark and training here, and install what they need.
+test-all: check
+
+check: lint types contracts docs test
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+contracts: setup
+	$(BIN)/lint-imports
+
+# Write the generated parts: JSON Schemas and the blocks in docs/. `pytest` fails while they are stale.
+docs: setup
+	$(BIN)/python tools/generate.py --check
+
+bench: setup
+	$(BIN)/python bench/run.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

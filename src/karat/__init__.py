@@ -1,0 +1,88 @@
+"""Karat measures entity linkers.
+
+>>> import karat
+>>> result = karat.evaluate(karat.load("demo"), karat.load_run("demo/perfect"))
+>>> result["strong:micro.f1"]
+1.0
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from karat.version import __version__
+
+if TYPE_CHECKING:
+    from karat.errors import InputError, KaratError, UnknownNameError, UsageError
+    from karat.model.corpus import Corpus
+    from karat.model.document import UNLINKED, Answer, Candidate, Document, Label, Reply, Statement, Tag
+    from karat.model.name import MeasureName, parse_measure
+    from karat.model.result import Result
+    from karat.model.run import Run
+    from karat.model.signature import Signature, parse_signature
+    from karat.pipeline.evaluate import evaluate
+    from karat.pipeline.explain import explain
+    from karat.pipeline.load import load, load_run, save
+
+__all__ = [
+    "UNLINKED",
+    "Answer",
+    "Candidate",
+    "Corpus",
+    "Document",
+    "InputError",
+    "KaratError",
+    "Label",
+    "MeasureName",
+    "Reply",
+    "Result",
+    "Run",
+    "Signature",
+    "Statement",
+    "Tag",
+    "UnknownNameError",
+    "UsageError",
+    "__version__",
+    "evaluate",
+    "explain",
+    "load",
+    "load_run",
+    "parse_measure",
+    "parse_signature",
+    "save",
+]
+
+_HOME = {
+    "karat.errors": ("InputError", "KaratError", "UnknownNameError", "UsageError"),
+    "karat.model.corpus": ("Corpus",),
+    "karat.model.document": (
+        "UNLINKED",
+        "Answer",
+        "Candidate",
+        "Document",
+        "Label",
+        "Reply",
+        "Statement",
+        "Tag",
+    ),
+    "karat.model.name": ("MeasureName", "parse_measure"),
+    "karat.model.result": ("Result",),
+    "karat.model.run": ("Run",),
+    "karat.model.signature": ("Signature", "parse_signature"),
+    "karat.pipeline.evaluate": ("evaluate",),
+    "karat.pipeline.explain": ("explain",),
+    "karat.pipeline.load": ("load", "load_run", "save"),
+}
+"""Where each public name lives; it is imported when first used, so that `import karat` stays light."""
+
+
+def __getattr__(name: str) -> object:
+    for module, exported in _HOME.items():
+        if name in exported:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'karat' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

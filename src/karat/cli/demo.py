@@ -1,0 +1,26 @@
+"""`karat demo`."""
+
+from __future__ import annotations
+
+import click
+
+_NEXT = """
+Try next:
+  karat score demo demo --by types                        scores by entity type
+  karat score demo demo/noisy --verdicts cases.jsonl      every case behind the numbers
+  karat score demo demo -m entity:micro.f1 -m weak:accuracy    other measures
+  karat explain strong:micro.f1                           what a number means
+  karat score gold.jsonl answers.jsonl                    your own files (docs/formats.md)
+"""
+
+
+@click.command()
+def command() -> None:
+    """Score the stored answers on the built-in benchmark and say what to try next."""
+    from karat.cli.score import show
+    from karat.pipeline.evaluate import evaluate
+    from karat.pipeline.load import load, load_run, stored_runs
+
+    corpus = load("demo")
+    show([evaluate(corpus, load_run(name)) for name in stored_runs("demo")])
+    click.echo(_NEXT, nl=False)

@@ -1,0 +1,20 @@
+"""`karat explain SIGNATURE | MEASURE`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("what", metavar="SIGNATURE|MEASURE")
+def command(what: str) -> None:
+    """Say in prose what a signature or a measure name means, with formula and edge cases.
+
+    \b
+    karat explain strong:micro.f1
+    karat explain 'weak[nil]:macro.p'
+    karat explain 'karat:0.1.0|data:…'
+    """
+    from karat.pipeline.explain import explain
+
+    click.echo(explain(what))

@@ -1,0 +1,64 @@
+"""The command line: one file per command, imported only when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from karat.errors import KaratError
+from karat.version import __version__
+
+COMMANDS = {
+    "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
+    "explain": "Say what a signature or a measure name means.",
+    "score": "Score answers against a gold standard.",
+}
+"""Every command with its one-line help, so that listing them imports none of them."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        found = import_module(f"karat.cli.{name}").command
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="karat")
+def karat() -> None:
+    """Karat measures entity linkers: how pure is the gold they find?
+
+    \b
+    karat demo                       see it work
+    karat score GOLD ANSWERS…        score your own files
+    karat explain MEASURE            what a number means
+    """
+
+
+def main() -> None:
+    """Run the command line; what Karat raises on purpose becomes one message and exit code 2."""
+    try:
+        karat(prog_name="karat", standalone_mode=False)
+    except KaratError as problem:
+        click.echo(f"karat: {problem}", err=True)
+        sys.exit(2)
+    except click.exceptions.Abort:
+        click.echo("karat: stopped", err=True)
+        sys.exit(130)
+    except click.ClickException as problem:
+        problem.show()
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone: nothing to say, and nobody to say it to
+        sys.exit(141)

@@ -1,0 +1,110 @@
+"""`karat score GOLD ANSWERS…`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from karat.model.result import Result
+
+_LARGE = 20_000  # documents from which on a progress bar is worth its line
+
+
+@click.command()
+@click.argument("gold")
+@click.argument("answers", nargs=-1, required=True)
+@click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
+@click.option("--match", metavar="R,…", help="Relations: strong, weak, mention, mention-weak, entity, or a .py file.")
+@click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
+@click.option("--threshold", metavar="T", help="Leave out answers with a score below T.")
+@click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Show this measure (repeatable).")
+@click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, … (repeatable).")
+@click.option("--json", "json_file", metavar="FILE", help="Write the result file (- for standard output).")
+@click.option("--verdicts", "verdicts_file", metavar="FILE", help="Write every case (.parquet or .jsonl).")
+@click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
+@click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
+@click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
+def command(
+    gold: str,
+    answers: tuple[str, ...],
+    like: str,
+    match: str | None,
+    overrides: tuple[str, ...],
+    threshold: str | None,
+    measures: tuple[str, ...],
+    by: tuple[str, ...],
+    json_file: str | None,
+    verdicts_file: str | None,
+    gold_format: str | None,
+    answers_format: str | None,
+    allow_unknown: bool,
+) -> None:
+    """Score answers against a gold standard.
+
+    GOLD and ANSWERS are files (Karat JSONL or Parquet, also .gz and .zst), - for standard input, or names:
+    `demo` is the built-in benchmark and stands for its stored answers too. Several files of answers are shown
+    side by side.
+
+    \b
+    karat score gold.jsonl mine.jsonl
+    karat score demo demo --by types
+    karat score demo demo/noisy --verdicts cases.jsonl
+    """
+    from karat.cli.choices import chosen
+    from karat.errors import UsageError
+    from karat.pipeline.evaluate import evaluate
+    from karat.pipeline.load import load, load_run, stored_runs
+    from karat.pipeline.save import save_results, save_verdicts
+
+    runs = [name for given in answers for name in stored_runs(given)]
+    if [gold, *runs].count("-") > 1:
+        raise UsageError("standard input can be read once. Give - for one argument only.")
+    choices = chosen(overrides, match=match, threshold=threshold)
+    corpus = load(gold, format=gold_format, text=verdicts_file is not None)
+    results = []
+    for name in runs:
+        run = load_run(name, format=answers_format)
+        with _progress(len(corpus), run.name) as progress:
+            results.append(
+                evaluate(
+                    corpus,
+                    run,
+                    like=like,
+                    choices=choices,
+                    measures=measures,
+                    by=by,
+                    allow_unknown=allow_unknown,
+                    progress=progress,
+                )
+            )
+    if verdicts_file is not None:
+        save_verdicts(results, verdicts_file)
+    if json_file is not None:
+        save_results(results, json_file)
+    if "-" not in (json_file, verdicts_file):
+        show(results)
+
+
+def show(results: list[Result]) -> None:
+    """Print the table."""
+    from karat.registry import get
+    from karat.spec.report import Report
+
+    click.echo(get("reports", "table", Report).render(results), nl=False)
+
+
+@contextmanager
+def _progress(documents: int, name: str) -> Iterator[Callable[[int], None] | None]:
+    """A progress bar on standard error, for large corpora and people who look."""
+    if documents < _LARGE or not sys.stderr.isatty():
+        yield None
+        return
+    with click.progressbar(length=documents, label=name, file=sys.stderr) as bar:
+        yield bar.update

@@ -1,0 +1,46 @@
+"""Everything Karat raises on purpose.
+
+KaratError                  the root: catch this one
+├── InputError              a file or an object is not what it should be: where, found, expected, remedy
+├── UnknownNameError        no plugin, choice, measure or document of that name; says which are near
+└── UsageError              the request itself makes no sense with these inputs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class KaratError(Exception):
+    """The root of all errors that Karat raises on purpose; the message is meant for the user."""
+
+
+class InputError(KaratError):
+    """Input that cannot be used, said as a repair manual.
+
+    `where` is a file, `file:line` or an object; the other three are short sentences without a full stop.
+    """
+
+    def __init__(self, where: str, *, found: str, expected: str, remedy: str) -> None:
+        self.where = where
+        self.found = found
+        self.expected = expected
+        self.remedy = remedy
+        super().__init__(f"{where}: found {found}; expected {expected}. {remedy}.")
+
+
+class UnknownNameError(KaratError):
+    """A name that is not registered, with the nearest known ones."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(sorted(known))
+        near = get_close_matches(name, self.known, n=2, cutoff=0.5)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        super().__init__(f"unknown {kind} {name!r}.{hint} Known: {', '.join(self.known) or 'none'}.")
+
+
+class UsageError(KaratError):
+    """A request that makes no sense as it stands; the message says what to ask for instead."""

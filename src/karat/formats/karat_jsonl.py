@@ -1,0 +1,329 @@
+"""Karat's own JSONL: one document (gold) or one reply (answers) per line.
+
+Arrow reads straight into columns. It cannot say where a defect is, nor tell null from absent, so that whatever
+it refuses, and whatever it could have understood in two ways, is read again line by line with exact errors.
+A law test holds the two to accepting the same files.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import IO, Any, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from karat.errors import InputError
+from karat.model.arrow import Arrow
+from karat.model.corpus import Corpus
+from karat.model.document import Document, Header, Reply
+from karat.model.rows import to_table
+from karat.model.run import Run
+from karat.model.schema import ANSWERS, GOLD, conform
+from karat.spec.format import Bytes, Format
+
+_BOM = b"\xef\xbb\xbf"
+_T = TypeVar("_T", bound=msgspec.Struct)
+
+_BLOCK = 4 << 20
+_SAMPLE_LINES = 50
+
+
+class _Side(NamedTuple):
+    """What differs between gold and answers."""
+
+    header: str
+    kind: type[Document] | type[Reply]
+    schema: Arrow
+    items: str
+
+
+_GOLD = _Side("gold/1", Document, GOLD, "labels")
+_ANSWERS = _Side("answers/1", Reply, ANSWERS, "answers")
+
+
+class _Content(NamedTuple):
+    """What a file says: its table, what its header says, and the line of each row."""
+
+    table: Arrow
+    about: dict[str, str]
+    line: Callable[[int], int]
+
+
+def read_corpus(source: Bytes, text: bool) -> Corpus:
+    """Gold documents; the texts are always kept."""
+    table, about, line = _read(source, _GOLD)
+    name = about.pop("name", source.stem)
+    return Corpus.checked(table, name=name, about=about, where=lambda row: f"{source.label}:{line(row)}")
+
+
+def read_run(source: Bytes) -> Run:
+    """A system's replies."""
+    table, about, line = _read(source, _ANSWERS)
+    name = about.pop("system", source.stem)
+    return Run.checked(table, name=name, about=about, where=lambda row: f"{source.label}:{line(row)}")
+
+
+def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
+    """The corpus with a header line that keeps its name and what is known about it."""
+    _write(Header("gold/1", {"name": corpus.name, **corpus.about}), corpus, file)
+
+
+def write_run(run: Run, file: IO[bytes]) -> None:
+    """The run with a header line that keeps its manifest."""
+    _write(Header("answers/1", {"system": run.name, **run.about}), run, file)
+
+
+def _write(header: Header, objects: Corpus | Run, file: IO[bytes]) -> None:
+    encode = msgspec.json.Encoder().encode
+    file.write(encode(header) + b"\n")
+    for item in objects:
+        file.write(encode(item) + b"\n")
+
+
+def _read(source: Bytes, side: _Side) -> _Content:
+    data = source.data()
+    begin = len(_BOM) if data.startswith(_BOM) else 0
+    about: dict[str, str] = {}
+    first_line = 1
+    newline = data.find(b"\n", begin)
+    opening = data[begin:] if newline < 0 else data[begin:newline]
+    if re.match(rb'\s*\{\s*"karat"\s*:', opening[:100]):
+        header = _parsed(opening, 1, source, Header)
+        if header.karat != side.header:
+            raise InputError(
+                f"{source.label}:1",
+                found=f"a file of {header.karat}",
+                expected=side.header,
+                remedy="Give the gold file first, then the files with answers",
+            )
+        about = dict(header.about)
+        begin += len(opening) + 1
+        first_line = 2
+    end = len(data)
+    while end > begin and data[end - 1] in b" \t\r\n":
+        end -= 1
+    table = _columns(data, begin, end, side)
+    if table is not None:
+        return _Content(table, about, lambda row: row + first_line)
+    objects: list[msgspec.Struct] = []
+    numbers: list[int] = []
+    for number, line in enumerate(data[begin:end].split(b"\n"), first_line):
+        if line.strip():
+            objects.append(_parsed(line, number, source, side.kind))
+            numbers.append(number)
+    if not objects:
+        raise InputError(
+            source.label,
+            found="no document",
+            expected="one JSON object per line",
+            remedy="Check that this is the file you meant",
+        )
+    return _Content(to_table(objects, side.schema), about, numbers.__getitem__)
+
+
+# --- the fast way
+
+
+def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
+    """The table as Arrow reads it, or None where the lines have to be read one by one."""
+    schema = _narrow(data[begin : min(end, begin + _BLOCK)], side)
+    table = _arrow(pa.py_buffer(memoryview(data)[begin:end]), schema) if schema is not None and end > begin else None
+    if table is None or table.num_rows != data.count(b"\n", begin, end) + 1:
+        return None  # refused; or blank lines, several objects on a line, one object over several lines
+    columns = {}
+    for name in table.column_names:
+        target = side.schema.field(name).type
+        chunks = [_pairs(c) if name == "meta" else conform(c, target, name) for c in table.column(name).chunks]
+        columns[name] = pa.chunked_array(chunks)
+    column = columns[side.items]
+    absent = sum(chunk.values.field("entity").null_count for chunk in column.chunks)
+    nil = _nils(data, begin, end, absent)
+    if 0 < nil != absent:
+        return None  # NIL and spans without link: the columns do not say which is which
+    if absent and not nil:
+        columns[side.items] = pa.chunked_array([_unlinked(chunk) for chunk in column.chunks])
+    return pa.table(columns)
+
+
+def _arrow(buffer: Arrow, schema: Arrow) -> Arrow | None:
+    import pyarrow.json as arrow_json
+
+    parsing = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
+    for block in (_BLOCK, max(len(buffer), _BLOCK)):
+        try:
+            reading = arrow_json.ReadOptions(block_size=min(block, 2**31 - 1))
+            table = arrow_json.read_json(pa.BufferReader(buffer), read_options=reading, parse_options=parsing)
+            table.validate(full=True)
+            return table
+        except (pa.ArrowException, UnicodeDecodeError) as problem:
+            if "straddling" not in str(problem):  # an object longer than a block
+                return None
+    return None
+
+
+def _nils(data: bytes, begin: int, end: int, absent: int) -> int:
+    """How often the bytes say `"entity": null`: an unescaped `"entity"` before a colon can only be a key."""
+    if not absent:
+        return 0
+    nil = data.count(b'"entity":null', begin, end)
+    return nil if nil == absent else len(re.compile(rb'"entity"\s*:\s*null').findall(data, begin, end))
+
+
+def _narrow(head: bytes, side: _Side) -> Arrow | None:
+    """The schema of the fields that the first lines use: empty columns cost time as well."""
+    seen: dict[str, Any] = {}
+    items: set[str] = {"start", "end", "entity"}
+    meta: set[str] = set()
+    for line in head.split(b"\n")[:_SAMPLE_LINES]:
+        try:
+            row = msgspec.json.decode(line)
+            seen.update(dict.fromkeys(row))
+            items.update(key for item in row.get(side.items) or () for key in item)
+            meta.update(row.get("meta") or ())
+        except (msgspec.DecodeError, AttributeError, TypeError, ValueError):
+            continue  # a truncated last line of the sample, or a defect that the full read will find
+    fields = []
+    for field in side.schema:
+        if field.name == "meta" and meta:
+            fields.append(pa.field("meta", pa.struct([(key, pa.string()) for key in sorted(meta)])))
+        elif field.name == side.items:
+            struct = field.type.value_type
+            kept = [f for f in (struct.field(i) for i in range(struct.num_fields)) if f.name in items - {"linked"}]
+            fields.append(pa.field(field.name, pa.list_(pa.struct(kept))))
+        elif field.name in seen and field.name != "meta":
+            fields.append(field)
+    return pa.schema(fields) if fields and "linked" not in items else None
+
+
+def _pairs(array: Arrow) -> Arrow:
+    """Objects of strings as a map: the keys that are given, in alphabetical order."""
+    names = [array.type.field(i).name for i in range(array.type.num_fields)]
+    given = np.column_stack([array.field(n).is_valid().to_numpy(zero_copy_only=False) for n in names])
+    rows, columns = np.nonzero(given)
+    offsets = np.zeros(len(array) + 1, np.int32)
+    np.cumsum(given.sum(axis=1), out=offsets[1:])
+    flat = pa.concat_arrays([array.field(n) for n in names])
+    return pa.MapArray.from_arrays(
+        pa.array(offsets),
+        pa.array(names).take(pa.array(columns)),
+        flat.take(pa.array(columns * len(array) + rows)),
+    )
+
+
+def _unlinked(lists: Arrow) -> Arrow:
+    """The lists with `linked` false wherever there is no entity."""
+    values = lists.values
+    names = [values.type.field(i).name for i in range(values.type.num_fields)]
+    fields = [values.field(n) for n in names] + [values.field("entity").is_valid()]
+    return pa.ListArray.from_arrays(lists.offsets, pa.StructArray.from_arrays(fields, [*names, "linked"]))
+
+
+# --- the exact way
+
+
+def _parsed(line: bytes, number: int, source: Bytes, kind: type[_T]) -> _T:
+    """The object on one line, or an `InputError` that says where, found, expected and what to do."""
+    where = f"{source.label}:{number}"
+    try:
+        raw = json.loads(
+            line, object_pairs_hook=_once, parse_constant=_not_a_number, parse_float=_finite, parse_int=_small
+        )
+        msgspec.json.encode(raw)  # refuses half a surrogate pair, which no UTF-8 file can hold
+    except UnicodeDecodeError as problem:
+        found = f"bytes that are not UTF-8 (byte {problem.start + 1} of the line)"
+        raise InputError(where, found=found, expected="UTF-8 text", remedy="Convert the file to UTF-8") from None
+    except UnicodeEncodeError:
+        raise InputError(
+            where,
+            found="half of a surrogate pair (\\ud800 to \\udfff)",
+            expected="whole Unicode characters",
+            remedy="Write the character itself, or both halves",
+        ) from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(
+            where,
+            found=f"a line that is not valid JSON ({problem})",
+            expected="one complete JSON object per line",
+            remedy="Check that the line was not cut off",
+        ) from None
+    try:
+        return msgspec.convert(_without_nulls(raw), kind)
+    except msgspec.ValidationError as problem:
+        found, expected = _explained(str(problem))
+        raise InputError(where, found=found, expected=expected, remedy="See docs/formats.md for the fields") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        twice = next(key for key in values if sum(key == other for other, _ in pairs) > 1)
+        raise ValueError(f"the key {twice!r} twice in one object")
+    return values
+
+
+def _not_a_number(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(value := float(digits)):
+        raise ValueError(f"the number {digits} is too large")
+    return value
+
+
+def _small(digits: str) -> int:
+    if len(digits) > 20:
+        raise ValueError(f"the number {digits[:20]}… is too large")
+    return int(digits)
+
+
+def _without_nulls(value: object) -> object:
+    """Null means "not given" everywhere but in the `entity` of a mention, where it is NIL."""
+    if not isinstance(value, dict):
+        return value
+    bare: dict[str, object] = {}
+    for key, item in value.items():
+        if isinstance(item, list) and key != "evaluation_span":
+            bare[key] = [_without_nulls(entry) for entry in item]
+        elif isinstance(item, dict):
+            bare[key] = _without_nulls(item)
+        elif item is not None or key == "entity":
+            bare[key] = item
+    return bare
+
+
+def _explained(problem: str) -> tuple[str, str]:
+    """What msgspec found and expected, in Karat's form."""
+    message, _, path = problem.partition(" - at `")
+    place = f" at `{path.rstrip('`').removeprefix('$.')}`" if path.rstrip("`") not in ("", "$") else ""
+    if match := re.fullmatch(r"Expected (.*), got (.*)", message):
+        return f"{match[2]}{place}", match[1]
+    if match := re.fullmatch(r"Expected (.*)", message):
+        return f"another value{place}", match[1]
+    if match := re.fullmatch(r"Object missing required field (.*)", message):
+        return f"no {match[1]}{place}", f"the field {match[1]}"
+    if match := re.fullmatch(r"Object contains unknown field (.*)", message):
+        return f"the unknown field {match[1]}{place}", "known fields only"
+    return f"{message}{place}", "a valid value"
+
+
+def _recognises(head: bytes) -> bool:
+    """An object per line with an id; both kinds share that, and which kind it is the caller knows."""
+    start = head.removeprefix(_BOM).lstrip()
+    return start.startswith(b"{") and (b'"karat"' in start[:100] or b'"id"' in start)
+
+
+FORMAT = Format(
+    title="Karat JSONL",
+    suffix=".jsonl",
+    recognises=_recognises,
+    read_corpus=read_corpus,
+    read_run=read_run,
+    write_corpus=write_corpus,
+    write_run=write_run,
+)

@@ -1,0 +1,155 @@
+"""Karat's own Parquet: the fields of Karat JSONL as columns, one nested row per document.
+
+A row has what a line has, and one thing more: `linked` is false on a span without link, since a null `entity`
+is NIL.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from karat.errors import InputError
+from karat.model.arrow import Arrow
+from karat.model.corpus import Corpus, text_facts
+from karat.model.run import Run
+from karat.model.schema import ANSWERS, GOLD, conform
+from karat.spec.format import Bytes, Format
+
+_ABOUT = b"karat"
+_ROWS = 20_000  # a row group: small enough to stream, large enough to compress
+
+
+def read_corpus(source: Bytes, text: bool) -> Corpus:
+    """Gold documents, with their texts or only with what scoring needs of them."""
+    file = _opened(source)
+    names = _known(file, GOLD, source)
+    table = _table(file, [name for name in names if name != "text"], GOLD, source)
+    if "text" in names:
+        table = _with_texts(table, file, GOLD, source, keep=text)
+    about = _about(file)
+    name = about.pop("name", source.stem)
+    return Corpus.checked(table, name=name, about=about, where=lambda row: f"{source.label}: row {row + 1}")
+
+
+def read_run(source: Bytes) -> Run:
+    """A system's replies."""
+    file = _opened(source)
+    table = _table(file, _known(file, ANSWERS, source), ANSWERS, source)
+    about = _about(file)
+    name = about.pop("system", source.stem)
+    return Run.checked(table, name=name, about=about, where=lambda row: f"{source.label}: row {row + 1}")
+
+
+def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
+    """The corpus, with its name and what is known about it in the file's metadata."""
+    facts = [name for name in ("length", "text_digest") if name in corpus.table.column_names]
+    _write(corpus.table.drop_columns(facts), {"name": corpus.name, **corpus.about}, file)
+
+
+def write_run(run: Run, file: IO[bytes]) -> None:
+    """The run, with its manifest in the file's metadata."""
+    _write(run.table, {"system": run.name, **run.about}, file)
+
+
+def _write(table: Arrow, about: dict[str, str], file: IO[bytes]) -> None:
+    table = table.replace_schema_metadata({_ABOUT: json.dumps(about, sort_keys=True).encode()})
+    pq.write_table(table, file, compression="zstd", row_group_size=_ROWS)
+
+
+def _opened(source: Bytes) -> Arrow:
+    direct = source.given != "-" and not source.compressed
+    try:
+        return pq.ParquetFile(source.given if direct else pa.BufferReader(source.data()))
+    except (pa.ArrowException, OSError) as problem:
+        raise _damaged(source, problem) from None
+
+
+def _damaged(source: Bytes, problem: Exception) -> InputError:
+    return InputError(
+        source.label,
+        found=f"a Parquet file that cannot be read ({problem})",
+        expected="a complete Parquet file",
+        remedy="Write or fetch the file again",
+    )
+
+
+def _known(file: Arrow, schema: Arrow, source: Bytes) -> list[str]:
+    """The columns of the file, all of which must be known, and `id` must be one of them."""
+    names = list(file.schema_arrow.names)
+    unknown = [name for name in names if name not in schema.names]
+    if unknown or "id" not in names:
+        raise InputError(
+            source.label,
+            found=f"the unknown column {unknown[0]!r}" if unknown else "no column 'id'",
+            expected=f"columns out of {', '.join(schema.names)}",
+            remedy="Rename or drop the column, or name the format of the file",
+        )
+    return [name for name in schema.names if name in names]
+
+
+def _table(file: Arrow, names: list[str], schema: Arrow, source: Bytes) -> Arrow:
+    try:
+        table = file.read(columns=names)
+        table.validate(full=True)
+        columns = {}
+        for name in names:
+            target = schema.field(name).type
+            chunks = [conform(chunk, target, name) for chunk in table.column(name).chunks]
+            columns[name] = pa.chunked_array(chunks, None if chunks else target)
+    except TypeError as problem:
+        raise InputError(
+            source.label,
+            found=f"a column of another type at {problem}",
+            expected="the types of docs/formats.md",
+            remedy="Cast the column before writing the file",
+        ) from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
+        raise _damaged(source, problem) from None
+    items = "labels" if schema is GOLD else "answers"
+    if items not in columns:
+        columns[items] = pa.chunked_array([pa.array([[]] * table.num_rows, schema.field(items).type)])
+    return pa.table(columns)
+
+
+def _with_texts(table: Arrow, file: Arrow, schema: Arrow, source: Bytes, *, keep: bool) -> Arrow:
+    """Add the texts, or else read them one row group at a time and keep only their lengths and fingerprints."""
+    if keep:
+        texts = _table(file, ["text"], schema, source).column("text")
+        return table.add_column(1, "text", texts)
+    lengths, digests = [], []
+    for group in range(file.num_row_groups):
+        texts = pa.chunked_array(
+            [conform(c, pa.string(), "text") for c in file.read_row_group(group, columns=["text"]).column(0).chunks]
+        )
+        if texts.null_count:
+            return _with_texts(table, file, schema, source, keep=True)  # the check will say where
+        length, fingerprint = text_facts(texts)
+        lengths.append(length.to_numpy().astype(np.int32))
+        digests.append(fingerprint.to_numpy())
+    table = table.append_column("length", [np.concatenate(lengths or [np.zeros(0, np.int32)])])
+    return table.append_column("text_digest", [np.concatenate(digests or [np.zeros(0, np.int64)])])
+
+
+def _about(file: Arrow) -> dict[str, str]:
+    stored = (file.schema_arrow.metadata or {}).get(_ABOUT)
+    try:
+        about = json.loads(stored) if stored else {}
+    except ValueError:
+        return {}
+    return {str(key): str(value) for key, value in about.items()} if isinstance(about, dict) else {}
+
+
+FORMAT = Format(
+    title="Karat Parquet",
+    suffix=".parquet",
+    recognises=lambda head: head.startswith(b"PAR1"),
+    read_corpus=read_corpus,
+    read_run=read_run,
+    write_corpus=write_corpus,
+    write_run=write_run,
+)

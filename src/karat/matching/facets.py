@@ -1,0 +1,129 @@
+"""The labels by which verdicts are filtered and grouped: types, nil, categories and so on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.errors import UnknownNameError
+from karat.model.arrow import Arrow
+from karat.model.columns import NIL, NO_LINK, Bools, Longs, Mentions
+from karat.model.items import Lists
+
+NONE = "none"
+"""The value of a mention that has no value."""
+
+_FIELDS = ("types", "categories", "kind", "difficulty", "nil_cluster")
+
+
+class Facet(NamedTuple):
+    """The values of one label for each mention; `names[code]` is the value as users see it."""
+
+    lists: Lists
+    names: list[str]
+    given: bool = True
+    """Whether any mention has a value at all."""
+
+    def mask(self, rows: Longs, value: str) -> Bools:
+        """Which of the rows have this value."""
+        if value not in self.names:
+            return np.zeros(len(rows), np.bool_)
+        picked = self.lists.take(rows)
+        hit = picked.values == self.names.index(value)
+        owner = np.repeat(np.arange(len(rows)), np.diff(picked.offsets))
+        return np.bincount(owner[hit], minlength=len(rows)) > 0
+
+
+def known(labels: Mentions) -> list[str]:
+    """The labels that a corpus can be grouped by; `doc` is the document itself."""
+    return ["doc", "entity", "nil", "optional", *_FIELDS, *_dimensions(labels)]
+
+
+def _dimensions(labels: Mentions) -> list[str]:
+    categories = labels.field("categories")
+    if categories is None:
+        return []
+    values = pc.unique(categories.flatten()).to_pylist()
+    return sorted({value.partition(":")[0] for value in values if ":" in value})
+
+
+def facet(mentions: Mentions, name: str, labels: Mentions) -> Facet:
+    """The values of a label for all gold labels or all answers.
+
+    A name that is no field is a dimension of `categories`: of `form:alias` the dimension is `form`. `labels`
+    are the gold labels, which decide what dimensions there are.
+    """
+    if name == "nil":
+        codes = np.where(mentions.entity == NIL, 0, np.where(mentions.entity == NO_LINK, 2, 1))
+        return Facet(_single(codes), ["true", "false", NONE])
+    if name == "optional":
+        return Facet(_single(mentions.flag("optional").astype(np.int32)), ["false", "true"])
+    if name == "entity":
+        codes = np.where(mentions.entity < 0, len(mentions.names) - 1 - mentions.entity, mentions.entity)
+        return Facet(_single(codes), [*mentions.names.to_pylist(), "NIL", NONE])
+    if name in _FIELDS:
+        return _strings(mentions.field(name), len(mentions), "")
+    if name in _dimensions(labels):
+        return _strings(mentions.field("categories"), len(mentions), f"{name}:")
+    raise UnknownNameError("label to group by", name, known(labels))
+
+
+def _single(codes: Arrow) -> Lists:
+    return Lists(np.arange(len(codes) + 1), np.asarray(codes, np.int32))
+
+
+def _strings(column: Arrow | None, count: int, prefix: str) -> Facet:
+    """Strings or lists of strings as codes; those with the prefix only, and without it."""
+    if column is None:
+        return Facet(_single(np.zeros(count)), [NONE], given=False)
+    if pa.types.is_list(column.type):
+        owner = np.repeat(np.arange(count), column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
+        values = column.flatten()
+    else:
+        owner = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
+        values = column.drop_null()
+    keep = pc.starts_with(values, prefix).to_numpy(zero_copy_only=False)
+    owner, values = owner[keep], pc.utf8_slice_codeunits(values.filter(pa.array(keep)), len(prefix))
+    encoded = values.dictionary_encode()
+    names = [*encoded.dictionary.to_pylist(), NONE]
+    bare = np.setdiff1d(np.arange(count), owner)
+    owners = np.concatenate([owner, bare])
+    codes = np.concatenate([encoded.indices.to_numpy(), np.full(len(bare), len(names) - 1)])
+    order = np.argsort(owners, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=count))]).astype(np.int64)
+    return Facet(Lists(offsets, codes[order].astype(np.int32)), names)
+
+
+def answer_facet(answers: Mentions, name: str, labels: Mentions) -> Facet:
+    """The values of a label for all answers.
+
+    Few systems give types: an answer without any has those that the gold standard gives its entity elsewhere.
+    """
+    own = facet(answers, name, labels)
+    if name != "types" or labels.field("types") is None:
+        return own
+    known = facet(labels, name, labels)
+    entity = pc.index_in(answers.names, labels.names).fill_null(-1).to_numpy(zero_copy_only=False)
+    entity = np.where(answers.entity >= 0, np.append(entity, -1)[answers.entity], -1)
+    example = np.full(len(labels.names) + 1, -1)
+    typed = np.flatnonzero((labels.entity >= 0) & (labels.field("types").value_lengths().fill_null(0).to_numpy() > 0))
+    example[labels.entity[typed[::-1]]] = typed[::-1]
+    row = example[entity]
+    names = list(dict.fromkeys([*own.names, *known.names]))
+    place = {value: code for code, value in enumerate(names)}
+    own_codes = np.array([place[value] for value in own.names], np.int32)
+    known_codes = np.array([place[value] for value in known.names], np.int32)
+    bare = np.flatnonzero((own_codes[own.lists.values[own.lists.offsets[:-1]]] == place[NONE]) & (row >= 0))
+    borrowed = known.lists.take(row[bare])
+    keep = np.ones(len(answers), np.bool_)
+    keep[bare] = False
+    kept = np.flatnonzero(keep)
+    mine = own.lists.take(kept)
+    owners = np.concatenate([np.repeat(kept, np.diff(mine.offsets)), np.repeat(bare, np.diff(borrowed.offsets))])
+    codes = np.concatenate([own_codes[mine.values], known_codes[borrowed.values]])
+    order = np.argsort(owners, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=len(answers)))]).astype(np.int64)
+    return Facet(Lists(offsets, codes[order]), names)

@@ -1,0 +1,105 @@
+"""Finding the pairs that may match, by sorting and searching: no loop over mentions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.model.columns import NO_LINK, Bools, Floats, Longs
+from karat.model.items import Items, Lists, Pairs
+
+
+def same_span(gold: Items, answers: Items) -> Pairs:
+    """Pairs with equal start and end."""
+    starts = _place(gold, gold.start)
+    wanted = _place(answers, answers.start)
+    pairs = _within(starts, wanted, wanted + 1)
+    return pairs.where(gold.end[pairs.gold] == answers.end[pairs.answer])
+
+
+def overlapping(gold: Items, answers: Items) -> Pairs:
+    """Pairs that share at least one code point.
+
+    Either the gold begins within the answer, or the answer begins within the gold and after its start: each
+    overlapping pair is found once, and the cost is that of what is found.
+    """
+    gold_start, answer_start = _place(gold, gold.start), _place(answers, answers.start)
+    gold_end, answer_end = _place(gold, gold.end), _place(answers, answers.end)
+    one = _within(gold_start, answer_start, answer_end)
+    two = _within(answer_start, gold_start + 1, gold_end)
+    return Pairs(np.concatenate([one.gold, two.answer]), np.concatenate([one.answer, two.gold]))
+
+
+def same_entity_in_document(gold: Items, answers: Items) -> Pairs:
+    """Pairs of one document that are linked alike, wherever they stand."""
+    gold_ids, answer_ids = _ids(gold), _ids(answers)
+    gold_owner, answer_owner = _owners(gold_ids), _owners(answer_ids)
+    keys = _keys(gold.document[gold_owner], gold_ids.values)
+    wanted = _keys(answers.document[answer_owner], answer_ids.values)
+    found = _within(keys, wanted, wanted + 1)
+    found = found.where(gold_ids.values[found.gold] != NO_LINK)
+    pairs = np.unique(np.column_stack([gold_owner[found.gold], answer_owner[found.answer]]), axis=0)
+    return Pairs(pairs[:, 0], pairs[:, 1])
+
+
+def same_entity(gold: Items, answers: Items, pairs: Pairs) -> Floats:
+    """1 where both are linked to the same entity or both to NIL, else 0."""
+    left, right = gold.entity[pairs.gold], answers.entity[pairs.answer]
+    same: Bools = (left == right) & (left != NO_LINK)
+    if gold.same_as is not None or answers.same_as is not None:
+        open_pairs = np.flatnonzero(~same & (left >= 0) & (right >= 0))
+        same[open_pairs] = _share_an_id(
+            _ids(gold).take(pairs.gold[open_pairs]), _ids(answers).take(pairs.answer[open_pairs])
+        )
+    return same.astype(np.float64)
+
+
+def _place(items: Items, offset: NDArray[Any]) -> Longs:
+    places: Longs = (items.document.astype(np.int64) << 32) + offset
+    return places
+
+
+def _keys(document: NDArray[Any], code: NDArray[Any]) -> Longs:
+    return (document.astype(np.int64) << 32) + (code.astype(np.int64) - NO_LINK)
+
+
+def _ids(items: Items) -> Lists:
+    """All ids of each item, the main one first."""
+    count = len(items)
+    if items.same_as is None:
+        return Lists(np.arange(count + 1), items.entity)
+    more = np.diff(items.same_as.offsets)
+    offsets = np.concatenate([[0], np.cumsum(more + 1)])
+    values = np.empty(offsets[-1], items.entity.dtype)
+    first = np.zeros(offsets[-1], np.bool_)
+    first[offsets[:-1]] = True
+    values[first] = items.entity
+    values[~first] = items.same_as.values
+    return Lists(offsets, values)
+
+
+def _owners(lists: Lists) -> Longs:
+    return np.repeat(np.arange(len(lists.offsets) - 1), np.diff(lists.offsets))
+
+
+def _share_an_id(left: Lists, right: Lists) -> Bools:
+    """Whether the i-th lists have a value in common, for each i."""
+    shared = np.zeros(len(left.offsets) - 1, np.bool_)
+    found = np.isin(_keys(_owners(left), left.values), _keys(_owners(right), right.values))
+    shared[_owners(left)[found]] = True
+    return shared
+
+
+def _within(keys: Longs, low: Longs, high: Longs) -> Pairs:
+    """Pairs (i, j) with low[j] <= keys[i] < high[j]."""
+    order = None
+    if np.any(keys[1:] < keys[:-1]):
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+    begin = np.searchsorted(keys, low)
+    count = np.maximum(np.searchsorted(keys, high) - begin, 0)
+    owner = np.repeat(np.arange(len(low)), count)
+    place = np.arange(len(owner)) + np.repeat(begin - (np.cumsum(count) - count), count)
+    return Pairs(place if order is None else order[place], owner)

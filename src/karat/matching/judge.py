@@ -1,0 +1,157 @@
+"""From candidates to verdicts: segment, align, judge. Pure functions of one block of documents."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from karat.matching.assign import Edges, Preferences, assign, most_wanted
+from karat.matching.policy import FAIR, AnswerState, GoldState, lookup
+from karat.matching.segment import segment
+from karat.model.columns import NO_LINK, Bools, Floats, Ints, Longs
+from karat.model.items import Answers, Gold
+from karat.model.verdict import Outcome, Verdicts
+from karat.spec.relation import Relation
+
+_FAIR = lookup(FAIR)
+
+
+class _Cases(NamedTuple):
+    """Some rows of the verdict table, as places in the block; -1 is none."""
+
+    label: Longs
+    answer: Longs
+    outcome: Ints
+
+
+def verdicts(gold: Gold, answers: Answers, relation: Relation, assignment: str) -> Verdicts:
+    """What becomes of every gold mention and every answer under one relation and one way to assign."""
+    located = _located(gold, answers, relation)
+    right = located.degree > 0
+    matchable = np.zeros(len(gold.unit), np.bool_)
+    matchable[located.label[right]] = True
+    in_play, parts = segment(gold, matchable)
+    prefer = Preferences(gold.items, answers.items, answers.score, ~gold.optional, relation.graded)
+    playing = in_play[located.label]
+    candidates = _one_label_each(located.take(right & playing), gold, prefer)
+    state = _states(gold, relation)
+    if assignment == "membership" or relation.level == "document":
+        matched, (taken, outcome) = candidates, _members(candidates, state, prefer)
+    else:
+        matched = taken = candidates.take(assign(candidates, prefer, assignment))
+        outcome = _FAIR[state[matched.label], AnswerState.RIGHT]
+    wrong = _wrong_links(located.take(~right & playing), matched, gold, prefer)
+    free = _Cases(taken.label, taken.answer, outcome)
+    cases = _with_leftovers(free, matched, wrong, gold, answers, state, in_play)
+    if parts:
+        cases = _speaking_for_roots(cases, parts, gold, matched)
+    degree = None
+    if relation.graded:
+        degree = np.concatenate([taken.degree, np.ones(len(cases.label) - len(taken))])
+    return _in_rows(cases, gold, answers, degree)
+
+
+def _located(gold: Gold, answers: Answers, relation: Relation) -> Edges:
+    pairs = relation.located(gold.items, answers.items)
+    grade = relation.degree
+    degree = np.ones(len(pairs.gold)) if grade is None else grade(gold.items, answers.items, pairs)
+    return Edges(gold.unit[pairs.gold], pairs.gold, pairs.answer, degree)
+
+
+def _one_label_each(edges: Edges, gold: Gold, prefer: Preferences) -> Edges:
+    """Of several alternatives of a mention that an answer matches, the closest."""
+    if (gold.unit == np.arange(len(gold.unit))).all():
+        return edges
+    key = edges.unit * (len(prefer.answers) + 1) + edges.answer
+    return edges.take(np.sort(most_wanted(edges, prefer, key)))
+
+
+def _states(gold: Gold, relation: Relation) -> Ints:
+    """The state of each label; a mention is without link if all its alternatives are."""
+    state = np.where(gold.optional, GoldState.OPTIONAL, GoldState.REQUIRED).astype(np.int32)
+    if relation.links and (gold.items.entity == NO_LINK).any():
+        bare = np.ones(len(state), np.bool_)
+        np.logical_and.at(bare, gold.unit, gold.items.entity == NO_LINK)
+        state[bare[gold.unit]] = GoldState.WITHOUT_LINK
+    return state
+
+
+def _members(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edges, Ints]:
+    """Every answer that matches anything, and every mention that anything matches, each counted once."""
+    by_answer = most_wanted(edges, prefer, edges.answer)
+    by_unit = most_wanted(edges, prefer, edges.unit)
+    _, first = np.unique(edges.unit[by_answer], return_index=True)
+    counts_both = np.zeros(len(by_answer), np.bool_)
+    counts_both[first] = True
+    others = by_unit[~np.isin(edges.unit[by_unit], edges.unit[by_answer])]
+    places = np.concatenate([by_answer, others])
+    outcome = _FAIR[state[edges.label[places]], AnswerState.RIGHT]
+    counted = np.where(counts_both, Outcome.TP, Outcome.MATCHED_ANSWER)
+    counted = np.concatenate([counted, np.full(len(others), Outcome.MATCHED_GOLD)]).astype(np.int32)
+    return edges.take(places), np.where(outcome == Outcome.TP, counted, outcome)
+
+
+def _wrong_links(edges: Edges, matched: Edges, gold: Gold, prefer: Preferences) -> Edges:
+    """Pairs at the same place that are left over: a wrong link is one case, not two."""
+    taken_unit = np.zeros(len(gold.unit), np.bool_)
+    taken_unit[matched.unit] = True
+    taken_answer = np.zeros(len(prefer.answers), np.bool_)
+    taken_answer[matched.answer] = True
+    edges = _one_label_each(edges.take(~taken_unit[edges.unit] & ~taken_answer[edges.answer]), gold, prefer)
+    return edges.take(assign(edges, prefer, "optimal"))
+
+
+def _with_leftovers(
+    free: _Cases, matched: Edges, wrong: Edges, gold: Gold, answers: Answers, state: Ints, in_play: Bools
+) -> _Cases:
+    """Add the wrong links, the mentions nobody answered and the answers that match nothing."""
+    missing = in_play & (gold.unit == np.arange(len(gold.unit)))
+    missing[matched.unit] = False
+    missing[wrong.unit] = False
+    spare = np.ones(len(answers.items), np.bool_)
+    spare[matched.answer] = False
+    spare[wrong.answer] = False
+    labels, extra = np.flatnonzero(missing), np.flatnonzero(spare)
+    return _Cases(
+        np.concatenate([free.label, wrong.label, labels, np.full(len(extra), -1)]),
+        np.concatenate([free.answer, wrong.answer, np.full(len(labels), -1), extra]),
+        np.concatenate(
+            [
+                free.outcome,
+                _FAIR[state[wrong.label], AnswerState.WRONG],
+                _FAIR[state[labels], AnswerState.NONE],
+                np.full(len(extra), _FAIR[GoldState.NONE, AnswerState.WRONG]),
+            ]
+        ),
+    )
+
+
+def _speaking_for_roots(cases: _Cases, parts: dict[int, tuple[int, ...]], gold: Gold, matched: Edges) -> _Cases:
+    """Let each root that is scored by its parts count once: found if no required part of it is missing."""
+    found = set(matched.unit.tolist())
+    roots = np.array(list(parts), np.int64)
+    complete = [all(unit in found or gold.optional[unit] for unit in units) for units in parts.values()]
+    outcome = np.where(complete, Outcome.TP, Outcome.FN)
+    outcome = np.where(gold.optional[roots], Outcome.IGNORED, outcome)
+    speaking = [unit for units in parts.values() for unit in units]
+    is_part = (cases.label >= 0) & np.isin(gold.unit[cases.label], speaking)
+    is_wrong = (cases.outcome == Outcome.WRONG_LINK) | (cases.outcome == Outcome.FP)
+    own = np.where(is_part, np.where(is_wrong, Outcome.FP, Outcome.PART), cases.outcome)
+    return _Cases(
+        np.concatenate([cases.label, roots]),
+        np.concatenate([cases.answer, np.full(len(roots), -1)]),
+        np.concatenate([own, outcome]).astype(np.int32),
+    )
+
+
+def _in_rows(cases: _Cases, gold: Gold, answers: Answers, degree: Floats | None) -> Verdicts:
+    has_gold, has_answer = cases.label >= 0, cases.answer >= 0
+    document = np.empty(len(cases.label), np.int32)
+    document[has_answer] = answers.items.document[cases.answer[has_answer]]
+    document[has_gold] = gold.items.document[cases.label[has_gold]]
+    gold_row = np.full(len(cases.label), -1)
+    gold_row[has_gold] = gold.items.row[cases.label[has_gold]]
+    answer_row = np.full(len(cases.label), -1)
+    answer_row[has_answer] = answers.items.row[cases.answer[has_answer]]
+    return Verdicts(document, gold_row, answer_row, cases.outcome, degree)

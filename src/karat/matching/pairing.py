@@ -1,0 +1,209 @@
+"""A corpus and a run side by side: the same documents, the same codes for entities, cut into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.errors import InputError
+from karat.model import check
+from karat.model.arrow import Arrow
+from karat.model.columns import Bools, Floats, Ints, Longs, Mentions
+from karat.model.corpus import Corpus
+from karat.model.items import Answers, Gold, Items, Lists
+from karat.model.run import Run
+
+BLOCK = 5_000
+"""Documents per block: arrays that stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """What matching needs of both sides.
+
+    `order` puts the answers into the order of the corpus (None: they are in it), `offsets` says where the
+    answers to each document begin. The recodings map each side's entity codes to common ones.
+    """
+
+    corpus: Corpus
+    run: Run
+    order: Longs | None
+    offsets: Longs
+    names: Arrow
+    gold_codes: Ints
+    answer_codes: Ints
+    gold_same: Lists | None
+    answer_same: Lists | None
+    skipped: dict[str, int]
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, int]]:
+        """The first document of each block, and the one behind its last."""
+        for first in range(0, len(self.corpus), size):
+            yield first, min(first + size, len(self.corpus))
+
+    def gold(self, first: int, last: int) -> Gold:
+        """The gold labels of some documents that lie inside the evaluation span."""
+        labels, units = self.corpus.labels, self.corpus.units
+        low, high = int(labels.offsets[first]), int(labels.offsets[last])
+        rows = np.arange(low, high)
+        items = self._items(labels, rows, self.gold_codes, self.gold_same, labels.document[low:high])
+        unit, parent = units.unit[low:high] - low, units.parent[low:high]
+        gold = Gold(items, unit, np.where(parent < 0, -1, parent - low), units.optional[low:high])
+        return gold if self._spans is None else kept(gold, self._inside(items))
+
+    def answers(self, first: int, last: int) -> Answers:
+        """The answers to some documents that lie inside the evaluation span."""
+        low, high = int(self.offsets[first]), int(self.offsets[last])
+        rows = np.arange(low, high) if self.order is None else self.order[low:high]
+        document = np.repeat(np.arange(first, last, dtype=np.int32), np.diff(self.offsets[first : last + 1]))
+        items = self._items(self.run.answers, rows, self.answer_codes, self.answer_same, document)
+        score = self._score[rows]
+        if self._spans is None:
+            return Answers(items, score)
+        inside = self._inside(items)
+        return Answers(items.take(inside), score[inside])
+
+    def _items(self, mentions: Mentions, rows: Longs, codes: Ints, same: Lists | None, document: Ints) -> Items:
+        entity = mentions.entity[rows]
+        return Items(
+            rows,
+            document,
+            mentions.start[rows],
+            mentions.end[rows],
+            np.where(entity >= 0, codes[entity], entity) if len(codes) else entity,
+            self.names,
+            None if same is None else same.take(rows),
+        )
+
+    @cached_property
+    def _score(self) -> Floats:
+        return self.run.answers.score()
+
+    @cached_property
+    def _spans(self) -> tuple[Longs, Longs] | None:
+        """The evaluation span of every document, or None where no document has one."""
+        if "evaluation_span" not in self.corpus.table.column_names:
+            return None
+        column = pa.concat_arrays(self.corpus.table.column("evaluation_span").chunks)
+        sizes = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        given = np.flatnonzero(sizes)
+        if not len(given):
+            return None
+        flat = column.flatten().to_numpy().reshape(-1, 2)
+        start, end = np.zeros(len(sizes), np.int64), self.corpus.lengths.copy()
+        start[given], end[given] = flat[:, 0], flat[:, 1]
+        return start, end
+
+    def _inside(self, items: Items) -> Bools:
+        if self._spans is None:
+            return np.ones(len(items), np.bool_)
+        start, end = self._spans
+        return (items.start >= start[items.document]) & (items.end <= end[items.document])
+
+
+def kept(gold: Gold, mask: Bools) -> Gold:
+    """Some of the labels, with units and parents renumbered.
+
+    A unit that loses its first label is named by the next one; parts whose root is gone stand for themselves.
+    """
+    places = np.flatnonzero(mask)
+    new = np.full(len(mask) + 1, -1)
+    units, first = np.unique(gold.unit[places], return_index=True)
+    new[units] = first
+    return Gold(gold.items.take(places), new[gold.unit[places]], new[gold.parent[places]], gold.optional[places])
+
+
+def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
+    """Lay a run beside a corpus.
+
+    Documents may come in any order. Answers to documents that the corpus does not have are an error, unless
+    allowed, and then counted; so are documents without a reply.
+    """
+    place = np.asarray(pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+    unknown = np.flatnonzero(place < 0)
+    if len(unknown) and not allow_unknown:
+        raise InputError(
+            run.where(int(unknown[0])),
+            found=f"document {run.ids[int(unknown[0])].as_py()!r}, which {corpus.name} does not have"
+            + (f" ({len(unknown) - 1} more like it)" if len(unknown) > 1 else ""),
+            expected="documents of the gold standard",
+            remedy="Check that both files are of the same corpus and split, or pass --allow-unknown to leave it out",
+        )
+    labels, answers = corpus.labels, run.answers
+    limits = np.where(place >= 0, corpus.lengths[place], np.iinfo(np.int64).max)
+    check.refuse(check.spans(answers, limits, "answer"), run.where)
+    counts = np.diff(answers.offsets)
+    per_document = np.zeros(len(corpus), np.int64)
+    per_document[place[place >= 0]] = counts[place >= 0]
+    in_order = len(place) == 0 or (place[0] >= 0 and bool(np.all(place[1:] > place[:-1])))
+    order = None if in_order else np.argsort(np.repeat(place, counts), kind="stable")[counts[place < 0].sum() :]
+    names = _common_names(labels, answers)
+    pairing = Pairing(
+        corpus,
+        run,
+        order,
+        np.concatenate([[0], np.cumsum(per_document)]),
+        names,
+        _recoded(labels.names, names),
+        _recoded(answers.names, names),
+        _same_as(labels, names),
+        _same_as(answers, names),
+        {},
+    )
+    pairing.skipped.update(_skipped(pairing, place))
+    return pairing
+
+
+def _common_names(labels: Mentions, answers: Mentions) -> Arrow:
+    further = [mentions.field("same_as") for mentions in (labels, answers)]
+    return pc.unique(
+        pa.concat_arrays([labels.names, answers.names, *(ids.flatten() for ids in further if ids is not None)])
+    )
+
+
+def _recoded(own: Arrow, common: Arrow) -> Ints:
+    return np.asarray(pc.index_in(own, common).to_numpy(zero_copy_only=False), np.int32)
+
+
+def _same_as(mentions: Mentions, common: Arrow) -> Lists | None:
+    column = mentions.field("same_as")
+    if column is None:
+        return None
+    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    return Lists(np.concatenate([[0], np.cumsum(lengths)]), _recoded(column.flatten(), common))
+
+
+def _skipped(pairing: Pairing, place: Longs) -> dict[str, int]:
+    """What was left out, or is worth knowing, in words; only what occurs."""
+    corpus, run = pairing.corpus, pairing.run
+    unknown = place < 0
+    counts = {
+        "unanswered documents": len(corpus) - int((~unknown).sum()),
+        "failed documents": len(run) - run.table.column("error").null_count if "error" in run.table.column_names else 0,
+        "unknown documents": int(unknown.sum()),
+        "answers in unknown documents": int(np.diff(run.answers.offsets)[unknown].sum()),
+        "answers given twice": len(check.repeated(run.answers)),
+        "labels outside the evaluation span": 0,
+        "answers outside the evaluation span": 0,
+        "gold tags not scored": _length(corpus.table, "tags"),
+        "answer tags not scored": _length(run.table, "tags"),
+        "gold relations not scored": _length(corpus.table, "relations"),
+        "answer relations not scored": _length(run.table, "relations"),
+    }
+    if pairing._spans is not None:
+        everything = (0, len(corpus))
+        counts["labels outside the evaluation span"] = len(corpus.labels) - len(pairing.gold(*everything).unit)
+        answered = int(pairing.offsets[-1])
+        counts["answers outside the evaluation span"] = answered - len(pairing.answers(*everything).items)
+    return {name: count for name, count in counts.items() if count}
+
+
+def _length(table: Arrow, name: str) -> int:
+    if name not in table.column_names:
+        return 0
+    return sum(len(chunk.flatten()) for chunk in table.column(name).chunks)

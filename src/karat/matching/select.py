@@ -1,0 +1,160 @@
+"""Which gold labels and answers a view looks at."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.errors import UnknownNameError, UsageError
+from karat.matching.facets import answer_facet, facet
+from karat.matching.joins import same_span
+from karat.matching.pairing import Pairing, kept
+from karat.model.columns import NIL, NO_LINK, Bools
+from karat.model.items import Answers, Gold
+from karat.spec.relation import Relation
+
+Masks: TypeAlias = tuple[Bools, Bools]
+
+
+class Filter(NamedTuple):
+    """A named part of the items: which labels and which answers stay."""
+
+    says: str
+    masks: Callable[[Gold, Answers], Masks]
+
+
+def _in_kb(gold: Gold, answers: Answers) -> Masks:
+    return gold.items.entity >= 0, answers.items.entity >= 0
+
+
+def _nil(gold: Gold, answers: Answers) -> Masks:
+    return gold.items.entity == NIL, answers.items.entity == NIL
+
+
+def _gold_in_kb(gold: Gold, answers: Answers) -> Masks:
+    inside = gold.items.entity >= 0
+    there = np.zeros(len(answers.items), np.bool_)
+    there[same_span(gold.items.take(inside), answers.items).answer] = True
+    return inside, there
+
+
+FILTERS: dict[str, Filter] = {
+    "in-kb": Filter("only mentions and only answers linked to an entity of the knowledge base", _in_kb),
+    "nil": Filter("only mentions and only answers linked to NIL", _nil),
+    "gold-in-kb": Filter("only mentions linked to an entity, and answers on exactly their spans", _gold_in_kb),
+}
+
+
+def checked(filters: tuple[str, ...]) -> None:
+    """Raise `UnknownNameError` unless every filter is named here or has the form `label=value`."""
+    for name in filters:
+        if "=" not in name and name not in FILTERS:
+            raise UnknownNameError("filter", name, [*FILTERS, "LABEL=VALUE"])
+
+
+class Selection(NamedTuple):
+    """The items of a view, and how to find them in a block.
+
+    For detection, filters choose mentions only, and mentions without link do not count.
+    """
+
+    filters: tuple[Callable[[Gold, Answers], Masks], ...]
+    threshold: float | None
+    relation: Relation
+    detection: bool = False
+
+    def detecting(self, relation: Relation) -> Selection:
+        """The same mentions, to be found by any answer at their place."""
+        return Selection(self.filters, self.threshold, relation, detection=True)
+
+    def of(self, gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
+        """The labels and answers of a block that the view looks at."""
+        if self.threshold is not None:
+            answers = _answers(answers, ~(answers.score < self.threshold))
+        if self.relation.links:
+            answers = _answers(answers, answers.items.entity != NO_LINK)
+        for masks in self.filters:
+            left, right = masks(gold, answers)
+            gold, answers = _gold(gold, left), answers if self.detection else _answers(answers, right)
+        if self.detection:
+            gold = _gold(gold, gold.items.entity != NO_LINK)
+        if self.relation.level == "document":
+            return _once_per_document(gold, answers)
+        return gold, answers
+
+
+def selection(pairing: Pairing, relation: Relation, filters: tuple[str, ...], threshold: float | None) -> Selection:
+    """How a view selects its items from this corpus and run."""
+    checked(filters)
+    if threshold is not None and pairing.run.answers.field("score") is None:
+        raise UsageError(f"{pairing.run.name} has no scores to compare with a threshold. Score without one.")
+    chosen = tuple(FILTERS[name].masks if name in FILTERS else _labelled(pairing, name) for name in filters)
+    return Selection(chosen, threshold, relation)
+
+
+def _labelled(pairing: Pairing, condition: str) -> Callable[[Gold, Answers], Masks]:
+    name, _, value = condition.partition("=")
+    if name == "doc":
+        document = pc.index(pairing.corpus.ids, pa.scalar(value, pa.string())).as_py()
+        return lambda gold, answers: (gold.items.document == document, answers.items.document == document)
+    labels = pairing.corpus.labels
+    of_gold, of_answers = facet(labels, name, labels), answer_facet(pairing.run.answers, name, labels)
+    return lambda gold, answers: (
+        of_gold.mask(gold.items.row, value),
+        of_answers.mask(answers.items.row, value),
+    )
+
+
+def _gold(gold: Gold, mask: Bools) -> Gold:
+    return gold if mask.all() else kept(gold, mask)
+
+
+def _answers(answers: Answers, mask: Bools) -> Answers:
+    return answers if mask.all() else Answers(answers.items.take(mask), answers.score[mask])
+
+
+def _once_per_document(gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
+    """One item per entity and document, the first that names it; NIL is no entity.
+
+    Mentions with alternatives are one item per set of alternatives; parts of segmentations stay as they are.
+    """
+    gold = _gold(gold, gold.items.entity >= 0)
+    answers = _answers(answers, answers.items.entity >= 0)
+    key = (answers.items.document.astype(np.int64) << 32) | answers.items.entity
+    first = np.sort(np.unique(key, return_index=True)[1])
+    answers = Answers(answers.items.take(first), answers.score[first])
+    sizes = np.bincount(gold.unit, minlength=len(gold.unit))[gold.unit]
+    tied = (gold.parent >= 0) | np.isin(gold.unit, gold.parent[gold.parent >= 0])
+    plain = np.flatnonzero((sizes == 1) & ~tied)
+    key = (gold.items.document[plain].astype(np.int64) << 32) | gold.items.entity[plain]
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    every = np.ones(len(first), np.bool_)
+    np.logical_and.at(every, group, gold.optional[plain])
+    optional = gold.optional.copy()
+    optional[plain[first]] = every
+    keep = np.ones(len(gold.unit), np.bool_)
+    keep[plain] = False
+    keep[plain[first]] = True
+    keep[_repeated_sets(gold, np.flatnonzero((sizes > 1) & ~tied), optional)] = False
+    return _gold(Gold(gold.items, gold.unit, gold.parent, optional), keep), answers
+
+
+def _repeated_sets(gold: Gold, places: np.ndarray, optional: Bools) -> list[int]:
+    """Labels of mentions whose set of alternatives an earlier mention of the document has; such are rare."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for place in places.tolist():
+        members[int(gold.unit[place])].append(place)
+    seen: dict[tuple[int, ...], list[int]] = {}
+    again: list[int] = []
+    for labels in members.values():
+        key = (int(gold.items.document[labels[0]]), *sorted(gold.items.entity[labels].tolist()))
+        first = seen.setdefault(key, labels)
+        if first is not labels:
+            again.extend(labels)
+            optional[first] &= optional[labels[0]]
+    return again

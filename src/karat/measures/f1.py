@@ -1,0 +1,25 @@
+"""F1: the harmonic mean of precision and recall."""
+
+import numpy as np
+
+from karat.model.columns import Floats
+from karat.model.statistics import Statistics, ratio
+from karat.spec.empty import Empty, filled
+from karat.spec.measure import Measure
+
+
+def _values(s: Statistics, empty: Empty) -> Floats:
+    p, r = ratio(s.matched_answers, s.answers), ratio(s.matched_gold, s.gold)
+    harmonic = np.where(p + r == 0, 0.0, ratio(2 * p * r, p + r))
+    return filled(harmonic, s, [case.f1 for case in empty])
+
+
+MEASURE = Measure(
+    title="F1",
+    formula="F1 = 2 · P · R / (P + R)",
+    undefined="there are neither gold mentions nor answers",
+    aggregates=("micro", "macro"),
+    values=_values,
+    note="The macro F1 is the mean of the documents' F1; the harmonic mean of macro P and macro R is "
+    "`macro.f1-of-means`.",
+)

@@ -1,0 +1,19 @@
+"""Precision: the share of the answers that is right."""
+
+from karat.model.columns import Floats
+from karat.model.statistics import Statistics, ratio
+from karat.spec.empty import Empty, filled
+from karat.spec.measure import Measure
+
+
+def _values(s: Statistics, empty: Empty) -> Floats:
+    return filled(ratio(s.matched_answers, s.answers), s, [case.p for case in empty])
+
+
+MEASURE = Measure(
+    title="Precision",
+    formula="P = matched answers / answers = tp / (tp + fp)",
+    undefined="there are no answers",
+    aggregates=("micro", "macro"),
+    values=_values,
+)

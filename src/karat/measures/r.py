@@ -1,0 +1,19 @@
+"""Recall: the share of the gold mentions that was found."""
+
+from karat.model.columns import Floats
+from karat.model.statistics import Statistics, ratio
+from karat.spec.empty import Empty, filled
+from karat.spec.measure import Measure
+
+
+def _values(s: Statistics, empty: Empty) -> Floats:
+    return filled(ratio(s.matched_gold, s.gold), s, [case.r for case in empty])
+
+
+MEASURE = Measure(
+    title="Recall",
+    formula="R = matched gold mentions / gold mentions = tp / (tp + fn)",
+    undefined="there are no gold mentions",
+    aggregates=("micro", "macro"),
+    values=_values,
+)

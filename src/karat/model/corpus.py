@@ -1,0 +1,116 @@
+"""A benchmark: documents with gold labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.errors import UnknownNameError
+from karat.model import check
+from karat.model.arrow import Arrow
+from karat.model.columns import Longs, Mentions, Units, mentions, units
+from karat.model.digest import digest, string_hashes
+from karat.model.document import Document
+from karat.model.rows import from_row, to_table, valid
+from karat.model.schema import GOLD
+
+_TEXT_FACTS = ("length", "text_digest")
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Documents with gold labels, held as columns; iterate for `Document` objects.
+
+    `about` is what the source says about the whole (title, language, licence, …), as strings.
+    """
+
+    table: Arrow = field(repr=False)
+    name: str
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, documents: Iterable[Document], *, name: str = "corpus", **about: str) -> Corpus:
+        """A corpus of objects made in Python, checked as if it had been read from a file."""
+        table = to_table(map(valid, documents), GOLD)
+        ids = table.column("id")
+        return cls.checked(table, name=name, about=about, where=lambda row: f"document {ids[row].as_py()!r}")
+
+    @classmethod
+    def checked(cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where) -> Corpus:
+        """A corpus over a table in the canonical schema, or an `InputError` about its first defect.
+
+        The text column may have been replaced by `length` and `text_digest` (see `text_facts`).
+        """
+        check.refuse(check.complete(table, frozenset({"id", "text"})), where)
+        check.refuse(check.identified(table.column("id")), where)
+        if "length" not in table.column_names:
+            for fact, column in zip(_TEXT_FACTS, text_facts(table.column("text")), strict=True):
+                table = table.append_column(fact, column)
+        corpus = cls(table, name, dict(about))
+        lengths, labels = corpus.lengths, corpus.labels
+        check.refuse(check.spans(labels, lengths, "label"), where)
+        if "evaluation_span" in table.column_names:
+            check.refuse(check.evaluation_spans(table.column("evaluation_span"), lengths), where)
+        check.refuse(check.kinds(labels), where)
+        check.refuse(check.labels_once(labels), where)
+        check.refuse(check.families(labels, corpus.units), where)
+        return corpus
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __iter__(self) -> Iterator[Document]:
+        bare = self.table.drop_columns(list(_TEXT_FACTS))
+        for batch in bare.to_batches(max_chunksize=1024):
+            for row in batch.to_pylist():
+                yield from_row(row, Document)
+
+    def __getitem__(self, document: str) -> Document:
+        row = pc.index(self.table.column("id"), pa.scalar(document, pa.string())).as_py()
+        if row < 0:
+            raise UnknownNameError("document", document, self.ids.to_pylist())
+        bare = self.table.drop_columns(list(_TEXT_FACTS))
+        return from_row(bare.slice(row, 1).to_pylist()[0], Document)
+
+    @property
+    def ids(self) -> Arrow:
+        """The document ids in order, as Arrow strings."""
+        return self.table.column("id").combine_chunks()
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the texts were kept; scoring alone needs only their lengths."""
+        return "text" in self.table.column_names
+
+    @cached_property
+    def lengths(self) -> Longs:
+        """The length of each text in code points."""
+        return np.asarray(self.table.column("length").to_numpy(), np.int64)
+
+    @cached_property
+    def labels(self) -> Mentions:
+        """All gold labels as columns."""
+        return mentions(self.table.column("labels"))
+
+    @cached_property
+    def units(self) -> Units:
+        """Which labels are alternatives of one mention, and which are parts of another segmentation."""
+        return units(self.labels)
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight hexadecimal digits that change with the content, not with its order or file format."""
+        drop = [name for name in ("text", "length") if name in self.table.column_names]
+        return f"{digest(self.table.drop_columns(drop)) & 0xFFFFFFFF:08x}"
+
+
+def text_facts(texts: Arrow) -> tuple[Any, Any]:
+    """The length and the fingerprint of each text: all that scoring needs of them."""
+    fingerprints = [pa.array(string_hashes(chunk).view(np.int64)) for chunk in texts.chunks]
+    return pc.utf8_length(texts), pa.chunked_array(fingerprints, pa.int64())

@@ -1,0 +1,91 @@
+"""What is matched: the gold labels or the answers of some documents, side by side in arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.model.arrow import Arrow
+from karat.model.columns import Bools, Floats, Ints, Longs
+
+
+class Lists(NamedTuple):
+    """A list of codes per item: item i owns `values[offsets[i]:offsets[i + 1]]`."""
+
+    offsets: Longs
+    values: Ints
+
+    def take(self, rows: NDArray[Any]) -> Lists:
+        """The lists of some items."""
+        lengths = (self.offsets[1:] - self.offsets[:-1])[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
+        return Lists(offsets, self.values[places])
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """One side of a match.
+
+    `row` is the place in the corpus's labels or the run's answers. `entity` holds codes that mean the same on
+    both sides (`names[code]` is the id), `NIL` or `NO_LINK`. `same_as` lists further ids of the same entity.
+    """
+
+    row: Longs
+    document: Ints
+    start: Ints
+    end: Ints
+    entity: Ints
+    names: Arrow
+    same_as: Lists | None = None
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, rows: NDArray[Any]) -> Items:
+        """Some of the items, by place or by mask."""
+        places = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        return Items(
+            self.row[places],
+            self.document[places],
+            self.start[places],
+            self.end[places],
+            self.entity[places],
+            self.names,
+            None if self.same_as is None else self.same_as.take(places),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Gold labels with what ties them together; places refer to `items`.
+
+    `unit` is the place of the first label of the unit, `parent` the unit this one is a part of, or -1.
+    """
+
+    items: Items
+    unit: Longs
+    parent: Longs
+    optional: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Answers with their scores, NaN where none was given."""
+
+    items: Items
+    score: Floats
+
+
+class Pairs(NamedTuple):
+    """Places of gold items and answers that belong together in some way."""
+
+    gold: Longs
+    answer: Longs
+
+    def where(self, mask: Bools) -> Pairs:
+        """Some of the pairs."""
+        return Pairs(self.gold[mask], self.answer[mask])

@@ -1,0 +1,197 @@
+"""What an evaluation found: scores with everything that made them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal
+
+import msgspec
+import numpy as np
+
+from karat.errors import InputError, KaratError, UnknownNameError
+from karat.model.arrow import Arrow
+from karat.model.columns import Floats
+from karat.model.signature import Signature, parse_signature
+from karat.model.statistics import Statistics
+
+LAYOUT: Final = "karat-result/1"
+
+
+class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A score: its value, or null with the reason, and over how many documents or cases it was taken."""
+
+    value: float | None
+    n: int
+    reason: str | None = None
+
+
+class Counted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Sums of weights: whole numbers unless a relation grants partial credit."""
+
+    matched_answers: float
+    unmatched_answers: float
+    matched_gold: float
+    unmatched_gold: float
+
+
+class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The statistics of a view, one entry per document in the order of `documents`."""
+
+    matched_answers: list[float]
+    unmatched_answers: list[float]
+    matched_gold: list[float]
+    unmatched_gold: list[float]
+
+
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One value of a label in one view: what it counts, and its measures without the name of the view."""
+
+    counts: Counted
+    measures: dict[str, Scored]
+
+
+class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The result file: what `karat score --json` writes and later commands read."""
+
+    layout: Literal["karat-result/1"]
+    signature: str
+    profile: str
+    corpus: str
+    run: str
+    run_digest: str
+    measures: dict[str, Scored]
+    shown: list[str]
+    counts: dict[str, Counted]
+    documents: list[str]
+    statistics: dict[str, Columns]
+    skipped: dict[str, int] = {}
+    by: dict[str, dict[str, dict[str, Group]]] = {}
+    about_corpus: dict[str, str] = {}
+    about_run: dict[str, str] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The scores of one run on one corpus. `result["strong:micro.f1"]` is a number, or None if undefined.
+
+    `views` holds the addable statistics of each view, one row per document in the order of `ids`; `shown` names
+    the measures that tables show; `skipped` counts what was left out.
+    """
+
+    signature: Signature
+    profile: str
+    corpus: str
+    run: str
+    run_digest: str
+    scores: Mapping[str, Scored] = field(repr=False)
+    views: Mapping[str, Statistics] = field(repr=False)
+    ids: Arrow = field(repr=False)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    by: Mapping[str, Mapping[str, Mapping[str, Group]]] = field(default_factory=dict, repr=False)
+    about_corpus: Mapping[str, str] = field(default_factory=dict, repr=False)
+    about_run: Mapping[str, str] = field(default_factory=dict, repr=False)
+    shown: tuple[str, ...] = field(default=(), repr=False)
+    make_verdicts: Callable[[], Arrow] | None = field(default=None, repr=False)
+
+    def __getitem__(self, measure: str) -> float | None:
+        return self.score(measure).value
+
+    def score(self, measure: str) -> Scored:
+        """A score with its reason and its number of documents or cases."""
+        name, at, group = measure.partition("@")
+        if at:
+            label, _, value = group.partition("=")
+            view, _, short = name.rpartition(":")
+            groups = self.by.get(label, {}).get(view, {})
+            if value in groups and short in groups[value].measures:
+                return groups[value].measures[short]
+        elif measure in self.scores:
+            return self.scores[measure]
+        raise UnknownNameError("measure of this result", measure, self.scores)
+
+    @property
+    def measures(self) -> Mapping[str, float | None]:
+        """All measures with their values."""
+        return {name: scored.value for name, scored in self.scores.items()}
+
+    def counts(self, view: str) -> Counted:
+        """The sums behind the micro scores of a view."""
+        if view not in self.views:
+            raise UnknownNameError("view of this result", view, self.views)
+        return counted(self.views[view].weights.sum(axis=0))
+
+    @cached_property
+    def verdicts(self) -> Arrow:
+        """An Arrow table with one row per case and view; every number is a sum over some of its rows."""
+        if self.make_verdicts is None:
+            raise KaratError("a result read from a file has no verdicts. Score again, or read the --verdicts file.")
+        return self.make_verdicts()
+
+    def to_json(self) -> bytes:
+        """The content of a result file."""
+        file = ResultFile(
+            layout=LAYOUT,
+            signature=str(self.signature),
+            profile=self.profile,
+            corpus=self.corpus,
+            run=self.run,
+            run_digest=self.run_digest,
+            measures=dict(self.scores),
+            shown=list(self.shown),
+            counts={view: self.counts(view) for view in self.views},
+            documents=self.ids.to_pylist(),
+            statistics={view: Columns(*map(_numbers, s.weights.T)) for view, s in self.views.items()},
+            skipped=dict(self.skipped),
+            by={label: {view: dict(groups) for view, groups in views.items()} for label, views in self.by.items()},
+            about_corpus=dict(self.about_corpus),
+            about_run=dict(self.about_run),
+        )
+        return msgspec.json.encode(file)
+
+    @classmethod
+    def from_json(cls, data: bytes, *, where: str = "result") -> Result:
+        """The result that a file says."""
+        import pyarrow as pa
+
+        try:
+            file = msgspec.json.decode(data, type=ResultFile)
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            raise InputError(
+                where,
+                found=f"no result ({problem})",
+                expected=f"a file in the layout {LAYOUT}",
+                remedy="Write one with karat score --json",
+            ) from None
+        columns = Columns.__struct_fields__
+        return cls(
+            signature=parse_signature(file.signature),
+            profile=file.profile,
+            corpus=file.corpus,
+            run=file.run,
+            run_digest=file.run_digest,
+            scores=file.measures,
+            views={
+                view: Statistics(np.column_stack([np.asarray(getattr(s, c), np.float64) for c in columns]))
+                for view, s in file.statistics.items()
+            },
+            ids=pa.array(file.documents, pa.string()),
+            skipped=file.skipped,
+            by=file.by,
+            about_corpus=file.about_corpus,
+            about_run=file.about_run,
+            shown=tuple(file.shown),
+        )
+
+
+def counted(weights: Floats) -> Counted:
+    """Four sums by name."""
+    return Counted(*_numbers(weights))
+
+
+def _numbers(values: Floats) -> list[float]:
+    """Python numbers, whole ones without a fraction so that files say 3, not 3.0."""
+    whole = np.asarray(values, np.int64)
+    numbers: list[float] = (whole if np.array_equal(whole, values) else values).tolist()
+    return numbers

@@ -1,0 +1,90 @@
+"""What one system answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from karat.model import check
+from karat.model.arrow import Arrow
+from karat.model.columns import Mentions, mentions
+from karat.model.corpus import Corpus
+from karat.model.digest import digest
+from karat.model.document import Answer, Reply
+from karat.model.rows import from_row, to_table, valid
+from karat.model.schema import ANSWERS
+
+
+def _by_name(table: Arrow) -> check.Where:
+    return lambda row: f"document {table.column('id')[row].as_py()!r}"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One system's answers, held as columns; iterate for `Reply` objects.
+
+    `about` is the manifest: system, version, options, corpus, times, as strings. `where` says where the reply
+    in a given row came from, for errors that show only beside the corpus.
+    """
+
+    table: Arrow = field(repr=False)
+    name: str
+    about: Mapping[str, str] = field(default_factory=dict)
+    where: check.Where = field(default=lambda row: f"document {row}", repr=False)
+
+    @classmethod
+    def of(cls, replies: Iterable[Reply], *, name: str = "run", **about: str) -> Run:
+        """A run of objects made in Python, checked as if it had been read from a file."""
+        table = to_table(map(valid, replies), ANSWERS)
+        return cls.checked(table, name=name, about=about, where=_by_name(table))
+
+    @classmethod
+    def of_gold(cls, corpus: Corpus, *, name: str = "gold") -> Run:
+        """The gold standard as if a system had answered it: per mention its first alternative.
+
+        Mentions that are parts of another segmentation are not answered, their root is.
+        """
+        return cls.of((_answered(document.id, document.labels, document.tags) for document in corpus), name=name)
+
+    @classmethod
+    def checked(cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where) -> Run:
+        """A run over a table in the canonical schema, or an `InputError` about its first defect."""
+        check.refuse(check.complete(table, frozenset({"id"})), where)
+        check.refuse(check.identified(table.column("id")), where)
+        run = cls(table, name, dict(about), where)
+        check.refuse(check.spans(run.answers, None, "answer"), where)
+        return run
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __iter__(self) -> Iterator[Reply]:
+        for batch in self.table.to_batches(max_chunksize=1024):
+            for row in batch.to_pylist():
+                yield from_row(row, Reply)
+
+    @property
+    def ids(self) -> Arrow:
+        """The ids of the answered documents in order, as Arrow strings."""
+        return self.table.column("id").combine_chunks()
+
+    @cached_property
+    def answers(self) -> Mentions:
+        """All answers as columns."""
+        return mentions(self.table.column("answers"))
+
+    @cached_property
+    def digest(self) -> str:
+        """Eight hexadecimal digits that change with the content, not with its order or file format."""
+        return f"{digest(self.table) & 0xFFFFFFFF:08x}"
+
+
+def _answered(document: str, labels: Iterable[Any], tags: Arrow) -> Reply:
+    chosen: dict[object, Answer] = {}
+    for row, label in enumerate(labels):
+        if label.parent is None:
+            answer = Answer(label.start, label.end, label.entity, same_as=label.same_as, types=label.types)
+            chosen.setdefault(label.unit if label.unit is not None else row, answer)
+    return Reply(document, tuple(chosen.values()), tags=tags)

@@ -1,0 +1,36 @@
+"""Everything that decided a number, in one line that parses back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from karat.errors import KaratError
+
+_SAFE = " !\"#$&'()*+,-./;<=>?@[]^_`{}~\\:"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The version of Karat, the data and every choice, in a fixed order: `karat:0.1.0|data:demo@1f3c9a02|…`."""
+
+    parts: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{quote(value, safe=_SAFE)}" for name, value in self.parts)
+
+    def __getitem__(self, name: str) -> str:
+        return self.as_dict()[name]
+
+    def as_dict(self) -> Mapping[str, str]:
+        """The parts by name."""
+        return dict(self.parts)
+
+
+def parse_signature(text: str) -> Signature:
+    """The signature that a line says."""
+    parts = [part.partition(":") for part in text.strip().split("|")]
+    if parts[0][0] != "karat" or any(not colon for _, colon, _ in parts):
+        raise KaratError(f"{text!r} is no signature. Copy a whole line that begins with 'karat:'.")
+    return Signature(tuple((name, unquote(value)) for name, _, value in parts))

@@ -1,0 +1,60 @@
+"""The addable statistics of documents: all that most measures need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.model.columns import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Per document the sums of the four weights of its verdicts.
+
+    They add: the statistics of a union of documents are the sum of theirs. With whole weights the first column
+    holds true positives, the second false positives and the last false negatives.
+    """
+
+    weights: Floats
+    """One row per document; columns as in `karat.model.verdict.Weights`."""
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def matched_answers(self) -> Floats:
+        """Answers that are right."""
+        return self.weights[:, 0]
+
+    @property
+    def answers(self) -> Floats:
+        """Answers that count."""
+        return self.weights[:, 0] + self.weights[:, 1]
+
+    @property
+    def matched_gold(self) -> Floats:
+        """Gold mentions that were found."""
+        return self.weights[:, 2]
+
+    @property
+    def gold(self) -> Floats:
+        """Gold mentions that count."""
+        return self.weights[:, 2] + self.weights[:, 3]
+
+    def total(self) -> Statistics:
+        """The sum over all documents, as one row."""
+        return Statistics(self.weights.sum(axis=0, keepdims=True))
+
+    def take(self, rows: NDArray[Any]) -> Statistics:
+        """The statistics of some documents."""
+        return Statistics(self.weights[rows])
+
+
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """`part / whole`, NaN where the whole is zero."""
+    shares: Floats = np.divide(part, whole, out=np.full(len(part), np.nan), where=whole != 0)
+    return shares

@@ -1,0 +1,104 @@
+"""What became of every gold mention and every answer: the one source of every number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from karat.model.columns import Floats, Ints, Longs
+
+
+class Weights(NamedTuple):
+    """What one case adds: precision sums the first two, recall the last two."""
+
+    matched_answer: int
+    unmatched_answer: int
+    matched_gold: int
+    unmatched_gold: int
+
+
+class Outcome(IntEnum):
+    """How a case ended."""
+
+    TP = 0
+    FP = 1
+    FN = 2
+    WRONG_LINK = 3
+    IGNORED = 4
+    PART = 5
+    MATCHED_ANSWER = 6
+    MATCHED_GOLD = 7
+
+    @property
+    def label(self) -> str:
+        """The name in files and tables."""
+        return self.name.lower().replace("_", " ")
+
+
+WEIGHTS: dict[Outcome, Weights] = {
+    Outcome.TP: Weights(1, 0, 1, 0),
+    Outcome.FP: Weights(0, 1, 0, 0),
+    Outcome.FN: Weights(0, 0, 0, 1),
+    Outcome.WRONG_LINK: Weights(0, 1, 0, 1),
+    Outcome.IGNORED: Weights(0, 0, 0, 0),
+    Outcome.PART: Weights(0, 0, 0, 0),
+    Outcome.MATCHED_ANSWER: Weights(1, 0, 0, 0),
+    Outcome.MATCHED_GOLD: Weights(0, 0, 1, 0),
+}
+"""A part of another segmentation weighs nothing: its root speaks for it. The last two occur where one answer may
+match several mentions, so that each side is counted on its own."""
+
+_TABLE = np.array([WEIGHTS[outcome] for outcome in Outcome], np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """One row per case. `gold` and `answer` are rows of the corpus's labels and the run's answers, or -1.
+
+    `degree` is how right a match is where a relation grants partial credit; None means 1 throughout.
+    """
+
+    document: Ints
+    gold: Longs
+    answer: Longs
+    outcome: Ints
+    degree: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def weights(self) -> Floats:
+        """The four weights of every case, one column each in the order of `Weights`."""
+        weights: Floats = _TABLE[self.outcome]
+        if self.degree is not None:
+            partial = weights[:, [0, 2]] * self.degree[:, None]
+            weights[:, [1, 3]] += weights[:, [0, 2]] - partial
+            weights[:, [0, 2]] = partial
+        return weights
+
+    def per_document(self, first: int, last: int) -> Floats:
+        """The weights summed for each document from `first` up to `last`."""
+        place = self.document - first
+        if self.degree is None:
+            kinds = len(Outcome)
+            counts = np.bincount(place * kinds + self.outcome, minlength=(last - first) * kinds)
+            sums: Floats = counts.reshape(-1, kinds) @ _TABLE
+            return sums
+        weights = self.weights()
+        columns = [np.bincount(place, weights[:, i], last - first) for i in range(weights.shape[1])]
+        return np.column_stack(columns)
+
+
+def joined(parts: list[Verdicts]) -> Verdicts:
+    """Verdicts of several blocks as one table."""
+    graded = [part.degree for part in parts if part.degree is not None]
+    return Verdicts(
+        np.concatenate([part.document for part in parts]),
+        np.concatenate([part.gold for part in parts]),
+        np.concatenate([part.answer for part in parts]),
+        np.concatenate([part.outcome for part in parts]),
+        np.concatenate(graded) if graded else None,
+    )

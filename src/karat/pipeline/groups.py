@@ -1,0 +1,60 @@
+"""Scores by the values of a label: a fold over verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.matching.facets import Facet, answer_facet, facet
+from karat.matching.pairing import Pairing
+from karat.model.columns import Longs
+from karat.model.result import Group, Scored, counted
+from karat.model.statistics import Statistics
+from karat.model.verdict import Verdicts
+from karat.pipeline.folds import View, scored, short_names
+from karat.spec.empty import EmptyRule
+
+
+def by_label(pairing: Pairing, label: str) -> Callable[[Verdicts, EmptyRule], dict[str, Group]]:
+    """How to group the verdicts of this corpus and run by a label.
+
+    Unmatched answers are credited to the answer's values, all else to the gold's. A case with several values
+    counts under each. Where answers carry no such label, precision by it is unknown, and so is F1.
+    """
+    labels = pairing.corpus.labels
+    gold, answers = facet(labels, label, labels), answer_facet(pairing.run.answers, label, labels)
+    names = sorted({*gold.names, *answers.names})
+    reason = None if answers.given else f"answers carry no {label}: precision by {label} is unknown"
+    return lambda cases, empty: _grouped(cases, names, gold, answers, empty, reason)
+
+
+def _grouped(
+    cases: Verdicts, names: list[str], gold: Facet, answers: Facet, empty: EmptyRule, unknown: str | None
+) -> dict[str, Group]:
+    weights = cases.weights()
+    to_gold, to_answer = weights.copy(), np.zeros_like(weights)
+    to_answer[:, 1], to_gold[:, 1] = weights[:, 1], 0
+    rows: list[tuple[Longs, Longs, NDArray[Any]]] = []
+    for side, own, share in ((cases.gold, gold, to_gold), (cases.answer, answers, to_answer)):
+        counts = np.flatnonzero((side >= 0) & share.any(axis=1))
+        picked = own.lists.take(side[counts])
+        case = np.repeat(counts, np.diff(picked.offsets))
+        code = np.array([names.index(name) for name in own.names], np.int64)[picked.values]
+        rows.append((code, cases.document[case].astype(np.int64), share[case]))
+    code, document, share = (np.concatenate(column) for column in zip(*rows, strict=True))
+    keys, place = np.unique((code << 32) | document, return_inverse=True)
+    sums = np.column_stack([np.bincount(place, share[:, i], len(keys)) for i in range(share.shape[1])])
+    value = keys >> 32
+    shorts = short_names(detection=False)
+    groups = {}
+    for present in np.unique(value).tolist():
+        statistics = Statistics(sums[value == present])
+        view = View(statistics, empty, part=True)
+        scores = scored(view, shorts)
+        if unknown is not None:
+            scores |= {short: Scored(None, 0, unknown) for short in shorts if not short.endswith(".r")}
+        groups[names[present]] = Group(counted(statistics.weights.sum(axis=0)), scores)
+    return groups

@@ -1,0 +1,134 @@
+"""Corpora and runs by name or path, in any known format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from karat.errors import InputError, UnknownNameError, UsageError
+from karat.model.corpus import Corpus
+from karat.model.run import Run
+from karat.registry import get, names
+from karat.spec.dataset import Dataset
+from karat.spec.format import Bytes, Format
+from karat.storage.files import Source, writing
+
+
+def load(name: str | os.PathLike[str], *, format: str | None = None, text: bool = True) -> Corpus:
+    """A gold standard: a registered name such as `demo`, a path, or `-` for standard input.
+
+    The format is told from the content unless given. Without `text`, a format that can leaves the texts out.
+    """
+    given = os.fspath(name)
+    if _is_dataset(given):
+        dataset = get("datasets", given, Dataset)
+        given, format = str(dataset.gold), dataset.format
+    source = Source(given)
+    reader = _format(source, format).read_corpus
+    if reader is None:
+        raise UsageError(f"{source.label}: the format {format} holds no gold labels. Give a gold file.")
+    return reader(source, text)
+
+
+def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, format: str | None = None) -> Run:
+    """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
+
+    A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
+    checked against it at once; without, `evaluate` does so.
+    """
+    from karat.matching.pairing import pair
+
+    given = os.fspath(name)
+    dataset, _, system = given.partition("/")
+    if system and _is_dataset(dataset) and not Path(given).exists():
+        entry = get("datasets", dataset, Dataset)
+        if system not in entry.answers:
+            raise UnknownNameError(f"stored answers of {dataset}", system, entry.answers)
+        given, format = str(entry.answers[system]), entry.format
+    source = Source(given)
+    found = _format(source, format)
+    if _holds_gold(source):
+        if found.read_corpus is None:
+            raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
+        run = Run.of_gold(found.read_corpus(source, True), name=source.stem)
+    elif found.read_run is None:
+        raise UsageError(f"{source.label}: the format {found.title} holds no answers. Give a file of answers.")
+    else:
+        run = found.read_run(source)
+    if corpus is not None:
+        pair(corpus, run)
+    return run
+
+
+def stored_runs(given: str) -> list[str]:
+    """The names that a single argument stands for: the stored answers of a dataset, or the argument itself."""
+    if _is_dataset(given):
+        return [f"{given}/{system}" for system in get("datasets", given, Dataset).answers]
+    return [given]
+
+
+def save(data: Corpus | Run, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write a corpus or a run; the suffix chooses format and compression (`.gz`, `.zst`), `-` is standard output."""
+    target = os.fspath(path)
+    chosen = get("formats", format or _by_suffix(target), Format)
+    write = chosen.write_corpus if isinstance(data, Corpus) else chosen.write_run
+    if write is None:
+        raise UsageError(f"{chosen.title} cannot hold this. Choose another format.")
+    if isinstance(data, Corpus) and not data.has_text:
+        raise UsageError(f"{data.name} was loaded without its texts. Load it again with text=True.")
+    with writing(target) as file:
+        write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
+
+
+def _is_dataset(given: str) -> bool:
+    return given in names("datasets") and not Path(given).exists()
+
+
+def _formats() -> Iterator[tuple[str, Format]]:
+    for name in names("formats"):
+        yield name, get("formats", name, Format)
+
+
+def _format(source: Source, forced: str | None) -> Format:
+    if forced is not None:
+        return get("formats", forced, Format)
+    head = _head(source)
+    found = [(name, known) for name, known in _formats() if known.recognises(head)]
+    if len(found) != 1:
+        known = ", ".join(f"{known.title} ({name})" for name, known in _formats())
+        raise InputError(
+            source.label,
+            found="an empty file" if not head.strip() else f"content of an unknown format ({head[:40]!r})",
+            expected=f"one of {known}",
+            remedy="Check the path, or name the format with --gold-format or --answers-format",
+        )
+    return found[0][1]
+
+
+def _head(source: Bytes) -> bytes:
+    """The first bytes, decompressed."""
+    return source.data()[:65536] if source.compressed else source.head
+
+
+def _holds_gold(source: Source) -> bool:
+    """Whether a Karat file has gold labels where answers were expected."""
+    head = _head(source)
+    if head.startswith(b"PAR1"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            return "labels" in pq.read_schema(pa.BufferReader(source.data())).names
+        except (pa.ArrowException, OSError):
+            return False  # the reader will say what is wrong
+    return b'"gold/1"' in head[:200] or (b'"labels"' in head and b'"answers"' not in head)
+
+
+def _by_suffix(path: str) -> str:
+    bare = path.removesuffix(".gz").removesuffix(".zst")
+    for name, known in _formats():
+        if bare.endswith(known.suffix) or path == "-":
+            return name
+    suffixes = ", ".join(known.suffix for _, known in _formats())
+    raise UsageError(f"{path}: the suffix names no format. Use one of {suffixes} (also .gz, .zst), or give the format.")

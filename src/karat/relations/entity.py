@@ -1,0 +1,11 @@
+"""Entity match."""
+
+from karat.matching.joins import same_entity_in_document
+from karat.spec.relation import Relation
+
+RELATION = Relation(
+    title="Entity match",
+    says="The document is linked to the entity somewhere; each entity counts once per document.",
+    located=same_entity_in_document,
+    level="document",
+)

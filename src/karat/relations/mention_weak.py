@@ -1,0 +1,10 @@
+"""Weak mention match."""
+
+from karat.matching.joins import overlapping
+from karat.spec.relation import Relation
+
+RELATION = Relation(
+    title="Weak mention match",
+    says="The answer overlaps the mention, whatever it is linked to.",
+    located=overlapping,
+)

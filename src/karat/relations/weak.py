@@ -1,0 +1,12 @@
+"""Weak annotation match."""
+
+from karat.matching.joins import overlapping, same_entity
+from karat.spec.relation import Relation
+
+RELATION = Relation(
+    title="Weak annotation match",
+    says="The answer overlaps the mention and is linked to the same entity.",
+    located=overlapping,
+    degree=same_entity,
+    detection="mention-weak",
+)

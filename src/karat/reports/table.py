@@ -1,0 +1,88 @@
+"""A table for the terminal: measures down, runs across, then what was left out, then the signature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from karat.model.name import parse_measure
+from karat.model.result import Group, Result, Scored
+from karat.spec.report import Report
+
+_UNDEFINED = "–"
+
+
+def _render(results: Sequence[Result]) -> str:
+    head = results[0]
+    blocks = [
+        f"{head.corpus}: {len(head.ids)} documents, scores in percent",
+        _columns(["", *(result.run for result in results)], _score_rows(results)),
+    ]
+    for label in head.by:
+        blocks += [_grouped(result, label) for result in results]
+    blocks += _notes(results)
+    blocks += list(dict.fromkeys(str(result.signature) for result in results))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _score_rows(results: Sequence[Result]) -> Iterable[list[str]]:
+    last = None
+    for name in results[0].shown:
+        relation = parse_measure(name).view.relation
+        if last not in (None, relation):
+            yield []
+        last = relation
+        yield [name, *(_percent(result.score(name)) for result in results)]
+
+
+def _grouped(result: Result, label: str) -> str:
+    """One label of one run: per unfiltered view a row for each value, with the counts behind it."""
+    parts = []
+    for view, groups in result.by[label].items():
+        if "[" not in view:
+            rows = [_group_row(value, group) for value, group in groups.items()]
+            parts.append(_columns([f"{result.run}, {view}, by {label}", "P", "R", "F1", "tp", "fp", "fn"], rows))
+    reasons = {s.reason for groups in result.by[label].values() for g in groups.values() for s in g.measures.values()}
+    return "\n\n".join(parts + sorted(reason for reason in reasons if reason and label in reason))
+
+
+def _group_row(value: str, group: Group) -> list[str]:
+    scores = [_percent(group.measures[f"micro.{m}"]) for m in ("p", "r", "f1")]
+    counts = group.counts
+    return [
+        value,
+        *scores,
+        *(f"{n:g}" for n in (counts.matched_gold, counts.unmatched_answers, counts.unmatched_gold)),
+    ]
+
+
+def _notes(results: Sequence[Result]) -> list[str]:
+    lines = []
+    for result in results:
+        if result.skipped:
+            lines.append(f"{result.run}: {', '.join(f'{what} {n}' for what, n in result.skipped.items())}")
+        undefined: dict[str, list[str]] = {}
+        for name in result.shown:
+            if (reason := result.score(name).reason) is not None:
+                undefined.setdefault(reason, []).append(name)
+        lines += [f"{result.run}: {', '.join(names)} undefined: {reason}" for reason, names in undefined.items()]
+    return ["\n".join(lines)] if lines else []
+
+
+def _percent(score: Scored) -> str:
+    return _UNDEFINED if score.value is None else f"{100 * score.value:.1f}"
+
+
+def _columns(head: list[str], rows: Iterable[list[str]]) -> str:
+    """Aligned columns: the first to the left, the others to the right."""
+    body = list(rows)
+    widths = [max(len(row[i]) for row in [head, *body] if row) for i in range(len(head))]
+    lines = []
+    for row in [head, *body]:
+        cells = [
+            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=False))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+REPORT = Report(title="Terminal table", suffix=".txt", render=_render)

@@ -1,0 +1,51 @@
+"""What a file in `karat.measures` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from karat.model.columns import Floats
+from karat.model.statistics import Statistics
+from karat.spec.empty import Empty
+
+
+class Score(NamedTuple):
+    """A value, or None with the reason; `n` is over how many documents or cases it was taken."""
+
+    value: float | None
+    n: int
+    reason: str | None = None
+
+
+class Lookup(Protocol):
+    """What a derived measure may look at: other measures of its view, and totals."""
+
+    def score(self, short: str) -> Score:
+        """Another measure of the same view, such as `macro.p`."""
+
+    def total(self) -> Statistics:
+        """The statistics of the view, summed over documents."""
+
+    def detection(self) -> Statistics:
+        """The same for detection: the mentions of the view with a link, found by any answer at their place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number made from statistics.
+
+    Either `values`: one value for each row of statistics, NaN where undefined, from which Karat makes micro (of
+    the sum), macro (the mean over documents where defined), intervals and tests. Or `derive`: from other
+    measures of the view. `undefined` says when there is no value.
+    """
+
+    title: str
+    formula: str
+    undefined: str
+    aggregates: tuple[str, ...]
+    values: Callable[[Statistics, Empty], Floats] | None = None
+    derive: Callable[[Lookup], Score] | None = None
+    needs_detection: bool = False
+    note: str = ""
