@@ -60,17 +60,18 @@ def command(
     from karat.cli.choices import chosen
     from karat.errors import UsageError
     from karat.pipeline.evaluate import evaluate
-    from karat.pipeline.load import load, load_run, stored_runs
+    from karat.pipeline.load import load_both, stored_runs
     from karat.pipeline.save import save_results, save_verdicts
 
     runs = [name for given in answers for name in stored_runs(given)]
     if [gold, *runs].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
     choices = chosen(overrides, match=match, threshold=threshold)
-    corpus = load(gold, format=gold_format, text=verdicts_file is not None)
+    corpus, loaded = load_both(
+        gold, runs, gold_format=gold_format, answers_format=answers_format, text=verdicts_file is not None
+    )
     results = []
-    for name in runs:
-        run = load_run(name, format=answers_format)
+    for run in loaded:
         with _progress(len(corpus), run.name) as progress:
             results.append(
                 evaluate(

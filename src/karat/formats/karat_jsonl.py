@@ -31,6 +31,7 @@ _T = TypeVar("_T", bound=msgspec.Struct)
 
 _BLOCK = 4 << 20
 _SAMPLE_LINES = 50
+_WINDOW = 1 << 20
 
 
 class _Side(NamedTuple):
@@ -131,10 +132,11 @@ def _read(source: Bytes, side: _Side) -> _Content:
 
 def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
     """The table as Arrow reads it, or None where the lines have to be read one by one."""
-    schema = _narrow(data[begin : min(end, begin + _BLOCK)], side)
-    table = _arrow(pa.py_buffer(memoryview(data)[begin:end]), schema) if schema is not None and end > begin else None
-    if table is None or table.num_rows != data.count(b"\n", begin, end) + 1:
-        return None  # refused; or blank lines, several objects on a line, one object over several lines
+    lines = _lines(memoryview(data)[begin:end])
+    schema = _narrow(data[begin : min(end, begin + _BLOCK)], side) if lines else None
+    table = None if schema is None else _arrow(pa.py_buffer(memoryview(data)[begin:end]), schema)
+    if table is None or table.num_rows != lines:
+        return None  # refused; or several objects on a line, or one object over several lines
     columns = {}
     for name in table.column_names:
         target = side.schema.field(name).type
@@ -148,6 +150,20 @@ def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
     if absent and not nil:
         columns[side.items] = pa.chunked_array([_unlinked(chunk) for chunk in column.chunks])
     return pa.table(columns)
+
+
+def _lines(body: memoryview) -> int:
+    """How many lines there are, or 0 if one does not begin with an object (Arrow crashes where null begins one)."""
+    values = np.frombuffer(body, np.uint8)
+    if not len(values) or values[0] != ord("{"):
+        return 0
+    lines = 1
+    for first in range(0, len(values), _WINDOW):
+        breaks = np.flatnonzero(values[first : first + _WINDOW] == ord("\n"))
+        if np.any(values[breaks + (first + 1)] != ord("{")):
+            return 0
+        lines += len(breaks)
+    return lines
 
 
 def _arrow(buffer: Arrow, schema: Arrow) -> Arrow | None:
@@ -185,7 +201,7 @@ def _narrow(head: bytes, side: _Side) -> Arrow | None:
             seen.update(dict.fromkeys(row))
             items.update(key for item in row.get(side.items) or () for key in item)
             meta.update(row.get("meta") or ())
-        except (msgspec.DecodeError, AttributeError, TypeError, ValueError):
+        except (msgspec.DecodeError, AttributeError, TypeError, ValueError, RecursionError):
             continue  # a truncated last line of the sample, or a defect that the full read will find
     fields = []
     for field in side.schema:

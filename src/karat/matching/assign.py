@@ -23,7 +23,11 @@ class Edges:
     degree: Floats
 
     def take(self, places: Longs | Bools) -> Edges:
-        """Some of the edges."""
+        """Some of the edges, by place or by mask."""
+        if places.dtype == np.bool_:
+            if places.all():
+                return self
+            places = np.flatnonzero(places)
         return Edges(self.unit[places], self.label[places], self.answer[places], self.degree[places])
 
     def __len__(self) -> int:
@@ -61,15 +65,17 @@ def assign(edges: Edges, prefer: Preferences, method: str) -> Longs:
     many_units, many_answers = np.bincount(unit) > 1, np.bincount(answer) > 1
     around_unit = np.bincount(unit, many_answers[answer])[unit] == 0
     around_answer = (np.bincount(answer, many_units[unit])[answer] == 0) & ~around_unit
-    taken = [
-        np.flatnonzero(alone),
-        _first_of_each(ranked[around_unit], unit[around_unit]),
-        _first_of_each(ranked[around_answer], answer[around_answer]),
-    ]
+    taken = alone
+    taken[_first_of_each(ranked[around_unit], unit[around_unit])] = True
+    taken[_first_of_each(ranked[around_answer], answer[around_answer])] = True
     rest = ranked[~around_unit & ~around_answer]
-    solve = _optimal if method == "optimal" else _greedy
-    taken.append(solve(rest, edges, prefer))
-    return np.sort(np.concatenate(taken))
+    if method == "optimal":
+        squares, rest = _squares(rest, edges, prefer)
+        taken[squares] = True
+        taken[_optimal(rest, edges, prefer)] = True
+    else:
+        taken[_greedy(rest, edges)] = True
+    return np.flatnonzero(taken)
 
 
 def _renumber(values: Longs) -> Longs:
@@ -130,7 +136,58 @@ def _rank(items: Items, places: Longs) -> Longs:
     return rank[inverse]
 
 
-def _greedy(ranked: Longs, edges: Edges, _: Preferences) -> Longs:
+def _squares(ranked: Longs, edges: Edges, prefer: Preferences) -> tuple[Longs, Longs]:
+    """The edges taken where two mentions compete for two answers and nobody else does; and all other edges.
+
+    This is nearly all that is left in real data: two nested mentions of one entity, both answered.
+    """
+    if not len(ranked) or prefer.graded:
+        return ranked[:0], ranked
+    unit, answer = _renumber(edges.unit[ranked]), _renumber(edges.answer[ranked])
+    component = _components(unit, answer)
+    size = np.bincount(component)
+    units = np.bincount(component[np.unique(unit, return_index=True)[1]], minlength=len(size))
+    answers = np.bincount(component[np.unique(answer, return_index=True)[1]], minlength=len(size))
+    full = ((units == 2) & (answers == 2) & (size == 4))[component]
+    order = np.argsort(component[full], kind="stable")
+    # Four edges each, the most wanted first: it goes together with the edge that shares neither of its ends.
+    square = ranked[full][order].reshape(-1, 4)
+    apart = (edges.unit[square] != edges.unit[square[:, :1]]) & (edges.answer[square] != edges.answer[square[:, :1]])
+    partner = np.argmax(apart, axis=1)
+    lines = np.arange(len(square))
+    first = np.stack([square[:, 0], square[lines, partner]], axis=1)
+    others = np.ones((len(square), 4), np.bool_)
+    others[:, 0] = others[lines, partner] = False
+    second = square[others].reshape(-1, 2)
+    gain_first, gain_second = _gains(first, edges, prefer), _gains(second, edges, prefer)
+    better = np.where((gain_second > gain_first)[:, None], second, first)
+    return better.ravel(), ranked[~full]
+
+
+def _components(unit: Longs, answer: Longs) -> Longs:
+    """A number for each edge, the same for edges that are connected."""
+    label = np.arange(len(unit))
+    while True:
+        lowest = label
+        for end in (unit, answer):
+            least = np.full(int(end.max()) + 1, len(unit))
+            np.minimum.at(least, end, lowest)
+            lowest = least[end]
+        if np.array_equal(lowest, label):
+            return _renumber(label)
+        label = lowest
+
+
+def _gains(pairs: Longs, edges: Edges, prefer: Preferences) -> Longs:
+    """What two edges together are worth, beyond being two: required mentions, exact spans, overlap."""
+    part = edges.take(pairs.ravel())
+    exact, overlap = _closeness(part, prefer)
+    gain = (prefer.required[part.label].astype(np.int64) << 50) + (exact.astype(np.int64) << 40) + overlap
+    together: Longs = gain.reshape(-1, 2).sum(axis=1)
+    return together
+
+
+def _greedy(ranked: Longs, edges: Edges) -> Longs:
     units: set[int] = set()
     answers: set[int] = set()
     taken = []

@@ -102,28 +102,25 @@ def answer_facet(answers: Mentions, name: str, labels: Mentions) -> Facet:
 
     Few systems give types: an answer without any has those that the gold standard gives its entity elsewhere.
     """
-    own = facet(answers, name, labels)
-    if name != "types" or labels.field("types") is None:
+    own, types = facet(answers, name, labels), labels.field("types")
+    if name != "types" or types is None:
         return own
     known = facet(labels, name, labels)
-    entity = pc.index_in(answers.names, labels.names).fill_null(-1).to_numpy(zero_copy_only=False)
-    entity = np.where(answers.entity >= 0, np.append(entity, -1)[answers.entity], -1)
-    example = np.full(len(labels.names) + 1, -1)
-    typed = np.flatnonzero((labels.entity >= 0) & (labels.field("types").value_lengths().fill_null(0).to_numpy() > 0))
-    example[labels.entity[typed[::-1]]] = typed[::-1]
-    row = example[entity]
     names = list(dict.fromkeys([*own.names, *known.names]))
-    place = {value: code for code, value in enumerate(names)}
-    own_codes = np.array([place[value] for value in own.names], np.int32)
-    known_codes = np.array([place[value] for value in known.names], np.int32)
-    bare = np.flatnonzero((own_codes[own.lists.values[own.lists.offsets[:-1]]] == place[NONE]) & (row >= 0))
-    borrowed = known.lists.take(row[bare])
-    keep = np.ones(len(answers), np.bool_)
-    keep[bare] = False
-    kept = np.flatnonzero(keep)
-    mine = own.lists.take(kept)
-    owners = np.concatenate([np.repeat(kept, np.diff(mine.offsets)), np.repeat(bare, np.diff(borrowed.offsets))])
-    codes = np.concatenate([own_codes[mine.values], known_codes[borrowed.values]])
-    order = np.argsort(owners, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=len(answers)))]).astype(np.int64)
-    return Facet(Lists(offsets, codes[order]), names)
+    code = {value: place for place, value in enumerate(names)}
+    own_values = np.array([code[value] for value in own.names], np.int32)[own.lists.values]
+    known_values = np.array([code[value] for value in known.names], np.int32)[known.lists.values]
+    both = Lists(
+        np.concatenate([own.lists.offsets, own.lists.offsets[-1] + known.lists.offsets[1:]]),
+        np.concatenate([own_values, known_values]),
+    )
+    typed = np.flatnonzero(
+        (labels.entity >= 0) & (types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 0)
+    )
+    example = np.full(len(labels.names) + 1, -1)
+    example[labels.entity[typed[::-1]]] = typed[::-1]
+    same = np.append(pc.index_in(answers.names, labels.names).fill_null(-1).to_numpy(zero_copy_only=False), -1)
+    row = example[same[np.maximum(answers.entity, -1)]]
+    bare = own_values[own.lists.offsets[:-1]] == code[NONE]
+    pick = np.where(bare & (row >= 0) & (answers.entity >= 0), len(answers) + row, np.arange(len(answers)))
+    return Facet(both.take(pick), names)

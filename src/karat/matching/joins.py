@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 from karat.model.columns import NO_LINK, Bools, Floats, Longs
 from karat.model.items import Items, Lists, Pairs
 
-
-def same_span(gold: Items, answers: Items) -> Pairs:
-    """Pairs with equal start and end."""
-    starts = _place(gold, gold.start)
-    wanted = _place(answers, answers.start)
-    pairs = _within(starts, wanted, wanted + 1)
-    return pairs.where(gold.end[pairs.gold] == answers.end[pairs.answer])
+_STEPS = 4
 
 
 def overlapping(gold: Items, answers: Items) -> Pairs:
@@ -26,10 +20,16 @@ def overlapping(gold: Items, answers: Items) -> Pairs:
     overlapping pair is found once, and the cost is that of what is found.
     """
     gold_start, answer_start = _place(gold, gold.start), _place(answers, answers.start)
-    gold_end, answer_end = _place(gold, gold.end), _place(answers, answers.end)
-    one = _within(gold_start, answer_start, answer_end)
-    two = _within(answer_start, gold_start + 1, gold_end)
+    one = _within(gold_start, answer_start, _place(answers, answers.end))
+    two = _within(answer_start, gold_start + 1, _place(gold, gold.end))
     return Pairs(np.concatenate([one.gold, two.answer]), np.concatenate([one.answer, two.gold]))
+
+
+def same_span(gold: Items, answers: Items, pairs: Pairs) -> Bools:
+    """Which pairs have equal start and end."""
+    same: Bools = gold.start[pairs.gold] == answers.start[pairs.answer]
+    same &= gold.end[pairs.gold] == answers.end[pairs.answer]
+    return same
 
 
 def same_entity_in_document(gold: Items, answers: Items) -> Pairs:
@@ -98,8 +98,20 @@ def _within(keys: Longs, low: Longs, high: Longs) -> Pairs:
     if np.any(keys[1:] < keys[:-1]):
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
-    begin = np.searchsorted(keys, low)
-    count = np.maximum(np.searchsorted(keys, high) - begin, 0)
-    owner = np.repeat(np.arange(len(low)), count)
-    place = np.arange(len(owner)) + np.repeat(begin - (np.cumsum(count) - count), count)
-    return Pairs(place if order is None else order[place], owner)
+    keys = np.append(keys, np.iinfo(np.int64).max)
+    place, owner = np.searchsorted(keys, low), np.arange(len(low))
+    places, owners = [], []
+    # Nearly every item meets none or one: stepping on is cheaper than a second search, until only few go on.
+    for _ in range(_STEPS):
+        hit = keys[place] < high
+        place, owner, high = place[hit], owner[hit], high[hit]
+        places.append(place)
+        owners.append(owner)
+        place = place + 1
+        if not len(owner):
+            break
+    count = np.maximum(np.searchsorted(keys, high) - place, 0)
+    owners.append(np.repeat(owner, count))
+    places.append(np.arange(len(owners[-1])) + np.repeat(place - (np.cumsum(count) - count), count))
+    found = np.concatenate(places)
+    return Pairs(found if order is None else order[found], np.concatenate(owners))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from karat.matching.assign import Edges, Preferences, assign, most_wanted
 from karat.matching.policy import FAIR, AnswerState, GoldState, lookup
 from karat.matching.segment import segment
-from karat.model.columns import NO_LINK, Bools, Floats, Ints, Longs
-from karat.model.items import Answers, Gold
+from karat.model.columns import NO_LINK, Bools, Ints, Longs
+from karat.model.items import Answers, Gold, Pairs
 from karat.model.verdict import Outcome, Verdicts
 from karat.spec.relation import Relation
 
@@ -25,23 +25,29 @@ class _Cases(NamedTuple):
     outcome: Ints
 
 
-def verdicts(gold: Gold, answers: Answers, relation: Relation, assignment: str) -> Verdicts:
+Located: TypeAlias = dict[tuple[object, int, int], Pairs]
+"""Pairs at the same place that were found for one relation and serve others on the same items too."""
+
+
+def verdicts(gold: Gold, answers: Answers, relation: Relation, assignment: str, known: Located) -> Verdicts:
     """What becomes of every gold mention and every answer under one relation and one way to assign."""
-    located = _located(gold, answers, relation)
+    located = _located(gold, answers, relation, known)
     right = located.degree > 0
     matchable = np.zeros(len(gold.unit), np.bool_)
     matchable[located.label[right]] = True
     in_play, parts = segment(gold, matchable)
     prefer = Preferences(gold.items, answers.items, answers.score, ~gold.optional, relation.graded)
-    playing = in_play[located.label]
-    candidates = _one_label_each(located.take(right & playing), gold, prefer)
+    if not in_play.all():
+        playing = in_play[located.label]
+        located, right = located.take(playing), right[playing]
+    candidates = _one_label_each(located.take(right), gold, prefer)
     state = _states(gold, relation)
     if assignment == "membership" or relation.level == "document":
         matched, (taken, outcome) = candidates, _members(candidates, state, prefer)
     else:
         matched = taken = candidates.take(assign(candidates, prefer, assignment))
         outcome = _FAIR[state[matched.label], AnswerState.RIGHT]
-    wrong = _wrong_links(located.take(~right & playing), matched, gold, prefer)
+    wrong = _wrong_links(located.take(~right), matched, gold, prefer)
     free = _Cases(taken.label, taken.answer, outcome)
     cases = _with_leftovers(free, matched, wrong, gold, answers, state, in_play)
     if parts:
@@ -49,11 +55,19 @@ def verdicts(gold: Gold, answers: Answers, relation: Relation, assignment: str) 
     degree = None
     if relation.graded:
         degree = np.concatenate([taken.degree, np.ones(len(cases.label) - len(taken))])
-    return _in_rows(cases, gold, answers, degree)
+    # Every case has a gold label or an answer; a place of -1 reads the last entry, which is not taken then.
+    of_gold = np.append(gold.items.document, -1)[cases.label]
+    document = np.where(cases.label >= 0, of_gold, np.append(answers.items.document, -1)[cases.answer])
+    return Verdicts(document, cases.outcome, cases.label, cases.answer, gold.items.row, answers.items.row, degree)
 
 
-def _located(gold: Gold, answers: Answers, relation: Relation) -> Edges:
-    pairs = relation.located(gold.items, answers.items)
+def _located(gold: Gold, answers: Answers, relation: Relation, known: Located) -> Edges:
+    key = relation.located, id(gold.items), id(answers.items)
+    if key not in known:
+        known[key] = relation.located(gold.items, answers.items)
+    pairs = known[key]
+    if relation.place is not None:
+        pairs = pairs.where(relation.place(gold.items, answers.items, pairs))
     grade = relation.degree
     degree = np.ones(len(pairs.gold)) if grade is None else grade(gold.items, answers.items, pairs)
     return Edges(gold.unit[pairs.gold], pairs.gold, pairs.answer, degree)
@@ -68,11 +82,11 @@ def _one_label_each(edges: Edges, gold: Gold, prefer: Preferences) -> Edges:
 
 
 def _states(gold: Gold, relation: Relation) -> Ints:
-    """The state of each label; a mention is without link if all its alternatives are."""
+    """The state of each label; a mention is without link if one of its alternatives is."""
     state = np.where(gold.optional, GoldState.OPTIONAL, GoldState.REQUIRED).astype(np.int32)
     if relation.links and (gold.items.entity == NO_LINK).any():
-        bare = np.ones(len(state), np.bool_)
-        np.logical_and.at(bare, gold.unit, gold.items.entity == NO_LINK)
+        bare = np.zeros(len(state), np.bool_)
+        bare[gold.unit[gold.items.entity == NO_LINK]] = True
         state[bare[gold.unit]] = GoldState.WITHOUT_LINK
     return state
 
@@ -81,9 +95,8 @@ def _members(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edges, Int
     """Every answer that matches anything, and every mention that anything matches, each counted once."""
     by_answer = most_wanted(edges, prefer, edges.answer)
     by_unit = most_wanted(edges, prefer, edges.unit)
-    _, first = np.unique(edges.unit[by_answer], return_index=True)
     counts_both = np.zeros(len(by_answer), np.bool_)
-    counts_both[first] = True
+    counts_both[most_wanted(edges.take(by_answer), prefer, edges.unit[by_answer])] = True
     others = by_unit[~np.isin(edges.unit[by_unit], edges.unit[by_answer])]
     places = np.concatenate([by_answer, others])
     outcome = _FAIR[state[edges.label[places]], AnswerState.RIGHT]
@@ -143,15 +156,3 @@ def _speaking_for_roots(cases: _Cases, parts: dict[int, tuple[int, ...]], gold: 
         np.concatenate([cases.answer, np.full(len(roots), -1)]),
         np.concatenate([own, outcome]).astype(np.int32),
     )
-
-
-def _in_rows(cases: _Cases, gold: Gold, answers: Answers, degree: Floats | None) -> Verdicts:
-    has_gold, has_answer = cases.label >= 0, cases.answer >= 0
-    document = np.empty(len(cases.label), np.int32)
-    document[has_answer] = answers.items.document[cases.answer[has_answer]]
-    document[has_gold] = gold.items.document[cases.label[has_gold]]
-    gold_row = np.full(len(cases.label), -1)
-    gold_row[has_gold] = gold.items.row[cases.label[has_gold]]
-    answer_row = np.full(len(cases.label), -1)
-    answer_row[has_answer] = answers.items.row[cases.answer[has_answer]]
-    return Verdicts(document, gold_row, answer_row, cases.outcome, degree)

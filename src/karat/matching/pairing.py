@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from karat.errors import InputError
 from karat.model import check
 from karat.model.arrow import Arrow
-from karat.model.columns import Bools, Floats, Ints, Longs, Mentions
+from karat.model.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions
 from karat.model.corpus import Corpus
 from karat.model.items import Answers, Gold, Items, Lists
 from karat.model.run import Run
@@ -27,7 +27,8 @@ class Pairing:
     """What matching needs of both sides.
 
     `order` puts the answers into the order of the corpus (None: they are in it), `offsets` says where the
-    answers to each document begin. The recodings map each side's entity codes to common ones.
+    answers to each document begin. `names` are the ids of common entity codes, which are those of the gold standard
+    continued; `answer_codes` maps the run's codes to them, and keeps NIL and NO_LINK at its end.
     """
 
     corpus: Corpus
@@ -35,7 +36,6 @@ class Pairing:
     order: Longs | None
     offsets: Longs
     names: Arrow
-    gold_codes: Ints
     answer_codes: Ints
     gold_same: Lists | None
     answer_same: Lists | None
@@ -50,35 +50,41 @@ class Pairing:
         """The gold labels of some documents that lie inside the evaluation span."""
         labels, units = self.corpus.labels, self.corpus.units
         low, high = int(labels.offsets[first]), int(labels.offsets[last])
-        rows = np.arange(low, high)
-        items = self._items(labels, rows, self.gold_codes, self.gold_same, labels.document[low:high])
-        unit, parent = units.unit[low:high] - low, units.parent[low:high]
-        gold = Gold(items, unit, np.where(parent < 0, -1, parent - low), units.optional[low:high])
+        rows = slice(low, high)
+        items = Items(
+            np.arange(low, high),
+            labels.document[rows],
+            labels.start[rows],
+            labels.end[rows],
+            labels.entity[rows],  # common codes begin with the gold standard's own
+            self.names,
+            None if self.gold_same is None else self.gold_same.take(np.arange(low, high)),
+        )
+        parent = units.parent[rows]
+        gold = Gold(items, units.unit[rows] - low, np.where(parent < 0, -1, parent - low), units.optional[rows])
         return gold if self._spans is None else kept(gold, self._inside(items))
 
     def answers(self, first: int, last: int) -> Answers:
         """The answers to some documents that lie inside the evaluation span."""
+        answers = self.run.answers
         low, high = int(self.offsets[first]), int(self.offsets[last])
-        rows = np.arange(low, high) if self.order is None else self.order[low:high]
-        document = np.repeat(np.arange(first, last, dtype=np.int32), np.diff(self.offsets[first : last + 1]))
-        items = self._items(self.run.answers, rows, self.answer_codes, self.answer_same, document)
+        places = np.arange(low, high) if self.order is None else self.order[low:high]
+        rows = slice(low, high) if self.order is None else places
+        entity = answers.entity[rows]
+        items = Items(
+            places,
+            np.repeat(np.arange(first, last, dtype=np.int32), np.diff(self.offsets[first : last + 1])),
+            answers.start[rows],
+            answers.end[rows],
+            self.answer_codes[entity],
+            self.names,
+            None if self.answer_same is None else self.answer_same.take(places),
+        )
         score = self._score[rows]
         if self._spans is None:
             return Answers(items, score)
         inside = self._inside(items)
         return Answers(items.take(inside), score[inside])
-
-    def _items(self, mentions: Mentions, rows: Longs, codes: Ints, same: Lists | None, document: Ints) -> Items:
-        entity = mentions.entity[rows]
-        return Items(
-            rows,
-            document,
-            mentions.start[rows],
-            mentions.end[rows],
-            np.where(entity >= 0, codes[entity], entity) if len(codes) else entity,
-            self.names,
-            None if same is None else same.take(rows),
-        )
 
     @cached_property
     def _score(self) -> Floats:
@@ -109,13 +115,19 @@ class Pairing:
 def kept(gold: Gold, mask: Bools) -> Gold:
     """Some of the labels, with units and parents renumbered.
 
-    A unit that loses its first label is named by the next one; parts whose root is gone stand for themselves.
+    A unit that loses its first label is named by the next one. A mention of which an alternative is gone becomes
+    optional, since an answer may have been right by the one that is gone; so do parts whose root is gone.
     """
     places = np.flatnonzero(mask)
     new = np.full(len(mask) + 1, -1)
     units, first = np.unique(gold.unit[places], return_index=True)
     new[units] = first
-    return Gold(gold.items.take(places), new[gold.unit[places]], new[gold.parent[places]], gold.optional[places])
+    broken = np.zeros(len(mask), np.bool_)
+    broken[gold.unit[~mask]] = True
+    parent = new[gold.parent[places]]
+    orphaned = (gold.parent[places] >= 0) & (parent < 0)
+    optional = gold.optional[places] | broken[gold.unit[places]] | orphaned
+    return Gold(gold.items.take(places), new[gold.unit[places]], parent, optional)
 
 
 def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
@@ -149,8 +161,7 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
         order,
         np.concatenate([[0], np.cumsum(per_document)]),
         names,
-        _recoded(labels.names, names),
-        _recoded(answers.names, names),
+        np.append(_recoded(answers.names, names), np.array([NO_LINK, NIL], np.int32)),
         _same_as(labels, names),
         _same_as(answers, names),
         {},
@@ -160,10 +171,11 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
 
 
 def _common_names(labels: Mentions, answers: Mentions) -> Arrow:
+    """All ids, those of the gold standard first and in their order."""
     further = [mentions.field("same_as") for mentions in (labels, answers)]
-    return pc.unique(
-        pa.concat_arrays([labels.names, answers.names, *(ids.flatten() for ids in further if ids is not None)])
-    )
+    ids = pa.concat_arrays([answers.names, *(ids.flatten() for ids in further if ids is not None)])
+    new = ids.filter(pc.invert(pc.is_in(ids, labels.names)))
+    return pa.concat_arrays([labels.names, new.unique()])
 
 
 def _recoded(own: Arrow, common: Arrow) -> Ints:

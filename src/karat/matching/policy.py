@@ -39,11 +39,14 @@ FAIR: dict[tuple[GoldState, AnswerState], Outcome] = {
     (GoldState.OPTIONAL, AnswerState.RIGHT): Outcome.IGNORED,
     (GoldState.OPTIONAL, AnswerState.WRONG): Outcome.FP,
     (GoldState.WITHOUT_LINK, AnswerState.NONE): Outcome.IGNORED,
+    (GoldState.WITHOUT_LINK, AnswerState.RIGHT): Outcome.IGNORED,
     (GoldState.WITHOUT_LINK, AnswerState.WRONG): Outcome.IGNORED,
 }
-"""The default. NIL is a link like any other here: NIL for NIL is right, NIL for an entity is wrong. `WITHOUT_LINK`
-is a gold span that names no entity, so that no link can be called wrong there; where links are not compared it
-is required or optional like the rest. Answers without link are left out where links are compared."""
+"""The default. NIL is a link like any other here: NIL for NIL is right, NIL for an entity is wrong.
+
+`WITHOUT_LINK` is a gold span that names no entity, or need not name one, so that no link can be called wrong there;
+where links are not compared it is required or optional like the rest. Answers without link are left out where links
+are compared."""
 
 
 def lookup(table: dict[tuple[GoldState, AnswerState], Outcome]) -> NDArray[np.int32]:

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
 from karat.matching.facets import answer_facet, facet
-from karat.matching.joins import same_span
+from karat.matching.joins import overlapping, same_span
 from karat.matching.pairing import Pairing, kept
-from karat.model.columns import NIL, NO_LINK, Bools
-from karat.model.items import Answers, Gold
+from karat.model.columns import NIL, NO_LINK, Bools, Floats, Longs
+from karat.model.items import Answers, Gold, Items
 from karat.spec.relation import Relation
 
 Masks: TypeAlias = tuple[Bools, Bools]
@@ -38,8 +38,10 @@ def _nil(gold: Gold, answers: Answers) -> Masks:
 
 def _gold_in_kb(gold: Gold, answers: Answers) -> Masks:
     inside = gold.items.entity >= 0
+    pairs = overlapping(gold.items, answers.items)
+    pairs = pairs.where(same_span(gold.items, answers.items, pairs) & inside[pairs.gold])
     there = np.zeros(len(answers.items), np.bool_)
-    there[same_span(gold.items.take(inside), answers.items).answer] = True
+    there[pairs.answer] = True
     return inside, there
 
 
@@ -119,20 +121,18 @@ def _answers(answers: Answers, mask: Bools) -> Answers:
 
 
 def _once_per_document(gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
-    """One item per entity and document, the first that names it; NIL is no entity.
+    """One item per entity and document: the answer with the highest score, the first mention; NIL is no entity.
 
     Mentions with alternatives are one item per set of alternatives; parts of segmentations stay as they are.
     """
     gold = _gold(gold, gold.items.entity >= 0)
     answers = _answers(answers, answers.items.entity >= 0)
-    key = (answers.items.document.astype(np.int64) << 32) | answers.items.entity
-    first = np.sort(np.unique(key, return_index=True)[1])
-    answers = Answers(answers.items.take(first), answers.score[first])
+    first, _ = _first_by_entity(answers.items, np.where(np.isnan(answers.score), np.inf, answers.score))
+    answers = Answers(answers.items.take(np.sort(first)), answers.score[np.sort(first)])
     sizes = np.bincount(gold.unit, minlength=len(gold.unit))[gold.unit]
     tied = (gold.parent >= 0) | np.isin(gold.unit, gold.parent[gold.parent >= 0])
     plain = np.flatnonzero((sizes == 1) & ~tied)
-    key = (gold.items.document[plain].astype(np.int64) << 32) | gold.items.entity[plain]
-    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    first, group = _first_by_entity(gold.items.take(plain), np.zeros(len(plain)))
     every = np.ones(len(first), np.bool_)
     np.logical_and.at(every, group, gold.optional[plain])
     optional = gold.optional.copy()
@@ -144,7 +144,17 @@ def _once_per_document(gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
     return _gold(Gold(gold.items, gold.unit, gold.parent, optional), keep), answers
 
 
-def _repeated_sets(gold: Gold, places: np.ndarray, optional: Bools) -> list[int]:
+def _first_by_entity(items: Items, score: Floats) -> tuple[Longs, Longs]:
+    """The first item of each entity in each document, by score and span, and with which of them each item goes."""
+    order = np.lexsort((items.end, items.start, -score))
+    key = ((items.document.astype(np.int64) << 32) | items.entity)[order]
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    groups = np.empty(len(items), np.int64)
+    groups[order] = group
+    return order[first], groups
+
+
+def _repeated_sets(gold: Gold, places: Longs, optional: Bools) -> list[int]:
     """Labels of mentions whose set of alternatives an earlier mention of the document has; such are rare."""
     members: dict[int, list[int]] = defaultdict(list)
     for place in places.tolist():

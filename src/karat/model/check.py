@@ -135,7 +135,7 @@ def evaluation_spans(column: Arrow, lengths: NDArray[Any]) -> Iterator[Problem]:
         sizes = chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         flat = chunk.flatten().fill_null(-1).to_numpy(zero_copy_only=False)
         ends = np.cumsum(sizes)
-        for i in np.flatnonzero(sizes):
+        for i in np.flatnonzero(_mask(chunk.is_valid())):
             pair = flat[ends[i] - sizes[i] : ends[i]].tolist()
             if len(pair) != 2 or not 0 <= pair[0] < pair[1] <= lengths[row + i]:
                 yield Problem(
@@ -165,16 +165,18 @@ def kinds(labels: Mentions) -> Iterator[Problem]:
 def repeated(items: Mentions) -> NDArray[np.int64]:
     """Rows that say again what an earlier row of the same document says: same span, same entity."""
     place = (items.document.astype(np.int64) << 32) | items.start
-    if np.all(place[1:] > place[:-1]):
-        return np.zeros(0, np.int64)
-    order = np.lexsort((items.entity, items.end, place))
-    same = np.zeros(len(items), np.bool_)
-    same[1:] = (
-        (place[order][1:] == place[order][:-1])
-        & (items.end[order][1:] == items.end[order][:-1])
-        & (items.entity[order][1:] == items.entity[order][:-1])
-    )
-    return np.sort(order[same])
+    order = None
+    if np.any(place[1:] < place[:-1]):
+        order = np.argsort(place, kind="stable")
+        place = place[order]
+    tied = np.zeros(len(items) + 1, np.bool_)
+    tied[1:-1] = place[1:] == place[:-1]
+    rows = np.flatnonzero(tied[1:] | tied[:-1])  # few share document and start: only these are looked at
+    place, rows = place[rows], rows if order is None else order[rows]
+    by_content = np.lexsort((rows, items.entity[rows], items.end[rows], place))
+    columns = np.stack([place, items.end[rows], items.entity[rows]])[:, by_content]
+    again = np.all(columns[:, 1:] == columns[:, :-1], axis=0)
+    return np.sort(rows[by_content[1:][again]])
 
 
 def labels_once(labels: Mentions) -> Iterator[Problem]:

@@ -27,12 +27,16 @@ _TEXT_FACTS = ("length", "text_digest")
 class Corpus:
     """Documents with gold labels, held as columns; iterate for `Document` objects.
 
-    `about` is what the source says about the whole (title, language, licence, …), as strings.
+    `about` is what the source says about the whole (title, language, licence, …), as strings. `digest` is eight
+    hexadecimal digits that change with the content, not with its order or file format; `labels` are all gold labels
+    as columns.
     """
 
     table: Arrow = field(repr=False)
     name: str
-    about: Mapping[str, str] = field(default_factory=dict)
+    about: Mapping[str, str]
+    digest: str
+    labels: Mentions = field(repr=False)
 
     @classmethod
     def of(cls, documents: Iterable[Document], *, name: str = "corpus", **about: str) -> Corpus:
@@ -52,8 +56,10 @@ class Corpus:
         if "length" not in table.column_names:
             for fact, column in zip(_TEXT_FACTS, text_facts(table.column("text")), strict=True):
                 table = table.append_column(fact, column)
-        corpus = cls(table, name, dict(about))
-        lengths, labels = corpus.lengths, corpus.labels
+        identity = table.drop_columns([column for column in ("text", "length") if column in table.column_names])
+        labels = mentions(table.column("labels"))
+        corpus = cls(table, name, dict(about), digest(identity, "labels", labels), labels)
+        lengths = corpus.lengths
         check.refuse(check.spans(labels, lengths, "label"), where)
         if "evaluation_span" in table.column_names:
             check.refuse(check.evaluation_spans(table.column("evaluation_span"), lengths), where)
@@ -94,20 +100,9 @@ class Corpus:
         return np.asarray(self.table.column("length").to_numpy(), np.int64)
 
     @cached_property
-    def labels(self) -> Mentions:
-        """All gold labels as columns."""
-        return mentions(self.table.column("labels"))
-
-    @cached_property
     def units(self) -> Units:
         """Which labels are alternatives of one mention, and which are parts of another segmentation."""
         return units(self.labels)
-
-    @cached_property
-    def digest(self) -> str:
-        """Eight hexadecimal digits that change with the content, not with its order or file format."""
-        drop = [name for name in ("text", "length") if name in self.table.column_names]
-        return f"{digest(self.table.drop_columns(drop)) & 0xFFFFFFFF:08x}"
 
 
 def text_facts(texts: Arrow) -> tuple[Any, Any]:

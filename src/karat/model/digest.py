@@ -8,6 +8,7 @@ It tells versions of data apart; it is no protection against forgery.
 from __future__ import annotations
 
 import hashlib
+import zlib
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,20 +16,39 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from karat.model.arrow import Arrow
+from karat.model.columns import Mentions
 
 _Hashes: TypeAlias = NDArray[np.uint64]
 
-_SHORT = 64  # bytes; longer strings are worth a call to hashlib each
-_UNORDERED = frozenset({"labels", "answers"})
+_BATCH = 5_000  # rows at a time: temporary arrays stay small
+_SHORT = 64  # bytes; longer strings are worth a call each
 
 
-def digest(table: Arrow) -> int:
-    """The 64-bit fingerprint of a table's rows, in any order."""
-    total = 0
-    for batch in table.to_batches():
-        rows = _struct([(name, batch.column(name)) for name in batch.schema.names], len(batch))
+def digest(table: Arrow, name: str, items: Mentions) -> str:
+    """The fingerprint of a table's rows, in any order, as eight hexadecimal digits.
+
+    `items` are the flattened labels or answers that stand in the column `name`.
+    """
+    entities = np.append(string_hashes(items.names), np.array([1, 2], np.uint64))  # at -2 no link, at -1 NIL
+    total = first = 0
+    columns = [column for column in table.column_names if column != name]
+    for batch in table.select(columns).to_batches(max_chunksize=_BATCH):
+        last = first + len(batch)
+        rows = _struct([(column, batch.column(column)) for column in columns], len(batch))
+        rows += _mix(_items(items, entities, first, last) ^ _salt(name))
         total += int(_mix(rows).sum(dtype=np.uint64))
-    return total & 0xFFFFFFFFFFFFFFFF
+        first = last
+    return f"{total & 0xFFFFFFFF:08x}"
+
+
+def _items(items: Mentions, entities: _Hashes, first: int, last: int) -> _Hashes:
+    """For each document the sum over its labels or answers; entities are hashed by name, once each."""
+    low, high = int(items.offsets[first]), int(items.offsets[last])
+    values = items.values.slice(low, high - low)
+    names = [values.type.field(i).name for i in range(values.type.num_fields)]
+    h = _struct([(name, values.field(name)) for name in names if name not in ("entity", "linked")], len(values))
+    h += _mix(entities[items.entity[low:high]] ^ _salt("entity"))
+    return _sums(_mix(h + np.uint64(1)), items.offsets[first : last + 1] - low)
 
 
 def _mix(h: _Hashes) -> _Hashes:
@@ -45,7 +65,7 @@ def _struct(fields: list[tuple[str, Any]], length: int) -> _Hashes:
     total = np.zeros(length, np.uint64)
     for name, array in fields:
         if array.null_count < length:
-            h = _hash(array, ordered=name not in _UNORDERED)
+            h = _hash(array)
             total += np.where(h == 0, h, _mix(h ^ _salt(name)))
     return total
 
@@ -76,6 +96,10 @@ def _lists(array: Arrow, values: Arrow, *, ordered: bool) -> _Hashes:
     if ordered:
         place = np.arange(len(h)) - np.repeat(offsets[:-1], np.diff(offsets))
         h = _mix(h + place.astype(np.uint64))
+    return _sums(h, offsets)
+
+
+def _sums(h: _Hashes, offsets: NDArray[np.int64]) -> _Hashes:
     sums = np.zeros(len(h) + 1, np.uint64)
     np.cumsum(h, out=sums[1:])
     between: _Hashes = sums[offsets[1:]] - sums[offsets[:-1]]
@@ -92,9 +116,9 @@ def string_hashes(array: Arrow) -> _Hashes:
     h = np.empty(len(array), np.uint64)
     short = np.flatnonzero(lengths <= _SHORT)
     h[short] = _short_strings(*_parts(array.take(pa.array(short))))
-    for row in long.tolist():
-        part = hashlib.sha256(data[offsets[row] : offsets[row + 1]]).digest()
-        h[row] = int.from_bytes(part[:8], "little")
+    begins, ends = offsets[long].tolist(), offsets[long + 1].tolist()
+    h[long] = [zlib.crc32(data[b:e]) for b, e in zip(begins, ends, strict=True)]
+    h[long] = _mix(h[long] ^ _mix(lengths[long].astype(np.uint64)))
     return h
 
 
@@ -103,8 +127,9 @@ def _parts(array: Arrow) -> tuple[NDArray[np.int64], memoryview]:
     _, offsets, data = array.buffers()
     if offsets is None:
         return np.zeros(len(array) + 1, np.int64), memoryview(b"")
-    places = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
-    return places.astype(np.int64), memoryview(data if data is not None else b"")
+    places = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    own = memoryview(data if data is not None else b"")[places[0] : places[-1]]
+    return places - places[0], own
 
 
 def _short_strings(offsets: NDArray[np.int64], data: memoryview) -> _Hashes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from karat.model import check
@@ -25,14 +24,17 @@ def _by_name(table: Arrow) -> check.Where:
 class Run:
     """One system's answers, held as columns; iterate for `Reply` objects.
 
-    `about` is the manifest: system, version, options, corpus, times, as strings. `where` says where the reply
-    in a given row came from, for errors that show only beside the corpus.
+    `about` is the manifest: system, version, options, corpus, times, as strings. `digest` is eight hexadecimal
+    digits that change with the content, not with its order or file format; `answers` are all answers as columns.
+    `where` says where the reply in a given row came from, for errors that show only beside the corpus.
     """
 
     table: Arrow = field(repr=False)
     name: str
-    about: Mapping[str, str] = field(default_factory=dict)
-    where: check.Where = field(default=lambda row: f"document {row}", repr=False)
+    about: Mapping[str, str]
+    digest: str
+    answers: Mentions = field(repr=False)
+    where: check.Where = field(repr=False)
 
     @classmethod
     def of(cls, replies: Iterable[Reply], *, name: str = "run", **about: str) -> Run:
@@ -53,7 +55,8 @@ class Run:
         """A run over a table in the canonical schema, or an `InputError` about its first defect."""
         check.refuse(check.complete(table, frozenset({"id"})), where)
         check.refuse(check.identified(table.column("id")), where)
-        run = cls(table, name, dict(about), where)
+        answers = mentions(table.column("answers"))
+        run = cls(table, name, dict(about), digest(table, "answers", answers), answers, where)
         check.refuse(check.spans(run.answers, None, "answer"), where)
         return run
 
@@ -69,16 +72,6 @@ class Run:
     def ids(self) -> Arrow:
         """The ids of the answered documents in order, as Arrow strings."""
         return self.table.column("id").combine_chunks()
-
-    @cached_property
-    def answers(self) -> Mentions:
-        """All answers as columns."""
-        return mentions(self.table.column("answers"))
-
-    @cached_property
-    def digest(self) -> str:
-        """Eight hexadecimal digits that change with the content, not with its order or file format."""
-        return f"{digest(self.table) & 0xFFFFFFFF:08x}"
 
 
 def _answered(document: str, labels: Iterable[Any], tags: Arrow) -> Reply:

@@ -78,9 +78,6 @@ ANSWERS = pa.schema(
     ]
 )
 
-REQUIRED = frozenset({"id", "text", "start", "end", "subject", "predicate", "object"})
-"""Fields that every object of their kind must have (`entity` too, in tags and candidates)."""
-
 
 def conform(array: Arrow, target: Arrow, path: str) -> Arrow:
     """The array in the target type: fields by name in any order, absent fields left out, values never changed.
@@ -109,7 +106,7 @@ def conform(array: Arrow, target: Arrow, path: str) -> Arrow:
         lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         offsets = np.zeros(len(array) + 1, np.int32)
         np.cumsum(lengths, out=offsets[1:])
-        return pa.ListArray.from_arrays(pa.array(offsets), values)
+        return pa.ListArray.from_arrays(pa.array(offsets), values, mask=array.is_null() if array.null_count else None)
     text = pa.types.is_string(target) and (pa.types.is_large_string(found) or pa.types.is_string_view(found))
     number = pa.types.is_integer(found) and (pa.types.is_integer(target) or pa.types.is_floating(target))
     real = pa.types.is_floating(found) and pa.types.is_floating(target)

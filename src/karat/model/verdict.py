@@ -56,16 +56,29 @@ _TABLE = np.array([WEIGHTS[outcome] for outcome in Outcome], np.float64)
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """One row per case. `gold` and `answer` are rows of the corpus's labels and the run's answers, or -1.
+    """One row per case, as places in a block of documents; -1 is none.
 
-    `degree` is how right a match is where a relation grants partial credit; None means 1 throughout.
+    `gold` and `answer` give them as rows of the corpus's labels and the run's answers. `degree` is how right a match
+    is where a relation grants partial credit; None means 1 throughout.
     """
 
     document: Ints
-    gold: Longs
-    answer: Longs
     outcome: Ints
+    label_place: Longs
+    answer_place: Longs
+    label_rows: Longs
+    answer_rows: Longs
     degree: Floats | None = None
+
+    @property
+    def gold(self) -> Longs:
+        """The row of the gold label of each case, or -1."""
+        return np.append(self.label_rows, -1)[self.label_place]
+
+    @property
+    def answer(self) -> Longs:
+        """The row of the answer of each case, or -1."""
+        return np.append(self.answer_rows, -1)[self.answer_place]
 
     def __len__(self) -> int:
         return len(self.document)
@@ -95,10 +108,15 @@ class Verdicts:
 def joined(parts: list[Verdicts]) -> Verdicts:
     """Verdicts of several blocks as one table."""
     graded = [part.degree for part in parts if part.degree is not None]
+    gold = np.concatenate([part.gold for part in parts])
+    answer = np.concatenate([part.answer for part in parts])
+    has_gold, has_answer = gold >= 0, answer >= 0
     return Verdicts(
         np.concatenate([part.document for part in parts]),
-        np.concatenate([part.gold for part in parts]),
-        np.concatenate([part.answer for part in parts]),
         np.concatenate([part.outcome for part in parts]),
+        np.where(has_gold, np.cumsum(has_gold) - 1, -1),
+        np.where(has_answer, np.cumsum(has_answer) - 1, -1),
+        gold[has_gold],
+        answer[has_answer],
         np.concatenate(graded) if graded else None,
     )

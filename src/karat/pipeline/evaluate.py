@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from karat.errors import UnknownNameError, UsageError
-from karat.matching.judge import verdicts
+from karat.matching.judge import Located, verdicts
 from karat.matching.pairing import BLOCK, Pairing, pair
 from karat.matching.select import Selection, selection
 from karat.model.columns import NO_LINK
@@ -29,6 +32,8 @@ from karat.spec.profile import Profile, chosen, threshold_of
 from karat.spec.relation import Relation
 from karat.version import __version__
 
+_AHEAD = 8  # blocks in flight: enough to keep all cores busy, few enough to stay small
+
 Progress = Callable[[int], None]
 """Called with the number of documents done since the last call."""
 
@@ -42,9 +47,9 @@ class _Plan:
     select: Selection
     assignment: str
 
-    def verdicts(self, gold: Gold, answers: Answers) -> Verdicts:
+    def verdicts(self, gold: Gold, answers: Answers, known: Located) -> Verdicts:
         """The verdicts on a block."""
-        return verdicts(*self.select.of(gold, answers), self.relation, self.assignment)
+        return verdicts(*self.select.of(gold, answers), self.relation, self.assignment, known)
 
 
 def evaluate(
@@ -78,13 +83,15 @@ def evaluate(
     grouping = {label: by_label(pairing, label) for label in by if label != "doc"}
     weights = {name: np.empty((len(corpus), 4)) for name in everything}
     kept: dict[str, list[Verdicts]] = {name: [] for name in plans} if grouping else {}
-    for first, last in pairing.blocks(block):
-        gold, answers = pairing.gold(first, last), pairing.answers(first, last)
-        for name, plan in everything.items():
-            cases = plan.verdicts(gold, answers)
-            weights[name][first:last] = cases.per_document(first, last)
-            if name in kept:
-                kept[name].append(cases)
+
+    def count(first: int, last: int, cases: dict[str, Verdicts]) -> dict[str, Verdicts]:
+        for name, rows in cases.items():
+            weights[name][first:last] = rows.per_document(first, last)
+        return {name: cases[name] for name in kept}
+
+    for (first, last), counted_cases in _judged(pairing, everything, block, count):
+        for name, verdicts_of in counted_cases.items():
+            kept[name].append(verdicts_of)
         if progress is not None:
             progress(last - first)
     statistics = {name: Statistics(weights[name]) for name in everything}
@@ -193,8 +200,33 @@ def _signature(corpus: Corpus, table: Mapping[str, str]) -> Signature:
     return Signature((("karat", __version__), ("data", data), *table.items()))
 
 
+def _judged(
+    pairing: Pairing,
+    plans: Mapping[str, _Plan],
+    size: int,
+    then: Callable[[int, int, dict[str, Verdicts]], dict[str, Verdicts]],
+) -> Iterator[tuple[tuple[int, int], dict[str, Verdicts]]]:
+    """What `then` keeps of the verdicts of every plan, block by block.
+
+    Blocks are judged in parallel, a few ahead, and come in their order.
+    """
+
+    def judge(first: int, last: int) -> dict[str, Verdicts]:
+        gold, answers, known = pairing.gold(first, last), pairing.answers(first, last), Located()
+        return then(first, last, {name: plan.verdicts(gold, answers, known) for name, plan in plans.items()})
+
+    blocks = list(pairing.blocks(size))
+    if len(blocks) == 1:
+        yield blocks[0], judge(*blocks[0])
+        return
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        waiting = deque(pool.submit(judge, *block) for block in blocks[:_AHEAD])
+        for place, block in enumerate(blocks):
+            if place + _AHEAD < len(blocks):
+                waiting.append(pool.submit(judge, *blocks[place + _AHEAD]))
+            yield block, waiting.popleft().result()
+
+
 def _cases(pairing: Pairing, plans: Mapping[str, _Plan], block: int) -> Iterator[tuple[str, Verdicts]]:
-    for first, last in pairing.blocks(block):
-        gold, answers = pairing.gold(first, last), pairing.answers(first, last)
-        for name, plan in plans.items():
-            yield name, plan.verdicts(gold, answers)
+    for _, found in _judged(pairing, plans, block, lambda first, last, cases: cases):
+        yield from found.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,9 +28,15 @@ class View:
     empty: EmptyRule
     part: bool
     found: Statistics | None = None
+    known: dict[str, Score] = field(default_factory=dict)
 
     def score(self, short: str) -> Score:
         """A measure of this view, such as `macro.p`."""
+        if short not in self.known:
+            self.known[short] = self._score(short)
+        return self.known[short]
+
+    def _score(self, short: str) -> Score:
         aggregate, _, name = short.rpartition(".")
         measure = get("measures", name, Measure)
         if (aggregate and aggregate not in measure.aggregates) or (not aggregate and measure.aggregates):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from karat.errors import InputError, UnknownNameError, UsageError
@@ -59,6 +60,21 @@ def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, form
     if corpus is not None:
         pair(corpus, run)
     return run
+
+
+def load_both(
+    gold: str,
+    answers: Sequence[str],
+    *,
+    gold_format: str | None = None,
+    answers_format: str | None = None,
+    text: bool = True,
+) -> tuple[Corpus, list[Run]]:
+    """A gold standard and the runs on it, read side by side: while one is parsed, another is checked."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        corpus = pool.submit(load, gold, format=gold_format, text=text)
+        runs = [pool.submit(load_run, name, format=answers_format) for name in answers]
+        return corpus.result(), [run.result() for run in runs]
 
 
 def stored_runs(given: str) -> list[str]:

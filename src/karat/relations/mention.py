@@ -1,10 +1,11 @@
 """Strong mention match."""
 
-from karat.matching.joins import same_span
+from karat.matching.joins import overlapping, same_span
 from karat.spec.relation import Relation
 
 RELATION = Relation(
     title="Strong mention match",
     says="The answer has exactly the span of the mention, whatever it is linked to.",
-    located=same_span,
+    located=overlapping,
+    place=same_span,
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from karat.model.columns import Floats
+from karat.model.columns import Bools, Floats
 from karat.model.items import Items, Pairs
 
 
@@ -14,8 +14,9 @@ from karat.model.items import Items, Pairs
 class Relation:
     """When an answer matches a gold label.
 
-    `located` finds the pairs that stand at the same place; `degree` says how right the link of each such pair
-    is, from 0 (wrong link) to 1, and is None where any link will do. A relation that compares links leaves out
+    `located` finds the pairs that may stand at the same place (it is called once for all relations that share it),
+    `place` says which of them do, and is None where all do; `degree` says how right the link of each such pair is,
+    from 0 (wrong link) to 1, and is None where any link will do. A relation that compares links leaves out
     answers without one. `detection` names the relation that asks only for the place. At the level of documents
     each entity counts once per document.
     """
@@ -23,6 +24,7 @@ class Relation:
     title: str
     says: str
     located: Callable[[Items, Items], Pairs]
+    place: Callable[[Items, Items, Pairs], Bools] | None = None
     degree: Callable[[Items, Items, Pairs], Floats] | None = None
     graded: bool = False
     detection: str | None = None

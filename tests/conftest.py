@@ -1,0 +1,49 @@
+"""Settings and fixtures that all tests share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+for name, examples in (("quick", 60), ("thorough", 1000)):
+    settings.register_profile(name, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def _karat(*arguments: object, stdin: bytes = b"") -> Ran:
+    """Run the command line as users do."""
+    done = subprocess.run(
+        [sys.executable, "-m", "karat", *map(str, arguments)], input=stdin, capture_output=True, check=False
+    )
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture
+def karat_cli():
+    return _karat
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of shared data. In CI its absence is a failure, elsewhere a reason to skip."""
+    folder = Path(os.environ.get("KARAT_SHARED", ROOT.parent / "shared"))
+    if not (folder / "data").is_dir():
+        message = f"no shared data at {folder}; set KARAT_SHARED"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return folder / "data"

@@ -1,0 +1,187 @@
+"""Laws of files: what is written is what is read, and nothing but an `InputError` ever escapes a reader."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import karat
+from karat import Corpus, Document, InputError, Label, Reply, Run
+from karat.formats import karat_jsonl
+from karat.model.rows import to_table
+from karat.model.schema import ANSWERS, GOLD
+from karat.storage.files import Source
+from tests import strategies
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".parquet.gz")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@given(documents=strategies.rich_documents(), about=strategies.about)
+def test_a_corpus_comes_back_as_it_was(suffix, documents, about):
+    corpus = Corpus.of(documents, name="näme", **about)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"x{suffix}"
+        karat.save(corpus, path)
+        again = karat.load(path)
+    assert list(again) == documents
+    assert (again.name, again.about) == ("näme", about)
+    assert again.digest == corpus.digest
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@given(replies=strategies.rich_replies(), about=strategies.about)
+def test_a_run_comes_back_as_it_was(suffix, replies, about):
+    run = Run.of(replies, name="näme", **about)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"x{suffix}"
+        karat.save(run, path)
+        again = karat.load_run(path)
+    assert list(again) == replies
+    assert (again.name, again.about) == ("näme", about)
+    assert again.digest == run.digest
+
+
+@given(strategies.rich_documents())
+def test_without_texts_the_digest_and_the_lengths_are_the_same(documents):
+    corpus = Corpus.of(documents)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.parquet"
+        karat.save(corpus, path)
+        bare = karat.load(path, text=False)
+    assert not bare.has_text
+    assert bare.digest == corpus.digest
+    assert bare.lengths.tolist() == [len(document.text) for document in documents]
+
+
+@given(strategies.rich_documents(), st.data())
+def test_the_digest_sees_every_change(documents, data):
+    place = data.draw(st.integers(0, len(documents) - 1))
+    old = documents[place]
+    changes = [
+        {"text": old.text + "x"},
+        {"id": old.id + "x"},
+        {"meta": {**old.meta, "new key": "x"}},
+        {"labels": (*old.labels, Label(0, 1, "an entity of its own"))},
+    ]
+    if old.labels:
+        changes.append({"labels": old.labels[1:]})
+    change = data.draw(st.sampled_from(changes))
+    new = Document(**{name: getattr(old, name) for name in old.__struct_fields__} | change)
+    changed = [*documents[:place], new, *documents[place + 1 :]]
+    assert Corpus.of(changed).digest != Corpus.of(documents).digest
+
+
+def _mutated():
+    """Bytes that are nearly a gold file."""
+    line = (
+        b'{"id":"a","text":"x\xc3\xa4 y","labels":[{"start":0,"end":1,"entity":"Q1","types":["T"],"optional":true}],'
+        b'"meta":{"k":"v"},"evaluation_span":[0,3],"tags":[{"entity":"Q1","score":0.5}]}\n'
+    )
+    pieces = st.sampled_from(
+        [b"null", b'"', b"{", b"}", b"[", b"]", b",", b":", b"0", b"-1", b"1e999", b"NaN", b"\xff", b"\\ud800", b"\n"]
+        + [b"\r\n", b" ", b"1.5", b"true", b'"x"', b"\x00", b"99999999999", b'"entity":null', b"[[", b'{"id":"a"']
+    )
+    edits = st.lists(st.tuples(st.integers(0, len(line)), st.integers(0, 8), pieces), max_size=3)
+    return st.builds(_edited, st.just(line), edits)
+
+
+def _edited(line, edits):
+    for place, length, piece in edits:
+        line = line[:place] + piece + line[place + length :]
+    return line
+
+
+@given(st.binary(max_size=60) | _mutated() | st.lists(_mutated(), max_size=3).map(b"".join))
+@example(b"")
+@example(b"PAR1")
+@example(b"\x1f\x8b\x08")
+@example(b"\x28\xb5\x2f\xfd")
+@example(b'{"karat":1}\n{}')
+@example(b'{"karat":"gold/1"}')
+@example(b'{"id":"a","text":"x","labels":' + b"[" * 5000)
+@example(b"[" * 200_000)
+def test_readers_raise_nothing_but_input_errors(data):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x"
+        path.write_bytes(data)
+        for read in (karat.load, karat.load_run):
+            for format in (None, "karat-jsonl", "karat-parquet"):
+                try:
+                    read(path, format=format)
+                except InputError as problem:
+                    assert str(path) in str(problem)
+                    assert problem.found
+                    assert problem.expected
+                    assert problem.remedy
+
+
+@given(_mutated() | st.lists(_mutated(), max_size=2).map(b"".join))
+def test_the_fast_and_the_exact_way_agree(data):
+    """Whatever Arrow accepts, the line by line reader accepts with the same meaning."""
+    for side, schema in ((karat_jsonl._GOLD, GOLD), (karat_jsonl._ANSWERS, ANSWERS)):
+        end = len(data.rstrip(b" \t\r\n"))
+        table = karat_jsonl._columns(data, 0, end, side)
+        if table is None:
+            continue
+        build = Corpus.checked if schema is GOLD else Run.checked
+        source = Source("x")
+        try:
+            fast = list(build(table, name="x", about={}, where=str))
+        except InputError:
+            continue
+        lines = [line for line in data[:end].split(b"\n") if line.strip()]
+        objects = [karat_jsonl._parsed(line, 1, source, side.kind) for line in lines]
+        assert list(build(to_table(objects, schema), name="x", about={}, where=str)) == fast
+
+
+@given(strategies.pairs(), st.sampled_from([".jsonl", ".parquet"]))
+def test_files_and_objects_score_alike(pair, suffix):
+    corpus, run = pair
+    with TemporaryDirectory() as folder:
+        gold, answers = Path(folder) / f"gold{suffix}", Path(folder) / f"answers{suffix}"
+        karat.save(corpus, gold)
+        karat.save(run, answers)
+        read = karat.evaluate(karat.load(gold), karat.load_run(answers))
+    made = karat.evaluate(corpus, run)
+    assert read.measures == made.measures
+    assert read.signature == made.signature
+
+
+def test_nulls_and_missing_fields_mean_the_same_but_in_entity(tmp_path):
+    rows = [
+        {"id": "a", "text": "xyz", "labels": [{"start": 0, "end": 1, "entity": None, "types": None, "unit": None}]},
+        {"id": "b", "text": "xyz", "labels": [{"start": 0, "end": 1}], "meta": None, "tags": None},
+        {"id": "c", "text": "xyz", "labels": None, "evaluation_span": None},
+    ]
+    path = tmp_path / "gold.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    first, second, third = karat.load(path)
+    assert first == Document("a", "xyz", (Label(0, 1, None),))
+    assert second == Document("b", "xyz", (Label(0, 1),))
+    assert third == Document("c", "xyz")
+
+
+def test_a_document_longer_than_a_block_is_read(tmp_path):
+    text = "long " * 2_000_000
+    corpus = Corpus.of([Document("a", "x"), Document("b", text, (Label(5, 9, "Q1"),)), Document("c", "x")])
+    karat.save(corpus, tmp_path / "gold.jsonl")
+    assert list(karat.load(tmp_path / "gold.jsonl")) == list(corpus)
+
+
+def test_several_gzip_members_are_one_file(tmp_path):
+    path = tmp_path / "gold.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"id":"a","text":"x"}\n') + gzip.compress(b'{"id":"b","text":"y"}\n'))
+    assert [document.id for document in karat.load(path)] == ["a", "b"]
+
+
+def test_replies_without_answers_are_read(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"id":"a"}\n{"id":"b","error":"timeout"}\n')
+    assert list(karat.load_run(path)) == [Reply("a"), Reply("b", error="timeout")]

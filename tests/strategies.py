@@ -1,0 +1,152 @@
+"""What hypothesis draws from: documents, corpora and runs, small enough to collide often."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from karat import UNLINKED, Answer, Candidate, Corpus, Document, Label, Reply, Run, Statement, Tag
+
+ENTITIES = ["Q1", "Q2", "Ünï|code:", None]
+TEXT = st.text(alphabet="ab \r\n\ufeff\u0301é漢😀𝒳", min_size=8, max_size=12)
+WORDS = st.text(alphabet='aZ0 é😀:|,"\\\n', max_size=5)
+SCORES = st.none() | st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(-5, 5, allow_nan=False)
+
+
+@st.composite
+def spans(draw, length: int):
+    start = draw(st.integers(0, length - 1))
+    return start, draw(st.integers(start + 1, min(length, start + 5)))
+
+
+@st.composite
+def labels(draw, length: int, *, plain: bool):
+    entities = st.sampled_from(ENTITIES if plain else [*ENTITIES, UNLINKED])
+    count = draw(st.integers(0, 6))
+    found: dict[tuple, Label] = {}
+    for _ in range(count):
+        start, end = draw(spans(length))
+        entity = draw(entities)
+        extra = {} if plain else {"optional": draw(st.booleans()), "unit": draw(st.sampled_from([None, "u", "v"]))}
+        found.setdefault((start, end, entity), Label(start, end, entity, **extra))
+    return tuple(found.values())
+
+
+@st.composite
+def answers(draw, length: int, *, plain: bool, scored: bool = True):
+    entities = st.sampled_from(ENTITIES if plain else [*ENTITIES, UNLINKED])
+    return tuple(
+        Answer(*draw(spans(length)), draw(entities), score=draw(SCORES) if scored else None)
+        for _ in range(draw(st.integers(0, 6)))
+    )
+
+
+@st.composite
+def pairs(draw, *, plain: bool = False, max_documents: int = 4):
+    """A corpus and a run on it; `plain` has neither optional nor alternative gold nor spans without link."""
+    documents, replies = [], []
+    for number in range(draw(st.integers(1, max_documents))):
+        text = draw(TEXT)
+        inner = None if plain or draw(st.booleans()) else (1, len(text) - 1)
+        documents.append(Document(f"d{number}", text, draw(labels(len(text), plain=plain)), evaluation_span=inner))
+        if plain or draw(st.integers(0, 5)):
+            replies.append(Reply(f"d{number}", draw(answers(len(text), plain=plain))))
+    if not replies:
+        replies.append(Reply("d0"))
+    return Corpus.of(documents), Run.of(replies)
+
+
+@st.composite
+def families(draw):
+    """A corpus in which roots offer other segmentations, and a run."""
+    text = draw(TEXT)
+    items = {}
+    for unit, parent in (("r", None), ("a", "r"), ("b", "r"), ("c", "b")):
+        start, end = draw(spans(len(text)))
+        entity = draw(st.sampled_from(ENTITIES))
+        items.setdefault(
+            (start, end, entity),
+            Label(start, end, entity, unit=unit, parent=parent, optional=draw(st.integers(0, 3)) == 0),
+        )
+    kept = [label for label in items.values() if label.unit == "r"]
+    known = {"r"} if kept else set()
+    for label in items.values():
+        if label.parent in known:
+            kept.append(label)
+            known.add(label.unit)
+    return Corpus.of([Document("d", text, tuple(kept))]), Run.of([Reply("d", draw(answers(len(text), plain=True)))])
+
+
+tags = st.builds(Tag, WORDS, rank=st.none() | st.integers(1, 9), score=SCORES)
+statements = st.builds(Statement, WORDS, WORDS, WORDS, score=SCORES)
+about = st.dictionaries(st.sampled_from(["title", "language", "ünï"]), WORDS, max_size=2)
+
+
+@st.composite
+def rich_documents(draw):
+    """Documents that use every field."""
+    documents = []
+    for number in range(draw(st.integers(1, 3))):
+        text = draw(TEXT)
+        plain = draw(labels(len(text), plain=False))
+        full = tuple(
+            Label(
+                label.start,
+                label.end,
+                label.entity,
+                same_as=tuple(draw(st.lists(WORDS, max_size=2))),
+                name=draw(st.none() | WORDS),
+                types=tuple(draw(st.lists(WORDS, max_size=2))),
+                categories=tuple(draw(st.lists(WORDS, max_size=2))),
+                difficulty=draw(st.none() | WORDS),
+                kind=draw(st.sampled_from([None, "quantity", "datetime", "coreference", "descriptive"])),
+                optional=label.optional,
+                unit=label.unit,
+                nil_cluster=draw(st.none() | WORDS),
+            )
+            for label in plain
+        )
+        documents.append(
+            Document(
+                f"d{number}" + draw(WORDS),
+                text,
+                full,
+                evaluation_span=draw(st.none() | st.just((1, 4))),
+                tags=tuple(draw(st.lists(tags, max_size=2))),
+                relations=tuple(draw(st.lists(statements, max_size=2))),
+                meta=draw(st.dictionaries(WORDS, WORDS, max_size=2)),
+            )
+        )
+    return documents
+
+
+@st.composite
+def rich_replies(draw):
+    """Replies that use every field."""
+    replies = []
+    for number in range(draw(st.integers(1, 3))):
+        full = tuple(
+            Answer(
+                answer.start,
+                answer.end,
+                answer.entity,
+                same_as=tuple(draw(st.lists(WORDS, max_size=2))),
+                types=tuple(draw(st.lists(WORDS, max_size=2))),
+                score=answer.score,
+                candidates=tuple(draw(st.lists(st.builds(Candidate, WORDS, score=SCORES), max_size=2))),
+                nil_cluster=draw(st.none() | WORDS),
+            )
+            for answer in draw(answers(10, plain=False))
+        )
+        replies.append(
+            Reply(
+                f"d{number}" + draw(WORDS),
+                full,
+                tags=tuple(draw(st.lists(tags, max_size=2))),
+                relations=tuple(draw(st.lists(statements, max_size=2))),
+                seconds=draw(st.none() | st.floats(0, 9)),
+                tokens=draw(st.none() | st.integers(0, 2**40)),
+                cost=draw(st.none() | st.floats(0, 9)),
+                error=draw(st.none() | WORDS),
+            )
+        )
+    return replies
