@@ -38,6 +38,7 @@ class UnknownNameError(KaratError):
         self.name = name
         self.known = tuple(sorted(known))
         near = get_close_matches(name, self.known, n=2, cutoff=0.5)
+        near = near or [known for known in self.known if name and name in known][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         super().__init__(f"unknown {kind} {name!r}.{hint} Known: {', '.join(self.known) or 'none'}.")
 

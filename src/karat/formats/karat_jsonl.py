@@ -23,7 +23,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Header, Reply
 from karat.model.rows import to_table
 from karat.model.run import Run
-from karat.model.schema import ANSWERS, GOLD, conform
+from karat.model.schema import ANSWERS, GOLD, conformed
 from karat.spec.format import Bytes, Format
 
 _BOM = b"\xef\xbb\xbf"
@@ -137,19 +137,19 @@ def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
     table = None if schema is None else _arrow(pa.py_buffer(memoryview(data)[begin:end]), schema)
     if table is None or table.num_rows != lines:
         return None  # refused; or several objects on a line, or one object over several lines
-    columns = {}
-    for name in table.column_names:
-        target = side.schema.field(name).type
-        chunks = [_pairs(c) if name == "meta" else conform(c, target, name) for c in table.column(name).chunks]
-        columns[name] = pa.chunked_array(chunks)
-    column = columns[side.items]
+    if "meta" in table.column_names:
+        place = table.column_names.index("meta")
+        table = table.set_column(place, "meta", pa.chunked_array([_pairs(c) for c in table.column("meta").chunks]))
+    table = conformed(table, side.schema)
+    column = table.column(side.items)
     absent = sum(chunk.values.field("entity").null_count for chunk in column.chunks)
     nil = _nils(data, begin, end, absent)
     if 0 < nil != absent:
         return None  # NIL and spans without link: the columns do not say which is which
     if absent and not nil:
-        columns[side.items] = pa.chunked_array([_unlinked(chunk) for chunk in column.chunks])
-    return pa.table(columns)
+        unlinked = pa.chunked_array([_unlinked(chunk) for chunk in column.chunks])
+        table = table.set_column(table.column_names.index(side.items), side.items, unlinked)
+    return table
 
 
 def _lines(body: memoryview) -> int:
@@ -242,6 +242,14 @@ def _unlinked(lists: Arrow) -> Arrow:
 # --- the exact way
 
 
+class _RefusedError(ValueError):
+    """JSON that is well formed, and still cannot be taken."""
+
+    def __init__(self, found: str, expected: str, remedy: str) -> None:
+        self.says = {"found": found, "expected": expected, "remedy": remedy}
+        super().__init__(found)
+
+
 def _parsed(line: bytes, number: int, source: Bytes, kind: type[_T]) -> _T:
     """The object on one line, or an `InputError` that says where, found, expected and what to do."""
     where = f"{source.label}:{number}"
@@ -250,51 +258,49 @@ def _parsed(line: bytes, number: int, source: Bytes, kind: type[_T]) -> _T:
             line, object_pairs_hook=_once, parse_constant=_not_a_number, parse_float=_finite, parse_int=_small
         )
         msgspec.json.encode(raw)  # refuses half a surrogate pair, which no UTF-8 file can hold
-    except UnicodeDecodeError as problem:
-        found = f"bytes that are not UTF-8 (byte {problem.start + 1} of the line)"
-        raise InputError(where, found=found, expected="UTF-8 text", remedy="Convert the file to UTF-8") from None
-    except UnicodeEncodeError:
-        raise InputError(
-            where,
-            found="half of a surrogate pair (\\ud800 to \\udfff)",
-            expected="whole Unicode characters",
-            remedy="Write the character itself, or both halves",
-        ) from None
-    except (ValueError, RecursionError) as problem:
-        raise InputError(
-            where,
-            found=f"a line that is not valid JSON ({problem})",
-            expected="one complete JSON object per line",
-            remedy="Check that the line was not cut off",
-        ) from None
-    try:
         return msgspec.convert(_without_nulls(raw), kind)
+    except _RefusedError as problem:
+        says = problem.says
+    except UnicodeDecodeError as problem:
+        says = _says(f"bytes that are not UTF-8 (byte {problem.start + 1} of the line)", "UTF-8", "Convert the file")
+    except UnicodeEncodeError:
+        says = _says("half of a surrogate pair (\\ud800 to \\udfff)", "whole characters", "Write the character itself")
     except msgspec.ValidationError as problem:
-        found, expected = _explained(str(problem))
-        raise InputError(where, found=found, expected=expected, remedy="See docs/formats.md for the fields") from None
+        says = _says(*_explained(str(problem)), "See docs/formats.md for the fields")
+    except (ValueError, RecursionError) as problem:
+        says = _says(
+            f"a line that is not valid JSON ({problem})",
+            "one complete JSON object per line",
+            "Check that the line was not cut off",
+        )
+    raise InputError(where, **says)
+
+
+def _says(found: str, expected: str, remedy: str) -> dict[str, str]:
+    return {"found": found, "expected": expected, "remedy": remedy}
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         twice = next(key for key in values if sum(key == other for other, _ in pairs) > 1)
-        raise ValueError(f"the key {twice!r} twice in one object")
+        raise _RefusedError(f"the key {twice!r} twice in one object", "each key once", "Delete one of the two")
     return values
 
 
 def _not_a_number(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")
+    raise _RefusedError(name, "a finite number", "Leave the field out where there is none")
 
 
 def _finite(digits: str) -> float:
     if not math.isfinite(value := float(digits)):
-        raise ValueError(f"the number {digits} is too large")
+        raise _RefusedError(f"the number {digits}", "a finite number", "Leave the field out where there is none")
     return value
 
 
 def _small(digits: str) -> int:
-    if len(digits) > 20:
-        raise ValueError(f"the number {digits[:20]}… is too large")
+    if len(digits) > 19:
+        raise _RefusedError(f"the number {digits[:20]}…", "a number of at most 18 digits", "Correct it")
     return int(digits)
 
 

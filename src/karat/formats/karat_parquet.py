@@ -7,6 +7,8 @@ is NIL.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import IO
 
 import numpy as np
@@ -14,10 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from karat.errors import InputError
+from karat.model import check
 from karat.model.arrow import Arrow
 from karat.model.corpus import Corpus, text_facts
 from karat.model.run import Run
-from karat.model.schema import ANSWERS, GOLD, conform
+from karat.model.schema import ANSWERS, GOLD, conformed
 from karat.spec.format import Bytes, Format
 
 _ABOUT = b"karat"
@@ -28,9 +31,9 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold documents, with their texts or only with what scoring needs of them."""
     file = _opened(source)
     names = _known(file, GOLD, source)
-    table = _table(file, [name for name in names if name != "text"], GOLD, source)
+    table = _documents(file, [name for name in names if name != "text"], GOLD, source)
     if "text" in names:
-        table = _with_texts(table, file, GOLD, source, keep=text)
+        table = _with_texts(table, file, source, keep=text)
     about = _about(file)
     name = about.pop("name", source.stem)
     return Corpus.checked(table, name=name, about=about, where=lambda row: f"{source.label}: row {row + 1}")
@@ -39,7 +42,7 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
 def read_run(source: Bytes) -> Run:
     """A system's replies."""
     file = _opened(source)
-    table = _table(file, _known(file, ANSWERS, source), ANSWERS, source)
+    table = _documents(file, _known(file, ANSWERS, source), ANSWERS, source)
     about = _about(file)
     name = about.pop("system", source.stem)
     return Run.checked(table, name=name, about=about, where=lambda row: f"{source.label}: row {row + 1}")
@@ -92,15 +95,26 @@ def _known(file: Arrow, schema: Arrow, source: Bytes) -> list[str]:
     return [name for name in schema.names if name in names]
 
 
-def _table(file: Arrow, names: list[str], schema: Arrow, source: Bytes) -> Arrow:
+def _documents(file: Arrow, names: list[str], schema: Arrow, source: Bytes) -> Arrow:
+    table = _table(lambda: file.read(columns=names), schema, source)
+    check.some(table, source.label)
+    items = "labels" if schema is GOLD else "answers"
+    if table.schema.field(items).type.value_type.get_field_index("entity") < 0:
+        raise InputError(
+            source.label,
+            found=f"{items} without a field `entity`",
+            expected="an entity id, null for NIL, or `linked` false for none",
+            remedy="Add the field",
+        )
+    return table
+
+
+def _table(read: Callable[[], Arrow], schema: Arrow, source: Bytes) -> Arrow:
+    """What a call reads, in the types of the schema."""
     try:
-        table = file.read(columns=names)
+        table = read()
         table.validate(full=True)
-        columns = {}
-        for name in names:
-            target = schema.field(name).type
-            chunks = [conform(chunk, target, name) for chunk in table.column(name).chunks]
-            columns[name] = pa.chunked_array(chunks, None if chunks else target)
+        return conformed(table, schema)
     except TypeError as problem:
         raise InputError(
             source.label,
@@ -110,29 +124,22 @@ def _table(file: Arrow, names: list[str], schema: Arrow, source: Bytes) -> Arrow
         ) from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         raise _damaged(source, problem) from None
-    items = "labels" if schema is GOLD else "answers"
-    if items not in columns:
-        columns[items] = pa.chunked_array([pa.array([[]] * table.num_rows, schema.field(items).type)])
-    return pa.table(columns)
 
 
-def _with_texts(table: Arrow, file: Arrow, schema: Arrow, source: Bytes, *, keep: bool) -> Arrow:
+def _with_texts(table: Arrow, file: Arrow, source: Bytes, *, keep: bool) -> Arrow:
     """Add the texts, or else read them one row group at a time and keep only their lengths and fingerprints."""
     if keep:
-        texts = _table(file, ["text"], schema, source).column("text")
-        return table.add_column(1, "text", texts)
-    lengths, digests = [], []
+        return table.add_column(1, "text", _table(lambda: file.read(columns=["text"]), GOLD, source).column("text"))
+    lengths, digests = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
     for group in range(file.num_row_groups):
-        texts = pa.chunked_array(
-            [conform(c, pa.string(), "text") for c in file.read_row_group(group, columns=["text"]).column(0).chunks]
-        )
+        texts = _table(partial(file.read_row_group, group, columns=["text"]), GOLD, source).column("text")
         if texts.null_count:
-            return _with_texts(table, file, schema, source, keep=True)  # the check will say where
+            return _with_texts(table, file, source, keep=True)  # the check will say where
         length, fingerprint = text_facts(texts)
-        lengths.append(length.to_numpy().astype(np.int32))
+        lengths.append(length.to_numpy())
         digests.append(fingerprint.to_numpy())
-    table = table.append_column("length", [np.concatenate(lengths or [np.zeros(0, np.int32)])])
-    return table.append_column("text_digest", [np.concatenate(digests or [np.zeros(0, np.int64)])])
+    table = table.append_column("length", [np.concatenate(lengths)])
+    return table.append_column("text_digest", [np.concatenate(digests)])
 
 
 def _about(file: Arrow) -> dict[str, str]:

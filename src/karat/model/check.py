@@ -35,6 +35,14 @@ def refuse(problems: Iterator[Problem], where: Where) -> None:
         raise InputError(where(problem.document), found=problem.found, expected=problem.expected, remedy=problem.remedy)
 
 
+def some(table: Arrow, where: str) -> None:
+    """There is at least one document."""
+    if not table.num_rows:
+        raise InputError(
+            where, found="no document", expected="at least one", remedy="Check that this is the data you meant"
+        )
+
+
 def _first(mask: NDArray[np.bool_]) -> int | None:
     return int(mask.argmax()) if mask.any() else None
 
@@ -63,6 +71,8 @@ def identified(ids: Arrow) -> Iterator[Problem]:
 
 def complete(table: Arrow, required: frozenset[str]) -> Iterator[Problem]:
     """No required value is missing at any depth, no list has a hole in it, and every number is one."""
+    for name in sorted(required.difference(table.column_names)):
+        yield Problem(0, f"no value at `{name}`", "a value", "Give every document one")
     for name in table.schema.names:
         column = table.column(name)
         start = 0

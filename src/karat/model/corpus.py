@@ -51,9 +51,11 @@ class Corpus:
 
         The text column may have been replaced by `length` and `text_digest` (see `text_facts`).
         """
-        check.refuse(check.complete(table, frozenset({"id", "text"})), where)
+        check.some(table, name)
+        text = "length" if "length" in table.column_names else "text"
+        check.refuse(check.complete(table, frozenset({"id", text})), where)
         check.refuse(check.identified(table.column("id")), where)
-        if "length" not in table.column_names:
+        if text == "text":
             for fact, column in zip(_TEXT_FACTS, text_facts(table.column("text")), strict=True):
                 table = table.append_column(fact, column)
         identity = table.drop_columns([column for column in ("text", "length") if column in table.column_names])

@@ -30,19 +30,19 @@ class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 class Counted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Sums of weights: whole numbers unless a relation grants partial credit."""
 
-    matched_answers: float
-    unmatched_answers: float
-    matched_gold: float
-    unmatched_gold: float
+    matched_answers: int | float
+    unmatched_answers: int | float
+    matched_gold: int | float
+    unmatched_gold: int | float
 
 
 class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The statistics of a view, one entry per document in the order of `documents`."""
 
-    matched_answers: list[float]
-    unmatched_answers: list[float]
-    matched_gold: list[float]
-    unmatched_gold: list[float]
+    matched_answers: list[int | float]
+    unmatched_answers: list[int | float]
+    matched_gold: list[int | float]
+    unmatched_gold: list[int | float]
 
 
 class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -190,8 +190,8 @@ def counted(weights: Floats) -> Counted:
     return Counted(*_numbers(weights))
 
 
-def _numbers(values: Floats) -> list[float]:
+def _numbers(values: Floats) -> list[int | float]:
     """Python numbers, whole ones without a fraction so that files say 3, not 3.0."""
     whole = np.asarray(values, np.int64)
-    numbers: list[float] = (whole if np.array_equal(whole, values) else values).tolist()
+    numbers: list[int | float] = (whole if np.array_equal(whole, values) else values).tolist()
     return numbers

@@ -53,6 +53,7 @@ class Run:
     @classmethod
     def checked(cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where) -> Run:
         """A run over a table in the canonical schema, or an `InputError` about its first defect."""
+        check.some(table, name)
         check.refuse(check.complete(table, frozenset({"id"})), where)
         check.refuse(check.identified(table.column("id")), where)
         answers = mentions(table.column("answers"))

@@ -118,3 +118,16 @@ def conform(array: Arrow, target: Arrow, path: str) -> Arrow:
         except pa.ArrowInvalid as problem:
             raise TypeError(f"{path} ({problem})") from None
     raise TypeError(f"{path} ({found} instead of {target})")
+
+
+def conformed(table: Arrow, schema: Arrow) -> Arrow:
+    """The table in the types of the schema; labels and answers are there even if no document has any."""
+    columns = {}
+    for name in table.column_names:
+        target = schema.field(name).type
+        chunks = [conform(chunk, target, name) for chunk in table.column(name).chunks]
+        columns[name] = pa.chunked_array(chunks, None if chunks else target)
+    items = "answers" if schema is ANSWERS else "labels"
+    if items not in columns and "id" in columns:
+        columns[items] = pa.chunked_array([pa.array([[]] * table.num_rows, schema.field(items).type)])
+    return pa.table(columns)

@@ -24,7 +24,7 @@ def load(name: str | os.PathLike[str], *, format: str | None = None, text: bool 
     given = os.fspath(name)
     if _is_dataset(given):
         dataset = get("datasets", given, Dataset)
-        given, format = str(dataset.gold), dataset.format
+        given, format = str(dataset.gold), format or dataset.format
     source = Source(given)
     reader = _format(source, format).read_corpus
     if reader is None:
@@ -46,7 +46,7 @@ def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, form
         entry = get("datasets", dataset, Dataset)
         if system not in entry.answers:
             raise UnknownNameError(f"stored answers of {dataset}", system, entry.answers)
-        given, format = str(entry.answers[system]), entry.format
+        given, format = str(entry.answers[system]), format or entry.format
     source = Source(given)
     found = _format(source, format)
     if _holds_gold(source):

@@ -1,0 +1,179 @@
+"""Bad input: one message with where, found, expected and remedy, exit code 2, no traceback, nothing written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+GOOD_GOLD = {"id": "a", "text": "Ada met Bob.", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}
+GOOD_ANSWERS = {"id": "a", "answers": [{"start": 0, "end": 3, "entity": "Q1", "score": 0.5}]}
+
+
+def gold(**changes):
+    return json.dumps({**GOOD_GOLD, **changes})
+
+
+def label(**changes):
+    return gold(labels=[{**GOOD_GOLD["labels"][0], **changes}])
+
+
+def answer(**changes):
+    return json.dumps({"id": "a", "answers": [{**GOOD_ANSWERS["answers"][0], **changes}]})
+
+
+BAD_GOLD = {
+    "inverted span": (label(start=3, end=0), ":1", "0 <= start < end"),
+    "empty span": (label(start=3), ":1", "0 <= start < end"),
+    "negative span": (label(start=-1), ":1", "0 <= start < end"),
+    "past the end": (label(end=13), ":1", "12 code points"),
+    "huge offset": (label(end=10**12), ":1", "end"),
+    "label twice": (gold(labels=GOOD_GOLD["labels"] * 2), ":1", "a second time"),
+    "offset as text": (label(start="0"), ":1", "`str` at `labels[0].start`"),
+    "offset as fraction": (label(start=0.5), ":1", "`float` at `labels[0].start`"),
+    "entity as number": (label(entity=7), ":1", "`int` at `labels[0].entity`"),
+    "id as number": (gold(id=7), ":1", "`int` at `id`"),
+    "no text": (json.dumps({"id": "a", "labels": []}), ":1", "text"),
+    "null text": (gold(text=None), ":1", "text"),
+    "no start": (gold(labels=[{"end": 3, "entity": "Q1"}]), ":1", "start"),
+    "labels not a list": (gold(labels={}), ":1", "labels"),
+    "a hole among labels": (gold(labels=[None]), ":1", "labels"),
+    "unknown field": (gold(lables=[]), ":1", "`lables`"),
+    "unknown label field": (label(enity="Q1"), ":1", "`enity`"),
+    "unknown kind": (label(kind="person"), ":1", "kind"),
+    "dangling parent": (label(unit="u", parent="v"), ":1", "parent 'v'"),
+    "own parent": (label(unit="u", parent="u"), ":1", "among its own parents"),
+    "bad evaluation span": (gold(evaluation_span=[5, 2]), ":1", "evaluation_span"),
+    "meta not strings": (gold(meta={"year": 1999}), ":1", "meta"),
+    "truncated line": (gold() + "\n" + gold(id="b")[:-10], ":2", "not valid JSON"),
+    "a list": ("[]", "", "expected"),
+    "not JSON": ("hello", "", "unknown format"),
+    "key twice": ('{"id":"a","id":"b","text":"x"}', ":1", "twice"),
+    "two objects on a line": (gold() + gold(id="b"), ":1", "not valid JSON"),
+    "same document twice": (gold() + "\n" + gold(id="b") + "\n" + gold(), ":3", "document 'a' a second time"),
+    "null as a document": (gold() + "\nnull", ":2", "object"),
+    "half a surrogate": ('{"id":"a","text":"\\ud800"}', ":1", "surrogate"),
+    "a score of NaN in a tag": (gold(tags=[{"entity": "Q1", "score": float("nan")}]), ":1", "finite"),
+    "blank": ("\n\n", "", "an empty file"),
+}
+
+
+def refused(ran, place, *said):
+    assert ran.code == 2
+    assert ran.out == ""
+    assert "Traceback" not in ran.err
+    assert ran.err.startswith("karat: ")
+    assert ran.err.count("\n") == 1
+    for part in (place, "found", "expected", *said):
+        assert part in ran.err
+
+
+@pytest.mark.parametrize("name", BAD_GOLD)
+def test_bad_gold(name, karat_cli, tmp_path):
+    content, line, said = BAD_GOLD[name]
+    path, answers, out = tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", tmp_path / "out.json"
+    path.write_text(content, encoding="utf-8")
+    answers.write_text(json.dumps(GOOD_ANSWERS))
+    ran = karat_cli("score", path, answers, "--json", out, "--verdicts", tmp_path / "v.jsonl")
+    refused(ran, f"{path}{line}", said)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["answers.jsonl", "gold.jsonl"]
+
+
+BAD_ANSWERS = {
+    "inverted span": (answer(start=3, end=0), ":1", "0 <= start < end"),
+    "past the end": (answer(end=13), ":1", "12 code points"),
+    "score of NaN": (answer(score=float("nan")), ":1", "NaN"),
+    "infinite score": (answer(score=1).replace("1}", "1e999}"), ":1", "1e999"),
+    "score as text": (answer(score="high"), ":1", "score"),
+    "unknown document": (json.dumps({"id": "z", "answers": []}), ":1", "--allow-unknown"),
+    "document twice": (answer() + "\n" + answer(), ":2", "a second time"),
+    "candidate without entity": (answer(candidates=[{"score": 1}]), ":1", "entity"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ANSWERS)
+def test_bad_answers(name, karat_cli, tmp_path):
+    content, line, said = BAD_ANSWERS[name]
+    path, answers, out = tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", tmp_path / "out.json"
+    path.write_text(gold())
+    answers.write_text(content)
+    refused(karat_cli("score", path, answers, "--json", out), f"{answers}{line}", said)
+    assert not out.exists()
+
+
+def test_bytes_that_are_not_utf8(karat_cli, tmp_path):
+    path = tmp_path / "gold.jsonl"
+    path.write_bytes(gold().encode().replace(b"Bob", b"B\xffb"))
+    refused(karat_cli("score", path, path), f"{path}:1", "not UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.jsonl", b"", "an empty file"),
+        ("cut.jsonl.gz", gzip.compress(gold().encode())[:-12], "damaged"),
+        ("cut.parquet", b"PAR1 and no more", "Parquet"),
+    ],
+)
+def test_damaged_files(name, content, said, karat_cli, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    refused(karat_cli("score", path, path), str(path), said)
+
+
+def test_folders_and_missing_files(karat_cli, tmp_path):
+    refused(karat_cli("score", tmp_path, tmp_path), str(tmp_path), "a folder")
+    refused(karat_cli("score", tmp_path / "no.jsonl", "demo"), str(tmp_path / "no.jsonl"), "nothing")
+
+
+def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
+    path = tmp_path / "gold.parquet"
+    pq.write_table(pa.table({"id": pa.array([], pa.string()), "text": pa.array([], pa.string())}), path)
+    refused(karat_cli("score", path, "demo/prior"), str(path), "no document")
+    pq.write_table(pa.table({"id": ["a"], "text": ["x"], "colour": ["red"]}), path)
+    refused(karat_cli("score", path, "demo/prior"), str(path), "'colour'")
+    pq.write_table(pa.table({"id": ["a"], "text": [1]}), path)
+    refused(karat_cli("score", path, "demo/prior"), str(path), "text")
+    pq.write_table(pa.table({"id": ["a"]}), path)
+    refused(karat_cli("score", path, "demo/prior"), str(path), "text")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["score", "demo", "demo/noisi"], "Did you mean 'noisy'"),
+        (["score", "demo", "demo", "--like", "karet"], "Did you mean 'karat'"),
+        (["score", "demo", "demo", "--match", "strongly"], "Did you mean 'strong'"),
+        (["score", "demo", "demo", "--set", "assignment=optimum"], "Did you mean 'optimal'"),
+        (["score", "demo", "demo", "--set", "asignment=greedy"], "Did you mean 'assignment'"),
+        (["score", "demo", "demo", "--set", "greedy"], "CHOICE=VALUE"),
+        (["score", "demo", "demo", "--match", "weak", "--set", "match=strong"], "given twice"),
+        (["score", "demo", "demo", "--threshold", "high"], "no number"),
+        (["score", "demo", "demo/perfect", "--threshold", "0.5"], "no scores"),
+        (["score", "demo", "demo", "-m", "strong:f1"], "'micro.f1'"),
+        (["score", "demo", "demo", "-m", "strong:micro.f2"], "'micro.f1'"),
+        (["score", "demo", "demo", "-m", "strong"], "no measure name"),
+        (["score", "demo", "demo", "-m", "strong[nill]:micro.f1"], "Did you mean 'nil'"),
+        (["score", "demo", "demo", "-m", "mention:accuracy"], "detection"),
+        (["score", "demo", "demo", "-m", "strong:micro.f1@types=PERSON"], "Did you mean 'PER'"),
+        (["score", "demo", "demo", "--by", "typs"], "Did you mean 'types'"),
+        (["score", "demo", "demo", "--gold-format", "karat-json"], "Did you mean 'karat-jsonl'"),
+        (["score", "demo", "demo", "--json", "no/such/folder/x.json"], "no folder"),
+        (["score", "demo", "demo", "--verdicts", "cases.csv"], ".parquet or .jsonl"),
+        (["score", "-", "-"], "once"),
+        (["score", "demo/prior", "demo/prior"], "demo/prior"),
+        (["explain", "strongest:micro.f1"], "strongest"),
+        (["explain", "karat:0.1|colour:red"], "colour"),
+        (["explain", "karat"], "no measure name"),
+    ],
+)
+def test_requests_that_make_no_sense(arguments, said, karat_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = karat_cli(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Traceback" not in ran.err
+    assert said in ran.err
+    assert not list(tmp_path.iterdir())

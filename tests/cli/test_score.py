@@ -1,0 +1,133 @@
+"""The command line as users use it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+import karat
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_demo_prints_the_table_the_signature_and_what_to_try(karat_cli):
+    ran = karat_cli("demo")
+    assert ran.code == 0
+    assert "perfect  prior  noisy" in ran.out
+    assert "karat:" in ran.out
+    assert "Try next" in ran.out
+    assert ran.err == ""
+
+
+def test_what_the_demo_suggests_works(karat_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    suggested = karat_cli("demo").out.partition("Try next:")[2].splitlines()
+    commands = [line.split("   ")[0].split() for line in map(str.strip, suggested) if line]
+    assert len(commands) >= 4
+    for command in commands:
+        if "gold.jsonl" not in command:
+            ran = karat_cli(*command[1:])
+            assert (ran.code, ran.err) == (0, "")
+
+
+def test_the_result_file_says_what_the_table_says(karat_cli, tmp_path):
+    out = tmp_path / "result.json"
+    assert karat_cli("score", "demo", "demo/noisy", "--json", out, "--by", "types").code == 0
+    result = karat.Result.from_json(out.read_bytes())
+    expected = karat.evaluate(karat.load("demo"), karat.load_run("demo/noisy"), by=["types"])
+    assert result.measures == expected.measures
+    assert result.signature == expected.signature
+    assert result["strong:micro.f1@types=PER"] == expected["strong:micro.f1@types=PER"]
+    assert result.skipped["unanswered documents"] == 1
+    assert result.to_json() == expected.to_json()
+
+
+def test_several_results_are_one_object_per_line(karat_cli):
+    ran = karat_cli("score", "demo", "demo", "--json", "-")
+    assert ran.code == 0
+    results = [karat.Result.from_json(line.encode()) for line in ran.out.splitlines()]
+    assert [result.run for result in results] == ["perfect", "prior", "noisy"]
+
+
+@pytest.mark.parametrize("name", ["cases.jsonl", "cases.jsonl.gz", "cases.parquet"])
+def test_verdicts_sum_to_the_scores(name, karat_cli, tmp_path):
+    path = tmp_path / name
+    assert karat_cli("score", "demo", "demo", "--verdicts", path).code == 0
+    if name.endswith("parquet"):
+        rows = pq.read_table(path).to_pylist()
+    else:
+        data = gzip.decompress(path.read_bytes()) if name.endswith("gz") else path.read_bytes()
+        rows = [json.loads(line) for line in data.splitlines()]
+    for run in ("perfect", "prior", "noisy"):
+        result = karat.evaluate(karat.load("demo"), karat.load_run(f"demo/{run}"))
+        for view in result.views:
+            own = [row for row in rows if row["run"] == run and row["view"] == view]
+            counts = result.counts(view)
+            assert sum(row["matched_answer"] for row in own) == counts.matched_answers
+            assert sum(row["unmatched_answer"] for row in own) == counts.unmatched_answers
+            assert sum(row["matched_gold"] for row in own) == counts.matched_gold
+            assert sum(row["unmatched_gold"] for row in own) == counts.unmatched_gold
+
+
+def test_verdicts_show_the_surface_text(karat_cli, tmp_path):
+    path = tmp_path / "cases.jsonl"
+    karat_cli("score", "demo", "demo/perfect", "--match", "strong", "--verdicts", path)
+    corpus = karat.load("demo")
+    for row in lines(path):
+        if row["view"] == "strong" and "gold_start" in row:
+            assert row["text"] == corpus[row["document"]].text[row["gold_start"] : row["gold_end"]]
+
+
+def test_standard_input_and_files_score_alike(karat_cli, tmp_path):
+    for suffix in (".jsonl", ".jsonl.zst", ".parquet"):
+        path = tmp_path / f"gold{suffix}"
+        karat.save(karat.load("demo"), path)
+        piped = karat_cli("score", "-", "demo/noisy", stdin=path.read_bytes())
+        named = karat_cli("score", path, "demo/noisy")
+        assert piped == named
+        assert piped.code == 0
+
+
+def test_gold_as_answers_is_a_second_annotator(karat_cli, tmp_path):
+    karat.save(karat.load("demo"), tmp_path / "other.jsonl")
+    ran = karat_cli("score", "demo", tmp_path / "other.jsonl", "--match", "strong")
+    assert "strong:micro.f1           100.0" in ran.out
+
+
+def test_unknown_documents_can_be_left_out_and_are_counted(karat_cli, tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"id":"elsewhere","answers":[{"start":0,"end":9,"entity":"Q1"}]}\n')
+    ran = karat_cli("score", "demo", path, "--allow-unknown")
+    assert ran.code == 0
+    assert "unanswered documents 50" in ran.out
+    assert "unknown documents 1, answers in unknown documents 1" in ran.out
+
+
+def test_help_names_every_command(karat_cli):
+    ran = karat_cli("--help")
+    assert ran.code == 0
+    assert all(command in ran.out for command in ("demo", "explain", "score"))
+    assert karat_cli("--version").out.strip() == f"karat, version {karat.__version__}"
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path):
+    import subprocess
+    import sys
+
+    command = f"{sys.executable} -m karat score demo demo --json - | head -c 10"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
+    assert b"Traceback" not in done.stderr
+
+
+def test_importing_is_light():
+    import subprocess
+    import sys
+
+    code = "import karat, karat.cli.main, sys; print(*sorted({'numpy', 'pyarrow', 'msgspec'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout.strip() == b""

@@ -1,0 +1,157 @@
+"""What every plugin must hold to, run over the registries: a new file is tested without a new test."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import msgspec
+import numpy as np
+import pytest
+
+import karat
+from karat import Answer, Corpus, Document, Label, Reply, Run
+from karat.errors import KaratError, UnknownNameError
+from karat.model import schema
+from karat.model.document import Answer as AnswerType
+from karat.model.document import Candidate, Statement, Tag
+from karat.model.statistics import Statistics
+from karat.registry import get, names
+from karat.spec.dataset import Dataset
+from karat.spec.empty import EMPTY
+from karat.spec.format import Format
+from karat.spec.measure import Measure
+from karat.spec.profile import CHOICES, Profile
+from karat.spec.relation import Relation
+from karat.spec.report import Report
+from tests.conftest import ROOT
+
+
+def _tiny():
+    corpus = Corpus.of([Document("d", "Ada met Bob.", (Label(0, 3, "Q1"), Label(8, 11, None)))])
+    return corpus, Run.of([Reply("d", (Answer(0, 3, "Q1"), Answer(8, 11, "Q2")))])
+
+
+@pytest.mark.parametrize("name", names("relations"))
+def test_relations(name):
+    relation = get("relations", name, Relation)
+    assert relation.title
+    assert relation.says.endswith(".")
+    assert relation.detection is None or not get("relations", relation.detection, Relation).links
+    corpus, run = _tiny()
+    result = karat.evaluate(corpus, run, measures=[f"{name}:micro.f1"])
+    assert 0 <= result[f"{name}:micro.f1"] <= 1
+    assert karat.evaluate(corpus, Run.of_gold(corpus), measures=[f"{name}:micro.f1"])[f"{name}:micro.f1"] == 1
+
+
+@pytest.mark.parametrize("name", names("measures"))
+def test_measures(name):
+    measure = get("measures", name, Measure)
+    assert measure.title
+    assert measure.formula
+    assert measure.undefined
+    assert (measure.values is None) != (measure.derive is None)
+    for short in [f"{aggregate}.{name}" for aggregate in measure.aggregates] or [name]:
+        full = f"strong:{short}"
+        assert str(karat.parse_measure(full)) == full
+        assert measure.formula in karat.explain(full)
+        assert karat.evaluate(*_tiny(), measures=[full])[full] is not None
+    if measure.values is not None:
+        rows = Statistics(np.array([[1.0, 1, 1, 3], [0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 2]]))
+        for rule in EMPTY.values():
+            values = measure.values(rows, rule.documents)
+            assert values.shape == (4,)
+            assert np.all(np.isnan(values) | ((values >= 0) & (values <= 1)))
+
+
+@pytest.mark.parametrize("name", names("profiles"))
+def test_profiles(name):
+    profile = get("profiles", name, Profile)
+    assert set(profile.choices) == set(CHOICES)
+    for choice, value in profile.choices.items():
+        assert value in CHOICES[choice].values or CHOICES[choice].open
+    result = karat.evaluate(*_tiny(), like=name)
+    assert result.shown == profile.measures
+    text = str(result.signature)
+    assert str(karat.parse_signature(text)) == text
+    assert karat.explain(text).count("\n") >= len(CHOICES)
+
+
+@pytest.mark.parametrize("name", names("formats"))
+def test_formats(name, tmp_path):
+    known = get("formats", name, Format)
+    corpus, run = _tiny()
+    if known.write_corpus is not None:
+        karat.save(corpus, tmp_path / f"gold{known.suffix}", format=name)
+        assert list(karat.load(tmp_path / f"gold{known.suffix}")) == list(corpus)
+    if known.write_run is not None:
+        karat.save(run, tmp_path / f"answers{known.suffix}", format=name)
+        assert list(karat.load_run(tmp_path / f"answers{known.suffix}", corpus=corpus)) == list(run)
+
+
+@pytest.mark.parametrize("name", names("datasets"))
+def test_datasets(name):
+    dataset = get("datasets", name, Dataset)
+    assert dataset.licence
+    if dataset.gold.exists():
+        corpus = karat.load(name)
+        assert (len(corpus), len(corpus.labels)) == (dataset.documents, dataset.labels)
+        for system in dataset.answers:
+            karat.load_run(f"{name}/{system}", corpus=corpus)
+
+
+@pytest.mark.parametrize("name", names("reports"))
+def test_reports(name):
+    report = get("reports", name, Report)
+    result = karat.evaluate(*_tiny(), by=["nil"])
+    text = report.render([result, result])
+    assert str(result.signature) in text
+    assert report.render([result, result]) == text
+
+
+def test_names_are_found_without_importing_and_near_ones_are_offered():
+    with pytest.raises(UnknownNameError, match="Did you mean 'strong'"):
+        get("relations", "stronk", Relation)
+    with pytest.raises(KaratError, match="no such plugin file"):
+        get("relations", "no/such/file.py", Relation)
+
+
+def test_a_file_without_its_constant_is_refused(tmp_path):
+    path = tmp_path / "empty.py"
+    path.write_text("X = 1\n")
+    with pytest.raises(KaratError, match="no RELATION"):
+        get("relations", str(path), Relation)
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [
+        (Document, schema.GOLD.names),
+        (Reply, schema.ANSWERS.names),
+        (Label, [f.name for f in schema.GOLD.field("labels").type.value_type]),
+        (AnswerType, [f.name for f in schema.ANSWERS.field("answers").type.value_type]),
+        (Tag, [f.name for f in schema.GOLD.field("tags").type.value_type]),
+        (Statement, [f.name for f in schema.GOLD.field("relations").type.value_type]),
+    ],
+)
+def test_columns_follow_the_objects(kind, columns):
+    assert set(columns) - {"linked"} == set(kind.__struct_fields__)
+    assert set(Candidate.__struct_fields__) == {"entity", "score"}
+
+
+@pytest.mark.parametrize("name", ["gold", "answers"])
+def test_the_shipped_schema_accepts_the_demo_and_refuses_defects(name):
+    text = (ROOT / "src" / "karat" / "schema" / f"{name}.schema.json").read_text()
+    validator = jsonschema.Draft202012Validator(json.loads(text))
+    folder = ROOT / "src" / "karat" / "datasets" / "demo_data"
+    for path in [folder / "gold.jsonl"] if name == "gold" else [folder / "prior.jsonl", folder / "noisy.jsonl"]:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            validator.validate(json.loads(line))
+    assert not validator.is_valid({"id": 7})
+    assert not validator.is_valid({"id": "a", "text": "x", "colour": "red"})
+
+
+def test_the_shipped_schema_accepts_results():
+    text = (ROOT / "src" / "karat" / "schema" / "result.schema.json").read_text()
+    result = karat.evaluate(*_tiny(), by=["nil"])
+    jsonschema.Draft202012Validator(json.loads(text)).validate(msgspec.json.decode(result.to_json()))

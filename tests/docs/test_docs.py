@@ -1,0 +1,78 @@
+"""The documentation cannot lie: names are documented, generated parts are fresh, and what is shown is what happens."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+
+import karat
+from karat.cli.main import COMMANDS
+from tests.conftest import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_generated_parts_are_fresh():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "generate.py", "--check"], capture_output=True, check=False, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_public_names_exist_are_few_and_documented():
+    reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert sorted(karat.__all__) == sorted(set(karat.__all__)) == sorted(dir(karat))
+    assert len(karat.__all__) <= 25
+    for name in karat.__all__:
+        value = getattr(karat, name)
+        assert f"| `{name}` |" in reference
+        assert not callable(value) or inspect.getdoc(value)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = karat.nothing
+
+
+def test_every_command_has_help_and_is_documented(karat_cli):
+    reference = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    for name in COMMANDS:
+        assert f"## `karat {name}`" in reference
+        assert karat_cli(name, "--help").code == 0
+
+
+def test_readme_example_gives_what_it_shows(karat_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in re.findall(r"```json (\S+)\n(.*?)```", README, re.DOTALL):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    command, shown = re.search(r"\$ \.venv/bin/karat (.*?)\n(.*?)\n```", README, re.DOTALL).groups()
+    ran = karat_cli(*command.split())
+    assert (ran.code, ran.out.rstrip()) == (0, shown)
+
+
+def test_readme_shows_the_table_of_the_demo(karat_cli):
+    shown = re.search(r"## What the demo prints\n\n```text\n(.*?)\n```", README, re.DOTALL)[1]
+    assert karat_cli("demo").out.startswith(shown)
+
+
+def test_readme_python_example_runs():
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert (failed, tried >= 6) == (0, True)
+
+
+def test_docstring_of_the_package_runs():
+    failed, tried = doctest.testmod(karat)
+    assert (failed, tried) == (0, 3)
+
+
+def test_readme_names_the_two_commands():
+    assert "make demo" in README
+    assert "make test" in README
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -1,0 +1,298 @@
+"""Cases small enough to be worked out by hand; the expected figures are."""
+
+from __future__ import annotations
+
+import pytest
+
+import karat
+from karat import UNLINKED, Answer, Corpus, Document, Label, Reply, Run
+
+TEXT = "Ada Lovelace met Charles Babbage in Chatham, New Jersey."
+#       0   4        13  17      25      33 36       45  49
+
+
+def counts(labels, answers, relation="strong", *, text=TEXT, **options):
+    """Matched answers, unmatched answers, matched gold, unmatched gold of one document."""
+    corpus = Corpus.of([Document("d", text, tuple(labels))])
+    run = Run.of([Reply("d", tuple(answers))])
+    found = karat.evaluate(corpus, run, measures=[f"{relation}:micro.f1"], **options).counts(relation)
+    return found.matched_answers, found.unmatched_answers, found.matched_gold, found.unmatched_gold
+
+
+RIGHT, WRONG, MISSED, EXTRA, NOTHING = (1, 0, 1, 0), (0, 1, 0, 1), (0, 0, 0, 1), (0, 1, 0, 0), (0, 0, 0, 0)
+
+ONE = Label(0, 12, "Q7259")
+MAYBE = Label(0, 12, "Q7259", optional=True)
+BARE = Label(0, 12)
+NIL = Label(0, 12, None)
+
+
+@pytest.mark.parametrize(
+    ("labels", "answers", "link", "mention"),
+    [
+        ([ONE], [Answer(0, 12, "Q7259")], RIGHT, RIGHT),
+        ([ONE], [Answer(0, 12, "Q1")], WRONG, RIGHT),
+        ([ONE], [Answer(0, 12, None)], WRONG, RIGHT),
+        ([ONE], [Answer(0, 12)], MISSED, RIGHT),
+        ([ONE], [], MISSED, MISSED),
+        ([ONE], [Answer(4, 12, "Q7259")], (0, 1, 0, 1), (0, 1, 0, 1)),
+        ([], [Answer(0, 12, "Q7259")], EXTRA, EXTRA),
+        ([], [Answer(0, 12, None)], EXTRA, EXTRA),
+        ([], [Answer(0, 12)], NOTHING, EXTRA),
+        ([MAYBE], [Answer(0, 12, "Q7259")], NOTHING, NOTHING),
+        ([MAYBE], [Answer(0, 12, "Q1")], EXTRA, NOTHING),
+        ([MAYBE], [], NOTHING, NOTHING),
+        ([NIL], [Answer(0, 12, None)], RIGHT, RIGHT),
+        ([NIL], [Answer(0, 12, "Q1")], WRONG, RIGHT),
+        ([NIL], [], MISSED, MISSED),
+        ([BARE], [Answer(0, 12, "Q1")], NOTHING, RIGHT),
+        ([BARE], [Answer(0, 12)], NOTHING, RIGHT),
+        ([BARE], [], NOTHING, MISSED),
+    ],
+)
+def test_every_row_of_the_policy(labels, answers, link, mention):
+    assert counts(labels, answers) == link
+    assert counts(labels, answers, "weak") == (RIGHT if answers == [Answer(4, 12, "Q7259")] else link)
+    assert counts(labels, answers, "mention") == mention
+
+
+@pytest.mark.parametrize(("entity", "expected"), [("Q102911", RIGHT), ("Q55", RIGHT), ("Q1", WRONG)])
+def test_alternative_links_count_once(entity, expected):
+    labels = [Label(0, 12, "Q102911", unit="u"), Label(0, 12, "Q55", unit="u")]
+    assert counts(labels, [Answer(0, 12, entity)]) == expected
+
+
+def test_two_answers_to_alternatives_of_one_mention_are_one_right_and_one_wrong():
+    labels = [Label(0, 12, "Q102911", unit="u"), Label(0, 12, "Q55", unit="u")]
+    assert counts(labels, [Answer(0, 12, "Q102911"), Answer(0, 12, "Q55")]) == (1, 1, 1, 0)
+
+
+WHOLE = Label(36, 55, "Q1068062", unit="whole")
+PARTS = [Label(36, 43, "Q502", unit="town", parent="whole"), Label(45, 55, "Q1408", unit="state", parent="whole")]
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([Answer(36, 55, "Q1068062")], RIGHT),
+        ([Answer(36, 43, "Q502"), Answer(45, 55, "Q1408")], RIGHT),
+        ([Answer(36, 43, "Q502")], MISSED),
+        ([], MISSED),
+        ([Answer(36, 43, "Q502"), Answer(45, 55, "Q1")], (0, 1, 0, 1)),
+        ([Answer(36, 55, "Q1068062"), Answer(45, 55, "Q1408")], (1, 1, 1, 0)),
+        ([Answer(36, 55, "Q1")], WRONG),
+    ],
+)
+def test_segmentations_count_once_and_false_positives_as_usual(answers, expected):
+    assert counts([WHOLE, *PARTS], answers) == expected
+
+
+def test_an_optional_part_need_not_be_found():
+    state = Label(45, 55, "Q1408", unit="state", parent="whole", optional=True)
+    assert counts([WHOLE, PARTS[0], state], [Answer(36, 43, "Q502")]) == RIGHT
+
+
+def test_nested_mentions_are_two_mentions():
+    labels = [Label(36, 55, "Q1068062"), Label(45, 55, "Q1408")]
+    assert counts(labels, [Answer(45, 55, "Q1408")]) == (1, 0, 1, 1)
+    assert counts(labels, [Answer(36, 55, "Q1068062"), Answer(45, 55, "Q1408")]) == (2, 0, 2, 0)
+
+
+def test_weak_matching_pairs_one_to_one():
+    """Splitting a mention into pieces earns one match, not several."""
+    assert counts([ONE], [Answer(0, 3, "Q7259"), Answer(4, 12, "Q7259")], "weak") == (1, 1, 1, 0)
+
+
+def test_touching_spans_do_not_overlap():
+    assert counts([Label(0, 4, "Q1")], [Answer(4, 8, "Q1")], "weak") == (0, 1, 0, 1)
+
+
+def test_optimal_finds_two_where_greedy_finds_one():
+    """The first mention overlaps both answers, the second only the first answer."""
+    labels = [Label(0, 10, "Q1"), Label(5, 8, "Q1")]
+    answers = [Answer(4, 7, "Q1"), Answer(0, 2, "Q1")]
+    assert counts(labels, answers, "weak", assignment="greedy") == (1, 1, 1, 1)
+    assert counts(labels, answers, "weak", assignment="optimal") == (2, 0, 2, 0)
+    assert counts(labels, answers, "weak", assignment="membership") == (2, 0, 2, 0)
+
+
+def test_membership_lets_one_answer_serve_several_mentions():
+    labels = [Label(0, 3, "Q1"), Label(4, 12, "Q1")]
+    assert counts(labels, [Answer(0, 12, "Q1")], "weak", assignment="membership") == (1, 0, 2, 0)
+    assert counts([ONE], [Answer(0, 3, "Q7259"), Answer(4, 12, "Q7259")], "weak", assignment="membership") == (
+        2,
+        0,
+        1,
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "taken"),
+    [
+        ([Answer(0, 3, "Q7259"), Answer(0, 12, "Q7259")], 1),  # the exact span
+        ([Answer(0, 3, "Q7259"), Answer(3, 12, "Q7259")], 1),  # the larger overlap
+        ([Answer(0, 3, "Q7259"), Answer(9, 12, "Q7259")], 0),  # the one that begins first
+        ([Answer(0, 12, "Q7259", score=0.1), Answer(0, 3, "Q7259", score=0.9)], 1),  # the higher score
+        ([Answer(0, 12, "Q7259", score=0.1), Answer(0, 3, "Q7259")], 1),  # no score: no threshold removes it
+    ],
+)
+def test_ties_are_broken_as_stated(answers, taken):
+    corpus, run = Corpus.of([Document("d", TEXT, (ONE,))]), Run.of([Reply("d", tuple(answers))])
+    rows = karat.evaluate(corpus, run, measures=["weak:micro.f1"]).verdicts.to_pylist()
+    assert [row["answer"] for row in rows if row["outcome"] == "tp"] == [taken]
+
+
+def test_a_required_mention_comes_before_an_optional_one():
+    labels = [Label(0, 12, "Q1", optional=True), Label(4, 12, "Q1")]
+    assert counts(labels, [Answer(0, 12, "Q1")], "weak") == RIGHT
+
+
+def test_entities_count_once_per_document():
+    labels = [Label(0, 3, "Q1"), Label(4, 12, "Q1"), Label(17, 24, "Q2"), Label(25, 32, None)]
+    answers = [Answer(45, 55, "Q1"), Answer(0, 3, "Q3"), Answer(4, 12, "Q3"), Answer(25, 32, None)]
+    assert counts(labels, answers, "entity") == (1, 1, 1, 1)
+
+
+def test_same_as_ids_mean_the_same():
+    assert counts([Label(0, 12, "Q7259")], [Answer(0, 12, "dbpedia:Ada", same_as=("Q7259",))]) == RIGHT
+    assert counts([Label(0, 12, "Q7259", same_as=("x",))], [Answer(0, 12, "y", same_as=("x",))]) == RIGHT
+    assert counts([Label(0, 12, "Q7259", same_as=("x",))], [Answer(0, 12, "y", same_as=("z",))]) == WRONG
+    assert counts([Label(0, 12, "Q7259", same_as=("x",))], [Answer(4, 12, "y", same_as=("x",))], "entity") == RIGHT
+
+
+@pytest.mark.parametrize("text", ["😀 Ada", "\ufeffAda", "a\u0301 Ada", "x\r\nAda", "𝒳漢Ada"])
+def test_offsets_are_code_points(text, tmp_path):
+    start = text.index("Ada")
+    corpus = Corpus.of([Document("d", text, (Label(start, start + 3, "Q7259"),))])
+    karat.save(corpus, tmp_path / "gold.jsonl")
+    read = karat.load(tmp_path / "gold.jsonl")
+    assert read["d"].text == text
+    result = karat.evaluate(read, Run.of([Reply("d", (Answer(start, start + 3, "Q7259"),))]))
+    assert result["strong:micro.f1"] == 1
+    assert result.verdicts.to_pylist()[0]["text"] == "Ada"
+
+
+def _four_documents():
+    """P and R per document: (1, 1/2), (1/2, 1), nothing on either side, gold only."""
+    documents = [
+        Document("a", TEXT, (Label(0, 3, "Q1"), Label(4, 12, "Q2"))),
+        Document("b", TEXT, (Label(0, 3, "Q1"),)),
+        Document("c", TEXT),
+        Document("d", TEXT, (Label(0, 3, "Q1"),)),
+    ]
+    replies = [
+        Reply("b", (Answer(0, 3, "Q1"), Answer(4, 12, "Q9"))),
+        Reply("a", (Answer(0, 3, "Q1"),)),
+    ]
+    return Corpus.of(documents), Run.of(replies)
+
+
+def test_micro_and_both_macro_scores():
+    result = karat.evaluate(*_four_documents(), measures=["strong:micro.f1"])
+    # tp 2, fp 1, fn 2
+    assert result["strong:micro.p"] == 2 / 3
+    assert result["strong:micro.r"] == 2 / 4
+    assert result["strong:micro.f1"] == pytest.approx(4 / 7)
+    # P is undefined in d; R is defined everywhere (1/2, 1, 1, 0); c scores 1 throughout
+    assert result["strong:macro.p"] == pytest.approx((1 + 1 / 2 + 1) / 3)
+    assert result.score("strong:macro.p").n == 3
+    assert result["strong:macro.r"] == pytest.approx((1 / 2 + 1 + 1 + 0) / 4)
+    assert result["strong:macro.f1"] == pytest.approx((2 / 3 + 2 / 3 + 1 + 0) / 4)
+    p, r = 2.5 / 3, 2.5 / 4
+    assert result["strong:macro.f1-of-means"] == pytest.approx(2 * p * r / (p + r))
+    assert result.skipped == {"unanswered documents": 2}
+
+
+def test_undefined_scores_are_none_with_a_reason():
+    corpus, run = Corpus.of([Document("a", TEXT, (ONE,))]), Run.of([Reply("a")])
+    result = karat.evaluate(corpus, run)
+    assert result["strong:micro.p"] is None
+    assert result.score("strong:micro.p").reason == "there are no answers"
+    assert result["strong:micro.r"] == 0
+    assert result["strong:micro.f1"] == 0
+    assert result["strong:accuracy"] is None
+    assert result["strong[nil]:micro.f1"] is None
+    assert result.score("strong[nil]:micro.f1").reason == "there are neither gold mentions nor answers"
+    nothing = karat.evaluate(Corpus.of([Document("a", TEXT)]), run)
+    assert nothing["strong:micro.f1"] is None
+    assert nothing["strong:macro.f1"] == 1
+
+
+def test_accuracy_is_right_links_over_detected_mentions():
+    labels = [Label(0, 3, "Q1"), Label(4, 12, "Q2"), Label(17, 24, "Q3"), Label(36, 43)]
+    answers = [Answer(0, 3, "Q1"), Answer(4, 12, "Q9"), Answer(36, 43, "Q5")]
+    corpus, run = Corpus.of([Document("d", TEXT, tuple(labels))]), Run.of([Reply("d", tuple(answers))])
+    result = karat.evaluate(corpus, run)
+    assert result["strong:accuracy"] == 1 / 2  # the mention without link is not among the two detected
+    assert result["mention:micro.r"] == 3 / 4
+
+
+def test_filters_choose_before_matching():
+    labels = [Label(0, 3, "Q1"), Label(4, 12, None), Label(17, 24, "Q3", types=("PER",))]
+    answers = [Answer(0, 3, "Q1"), Answer(4, 12, "Q2"), Answer(17, 24, None), Answer(25, 32, "Q7", types=("PER",))]
+    corpus, run = Corpus.of([Document("d", TEXT, tuple(labels))]), Run.of([Reply("d", tuple(answers))])
+    views = ("strong[in-kb]", "strong[nil]", "strong[gold-in-kb]", "strong[types=PER]")
+    result = karat.evaluate(corpus, run, measures=[f"{view}:micro.f1" for view in views])
+    found = {view: result.counts(view) for view in views}
+    assert [found["strong[in-kb]"].matched_gold, found["strong[in-kb]"].unmatched_answers] == [1, 2]
+    assert [found["strong[nil]"].matched_gold, found["strong[nil]"].unmatched_answers] == [0, 1]
+    assert found["strong[nil]"].unmatched_gold == 1
+    assert [found["strong[gold-in-kb]"].matched_gold, found["strong[gold-in-kb]"].unmatched_answers] == [1, 1]
+    assert [found["strong[types=PER]"].unmatched_gold, found["strong[types=PER]"].unmatched_answers] == [1, 1]
+
+
+def test_groups_credit_wrong_answers_to_the_answer_and_the_rest_to_the_gold():
+    labels = [
+        Label(0, 3, "Q1", types=("PER",), categories=("form:full",)),
+        Label(4, 12, "Q2", types=("LOC", "ORG"), categories=("form:alias",)),
+        Label(17, 24, None),
+    ]
+    answers = [Answer(0, 3, "Q1"), Answer(4, 12, "Q1"), Answer(17, 24, None), Answer(25, 32, "Q9")]
+    corpus, run = Corpus.of([Document("d", TEXT, tuple(labels))]), Run.of([Reply("d", tuple(answers))])
+    result = karat.evaluate(corpus, run, measures=["strong:micro.f1"], by=["types", "nil", "doc", "form"])
+    types = {value: group.counts for value, group in result.by["types"]["strong"].items()}
+    # The wrong link to Q1 is charged to PER, the type that the gold standard gives Q1 elsewhere.
+    assert (types["PER"].matched_gold, types["PER"].unmatched_answers) == (1, 1)
+    assert types["LOC"].unmatched_gold == types["ORG"].unmatched_gold == 1
+    assert types["none"].unmatched_answers == 1
+    assert result["strong:micro.p@types=PER"] == 1 / 2
+    assert result["strong:micro.r@nil=true"] == 1
+    assert result["strong:micro.f1@doc=d"] == result["strong:micro.f1"]
+    assert result["strong:micro.r@form=alias"] == 0
+    assert result["strong:micro.p@form=alias"] is None
+    assert "answers carry no form" in result.score("strong:micro.p@form=alias").reason
+
+
+def test_only_the_evaluation_span_counts():
+    document = Document("d", TEXT, (Label(0, 12, "Q1"), Label(17, 32, "Q2")), evaluation_span=(0, 20))
+    run = Run.of([Reply("d", (Answer(0, 12, "Q1"), Answer(17, 32, "Q9"), Answer(36, 43, "Q8")))])
+    result = karat.evaluate(Corpus.of([document]), run)
+    assert result["strong:micro.f1"] == 1
+    assert result.skipped == {"labels outside the evaluation span": 1, "answers outside the evaluation span": 2}
+
+
+def test_a_threshold_drops_low_scores_and_keeps_answers_without():
+    answers = [Answer(0, 12, "Q7259", score=0.5), Answer(17, 24, "Q1", score=0.4), Answer(25, 32, "Q2")]
+    assert counts([ONE], answers, threshold="0.5") == (1, 1, 1, 0)
+
+
+def test_a_relation_of_ones_own_may_grant_partial_credit(tmp_path):
+    plugin = tmp_path / "near.py"
+    plugin.write_text(
+        "import numpy as np\n"
+        "from karat.matching.joins import overlapping, same_entity, same_span\n"
+        "from karat.spec.relation import Relation\n"
+        "def _degree(gold, answers, pairs):\n"
+        "    return np.where(same_span(gold, answers, pairs), 1.0, 0.5) * same_entity(gold, answers, pairs)\n"
+        "RELATION = Relation(title='Near', says='Half a point for overlap.', located=overlapping, degree=_degree,\n"
+        "                    graded=True, detection='mention-weak')\n"
+    )
+    answers = [Answer(0, 3, "Q7259"), Answer(17, 24, "Q9")]
+    labels = [ONE, Label(17, 24, "Q1")]
+    assert counts(labels, answers, str(plugin)) == (0.5, 1.5, 0.5, 1.5)
+
+
+def test_unlinked_is_neither_nil_nor_an_entity():
+    assert Label(0, 1).entity is UNLINKED
+    assert Label(0, 1, None).entity is None

@@ -1,0 +1,46 @@
+"""Every entity id of the built-in benchmark is checked against published facts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import karat
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.shared
+
+
+@pytest.fixture(scope="module")
+def facts(shared):
+    """Names by entity id, from two independent sources."""
+    known: dict[str, set[str]] = {}
+    for line in (shared / "elevant" / "kb" / "entities.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        entity, name, *_ = line.split("\t")
+        known.setdefault(entity, set()).add(name)
+    for entry in json.loads((shared / "kb" / "fb15k237_entity2wikidata.json").read_text(encoding="utf-8")).values():
+        names = known.setdefault(entry.get("wikidata_id") or "", set())
+        names.add(entry["label"])
+        names.update(entry["alternatives"])
+    return known
+
+
+def test_gold_entities_exist_under_their_name(facts):
+    for document in karat.load("demo"):
+        for label in document.labels:
+            if isinstance(label.entity, str):
+                assert label.name in facts[label.entity], f"{document.id}: {label.entity} is not {label.name}"
+
+
+def test_prior_entities_exist(facts):
+    table = ROOT / "src" / "karat" / "datasets" / "demo_data" / "prior_table.tsv"
+    for line in table.read_text(encoding="utf-8").splitlines()[1:]:
+        assert line.split("\t")[1] in facts
+
+
+def test_stored_answers_name_known_entities(facts):
+    for system in ("perfect", "prior", "noisy"):
+        for reply in karat.load_run(f"demo/{system}"):
+            for answer in reply.answers:
+                assert not isinstance(answer.entity, str) or answer.entity in facts

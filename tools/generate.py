@@ -1,0 +1,192 @@
+"""Write what is generated: the JSON Schemas and the marked blocks in docs/.
+
+`python tools/generate.py` writes, `--check` only says what is stale and exits 1.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+import karat
+from karat.cli.main import COMMANDS
+from karat.matching.policy import FAIR
+from karat.matching.select import FILTERS
+from karat.model.document import Document, Header, Reply
+from karat.model.result import ResultFile
+from karat.model.verdict import WEIGHTS
+from karat.registry import get, names
+from karat.spec.empty import EMPTY, Empty
+from karat.spec.measure import Measure
+from karat.spec.profile import CHOICES, Profile
+from karat.spec.relation import Relation
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def schema(title: str, *kinds: type) -> str:
+    """A JSON Schema for one line of a file, which is one of some kinds."""
+    (*found,), components = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    body = found[0] if len(found) == 1 else {"oneOf": list(found)}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    return json.dumps({**head, **body, "$defs": components}, indent=2, sort_keys=True) + "\n"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def policy() -> str:
+    """What each state of the gold against each state of the answer counts."""
+    rows = [
+        [
+            gold.name.lower().replace("_", " "),
+            answer.name.lower(),
+            outcome.label,
+            *(str(weight) for weight in WEIGHTS[outcome]),
+        ]
+        for (gold, answer), outcome in FAIR.items()
+    ]
+    head = ["gold", "answer", "outcome", "matched answer", "unmatched answer", "matched gold", "unmatched gold"]
+    return table(head, rows)
+
+
+def empty() -> str:
+    """What scores are where a side is empty."""
+
+    def triple(case: tuple[float | None, ...]) -> str:
+        return " / ".join("undefined" if value is None else f"{value:g}" for value in case)
+
+    rows = []
+    for name, rule in EMPTY.items():
+        for level, cases in zip(("a document", "a document in a filtered view or group", "a total"), rule, strict=True):
+            assert isinstance(cases, Empty)
+            rows.append([name, level, *map(triple, cases)])
+    return table(["rule", "P / R / F1 of", "both empty", "no gold", "no answers"], rows)
+
+
+def choices() -> str:
+    """All choices with their values."""
+    rows = []
+    for name, choice in CHOICES.items():
+        rows += [[f"`{name}`", f"`{value}`", says] for value, says in choice.values.items()]
+        if choice.open:
+            rows.append([f"`{name}`", "any", choice.open.format("…")])
+    return table(["choice", "value", "meaning"], rows)
+
+
+def profiles() -> str:
+    """All profiles with their choices."""
+    lines = []
+    for name in names("profiles"):
+        profile = get("profiles", name, Profile)
+        lines.append(f"**`{name}`**: {profile.says}\n")
+        lines.append(", ".join(f"`{choice}={value}`" for choice, value in profile.choices.items()))
+    return "\n".join(lines)
+
+
+def relations() -> str:
+    """All relations."""
+    found = [(name, get("relations", name, Relation)) for name in names("relations")]
+    rows = [[f"`{name}`", r.title, r.says, f"`{r.detection}`" if r.detection else "–"] for name, r in found]
+    return table(["name", "relation", "an answer matches when", "detection"], rows)
+
+
+def measures() -> str:
+    """All measures."""
+    found = [(name, get("measures", name, Measure)) for name in names("measures")]
+    rows = [
+        [", ".join(f"`{a}.{name}`" for a in m.aggregates) or f"`{name}`", m.title, m.formula, m.undefined, m.note]
+        for name, m in found
+    ]
+    return table(["name", "measure", "formula", "undefined where", "note"], rows)
+
+
+def filters() -> str:
+    """All filters."""
+    rows = [[f"`[{name}]`", known.says] for name, known in FILTERS.items()]
+    return table(["filter", "keeps"], [*rows, ["`[LABEL=VALUE]`", "mentions and answers with that value of a label"]])
+
+
+def api() -> str:
+    """All public names."""
+    rows = []
+    for name in karat.__all__:
+        value = getattr(karat, name)
+        says = (inspect.getdoc(value) or "").split("\n")[0] if callable(value) else _CONSTANTS[name]
+        rows.append([f"`{name}`", says])
+    return table(["name", "what it is"], rows)
+
+
+_CONSTANTS = {
+    "UNLINKED": "The `entity` of a span that was marked but not linked; `None` is NIL.",
+    "__version__": "The version of Karat, which is part of every signature.",
+}
+
+
+def commands() -> str:
+    """The help of every command."""
+    blocks = []
+    for name in ("", *sorted(COMMANDS)):
+        arguments = [name, "--help"] if name else ["--help"]
+        done = subprocess.run(
+            [sys.executable, "-m", "karat", *arguments], capture_output=True, check=True, env={"COLUMNS": "100"}
+        )
+        blocks.append(f"## `karat {name}`".replace(" `", "`") if not name else f"## `karat {name}`")
+        blocks.append(f"```text\n{done.stdout.decode().rstrip()}\n```")
+    return "\n\n".join(blocks)
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    block.__name__: block
+    for block in (policy, empty, choices, profiles, relations, measures, filters, api, commands)
+}
+
+
+def generated() -> dict[Path, str]:
+    """Every generated file with the content it should have."""
+    folder = ROOT / "src" / "karat" / "schema"
+    files = {
+        folder / "gold.schema.json": schema("Karat gold, one line", Document, Header),
+        folder / "answers.schema.json": schema("Karat answers, one line", Reply, Header),
+        folder / "result.schema.json": schema("Karat result", ResultFile),
+    }
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        fresh = re.sub(
+            r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)",
+            lambda match: f"{match[1]}\n{BLOCKS[match[2]]()}\n\n{match[3]}",
+            text,
+            flags=re.DOTALL,
+        )
+        files[page] = fresh
+    return files
+
+
+def main() -> None:
+    """Write or check."""
+    stale = [
+        path
+        for path, content in generated().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != content
+    ]
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"stale: {path.relative_to(ROOT)}; run `python tools/generate.py`")
+        sys.exit(1 if stale else 0)
+    for path, content in generated().items():
+        path.write_text(content, encoding="utf-8")
+    print(f"{len(stale)} files changed")
+
+
+if __name__ == "__main__":
+    main()
