@@ -108,10 +108,7 @@ def read_prior(path: Path) -> Prior:
     for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n")[1:]:
         surface, entity, share = line.split("\t")
         prior.setdefault(surface, []).append(Candidate(entity, float(share)))
-    return {
-        surface: sorted(candidates, key=lambda c: c.share, reverse=True)
-        for surface, candidates in prior.items()
-    }
+    return {surface: sorted(candidates, key=lambda c: c.share, reverse=True) for surface, candidates in prior.items()}
 
 
 def perfect(documents: Iterable[Document]) -> Iterator[Reply]:

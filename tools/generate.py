@@ -147,8 +147,7 @@ def commands() -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
-    block.__name__: block
-    for block in (policy, empty, choices, profiles, relations, measures, filters, api, commands)
+    block.__name__: block for block in (policy, empty, choices, profiles, relations, measures, filters, api, commands)
 }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from karat.matching.assign import Edges, Preferences, assign, most_wanted
 from karat.matching.policy import FAIR, AnswerState, GoldState, lookup
 from karat.matching.segment import segment
 from karat.model.columns import NO_LINK, Bools, Ints, Longs
-from karat.model.items import Answers, Gold, Pairs
+from karat.model.items import Answers, Gold, Items, Pairs
 from karat.model.verdict import Outcome, Verdicts
 from karat.spec.relation import Relation
 
@@ -25,19 +26,33 @@ class _Cases(NamedTuple):
     outcome: Ints
 
 
-Located: TypeAlias = dict[tuple[object, int, int], Pairs]
-"""Pairs at the same place that were found for one relation and serve others on the same items too."""
+class Located:
+    """The pairs at the same place in one block: found once for all relations that look at the same items."""
+
+    def __init__(self) -> None:
+        # The items are kept beside what was found for them, so that identity stays meaningful.
+        self._found: list[tuple[Callable[[Items, Items], Pairs], Items, Items, Pairs]] = []
+
+    def pairs(self, gold: Items, answers: Items, relation: Relation) -> Pairs:
+        """The pairs that stand at the same place under a relation."""
+        pairs = self._candidates(gold, answers, relation.located)
+        return pairs if relation.place is None else pairs.where(relation.place(gold, answers, pairs))
+
+    def _candidates(self, gold: Items, answers: Items, find: Callable[[Items, Items], Pairs]) -> Pairs:
+        for known, of_gold, of_answers, pairs in self._found:
+            if known is find and of_gold is gold and of_answers is answers:
+                return pairs
+        self._found.append((find, gold, answers, find(gold, answers)))
+        return self._found[-1][-1]
 
 
 def verdicts(gold: Gold, answers: Answers, relation: Relation, assignment: str, known: Located) -> Verdicts:
     """What becomes of every gold mention and every answer under one relation and one way to assign."""
     located = _located(gold, answers, relation, known)
     right = located.degree > 0
-    matchable = np.zeros(len(gold.unit), np.bool_)
-    matchable[located.label[right]] = True
-    in_play, parts = segment(gold, matchable)
+    in_play, parts = segment(gold, located.label[right])
     prefer = Preferences(gold.items, answers.items, answers.score, ~gold.optional, relation.graded)
-    if not in_play.all():
+    if in_play is not None:
         playing = in_play[located.label]
         located, right = located.take(playing), right[playing]
     candidates = _one_label_each(located.take(right), gold, prefer)
@@ -62,12 +77,7 @@ def verdicts(gold: Gold, answers: Answers, relation: Relation, assignment: str, 
 
 
 def _located(gold: Gold, answers: Answers, relation: Relation, known: Located) -> Edges:
-    key = relation.located, id(gold.items), id(answers.items)
-    if key not in known:
-        known[key] = relation.located(gold.items, answers.items)
-    pairs = known[key]
-    if relation.place is not None:
-        pairs = pairs.where(relation.place(gold.items, answers.items, pairs))
+    pairs = known.pairs(gold.items, answers.items, relation)
     grade = relation.degree
     degree = np.ones(len(pairs.gold)) if grade is None else grade(gold.items, answers.items, pairs)
     return Edges(gold.unit[pairs.gold], pairs.gold, pairs.answer, degree)
@@ -75,7 +85,7 @@ def _located(gold: Gold, answers: Answers, relation: Relation, known: Located) -
 
 def _one_label_each(edges: Edges, gold: Gold, prefer: Preferences) -> Edges:
     """Of several alternatives of a mention that an answer matches, the closest."""
-    if (gold.unit == np.arange(len(gold.unit))).all():
+    if not gold.tied:
         return edges
     key = edges.unit * (len(prefer.answers) + 1) + edges.answer
     return edges.take(np.sort(most_wanted(edges, prefer, key)))
@@ -84,7 +94,7 @@ def _one_label_each(edges: Edges, gold: Gold, prefer: Preferences) -> Edges:
 def _states(gold: Gold, relation: Relation) -> Ints:
     """The state of each label; a mention is without link if one of its alternatives is."""
     state = np.where(gold.optional, GoldState.OPTIONAL, GoldState.REQUIRED).astype(np.int32)
-    if relation.links and (gold.items.entity == NO_LINK).any():
+    if relation.links and gold.without_link:
         bare = np.zeros(len(state), np.bool_)
         bare[gold.unit[gold.items.entity == NO_LINK]] = True
         state[bare[gold.unit]] = GoldState.WITHOUT_LINK
@@ -116,10 +126,14 @@ def _wrong_links(edges: Edges, matched: Edges, gold: Gold, prefer: Preferences) 
 
 
 def _with_leftovers(
-    free: _Cases, matched: Edges, wrong: Edges, gold: Gold, answers: Answers, state: Ints, in_play: Bools
+    free: _Cases, matched: Edges, wrong: Edges, gold: Gold, answers: Answers, state: Ints, in_play: Bools | None
 ) -> _Cases:
     """Add the wrong links, the mentions nobody answered and the answers that match nothing."""
-    missing = in_play & (gold.unit == np.arange(len(gold.unit)))
+    missing = np.ones(len(gold.unit), np.bool_)
+    if gold.tied:
+        missing &= gold.unit == np.arange(len(gold.unit))
+    if in_play is not None:
+        missing &= in_play
     missing[matched.unit] = False
     missing[wrong.unit] = False
     spare = np.ones(len(answers.items), np.bool_)

@@ -148,7 +148,7 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
         )
     labels, answers = corpus.labels, run.answers
     limits = np.where(place >= 0, corpus.lengths[place], np.iinfo(np.int64).max)
-    check.refuse(check.spans(answers, limits, "answer"), run.where)
+    check.refuse(check.inside(answers, limits, "answer"), run.where)
     counts = np.diff(answers.offsets)
     per_document = np.zeros(len(corpus), np.int64)
     per_document[place[place >= 0]] = counts[place >= 0]

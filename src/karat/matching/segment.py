@@ -7,31 +7,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.model.columns import Bools
+from karat.model.columns import Bools, Longs
 from karat.model.items import Gold
 
 
 class Segmentation(NamedTuple):
-    """`in_play` marks the labels that take part in the assignment; `parts` names the units that stand for a root."""
+    """`in_play` marks the labels that take part (None: all do); `parts` names the units that stand for each root."""
 
-    in_play: Bools
+    in_play: Bools | None
     parts: dict[int, tuple[int, ...]]
 
 
-def segment(gold: Gold, matchable: Bools) -> Segmentation:
-    """Choose for every root its own span or its parts, by what could match each (`matchable`, by label).
+def segment(gold: Gold, matchable: Longs) -> Segmentation:
+    """Choose for every root its own span or its parts, by what could match (the labels `matchable`).
 
     The root, if an answer could match it. Else its parts, if an answer could match one of them: then the parts
     that could match, and those that could not but overlap none of the former (they are missing). Else the root.
     """
-    if not (gold.parent >= 0).any():
-        return Segmentation(np.ones(len(gold.unit), np.bool_), {})
+    if not gold.segmented:
+        return Segmentation(None, {})
+    can = np.zeros(len(gold.unit), np.bool_)
+    can[gold.unit[matchable]] = True
     children: dict[int, list[int]] = defaultdict(list)
     for unit, parent in sorted(set(zip(gold.unit.tolist(), gold.parent.tolist(), strict=True))):
         if parent >= 0:
             children[parent].append(unit)
-    can = np.zeros(len(gold.unit), np.bool_)
-    np.logical_or.at(can, gold.unit, matchable)
     roots = [unit for unit in children if gold.parent[unit] < 0]
     chosen = {root: _chosen(root, children, can, gold) for root in roots}
     below = gold.parent >= 0

@@ -113,29 +113,29 @@ _REQUIRED_IN = {
 }
 
 
-def spans(items: Mentions, lengths: NDArray[Any] | None, what: str) -> Iterator[Problem]:
-    """Spans run forward, are not empty and stay inside their text (where the text is known)."""
-    bad = (items.start < 0) | (items.end <= items.start)
-    past = None if lengths is None else items.end > lengths[items.document]
-    row = _first(bad if past is None else bad | past)
-    if row is None:
-        return
-    start, end = int(items.start[row]), int(items.end[row])
-    document = int(items.document[row])
-    found = f"{what} [{start}, {end})"
-    if past is not None and past[row] and not bad[row] and lengths is not None:
+def forward(items: Mentions, what: str) -> Iterator[Problem]:
+    """Spans run forward and are not empty."""
+    row = _first((items.start < 0) | (items.end <= items.start))
+    if row is not None:
+        yield Problem(
+            int(items.document[row]),
+            f"{what} [{int(items.start[row])}, {int(items.end[row])})",
+            "0 <= start < end",
+            "Give half-open spans: the end is the first code point not covered",
+        )
+
+
+def inside(items: Mentions, lengths: NDArray[Any], what: str) -> Iterator[Problem]:
+    """Spans end inside their text."""
+    row = _first(items.end > lengths[items.document])
+    if row is not None:
+        document, start, end = int(items.document[row]), int(items.start[row]), int(items.end[row])
         yield Problem(
             document,
-            f"{found} in a text of {int(lengths[document])} code points",
+            f"{what} [{start}, {end}) in a text of {int(lengths[document])} code points",
             "an end inside the text",
             "Count offsets in Unicode code points of exactly this text, not in bytes or UTF-16 units",
         )
-    yield Problem(
-        document,
-        found,
-        "0 <= start < end",
-        "Give half-open spans: the end is the first code point not covered",
-    )
 
 
 def evaluation_spans(column: Arrow, lengths: NDArray[Any]) -> Iterator[Problem]:

@@ -62,7 +62,8 @@ class Corpus:
         labels = mentions(table.column("labels"))
         corpus = cls(table, name, dict(about), digest(identity, "labels", labels), labels)
         lengths = corpus.lengths
-        check.refuse(check.spans(labels, lengths, "label"), where)
+        check.refuse(check.forward(labels, "label"), where)
+        check.refuse(check.inside(labels, lengths, "label"), where)
         if "evaluation_span" in table.column_names:
             check.refuse(check.evaluation_spans(table.column("evaluation_span"), lengths), where)
         check.refuse(check.kinds(labels), where)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat.model.arrow import Arrow
-from karat.model.columns import Bools, Floats, Ints, Longs
+from karat.model.columns import NO_LINK, Bools, Floats, Ints, Longs
 
 
 class Lists(NamedTuple):
@@ -59,7 +60,7 @@ class Items:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gold:
     """Gold labels with what ties them together; places refer to `items`.
 
@@ -70,6 +71,21 @@ class Gold:
     unit: Longs
     parent: Longs
     optional: Bools
+
+    @cached_property
+    def tied(self) -> bool:
+        """Whether some mention has several labels."""
+        return bool((self.unit != np.arange(len(self.unit))).any())
+
+    @cached_property
+    def segmented(self) -> bool:
+        """Whether some mention is part of another."""
+        return bool((self.parent >= 0).any())
+
+    @cached_property
+    def without_link(self) -> bool:
+        """Whether some label names no entity."""
+        return bool((self.items.entity == NO_LINK).any())
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Run:
         check.refuse(check.identified(table.column("id")), where)
         answers = mentions(table.column("answers"))
         run = cls(table, name, dict(about), digest(table, "answers", answers), answers, where)
-        check.refuse(check.spans(run.answers, None, "answer"), where)
+        check.refuse(check.forward(run.answers, "answer"), where)
         return run
 
     def __len__(self) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from karat.matching.facets import Facet, answer_facet, facet
 from karat.matching.pairing import Pairing
+from karat.model.arrow import Arrow
 from karat.model.columns import Longs
 from karat.model.result import Group, Scored, counted
 from karat.model.statistics import Statistics
@@ -58,3 +59,12 @@ def _grouped(
             scores |= {short: Scored(None, 0, unknown) for short in shorts if not short.endswith(".r")}
         groups[names[present]] = Group(counted(statistics.weights.sum(axis=0)), scores)
     return groups
+
+
+def by_document(ids: Arrow, view: View) -> dict[str, Group]:
+    """The scores of each document by itself."""
+    shorts = [short for short in short_names(detection=False) if short.startswith("micro.")]
+    return {
+        document: Group(counted(row), scored(View(Statistics(row[None]), view.empty, view.part), shorts))
+        for document, row in zip(ids.to_pylist(), view.statistics.weights, strict=True)
+    }
