@@ -1,4 +1,4 @@
-"""Write what is generated: the JSON Schemas and the marked blocks in docs/.
+"""Write what is generated: the JSON Schemas, the marked blocks in docs/ and what the README's examples print.
 
 `python tools/generate.py` writes, `--check` only says what is stale and exits 1.
 """
@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -141,9 +142,29 @@ def commands() -> str:
         done = subprocess.run(
             [sys.executable, "-m", "karat", *arguments], capture_output=True, check=True, env={"COLUMNS": "100"}
         )
-        blocks.append(f"## `karat {name}`".replace(" `", "`") if not name else f"## `karat {name}`")
+        blocks.append(f"## `karat {name}`" if name else "## `karat`")
         blocks.append(f"```text\n{done.stdout.decode().rstrip()}\n```")
     return "\n\n".join(blocks)
+
+
+def readme(text: str) -> str:
+    """The README with what its examples print now."""
+    with TemporaryDirectory() as folder:
+        for name, content in re.findall(r"```json (\S+)\n(.*?)```", text, re.DOTALL):
+            (Path(folder) / name).write_text(content, encoding="utf-8")
+        scored = _printed(["score", "gold.jsonl", "answers.jsonl"], folder)
+        demo = _printed(["demo"], folder).partition("\nTry next")[0].rstrip()
+    text = re.sub(
+        r"(\$ \.venv/bin/karat score \S+ \S+\n).*?\n```", lambda m: f"{m[1]}{scored}\n```", text, flags=re.DOTALL
+    )
+    return re.sub(
+        r"(## What the demo prints\n\n```text\n).*?\n```", lambda m: f"{m[1]}{demo}\n```", text, flags=re.DOTALL
+    )
+
+
+def _printed(arguments: list[str], folder: str) -> str:
+    command = [sys.executable, "-m", "karat", *arguments]
+    return subprocess.run(command, capture_output=True, check=True, cwd=folder, text=True).stdout.rstrip()
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
@@ -168,6 +189,8 @@ def generated() -> dict[Path, str]:
             flags=re.DOTALL,
         )
         files[page] = fresh
+    page = ROOT / "README.md"
+    files[page] = readme(page.read_text(encoding="utf-8"))
     return files
 
 

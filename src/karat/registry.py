@@ -8,6 +8,7 @@ may also name a Python file by its path.
 from __future__ import annotations
 
 import pkgutil
+import zlib
 from functools import cache
 from importlib import import_module, util
 from importlib.metadata import EntryPoint, entry_points
@@ -50,12 +51,22 @@ def get(folder: str, name: str, kind: type[_T]) -> _T:
     raise UnknownNameError(folder.removesuffix("s"), name, names(folder))
 
 
+def identity(folder: str, name: str) -> str:
+    """The name for a signature: a file that is named by its path is told apart by its content."""
+    if not name.endswith(".py") or name in names(folder):
+        return name
+    return f"{Path(name).name}@{zlib.crc32(Path(name).read_bytes()):08x}" if Path(name).is_file() else name
+
+
 def _load_file(path: Path) -> object:
     spec = util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise KaratError(f"{path}: no such plugin file. Give the path of a Python file.")
     module = util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        raise KaratError(f"{path}: the plugin cannot be loaded ({type(problem).__name__}: {problem}).") from problem
     return module
 
 

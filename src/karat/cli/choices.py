@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
 from karat.errors import UsageError
+
+if TYPE_CHECKING:
+    from karat.model.run import Run
 
 
 def chosen(overrides: tuple[str, ...], **named: str | None) -> dict[str, str]:
@@ -16,3 +25,32 @@ def chosen(overrides: tuple[str, ...], **named: str | None) -> dict[str, str]:
             raise UsageError(f"{name} is given twice: {choices[name]} and {value}. Give it once.")
         choices[name] = value
     return choices
+
+
+def once(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """The value of an option that makes sense only once."""
+    if len(values) > 1:
+        raise UsageError(f"{option.opts[0]} is given {len(values)} times. Give it once.")
+    return values[0] if values else None
+
+
+def apart(inputs: list[str], outputs: list[str | None]) -> None:
+    """Refuse to write where something is read, or twice to the same place."""
+    targets = [_place(path) for path in outputs if path is not None]
+    if len(set(targets)) < len(targets):
+        raise UsageError(f"two outputs go to {outputs[0]}. Give each a place of its own.")
+    for path in inputs:
+        if path != "-" and _place(path) in targets:
+            raise UsageError(f"{path} is read and would be overwritten. Write somewhere else.")
+
+
+def _place(path: str) -> str:
+    return path if path == "-" else os.path.realpath(path)
+
+
+def named_apart(runs: list[Run], given: list[str]) -> list[Run]:
+    """Runs of one name, called by their files instead."""
+    names = [run.name for run in runs]
+    return [
+        replace(run, name=path) if names.count(run.name) > 1 else run for run, path in zip(runs, given, strict=True)
+    ]

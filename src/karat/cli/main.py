@@ -62,3 +62,6 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing to say, and nobody to say it to
         sys.exit(141)
+    except OSError as problem:
+        click.echo(f"karat: {problem.strerror or problem}", err=True)
+        sys.exit(2)

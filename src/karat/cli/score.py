@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from karat.cli.choices import apart, chosen, named_apart, once
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,13 +23,29 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
 @click.argument("gold")
 @click.argument("answers", nargs=-1, required=True)
 @click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
-@click.option("--match", metavar="R,…", help="Relations: strong, weak, mention, mention-weak, entity, or a .py file.")
+@click.option(
+    "--match", multiple=True, metavar="R,…", help="Relations: strong, weak, mention, mention-weak, entity, a .py file."
+)
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
 @click.option("--threshold", metavar="T", help="Leave out answers with a score below T.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Show this measure (repeatable).")
 @click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, … (repeatable).")
-@click.option("--json", "json_file", metavar="FILE", help="Write the result file (- for standard output).")
-@click.option("--verdicts", "verdicts_file", metavar="FILE", help="Write every case (.parquet or .jsonl).")
+@click.option(
+    "--json",
+    "json_file",
+    callback=once,
+    multiple=True,
+    metavar="FILE",
+    help="Write the result file (- for standard output).",
+)
+@click.option(
+    "--verdicts",
+    "verdicts_file",
+    callback=once,
+    multiple=True,
+    metavar="FILE",
+    help="Write every case (.parquet or .jsonl).",
+)
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
@@ -35,7 +53,7 @@ def command(
     gold: str,
     answers: tuple[str, ...],
     like: str,
-    match: str | None,
+    match: tuple[str, ...],
     overrides: tuple[str, ...],
     threshold: str | None,
     measures: tuple[str, ...],
@@ -57,7 +75,6 @@ def command(
     karat score demo demo --by types
     karat score demo demo/noisy --verdicts cases.jsonl
     """
-    from karat.cli.choices import chosen
     from karat.errors import UsageError
     from karat.pipeline.evaluate import evaluate
     from karat.pipeline.load import load_both, stored_runs
@@ -66,12 +83,13 @@ def command(
     runs = [name for given in answers for name in stored_runs(given)]
     if [gold, *runs].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
-    choices = chosen(overrides, match=match, threshold=threshold)
+    apart([gold, *runs], [json_file, verdicts_file])
+    choices = chosen(overrides, match=",".join(match) or None, threshold=threshold)
     corpus, loaded = load_both(
         gold, runs, gold_format=gold_format, answers_format=answers_format, text=verdicts_file is not None
     )
     results = []
-    for run in loaded:
+    for run in named_apart(loaded, runs):
         with _progress(len(corpus), run.name) as progress:
             results.append(
                 evaluate(

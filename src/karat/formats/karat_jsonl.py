@@ -20,7 +20,7 @@ import pyarrow as pa
 from karat.errors import InputError
 from karat.model.arrow import Arrow
 from karat.model.corpus import Corpus
-from karat.model.document import Document, Header, Reply
+from karat.model.document import Answer, Candidate, Document, Header, Label, Reply, Statement, Tag
 from karat.model.rows import to_table
 from karat.model.run import Run
 from karat.model.schema import ANSWERS, GOLD, conformed
@@ -258,6 +258,8 @@ def _parsed(line: bytes, number: int, source: Bytes, kind: type[_T]) -> _T:
             line, object_pairs_hook=_once, parse_constant=_not_a_number, parse_float=_finite, parse_int=_small
         )
         msgspec.json.encode(raw)  # refuses half a surrogate pair, which no UTF-8 file can hold
+        if kind is Document and isinstance(raw, dict) and "answers" in raw:
+            raise _RefusedError("a line of answers", "gold labels", "Give the gold file first, then the answers")
         return msgspec.convert(_without_nulls(raw), kind)
     except _RefusedError as problem:
         says = problem.says
@@ -266,12 +268,12 @@ def _parsed(line: bytes, number: int, source: Bytes, kind: type[_T]) -> _T:
     except UnicodeEncodeError:
         says = _says("half of a surrogate pair (\\ud800 to \\udfff)", "whole characters", "Write the character itself")
     except msgspec.ValidationError as problem:
-        says = _says(*_explained(str(problem)), "See docs/formats.md for the fields")
+        says = _says(*_explained(str(problem), kind), "See docs/formats.md for the fields")
     except (ValueError, RecursionError) as problem:
         says = _says(
             f"a line that is not valid JSON ({problem})",
             "one complete JSON object per line",
-            "Check that the line was not cut off",
+            "Check that the line was not cut off, and that no object goes over several lines",
         )
     raise InputError(where, **says)
 
@@ -319,18 +321,25 @@ def _without_nulls(value: object) -> object:
     return bare
 
 
-def _explained(problem: str) -> tuple[str, str]:
+def _fields(kind: type[msgspec.Struct], path: str) -> tuple[str, ...]:
+    """The fields of the object at a path such as `$.labels[0]`."""
+    inner = re.findall(r"[a-z]+(?=\[)", path)
+    objects = {"labels": Label, "answers": Answer, "tags": Tag, "relations": Statement, "candidates": Candidate}
+    return (objects[inner[-1]] if inner and inner[-1] in objects else kind).__struct_fields__
+
+
+def _explained(problem: str, kind: type[msgspec.Struct]) -> tuple[str, str]:
     """What msgspec found and expected, in Karat's form."""
     message, _, path = problem.partition(" - at `")
     place = f" at `{path.rstrip('`').removeprefix('$.')}`" if path.rstrip("`") not in ("", "$") else ""
     if match := re.fullmatch(r"Expected (.*), got (.*)", message):
-        return f"{match[2]}{place}", match[1]
+        return f"{match[2]}{place}", match[1].replace("str", "string")
     if match := re.fullmatch(r"Expected (.*)", message):
         return f"another value{place}", match[1]
     if match := re.fullmatch(r"Object missing required field (.*)", message):
         return f"no {match[1]}{place}", f"the field {match[1]}"
     if match := re.fullmatch(r"Object contains unknown field (.*)", message):
-        return f"the unknown field {match[1]}{place}", "known fields only"
+        return f"the unknown field {match[1]}{place}", f"fields out of {', '.join(_fields(kind, path))}"
     return f"{message}{place}", "a valid value"
 
 

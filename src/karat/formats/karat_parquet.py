@@ -65,7 +65,7 @@ def _write(table: Arrow, about: dict[str, str], file: IO[bytes]) -> None:
 
 
 def _opened(source: Bytes) -> Arrow:
-    direct = source.given != "-" and not source.compressed
+    direct = not source.passing and not source.compressed
     try:
         return pq.ParquetFile(source.given if direct else pa.BufferReader(source.data()))
     except (pa.ArrowException, OSError) as problem:

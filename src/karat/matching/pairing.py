@@ -199,7 +199,7 @@ def _skipped(pairing: Pairing, place: Longs) -> dict[str, int]:
         "failed documents": len(run) - run.table.column("error").null_count if "error" in run.table.column_names else 0,
         "unknown documents": int(unknown.sum()),
         "answers in unknown documents": int(np.diff(run.answers.offsets)[unknown].sum()),
-        "answers given twice": len(check.repeated(run.answers)),
+        "answers given twice (each counts)": len(check.repeated(run.answers)),
         "labels outside the evaluation span": 0,
         "answers outside the evaluation span": 0,
         "gold tags not scored": _length(corpus.table, "tags"),

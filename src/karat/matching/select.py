@@ -22,22 +22,25 @@ Masks: TypeAlias = tuple[Bools, Bools]
 
 
 class Filter(NamedTuple):
-    """A named part of the items: which labels and which answers stay."""
+    """A named part of the items: which labels and which answers stay.
+
+    Spans without link stay under every named filter, as optional mentions: nothing is right or wrong there.
+    """
 
     says: str
     masks: Callable[[Gold, Answers], Masks]
 
 
 def _in_kb(gold: Gold, answers: Answers) -> Masks:
-    return gold.items.entity >= 0, answers.items.entity >= 0
+    return gold.items.entity != NIL, answers.items.entity >= 0
 
 
 def _nil(gold: Gold, answers: Answers) -> Masks:
-    return gold.items.entity == NIL, answers.items.entity == NIL
+    return gold.items.entity < 0, answers.items.entity == NIL
 
 
 def _gold_in_kb(gold: Gold, answers: Answers) -> Masks:
-    inside = gold.items.entity >= 0
+    inside = gold.items.entity != NIL
     pairs = overlapping(gold.items, answers.items)
     pairs = pairs.where(same_span(gold.items, answers.items, pairs) & inside[pairs.gold])
     there = np.zeros(len(answers.items), np.bool_)
@@ -68,11 +71,12 @@ class Selection(NamedTuple):
     filters: tuple[Callable[[Gold, Answers], Masks], ...]
     threshold: float | None
     relation: Relation
+    by_link: bool = False
     detection: bool = False
 
     def detecting(self, relation: Relation) -> Selection:
         """The same mentions, to be found by any answer at their place."""
-        return Selection(self.filters, self.threshold, relation, detection=True)
+        return self._replace(relation=relation, detection=True)
 
     def of(self, gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
         """The labels and answers of a block that the view looks at."""
@@ -80,6 +84,9 @@ class Selection(NamedTuple):
             answers = _answers(answers, ~(answers.score < self.threshold))
         if self.relation.links:
             answers = _answers(answers, answers.items.entity != NO_LINK)
+        if self.by_link and gold.without_link:
+            bare = gold.items.entity == NO_LINK
+            gold = Gold(gold.items, gold.unit, gold.parent, gold.optional | bare)
         for masks in self.filters:
             left, right = masks(gold, answers)
             gold, answers = _gold(gold, left), answers if self.detection else _answers(answers, right)
@@ -96,7 +103,7 @@ def selection(pairing: Pairing, relation: Relation, filters: tuple[str, ...], th
     if threshold is not None and pairing.run.answers.field("score") is None:
         raise UsageError(f"{pairing.run.name} has no scores to compare with a threshold. Score without one.")
     chosen = tuple(FILTERS[name].masks if name in FILTERS else _labelled(pairing, name) for name in filters)
-    return Selection(chosen, threshold, relation)
+    return Selection(chosen, threshold, relation, by_link=any(name in FILTERS for name in filters))
 
 
 def _labelled(pairing: Pairing, condition: str) -> Callable[[Gold, Answers], Masks]:
@@ -125,8 +132,8 @@ def _once_per_document(gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
 
     Mentions with alternatives are one item per set of alternatives; parts of segmentations stay as they are.
     """
+    answers = _answers(answers, (answers.items.entity >= 0) & ~_on_bare_spans(gold, answers))
     gold = _gold(gold, gold.items.entity >= 0)
-    answers = _answers(answers, answers.items.entity >= 0)
     first, _ = _first_by_entity(answers.items, np.where(np.isnan(answers.score), np.inf, answers.score))
     answers = Answers(answers.items.take(np.sort(first)), answers.score[np.sort(first)])
     sizes = np.bincount(gold.unit, minlength=len(gold.unit))[gold.unit]
@@ -142,6 +149,16 @@ def _once_per_document(gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
     keep[plain[first]] = True
     keep[_repeated_sets(gold, np.flatnonzero((sizes > 1) & ~tied), optional)] = False
     return _gold(Gold(gold.items, gold.unit, gold.parent, optional), keep), answers
+
+
+def _on_bare_spans(gold: Gold, answers: Answers) -> Bools:
+    """Which answers stand on a gold span that names no entity, so that they are neither right nor wrong."""
+    there = np.zeros(len(answers.items), np.bool_)
+    if gold.without_link:
+        bare = gold.items.take(gold.items.entity == NO_LINK)
+        pairs = overlapping(bare, answers.items)
+        there[pairs.answer[same_span(bare, answers.items, pairs)]] = True
+    return there
 
 
 def _first_by_entity(items: Items, score: Floats) -> tuple[Longs, Longs]:

@@ -12,11 +12,11 @@ def _derive(view: Lookup) -> Score:
 
 MEASURE = Measure(
     title="Disambiguation accuracy",
-    formula="tp of the view / tp of its detection view (strong: mention, weak: mention-weak)",
+    formula="accuracy = mentions linked right / mentions detected",
     undefined="no mention was detected",
     aggregates=(),
     derive=_derive,
     needs_detection=True,
-    note="Of the detection view only mentions count that also count in the view itself: linked ones, and those "
-    "that its filters leave; an answer without link detects. Optional mentions count in neither.",
+    note="A mention is detected if any answer, linked or not, stands at its place (for `strong` as in `mention`, for "
+    "`weak` as in `mention-weak`). Only mentions with a link that the filters leave count, and no optional ones.",
 )

@@ -189,6 +189,19 @@ def repeated(items: Mentions) -> NDArray[np.int64]:
     return np.sort(rows[by_content[1:][again]])
 
 
+def named(items: Mentions) -> Iterator[Problem]:
+    """An entity id is not empty."""
+    empty = pc.index(items.names, pa.scalar("", items.names.type)).as_py()
+    row = None if empty < 0 else _first(items.entity == empty)
+    if row is not None:
+        yield Problem(
+            int(items.document[row]),
+            f"an empty entity id at [{int(items.start[row])}, {int(items.end[row])})",
+            "an id, null for NIL, or no `entity` for a span without link",
+            "Choose one of the three",
+        )
+
+
 def labels_once(labels: Mentions) -> Iterator[Problem]:
     """No label is given twice."""
     rows = repeated(labels)

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.errors import UnknownNameError
+from karat.errors import UnknownNameError, UsageError
 from karat.model import check
 from karat.model.arrow import Arrow
 from karat.model.columns import Longs, Mentions, Units, mentions, units
 from karat.model.digest import digest, string_hashes
 from karat.model.document import Document
-from karat.model.rows import from_row, to_table, valid
+from karat.model.rows import from_row, objects, to_table, valid
 from karat.model.schema import GOLD
 
 _TEXT_FACTS = ("length", "text_digest")
@@ -41,6 +41,7 @@ class Corpus:
     @classmethod
     def of(cls, documents: Iterable[Document], *, name: str = "corpus", **about: str) -> Corpus:
         """A corpus of objects made in Python, checked as if it had been read from a file."""
+        documents = objects(documents, Document)
         table = to_table(map(valid, documents), GOLD)
         ids = table.column("id")
         return cls.checked(table, name=name, about=about, where=lambda row: f"document {ids[row].as_py()!r}")
@@ -66,6 +67,7 @@ class Corpus:
         check.refuse(check.inside(labels, lengths, "label"), where)
         if "evaluation_span" in table.column_names:
             check.refuse(check.evaluation_spans(table.column("evaluation_span"), lengths), where)
+        check.refuse(check.named(labels), where)
         check.refuse(check.kinds(labels), where)
         check.refuse(check.labels_once(labels), where)
         check.refuse(check.families(labels, corpus.units), where)
@@ -80,7 +82,12 @@ class Corpus:
             for row in batch.to_pylist():
                 yield from_row(row, Document)
 
+    def __repr__(self) -> str:
+        return f"<Corpus {self.name}@{self.digest}: {len(self)} documents, {len(self.labels)} labels>"
+
     def __getitem__(self, document: str) -> Document:
+        if not isinstance(document, str):
+            raise UsageError("documents are named by their id. Iterate, or give a string.")
         row = pc.index(self.table.column("id"), pa.scalar(document, pa.string())).as_py()
         if row < 0:
             raise UnknownNameError("document", document, self.ids.to_pylist())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
@@ -67,6 +67,7 @@ class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     documents: list[str]
     statistics: dict[str, Columns]
     skipped: dict[str, int] = {}
+    notes: list[str] = []
     by: dict[str, dict[str, dict[str, Group]]] = {}
     about_corpus: dict[str, str] = {}
     about_run: dict[str, str] = {}
@@ -77,7 +78,7 @@ class Result:
     """The scores of one run on one corpus. `result["strong:micro.f1"]` is a number, or None if undefined.
 
     `views` holds the addable statistics of each view, one row per document in the order of `ids`; `shown` names
-    the measures that tables show; `skipped` counts what was left out.
+    the measures that tables show; `skipped` counts what was left out; `notes` hint at likely mistakes.
     """
 
     signature: Signature
@@ -89,6 +90,7 @@ class Result:
     views: Mapping[str, Statistics] = field(repr=False)
     ids: Arrow = field(repr=False)
     skipped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     by: Mapping[str, Mapping[str, Mapping[str, Group]]] = field(default_factory=dict, repr=False)
     about_corpus: Mapping[str, str] = field(default_factory=dict, repr=False)
     about_run: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -97,6 +99,9 @@ class Result:
 
     def __getitem__(self, measure: str) -> float | None:
         return self.score(measure).value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
 
     def score(self, measure: str) -> Scored:
         """A score with its reason and its number of documents or cases."""
@@ -144,6 +149,7 @@ class Result:
             documents=self.ids.to_pylist(),
             statistics={view: Columns(*map(_numbers, s.weights.T)) for view, s in self.views.items()},
             skipped=dict(self.skipped),
+            notes=list(self.notes),
             by={label: {view: dict(groups) for view, groups in views.items()} for label, views in self.by.items()},
             about_corpus=dict(self.about_corpus),
             about_run=dict(self.about_run),
@@ -178,6 +184,7 @@ class Result:
             },
             ids=pa.array(file.documents, pa.string()),
             skipped=file.skipped,
+            notes=tuple(file.notes),
             by=file.by,
             about_corpus=file.about_corpus,
             about_run=file.about_run,

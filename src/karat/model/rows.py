@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 import pyarrow as pa
 
-from karat.errors import InputError
+from karat.errors import InputError, UsageError
 from karat.model.arrow import Arrow
 
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -19,11 +19,25 @@ def to_table(objects: Iterable[msgspec.Struct], schema: Arrow) -> Arrow:
     return pa.Table.from_pylist([_to_row(msgspec.to_builtins(item)) for item in objects], schema=schema)
 
 
+def objects(given: Iterable[_T], kind: type[_T]) -> list[_T]:
+    """The objects, all of which must be of a kind."""
+    if isinstance(given, (str, msgspec.Struct)):
+        raise UsageError(f"found one {type(given).__name__}. Give a list of {kind.__name__} objects.")
+    found = list(given)
+    for item in found:
+        if not isinstance(item, kind):
+            raise UsageError(f"found {type(item).__name__} among them. Give a list of {kind.__name__} objects.")
+    return found
+
+
 def valid(item: _T) -> _T:
-    """The object, if its fields hold what their types say, which making it does not check."""
+    """The object, if its fields hold what their types say, which making it does not check.
+
+    Numbers of NumPy become Python's.
+    """
     try:
-        return msgspec.convert(msgspec.to_builtins(item), type(item))
-    except (msgspec.ValidationError, TypeError, OverflowError) as problem:
+        return msgspec.convert(msgspec.to_builtins(item, enc_hook=lambda number: number.item()), type(item))
+    except (msgspec.ValidationError, AttributeError, TypeError, OverflowError, UnicodeEncodeError) as problem:
         raise InputError(
             f"{type(item).__name__} {getattr(item, 'id', '?')!r}",
             found=f"a field of the wrong kind ({problem})",

@@ -12,7 +12,7 @@ from karat.model.columns import Mentions, mentions
 from karat.model.corpus import Corpus
 from karat.model.digest import digest
 from karat.model.document import Answer, Reply
-from karat.model.rows import from_row, to_table, valid
+from karat.model.rows import from_row, objects, to_table, valid
 from karat.model.schema import ANSWERS
 
 
@@ -39,6 +39,7 @@ class Run:
     @classmethod
     def of(cls, replies: Iterable[Reply], *, name: str = "run", **about: str) -> Run:
         """A run of objects made in Python, checked as if it had been read from a file."""
+        replies = objects(replies, Reply)
         table = to_table(map(valid, replies), ANSWERS)
         return cls.checked(table, name=name, about=about, where=_by_name(table))
 
@@ -48,7 +49,8 @@ class Run:
 
         Mentions that are parts of another segmentation are not answered, their root is.
         """
-        return cls.of((_answered(document.id, document.labels, document.tags) for document in corpus), name=name)
+        replies = (_answered(document.id, document.labels, document.tags) for document in corpus)
+        return cls.of(replies, name=name, answers="labels")
 
     @classmethod
     def checked(cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where) -> Run:
@@ -59,10 +61,14 @@ class Run:
         answers = mentions(table.column("answers"))
         run = cls(table, name, dict(about), digest(table, "answers", answers), answers, where)
         check.refuse(check.forward(run.answers, "answer"), where)
+        check.refuse(check.named(run.answers), where)
         return run
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.name}@{self.digest}: {len(self)} replies, {len(self.answers)} answers>"
 
     def __iter__(self) -> Iterator[Reply]:
         for batch in self.table.to_batches(max_chunksize=1024):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from karat.errors import UnknownNameError
+from karat.errors import UnknownNameError, UsageError
 from karat.matching.judge import Located
 from karat.matching.pairing import BLOCK, Pairing, pair
 from karat.model.corpus import Corpus
@@ -22,9 +22,10 @@ from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts, joined
 from karat.pipeline.folds import View, scored, short_names
 from karat.pipeline.groups import by_document, by_label
+from karat.pipeline.notes import notes
 from karat.pipeline.plan import Plan, Plans, measures_of, plans
 from karat.pipeline.tables import verdict_table
-from karat.registry import get
+from karat.registry import get, identity
 from karat.spec.empty import EMPTY
 from karat.spec.profile import Profile, chosen
 from karat.version import __version__
@@ -57,11 +58,14 @@ def evaluate(
     dimension of `categories`); `allow_unknown` leaves out answers to documents that the corpus does not have.
     Choices are those of `karat.spec.profile.CHOICES`, in a mapping or as keywords: `assignment="greedy"`.
     """
+    if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
+        raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
+    by, measures = ([item] if isinstance(item, str) else item for item in (by, measures))
     profile = get("profiles", like, Profile)
     given = {**(choices or {}), **choice}
     shown = measures_of(profile, given.get("match"), measures)
     wanted = [parse_measure(name) for name in shown]
-    given["match"] = ",".join(dict.fromkeys(name.view.relation for name in wanted))
+    given["match"] = ",".join(dict.fromkeys(identity("relations", name.view.relation) for name in wanted))
     table = chosen(profile, given)
     labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in wanted if name.group)]))
     pairing = pair(corpus, run, allow_unknown=allow_unknown)
@@ -81,6 +85,7 @@ def evaluate(
         views={name: view.statistics for name, view in views.items()},
         ids=corpus.ids,
         skipped=pairing.skipped,
+        notes=notes(pairing, {name: view.statistics for name, view in views.items()}),
         by=_grouped(pairing, labels, views, kept, wanted),
         about_corpus=corpus.about,
         about_run=run.about,
@@ -167,6 +172,11 @@ def _grouped(
             fold = by_label(pairing, label)
             groups[label] = {name: fold(joined(kept[name]), view.empty) for name, view in views.items()}
     for name in wanted:
-        if name.group is not None and name.group[1] not in groups[name.group[0]][str(name.view)]:
-            raise UnknownNameError(f"value of {name.group[0]}", name.group[1], groups[name.group[0]][str(name.view)])
+        if name.group is not None:
+            label, value = name.group
+            known = groups[label][str(name.view)]
+            if value not in known:
+                raise UnknownNameError(f"value of {label}", value, known)
+            if name.short not in known[value].measures:
+                raise UnknownNameError(f"measure by {label}", name.short, known[value].measures)
     return groups

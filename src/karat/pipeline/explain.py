@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from karat.errors import KaratError
+from karat.errors import KaratError, UnknownNameError
 from karat.matching.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.pipeline.folds import needs_detection
-from karat.registry import get
+from karat.registry import get, names
 from karat.spec.measure import Measure
 from karat.spec.profile import CHOICES
 from karat.spec.relation import Relation
 
 
-def explain(text: str) -> str:
-    """What a signature or a measure name means, in sentences, with formula and edge cases."""
-    if text.strip().startswith("karat:"):
+def explain(text: str | Signature) -> str:
+    """What a signature, a measure, a relation or a choice means, in sentences, with formula and edge cases."""
+    text = str(text).strip()
+    if text.startswith("karat:"):
         return _signature(parse_signature(text))
+    if text in names("relations"):
+        return f"{text}: {_relation(text).says}"
+    choice, _, value = text.partition("=")
+    if choice in CHOICES:
+        return _choice(choice, value)
     return _measure(parse_measure(text))
+
+
+def _choice(name: str, value: str) -> str:
+    choice = CHOICES[name]
+    if value and value not in choice.values and not choice.open:
+        raise UnknownNameError(f"value of {name}", value, choice.values)
+    if value:
+        return choice.values.get(value) or choice.open.format(value)
+    lines = [f"{name}={known}: {says}" for known, says in choice.values.items()]
+    return "\n".join(lines + ([f"{name}=…: {choice.open.format('…')}"] if choice.open else []))
 
 
 def _signature(signature: Signature) -> str:
@@ -33,7 +49,9 @@ def _signature(signature: Signature) -> str:
             raise KaratError(f"the signature gives {name} an unknown value {value!r}. It comes from another version.")
         lines.append(choice.values[value] if value in choice.values else choice.open.format(value))
         if name == "match":
-            lines += [f"{relation}: {_relation(relation).says}" for relation in value.split(",")]
+            lines += [
+                f"{relation}: {_relation(relation).says}" for relation in value.split(",") if ".py@" not in relation
+            ]
     return "\n".join(lines)
 
 
@@ -51,7 +69,7 @@ def _measure(name: MeasureName) -> str:
     checked(name.view.filters)
     measure = get("measures", name.measure, Measure)
     relation = _relation(name.view.relation)
-    lines = [f"{name}: {measure.title.lower() if measure.title != 'F1' else 'F1'} under {relation.title.lower()}."]
+    lines = [f"{name}: {measure.title} under {relation.title.lower()}."]
     lines.append(f"Match: {relation.says}")
     lines += [f"Restricted to: {_filter(name.view, item)}." for item in name.view.filters]
     lines.append(f"Formula: {measure.formula}.")
@@ -63,10 +81,11 @@ def _measure(name: MeasureName) -> str:
     if measure.values is not None and name.aggregate == "macro":
         lines.append(f"Empty documents: {CHOICES['empty'].values['fair']}")
     if name.group is not None:
-        lines.append(
-            f"Only cases whose {name.group[0]} is {name.group[1]}: wrong answers by the answer's own "
-            "value, everything else by the gold's."
+        label, value = name.group
+        which = (
+            "of that document" if label == "doc" else "wrong answers by the answer's own value, the rest by the gold's"
         )
+        lines.append(f"Only cases with {label} {value}: {which}.")
     if measure.note:
         lines.append(measure.note)
     return "\n".join(lines)

@@ -64,7 +64,8 @@ def _grouped(
 def by_document(ids: Arrow, view: View) -> dict[str, Group]:
     """The scores of each document by itself."""
     shorts = [short for short in short_names(detection=False) if short.startswith("micro.")]
+    rule = view.empty._replace(totals=view.empty.parts if view.part else view.empty.documents)
     return {
-        document: Group(counted(row), scored(View(Statistics(row[None]), view.empty, view.part), shorts))
+        document: Group(counted(row), scored(View(Statistics(row[None]), rule, view.part), shorts))
         for document, row in zip(ids.to_pylist(), view.statistics.weights, strict=True)
     }

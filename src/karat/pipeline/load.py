@@ -9,7 +9,9 @@ from pathlib import Path
 
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.model.corpus import Corpus
+from karat.model.result import Result
 from karat.model.run import Run
+from karat.pipeline.save import save_results
 from karat.registry import get, names
 from karat.spec.dataset import Dataset
 from karat.spec.format import Bytes, Format
@@ -25,7 +27,7 @@ def load(name: str | os.PathLike[str], *, format: str | None = None, text: bool 
     if _is_dataset(given):
         dataset = get("datasets", given, Dataset)
         given, format = str(dataset.gold), format or dataset.format
-    source = Source(given)
+    source = _source(given)
     reader = _format(source, format).read_corpus
     if reader is None:
         raise UsageError(f"{source.label}: the format {format} holds no gold labels. Give a gold file.")
@@ -42,12 +44,12 @@ def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, form
 
     given = os.fspath(name)
     dataset, _, system = given.partition("/")
-    if system and _is_dataset(dataset) and not Path(given).exists():
+    if system and _is_dataset(dataset):
         entry = get("datasets", dataset, Dataset)
         if system not in entry.answers:
             raise UnknownNameError(f"stored answers of {dataset}", system, entry.answers)
         given, format = str(entry.answers[system]), format or entry.format
-    source = Source(given)
+    source = _source(given)
     found = _format(source, format)
     if _holds_gold(source):
         if found.read_corpus is None:
@@ -84,9 +86,15 @@ def stored_runs(given: str) -> list[str]:
     return [given]
 
 
-def save(data: Corpus | Run, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write a corpus or a run; the suffix chooses format and compression (`.gz`, `.zst`), `-` is standard output."""
+def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write a corpus or a run; the suffix chooses format and compression (`.gz`, `.zst`), `-` is standard output.
+
+    A result is written as JSON; `Result.from_json` reads it.
+    """
     target = os.fspath(path)
+    if isinstance(data, Result):
+        save_results([data], target)
+        return
     chosen = get("formats", format or _by_suffix(target), Format)
     write = chosen.write_corpus if isinstance(data, Corpus) else chosen.write_run
     if write is None:
@@ -98,7 +106,15 @@ def save(data: Corpus | Run, path: str | os.PathLike[str], *, format: str | None
 
 
 def _is_dataset(given: str) -> bool:
-    return given in names("datasets") and not Path(given).exists()
+    """Whether a name is registered; a file of that name is reached as `./NAME`."""
+    return given in names("datasets")
+
+
+def _source(given: str) -> Source:
+    """A file or standard input; a bare word that is neither is taken for a misspelt name."""
+    if given.isidentifier() and not Path(given).exists():
+        raise UnknownNameError("dataset or file", given, names("datasets"))
+    return Source(given)
 
 
 def _formats() -> Iterator[tuple[str, Format]]:
@@ -115,11 +131,23 @@ def _format(source: Source, forced: str | None) -> Format:
         known = ", ".join(f"{known.title} ({name})" for name, known in _formats())
         raise InputError(
             source.label,
-            found="an empty file" if not head.strip() else f"content of an unknown format ({head[:40]!r})",
+            found=_described(head),
             expected=f"one of {known}",
             remedy="Check the path, or name the format with --gold-format or --answers-format",
         )
     return found[0][1]
+
+
+def _described(head: bytes) -> str:
+    """What content that nobody recognises looks like."""
+    start = head.lstrip()
+    if not start:
+        return "an empty file"
+    if start.startswith(b"["):
+        return "one JSON array, where each object belongs on a line of its own (as `jq -c '.[]'` writes them)"
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16 text"
+    return f"content of an unknown format ({start[:40].decode(errors='replace')!r})"
 
 
 def _head(source: Bytes) -> bytes:

@@ -38,9 +38,11 @@ def _table(pairing: Pairing, view: str, cases: Verdicts) -> Arrow:
         "gold_start": _masked(_at(labels.start, cases.gold), has_gold),
         "gold_end": _masked(_at(labels.end, cases.gold), has_gold),
         "gold_entity": _entities(labels, cases.gold, has_gold),
+        "gold_nil": _masked(_at(labels.entity, cases.gold) == NIL, has_gold),
         "answer_start": _masked(_at(answers.start, cases.answer), has_answer),
         "answer_end": _masked(_at(answers.end, cases.answer), has_answer),
         "answer_entity": _entities(answers, cases.answer, has_answer),
+        "answer_nil": _masked(_at(answers.entity, cases.answer) == NIL, has_answer),
         "score": pa.array(_at(answers.score(), cases.answer), pa.float64(), from_pandas=True),
         **{name: pa.array(weights[:, i]) for i, name in enumerate(Weights._fields)},
     }
@@ -62,11 +64,9 @@ def _masked(values: Arrow, given: Arrow) -> Arrow:
 
 
 def _entities(mentions: Mentions, rows: Longs, given: Arrow) -> Arrow:
-    """Ids as written, "NIL", or null where there is no mention or no link."""
+    """Ids as written, or null where there is no mention, no link, or NIL."""
     codes = _at(mentions.entity, rows)
-    names = pa.concat_arrays([mentions.names, pa.array(["NIL"])])
-    codes = np.where(codes == NIL, len(names) - 1, codes)
-    return names.take(pa.array(codes, mask=~given | (codes < 0)))
+    return mentions.names.take(pa.array(codes, mask=~given | (codes < 0)))
 
 
 def _surfaces(pairing: Pairing, document: Arrow, start: Arrow, end: Arrow) -> Arrow:

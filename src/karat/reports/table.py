@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from karat.matching.facets import NONE
 from karat.model.name import parse_measure
 from karat.model.result import Group, Result, Scored
 from karat.spec.report import Report
@@ -14,7 +15,7 @@ _UNDEFINED = "–"
 def _render(results: Sequence[Result]) -> str:
     head = results[0]
     blocks = [
-        f"{head.corpus}: {len(head.ids)} documents, scores in percent",
+        f"{head.corpus}: {len(head.ids)} document{'s' * (len(head.ids) != 1)}, scores in percent",
         _columns(["", *(result.run for result in results)], _score_rows(results)),
     ]
     for label in head.by:
@@ -48,11 +49,9 @@ def _grouped(result: Result, label: str) -> str:
 def _group_row(value: str, group: Group) -> list[str]:
     scores = [_percent(group.measures[f"micro.{m}"]) for m in ("p", "r", "f1")]
     counts = group.counts
-    return [
-        value,
-        *scores,
-        *(f"{n:g}" for n in (counts.matched_gold, counts.unmatched_answers, counts.unmatched_gold)),
-    ]
+    unknown = "unknown" in (group.measures["micro.p"].reason or "") and value != NONE
+    fp = _UNDEFINED if unknown else f"{counts.unmatched_answers:g}"
+    return [value, *scores, f"{counts.matched_gold:g}", fp, f"{counts.unmatched_gold:g}"]
 
 
 def _notes(results: Sequence[Result]) -> list[str]:
@@ -60,6 +59,7 @@ def _notes(results: Sequence[Result]) -> list[str]:
     for result in results:
         if result.skipped:
             lines.append(f"{result.run}: {', '.join(f'{what} {n}' for what, n in result.skipped.items())}")
+        lines += [f"{result.run}: {note}" for note in result.notes]
         undefined: dict[str, list[str]] = {}
         for name in result.shown:
             if (reason := result.score(name).reason) is not None:

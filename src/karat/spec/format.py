@@ -30,6 +30,10 @@ class Bytes(Protocol):
         """The first bytes as stored."""
 
     @property
+    def passing(self) -> bool:
+        """Whether the bytes can be read only once."""
+
+    @property
     def compressed(self) -> bool:
         """Whether the stored bytes are compressed."""
 

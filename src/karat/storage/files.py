@@ -38,10 +38,15 @@ class Source:
     @cached_property
     def head(self) -> bytes:
         """The first bytes as stored, to tell what they are."""
-        if self.given == "-":
+        if self.passing:
             return self._stored[:4096]
         with self._opened() as file:
             return file.read(4096)
+
+    @cached_property
+    def passing(self) -> bool:
+        """Whether the bytes can be read only once: standard input, or a pipe."""
+        return self.given == "-" or Path(self.given).is_fifo()
 
     @property
     def compressed(self) -> bool:
@@ -67,14 +72,15 @@ class Source:
 
     @property
     def _stored(self) -> bytes:
-        if self.given == "-":
-            return self._standard_input
-        with self._opened() as file:
-            return file.read()
+        return self._read_once if self.passing else self._read()
 
     @cached_property
-    def _standard_input(self) -> bytes:
-        return sys.stdin.buffer.read()  # it can be read only once, and is looked at twice
+    def _read_once(self) -> bytes:
+        return sys.stdin.buffer.read() if self.given == "-" else self._read()
+
+    def _read(self) -> bytes:
+        with self._opened() as file:
+            return file.read()
 
     def _opened(self) -> IO[bytes]:
         try:
@@ -84,7 +90,7 @@ class Source:
         except FileNotFoundError:
             found, remedy = "nothing", "Check the path"
         except OSError as problem:
-            found, remedy = f"a file that cannot be opened ({problem.strerror})", "Check its permissions"
+            found, remedy = f"a file that cannot be opened ({problem.strerror})", "Check its name and permissions"
         except ValueError:
             found, remedy = "a path with a NUL character", "Check the path"
         raise InputError(self.label, found=found, expected="a readable file", remedy=remedy)
