@@ -35,12 +35,12 @@ types: setup
 contracts: setup
 	$(BIN)/lint-imports
 
-# Write the generated parts: JSON Schemas and the blocks in docs/. `pytest` fails while they are stale.
+# Say which generated parts are stale (JSON Schemas, blocks in docs/, README); `python tools/generate.py` writes them.
 docs: setup
 	$(BIN)/python tools/generate.py --check
 
 bench: setup
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py --growth --parquet-million
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -19,7 +19,7 @@ def spans(draw, length: int):
 
 
 @st.composite
-def labels(draw, length: int, *, plain: bool):
+def labels(draw, length: int, *, plain: bool, families: bool = False):
     entities = st.sampled_from(ENTITIES if plain else [*ENTITIES, UNLINKED])
     count = draw(st.integers(0, 6))
     found: dict[tuple, Label] = {}
@@ -28,6 +28,11 @@ def labels(draw, length: int, *, plain: bool):
         entity = draw(entities)
         extra = {} if plain else {"optional": draw(st.booleans()), "unit": draw(st.sampled_from([None, "u", "v"]))}
         found.setdefault((start, end, entity), Label(start, end, entity, **extra))
+    if families and any(label.unit == "u" for label in found.values()):
+        return tuple(
+            Label(x.start, x.end, x.entity, optional=x.optional, unit=x.unit, parent="u") if x.unit == "v" else x
+            for x in found.values()
+        )
     return tuple(found.values())
 
 
@@ -41,13 +46,18 @@ def answers(draw, length: int, *, plain: bool, scored: bool = True):
 
 
 @st.composite
-def pairs(draw, *, plain: bool = False, max_documents: int = 4):
-    """A corpus and a run on it; `plain` has neither optional nor alternative gold nor spans without link."""
+def pairs(draw, *, plain: bool = False, families: bool = False, max_documents: int = 4):
+    """A corpus and a run on it.
+
+    `plain` has neither optional nor alternative gold nor spans without link; `families` has alternative segmentations.
+    """
     documents, replies = [], []
     for number in range(draw(st.integers(1, max_documents))):
         text = draw(TEXT)
         inner = None if plain or draw(st.booleans()) else (1, len(text) - 1)
-        documents.append(Document(f"d{number}", text, draw(labels(len(text), plain=plain)), evaluation_span=inner))
+        documents.append(
+            Document(f"d{number}", text, draw(labels(len(text), plain=plain, families=families)), evaluation_span=inner)
+        )
         if plain or draw(st.integers(0, 5)):
             replies.append(Reply(f"d{number}", draw(answers(len(text), plain=plain))))
     if not replies:

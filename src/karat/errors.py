@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LISTED = 20
+
 
 class KaratError(Exception):
     """The root of all errors that Karat raises on purpose; the message is meant for the user."""
@@ -40,7 +42,9 @@ class UnknownNameError(KaratError):
         near = get_close_matches(name, self.known, n=2, cutoff=0.5)
         near = near or [known for known in self.known if name and name in known][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        super().__init__(f"unknown {kind} {name!r}.{hint} Known: {', '.join(self.known) or 'none'}.")
+        listed = ", ".join(self.known[:_LISTED]) or "none"
+        more = f" and {len(self.known) - _LISTED} more" if len(self.known) > _LISTED else ""
+        super().__init__(f"unknown {kind} {name!r}.{hint} Known: {listed}{more}.")
 
 
 class UsageError(KaratError):

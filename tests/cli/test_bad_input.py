@@ -57,6 +57,10 @@ BAD_GOLD = {
     "null as a document": (gold() + "\nnull", ":2", "object"),
     "half a surrogate": ('{"id":"a","text":"\\ud800"}', ":1", "surrogate"),
     "a score of NaN in a tag": (gold(tags=[{"entity": "Q1", "score": float("nan")}]), ":1", "finite"),
+    "an empty id": (label(entity=""), ":1", "an empty entity id"),
+    "answers as gold": (json.dumps(GOOD_ANSWERS), ":1", "Give the gold file first"),
+    "one array": (json.dumps([GOOD_GOLD]), "", "one JSON array"),
+    "one object over several lines": (json.dumps(GOOD_GOLD, indent=1), ":1", "several lines"),
     "blank": ("\n\n", "", "an empty file"),
 }
 
@@ -102,6 +106,42 @@ def test_bad_answers(name, karat_cli, tmp_path):
     answers.write_text(content)
     refused(karat_cli("score", path, answers, "--json", out), f"{answers}{line}", said)
     assert not out.exists()
+
+
+def test_what_is_read_is_not_overwritten(karat_cli, tmp_path):
+    path = tmp_path / "gold.jsonl"
+    path.write_text(gold())
+    for option in ("--json", "--verdicts"):
+        ran = karat_cli("score", path, path, option, path)
+        assert ran.code == 2
+        assert "would be overwritten" in ran.err
+    assert path.read_text() == gold()
+
+
+@pytest.mark.parametrize("content", ["syntax error here", "import nothing_of_that_name", "RELATION = 1"])
+def test_broken_plugins(content, karat_cli, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(content)
+    ran = karat_cli("score", "demo", "demo", "--match", path)
+    assert ran.code == 2
+    assert str(path) in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("degree", "said"),
+    [("1 / 0", "division by zero"), ("np.full(len(p.gold), 3.0)", "0 or 1"), ("np.full(len(p.gold), 0.5)", "graded")],
+)
+def test_relations_that_fail(degree, said, karat_cli, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import numpy as np\nfrom karat.matching.joins import overlapping\nfrom karat.spec.relation import Relation\n"
+        f"RELATION = Relation('Mine', 'Mine.', overlapping, degree=lambda g, a, p: {degree})\n"
+    )
+    ran = karat_cli("score", "demo", "demo/prior", "--match", path)
+    assert ran.code == 2
+    assert said in ran.err
+    assert "Traceback" not in ran.err
 
 
 def test_bytes_that_are_not_utf8(karat_cli, tmp_path):
@@ -165,7 +205,13 @@ def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
         (["score", "demo", "demo", "--verdicts", "cases.csv"], ".parquet or .jsonl"),
         (["score", "-", "-"], "once"),
         (["score", "demo/prior", "demo/prior"], "demo/prior"),
+        (["score", "demo", "demo", "--json", "a.json", "--json", "b.json"], "2 times"),
+        (["score", "demo", "demo", "--json", "-", "--verdicts", "-"], "two outputs"),
+        (["score", "demo", "demo", "--match", "weak", "-m", "strong:micro.f1"], "both choose relations"),
+        (["score", "demo", "demo", "-m", "strong:accuracy@types=PER"], "measure by types"),
+        (["score", "dem", "demo"], "Did you mean 'demo'"),
         (["explain", "strongest:micro.f1"], "strongest"),
+        (["explain", "assignment=best"], "optimal"),
         (["explain", "karat:0.1|colour:red"], "colour"),
         (["explain", "karat"], "no measure name"),
     ],

@@ -108,6 +108,49 @@ def test_unknown_documents_can_be_left_out_and_are_counted(karat_cli, tmp_path):
     assert "unknown documents 1, answers in unknown documents 1" in ran.out
 
 
+def test_pipes_are_read_once(karat_cli):
+    import subprocess
+    import sys
+
+    folder = f"{karat.__path__[0]}/datasets/demo_data"
+    command = f"{sys.executable} -m karat score <(cat {folder}/gold.jsonl) <(gzip -c {folder}/noisy.jsonl)"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, text=True)
+    assert done.stdout == karat_cli("score", "demo", "demo/noisy").out
+
+
+def test_a_folder_named_like_a_dataset_does_not_hide_it(karat_cli, tmp_path, monkeypatch):
+    (tmp_path / "demo").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert karat_cli("demo").code == 0
+    assert "a folder" in karat_cli("score", "./demo", "demo").err
+
+
+def test_runs_of_one_name_are_told_apart(karat_cli, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "answers.jsonl").write_text('{"id":"news-01"}\n')
+    ran = karat_cli("score", "demo", tmp_path / "a" / "answers.jsonl", tmp_path / "b" / "answers.jsonl")
+    assert f"{tmp_path / 'a' / 'answers.jsonl'}  {tmp_path / 'b' / 'answers.jsonl'}" in ran.out
+
+
+def test_likely_mistakes_are_hinted_at(karat_cli, tmp_path):
+    rows = [
+        {
+            "id": d.id,
+            "answers": [{"start": x.start, "end": x.end + 1, "entity": x.entity} for x in d.labels if x.entity],
+        }
+        for d in karat.load("demo")
+        if d.id.startswith("news")
+    ]
+    shifted, foreign, text = tmp_path / "shifted.jsonl", tmp_path / "foreign.jsonl", tmp_path / "text.jsonl"
+    shifted.write_text("\n".join(map(json.dumps, rows)))
+    foreign.write_text('{"id":"news-01","answers":[{"start":0,"end":10,"entity":"http://example.org/Q48525"}]}')
+    text.write_text('{"id":"news-01","answers":[{"start":0,"end":10,"entity":"NIL"}]}')
+    assert "ends inclusive" in karat_cli("score", "demo", shifted).out
+    assert "compared as written" in karat_cli("score", "demo", foreign).out
+    assert "NIL is null" in karat_cli("score", "demo", text).out
+
+
 def test_help_names_every_command(karat_cli):
     ran = karat_cli("--help")
     assert ran.code == 0

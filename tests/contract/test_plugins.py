@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import EntryPoint
 
 import jsonschema
 import msgspec
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, Label, Reply, Run
+from karat import Answer, Corpus, Document, Label, Reply, Run, registry
 from karat.errors import KaratError, UnknownNameError
 from karat.model import schema
 from karat.model.document import Answer as AnswerType
@@ -114,6 +115,23 @@ def test_names_are_found_without_importing_and_near_ones_are_offered():
         get("relations", "stronk", Relation)
     with pytest.raises(KaratError, match="no such plugin file"):
         get("relations", "no/such/file.py", Relation)
+
+
+def test_installed_plugins_are_found_and_take_no_built_in_name(monkeypatch):
+    def entry(name):
+        return EntryPoint(name, "karat.relations.weak", "karat.relations")
+
+    for name, fits in (("mine", True), ("strong", False)):
+        monkeypatch.setattr(registry, "entry_points", lambda group, name=name: [entry(name)])
+        registry._entries.cache_clear()
+        if fits:
+            assert "mine" in names("relations")
+            assert get("relations", "mine", Relation).title == "Weak annotation match"
+        else:
+            with pytest.raises(KaratError, match="built-in name"):
+                names("relations")
+    monkeypatch.undo()
+    registry._entries.cache_clear()
 
 
 def test_a_file_without_its_constant_is_refused(tmp_path):

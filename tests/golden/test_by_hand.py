@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import karat
@@ -291,6 +292,74 @@ def test_a_relation_of_ones_own_may_grant_partial_credit(tmp_path):
     answers = [Answer(0, 3, "Q7259"), Answer(17, 24, "Q9")]
     labels = [ONE, Label(17, 24, "Q1")]
     assert counts(labels, answers, str(plugin)) == (0.5, 1.5, 0.5, 1.5)
+
+
+@pytest.mark.parametrize("view", ["strong[in-kb]", "weak[in-kb]", "strong[gold-in-kb]", "mention[in-kb]", "entity"])
+def test_a_link_on_a_span_without_link_never_counts(view):
+    corpus = Corpus.of([Document("d", TEXT, (BARE, Label(17, 32, "Q1")))])
+    run = Run.of([Reply("d", (Answer(0, 12, "Q9"), Answer(17, 32, "Q1")))])
+    assert karat.evaluate(corpus, run, measures=[f"{view}:micro.p"])[f"{view}:micro.p"] == 1
+
+
+def test_a_document_by_itself_scores_as_in_the_mean():
+    result = karat.evaluate(*_four_documents(), measures=["strong:micro.f1"], by="doc")
+    values = [result[f"strong:micro.f1@doc={document}"] for document in "abcd"]
+    assert sum(values) / 4 == pytest.approx(result["strong:macro.f1"])
+
+
+def test_the_signature_names_what_was_used(tmp_path):
+    corpus, run = _four_documents()
+    assert karat.evaluate(corpus, run, measures="entity:micro.f1").signature["match"] == "entity"
+    assert karat.evaluate(corpus, run, match="weak").signature["match"] == "weak"
+    plugin = tmp_path / "mine.py"
+    seen = set()
+    for title in ("One", "Two"):
+        plugin.write_text(
+            "from karat.matching.joins import overlapping\nfrom karat.spec.relation import Relation\n"
+            f"RELATION = Relation({title!r}, 'Mine.', overlapping)\n"
+        )
+        seen.add(karat.evaluate(corpus, run, match=str(plugin)).signature["match"])
+    assert len(seen) == 2
+    assert all(name.startswith("mine.py@") for name in seen)
+
+
+def test_numbers_of_numpy_are_numbers():
+    corpus = Corpus.of([Document("d", TEXT, (Label(np.int64(0), np.int32(12), "Q7259"),))])
+    run = Run.of([Reply("d", (Answer(np.int64(0), np.int64(12), "Q7259", score=np.float32(0.5)),))])
+    assert karat.evaluate(corpus, run)["strong:micro.f1"] == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda c, r: karat.evaluate(r, c),
+        lambda c, r: karat.evaluate("gold.jsonl", "answers.jsonl"),
+        lambda c, r: Corpus.of(Document("d", TEXT)),
+        lambda c, r: Corpus.of([Reply("d")]),
+        lambda c, r: Corpus.of([]),
+        lambda c, r: Run.of([]),
+        lambda c, r: Corpus.of([Document("d", TEXT, (Label("0", 3),))]),
+        lambda c, r: Corpus.of([Document("d", "half \ud800")]),
+        lambda c, r: c[0],
+        lambda c, r: c["nothing"],
+        lambda c, r: karat.evaluate(c, r)["strong:micro.f2"],
+        lambda c, r: karat.load("no such file.jsonl"),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(call):
+    with pytest.raises(karat.KaratError):
+        call(*_four_documents())
+
+
+def test_a_result_comes_back_from_its_file(tmp_path):
+    result = karat.evaluate(*_four_documents(), by=["doc"])
+    karat.save(result, tmp_path / "result.json")
+    again = karat.Result.from_json((tmp_path / "result.json").read_bytes())
+    assert again.measures == result.measures
+    assert set(again) == set(result)
+    assert again.views["strong"].weights.tolist() == result.views["strong"].weights.tolist()
+    with pytest.raises(karat.KaratError, match="no verdicts"):
+        _ = again.verdicts
 
 
 def test_unlinked_is_neither_nil_nor_an_entity():

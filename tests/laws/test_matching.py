@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
@@ -21,19 +22,29 @@ def evaluate(corpus, run, **options):
     return karat.evaluate(corpus, run, measures=MEASURES, **options)
 
 
+def groups(result):
+    return {
+        (label, view, value): (group.counts, group.measures)
+        for label, views in result.by.items()
+        for view, values in views.items()
+        for value, group in values.items()
+    }
+
+
 def weights(result):
     return {view: statistics.weights.sum(axis=0).tolist() for view, statistics in result.views.items()}
 
 
-@given(strategies.pairs(), st.randoms())
+@given(strategies.pairs(families=True), st.randoms())
 def test_order_never_matters(pair, rng):
     corpus, run = pair
     documents = [_shuffled(document, "labels", rng) for document in corpus]
     replies = [_shuffled(reply, "answers", rng) for reply in run]
     rng.shuffle(documents)
     rng.shuffle(replies)
-    one = evaluate(corpus, run)
-    two = evaluate(Corpus.of(documents), Run.of(replies))
+    one = evaluate(corpus, run, by=["nil", "entity", "doc"])
+    two = evaluate(Corpus.of(documents), Run.of(replies), by=["nil", "entity", "doc"])
+    assert groups(one) == groups(two)
     assert one.measures == two.measures
     assert one.signature == two.signature
     assert one.run_digest == two.run_digest
@@ -56,7 +67,7 @@ def _cases(result):
     return sorted(map(repr, rows))
 
 
-@given(strategies.pairs())
+@given(strategies.pairs(families=True))
 def test_gold_against_itself_is_perfect(pair):
     corpus, _ = pair
     filtered = ["strong[in-kb]:micro.f1", "weak[nil]:micro.f1", "strong[nil=false]:micro.f1"]
@@ -87,7 +98,7 @@ def test_swapping_sides_swaps_precision_and_recall(pair):
         assert one[f"{relation}:macro.r"] == two[f"{relation}:macro.p"]
 
 
-@given(strategies.pairs())
+@given(strategies.pairs(families=True))
 def test_a_wrong_answer_never_raises_precision(pair):
     corpus, run = pair
     replies = list(run)
@@ -100,7 +111,7 @@ def test_a_wrong_answer_never_raises_precision(pair):
         assert weights(before)[relation][2:] == weights(after)[relation][2:]
 
 
-@given(strategies.pairs(), st.randoms())
+@given(strategies.pairs(families=True), st.randoms())
 def test_any_partition_sums_to_the_whole(pair, rng):
     corpus, run = pair
     documents, replies = list(corpus), list(run)
@@ -117,7 +128,7 @@ def test_any_partition_sums_to_the_whole(pair, rng):
     assert {view: sums.tolist() for view, sums in total.items()} == whole
 
 
-@given(strategies.pairs(), st.integers(1, 3))
+@given(strategies.pairs(families=True), st.integers(1, 3))
 def test_blocks_of_any_size_give_the_same_verdicts(pair, size):
     corpus, run = pair
     one, many = evaluate(corpus, run), evaluate(corpus, run, block=size)
@@ -126,7 +137,7 @@ def test_blocks_of_any_size_give_the_same_verdicts(pair, size):
     assert one.verdicts.sort_by(key) == many.verdicts.sort_by(key)
 
 
-@given(strategies.pairs())
+@given(strategies.pairs(families=True))
 def test_views_do_not_disturb_each_other(pair):
     corpus, run = pair
     filters = ("", "[nil]", "[in-kb]", "[gold-in-kb]", "[doc=d0]", "[nil=false]")
@@ -208,3 +219,23 @@ def test_many_competing_answers_are_solved_quickly():
     run = Run.of([Reply("d", tuple(Answer(s + 1, e + 2, "Q1", score=rng.random()) for s, e in sorted(spans)))])
     result = karat.evaluate(corpus, run, measures=["weak:micro.f1"])
     assert result["weak:micro.f1"] > 0.9
+
+
+@given(strategies.pairs(families=True))
+def test_accuracy_is_a_share(pair):
+    corpus, run = pair
+    names = ["strong:accuracy", "weak:accuracy", "strong[in-kb]:accuracy"]
+    result = karat.evaluate(corpus, run, measures=names)
+    assert all(result[name] is None or 0 <= result[name] <= 1 for name in names)
+
+
+@given(strategies.pairs(families=True))
+def test_groups_sum_to_the_whole(pair):
+    """Every case has one value of `nil`, `entity` and `doc`, so that their counts add up."""
+    corpus, run = pair
+    result = evaluate(corpus, run, by=["nil", "entity", "doc"])
+    for views in result.by.values():
+        for view, values in views.items():
+            if view != "entity":
+                total = np.sum([(0, 0, 0, 0), *(astuple(group.counts) for group in values.values())], axis=0)
+                assert total.tolist() == weights(result)[view]

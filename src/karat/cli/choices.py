@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.errors import UsageError
+from karat.storage.files import check_target
 
 if TYPE_CHECKING:
     from karat.model.run import Run
@@ -35,10 +36,13 @@ def once(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -> 
 
 
 def apart(inputs: list[str], outputs: list[str | None]) -> None:
-    """Refuse to write where something is read, or twice to the same place."""
+    """Refuse to write where something is read, twice to the same place, or where nothing can be written."""
     targets = [_place(path) for path in outputs if path is not None]
     if len(set(targets)) < len(targets):
         raise UsageError(f"two outputs go to {outputs[0]}. Give each a place of its own.")
+    for path in outputs:
+        if path is not None:
+            check_target(path)
     for path in inputs:
         if path != "-" and _place(path) in targets:
             raise UsageError(f"{path} is read and would be overwritten. Write somewhere else.")

@@ -16,6 +16,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from karat.errors import InputError
 from karat.model.arrow import Arrow
@@ -32,6 +33,9 @@ _T = TypeVar("_T", bound=msgspec.Struct)
 _BLOCK = 4 << 20
 _SAMPLE_LINES = 50
 _WINDOW = 1 << 20
+_NIL = re.compile(rb'"entity"\s*:\s*null')  # an unescaped "entity" before a colon can only be a key
+_MARKED = rb'"entity":"\\u0000"'
+_ESCAPED_LETTER = re.compile(rb"\\u00[4-7]")
 
 
 class _Side(NamedTuple):
@@ -133,23 +137,38 @@ def _read(source: Bytes, side: _Side) -> _Content:
 def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
     """The table as Arrow reads it, or None where the lines have to be read one by one."""
     lines = _lines(memoryview(data)[begin:end])
-    schema = _narrow(data[begin : min(end, begin + _BLOCK)], side) if lines else None
-    table = None if schema is None else _arrow(pa.py_buffer(memoryview(data)[begin:end]), schema)
+    if not lines:
+        return None
+    used = _used(data[begin : min(end, begin + _BLOCK)], side)
+    buffer = pa.py_buffer(memoryview(data)[begin:end])
+    # Empty columns cost time, so the fields of the first lines are tried before all fields.
+    for schema in (_schema(side, used), _schema(side, used._replace(fields=None, items=None))):
+        table = _arrow(buffer, schema)
+        if table is not None:
+            break
     if table is None or table.num_rows != lines:
         return None  # refused; or several objects on a line, or one object over several lines
+    absent = sum(chunk.flatten().field("entity").null_count for chunk in table.column(side.items).chunks)
+    if absent:
+        if "entity" in used.meta or _ESCAPED_LETTER.search(data, begin, end):
+            return None  # then a null cannot be told by its key
+        nil = data.count(b'"entity":null', begin, end)
+        if nil != absent:
+            nil = len(_NIL.findall(data, begin, end))
+        if nil != absent:
+            table = _arrow(pa.py_buffer(_NIL.sub(_MARKED, data[begin:end])), schema) if nil else table
+            if table is None or b"\\u0000" in data:
+                return None
+            table = _replaced(table, side.items, _say_what_is_linked)
     if "meta" in table.column_names:
-        place = table.column_names.index("meta")
-        table = table.set_column(place, "meta", pa.chunked_array([_pairs(c) for c in table.column("meta").chunks]))
-    table = conformed(table, side.schema)
-    column = table.column(side.items)
-    absent = sum(chunk.values.field("entity").null_count for chunk in column.chunks)
-    nil = _nils(data, begin, end, absent)
-    if 0 < nil != absent:
-        return None  # NIL and spans without link: the columns do not say which is which
-    if absent and not nil:
-        unlinked = pa.chunked_array([_unlinked(chunk) for chunk in column.chunks])
-        table = table.set_column(table.column_names.index(side.items), side.items, unlinked)
-    return table
+        table = _replaced(table, "meta", _pairs)
+    return conformed(table, side.schema)
+
+
+def _replaced(table: Arrow, name: str, change: Callable[[Arrow], Arrow]) -> Arrow:
+    """The table with one column changed chunk by chunk."""
+    chunks = [change(chunk) for chunk in table.column(name).chunks]
+    return table.set_column(table.column_names.index(name), name, pa.chunked_array(chunks))
 
 
 def _lines(body: memoryview) -> int:
@@ -182,43 +201,51 @@ def _arrow(buffer: Arrow, schema: Arrow) -> Arrow | None:
     return None
 
 
-def _nils(data: bytes, begin: int, end: int, absent: int) -> int:
-    """How often the bytes say `"entity": null`: an unescaped `"entity"` before a colon can only be a key."""
-    if not absent:
-        return 0
-    nil = data.count(b'"entity":null', begin, end)
-    return nil if nil == absent else len(re.compile(rb'"entity"\s*:\s*null').findall(data, begin, end))
+class _Used(NamedTuple):
+    """Which fields of documents, of labels or answers, and of `meta` are used; None is all."""
+
+    fields: frozenset[str] | None
+    items: frozenset[str] | None
+    meta: frozenset[str]
 
 
-def _narrow(head: bytes, side: _Side) -> Arrow | None:
-    """The schema of the fields that the first lines use: empty columns cost time as well."""
-    seen: dict[str, Any] = {}
+def _used(head: bytes, side: _Side) -> _Used:
+    """What the first lines use."""
+    fields: set[str] = set()
     items: set[str] = {"start", "end", "entity"}
     meta: set[str] = set()
     for line in head.split(b"\n")[:_SAMPLE_LINES]:
         try:
             row = msgspec.json.decode(line)
-            seen.update(dict.fromkeys(row))
+            fields.update(row)
             items.update(key for item in row.get(side.items) or () for key in item)
             meta.update(row.get("meta") or ())
         except (msgspec.DecodeError, AttributeError, TypeError, ValueError, RecursionError):
             continue  # a truncated last line of the sample, or a defect that the full read will find
+    return _Used(frozenset(fields), frozenset(items), frozenset(meta))
+
+
+def _schema(side: _Side, used: _Used) -> Arrow:
+    """The schema of the fields that are used. `linked` is no field of JSONL."""
     fields = []
     for field in side.schema:
-        if field.name == "meta" and meta:
-            fields.append(pa.field("meta", pa.struct([(key, pa.string()) for key in sorted(meta)])))
+        if field.name == "meta":
+            field = pa.field("meta", pa.struct([(key, pa.string()) for key in sorted(used.meta)]))
         elif field.name == side.items:
-            struct = field.type.value_type
-            kept = [f for f in (struct.field(i) for i in range(struct.num_fields)) if f.name in items - {"linked"}]
-            fields.append(pa.field(field.name, pa.list_(pa.struct(kept))))
-        elif field.name in seen and field.name != "meta":
+            inner = [
+                f for f in field.type.value_type if f.name != "linked" and (used.items is None or f.name in used.items)
+            ]
+            field = pa.field(field.name, pa.list_(pa.struct(inner)))
+        if field.name == side.items or used.fields is None or field.name in used.fields:
             fields.append(field)
-    return pa.schema(fields) if fields and "linked" not in items else None
+    return pa.schema(fields)
 
 
 def _pairs(array: Arrow) -> Arrow:
     """Objects of strings as a map: the keys that are given, in alphabetical order."""
-    names = [array.type.field(i).name for i in range(array.type.num_fields)]
+    names = [field.name for field in array.type]
+    if not names:
+        return pa.nulls(len(array), pa.map_(pa.string(), pa.string()))
     given = np.column_stack([array.field(n).is_valid().to_numpy(zero_copy_only=False) for n in names])
     rows, columns = np.nonzero(given)
     offsets = np.zeros(len(array) + 1, np.int32)
@@ -231,12 +258,18 @@ def _pairs(array: Arrow) -> Arrow:
     )
 
 
-def _unlinked(lists: Arrow) -> Arrow:
-    """The lists with `linked` false wherever there is no entity."""
-    values = lists.values
-    names = [values.type.field(i).name for i in range(values.type.num_fields)]
-    fields = [values.field(n) for n in names] + [values.field("entity").is_valid()]
-    return pa.ListArray.from_arrays(lists.offsets, pa.StructArray.from_arrays(fields, [*names, "linked"]))
+def _say_what_is_linked(lists: Arrow) -> Arrow:
+    """The lists with NIL, which was marked, as null, and `linked` false where there was no entity."""
+    values = lists.flatten()
+    names = [field.name for field in values.type]
+    entity = values.field("entity")
+    nil = pc.equal(entity, "\0").fill_null(False)
+    fields = [
+        pc.if_else(nil, pa.scalar(None, pa.string()), entity) if n == "entity" else values.field(n) for n in names
+    ]
+    inner = pa.StructArray.from_arrays([*fields, entity.is_valid()], [*names, "linked"])
+    lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)), inner)
 
 
 # --- the exact way
@@ -301,7 +334,7 @@ def _finite(digits: str) -> float:
 
 
 def _small(digits: str) -> int:
-    if len(digits) > 19:
+    if len(digits.lstrip("-")) > 18:
         raise _RefusedError(f"the number {digits[:20]}…", "a number of at most 18 digits", "Correct it")
     return int(digits)
 
@@ -344,15 +377,26 @@ def _explained(problem: str, kind: type[msgspec.Struct]) -> tuple[str, str]:
 
 
 def _recognises(head: bytes) -> bool:
-    """An object per line with an id; both kinds share that, and which kind it is the caller knows."""
+    """An object per line with an id; which kind of file it is `_holds_gold` says."""
     start = head.removeprefix(_BOM).lstrip()
-    return start.startswith(b"{") and (b'"karat"' in start[:100] or b'"id"' in start)
+    return start.startswith(b"{") and (b'"karat"' in start[:100] or b'"id"' in start or b"\n" not in start)
+
+
+def _holds_gold(source: Bytes) -> bool:
+    """Whether the file has labels; told by its header, or by its first line if that is long."""
+    start = source.opening
+    if b'"gold/1"' in start[:200] or b'"answers/1"' in start[:200]:
+        return b'"gold/1"' in start[:200]
+    if b"\n" not in start:
+        start = source.data().partition(b"\n")[0]
+    return b'"labels"' in start and b'"answers"' not in start
 
 
 FORMAT = Format(
     title="Karat JSONL",
     suffix=".jsonl",
     recognises=_recognises,
+    holds_gold=_holds_gold,
     read_corpus=read_corpus,
     read_run=read_run,
     write_corpus=write_corpus,

@@ -85,10 +85,15 @@ def _known(file: Arrow, schema: Arrow, source: Bytes) -> list[str]:
     """The columns of the file, all of which must be known, and `id` must be one of them."""
     names = list(file.schema_arrow.names)
     unknown = [name for name in names if name not in schema.names]
-    if unknown or "id" not in names:
+    twice = [name for name in names if names.count(name) > 1]
+    if unknown or twice or "id" not in names:
         raise InputError(
             source.label,
-            found=f"the unknown column {unknown[0]!r}" if unknown else "no column 'id'",
+            found=f"the unknown column {unknown[0]!r}"
+            if unknown
+            else f"the column {twice[0]!r} twice"
+            if twice
+            else "no column 'id'",
             expected=f"columns out of {', '.join(schema.names)}",
             remedy="Rename or drop the column, or name the format of the file",
         )
@@ -99,13 +104,14 @@ def _documents(file: Arrow, names: list[str], schema: Arrow, source: Bytes) -> A
     table = _table(lambda: file.read(columns=names), schema, source)
     check.some(table, source.label)
     items = "labels" if schema is GOLD else "answers"
-    if table.schema.field(items).type.value_type.get_field_index("entity") < 0:
-        raise InputError(
-            source.label,
-            found=f"{items} without a field `entity`",
-            expected="an entity id, null for NIL, or `linked` false for none",
-            remedy="Add the field",
-        )
+    for name in ("start", "end", "entity"):
+        if table.schema.field(items).type.value_type.get_field_index(name) < 0:
+            raise InputError(
+                source.label,
+                found=f"{items} without a field `{name}`",
+                expected="start, end, and entity (null for NIL; `linked` false where there is no link)",
+                remedy="Add the field",
+            )
     return table
 
 
@@ -151,10 +157,15 @@ def _about(file: Arrow) -> dict[str, str]:
     return {str(key): str(value) for key, value in about.items()} if isinstance(about, dict) else {}
 
 
+def _holds_gold(source: Bytes) -> bool:
+    return "labels" in _opened(source).schema_arrow.names
+
+
 FORMAT = Format(
     title="Karat Parquet",
     suffix=".parquet",
     recognises=lambda head: head.startswith(b"PAR1"),
+    holds_gold=_holds_gold,
     read_corpus=read_corpus,
     read_run=read_run,
     write_corpus=write_corpus,

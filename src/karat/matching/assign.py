@@ -118,7 +118,9 @@ def _closeness(edges: Edges, prefer: Preferences) -> tuple[Bools, Longs]:
 
 
 def _scores(edges: Edges, prefer: Preferences) -> Floats:
-    """Scores, with those not given first: no threshold ever removes them."""
+    """Scores, with those not given first: no threshold ever removes them. With partial credit they do not decide."""
+    if prefer.graded:
+        return np.zeros(len(edges))
     score = prefer.score[edges.answer]
     return np.where(np.isnan(score), np.inf, score)
 
@@ -226,7 +228,7 @@ def _optimal(ranked: Longs, edges: Edges, prefer: Preferences) -> Longs:
             strict=True,
         )
     ]
-    score = np.zeros(len(part)) if prefer.graded else _scores(part, prefer)
+    score = _scores(part, prefer)
     units, answers = (
         _numbered(part.unit, gold_rank, part, prefer),
         _numbered(part.answer, answer_rank, part, prefer),

@@ -100,27 +100,35 @@ def _strings(column: Arrow | None, count: int, prefix: str) -> Facet:
 def answer_facet(answers: Mentions, name: str, labels: Mentions) -> Facet:
     """The values of a label for all answers.
 
-    Few systems give types: an answer without any has those that the gold standard gives its entity elsewhere.
+    Few systems give types: an answer without any has all those that the gold standard gives its entity.
     """
-    own, types = facet(answers, name, labels), labels.field("types")
-    if name != "types" or types is None:
+    own = facet(answers, name, labels)
+    if name != "types" or labels.field("types") is None:
         return own
     known = facet(labels, name, labels)
     names = list(dict.fromkeys([*own.names, *known.names]))
     code = {value: place for place, value in enumerate(names)}
     own_values = np.array([code[value] for value in own.names], np.int32)[own.lists.values]
-    known_values = np.array([code[value] for value in known.names], np.int32)[known.lists.values]
+    by_entity = _types_of_entities(
+        labels, known, np.array([code[value] for value in known.names], np.int64), code[NONE]
+    )
     both = Lists(
-        np.concatenate([own.lists.offsets, own.lists.offsets[-1] + known.lists.offsets[1:]]),
-        np.concatenate([own_values, known_values]),
+        np.concatenate([own.lists.offsets, own.lists.offsets[-1] + by_entity.offsets[1:]]),
+        np.concatenate([own_values, by_entity.values]),
     )
-    typed = np.flatnonzero(
-        (labels.entity >= 0) & (types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 0)
-    )
-    example = np.full(len(labels.names) + 1, -1)
-    example[labels.entity[typed[::-1]]] = typed[::-1]
-    same = np.append(pc.index_in(answers.names, labels.names).fill_null(-1).to_numpy(zero_copy_only=False), -1)
-    row = example[same[np.maximum(answers.entity, -1)]]
+    same = np.append(pc.index_in(answers.names, labels.names).fill_null(-1).to_numpy(zero_copy_only=False), [-1, -1])
+    entity = same[answers.entity]
+    typed = np.append(np.diff(by_entity.offsets) > 0, False)[entity]
     bare = own_values[own.lists.offsets[:-1]] == code[NONE]
-    pick = np.where(bare & (row >= 0) & (answers.entity >= 0), len(answers) + row, np.arange(len(answers)))
+    pick = np.where(bare & typed & (entity >= 0), len(answers) + entity, np.arange(len(answers)))
     return Facet(both.take(pick), names)
+
+
+def _types_of_entities(labels: Mentions, known: Facet, codes: Longs, none: int) -> Lists:
+    """For each entity of the gold standard all types that any label gives it."""
+    entity = np.repeat(labels.entity, np.diff(known.lists.offsets)).astype(np.int64)
+    value = codes[known.lists.values]
+    given = (entity >= 0) & (value != none)
+    pairs = np.unique((entity[given] << 32) | value[given])
+    counts = np.bincount(pairs >> 32, minlength=len(labels.names))
+    return Lists(np.concatenate([[0], np.cumsum(counts)]), (pairs & 0xFFFFFFFF).astype(np.int32))

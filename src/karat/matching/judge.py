@@ -47,17 +47,31 @@ class Located:
         return self._found[-1][-1]
 
 
-def verdicts(gold: Gold, answers: Answers, relation: Relation, assignment: str, known: Located) -> Verdicts:
-    """What becomes of every gold mention and every answer under one relation and one way to assign."""
+def verdicts(
+    gold: Gold,
+    answers: Answers,
+    relation: Relation,
+    assignment: str,
+    known: Located,
+    segment_by: Relation | None = None,
+) -> Verdicts:
+    """What becomes of every gold mention and every answer under one relation and one way to assign.
+
+    Segmentations are chosen by what could match under `segment_by`, which is the relation itself unless it is given.
+    """
     located = _located(gold, answers, relation, known)
     right = located.degree > 0
-    in_play, parts = segment(gold, located.label[right])
-    prefer = Preferences(gold.items, answers.items, answers.score, ~gold.optional, relation.graded)
+    chosen_by = located.label[right]
+    if segment_by is not None and gold.segmented:
+        other = _located(gold, answers, segment_by, known)
+        chosen_by = other.label[other.degree > 0]
+    in_play, parts = segment(gold, chosen_by)
+    state = _states(gold, relation)
+    prefer = Preferences(gold.items, answers.items, answers.score, state == GoldState.REQUIRED, relation.graded)
     if in_play is not None:
         playing = in_play[located.label]
         located, right = located.take(playing), right[playing]
     candidates = _one_label_each(located.take(right), gold, prefer)
-    state = _states(gold, relation)
     if assignment == "membership" or relation.level == "document":
         matched, (taken, outcome) = candidates, _members(candidates, state, prefer)
     else:
@@ -65,9 +79,9 @@ def verdicts(gold: Gold, answers: Answers, relation: Relation, assignment: str, 
         outcome = _FAIR[state[matched.label], AnswerState.RIGHT]
     wrong = _wrong_links(located.take(~right), matched, gold, prefer)
     free = _Cases(taken.label, taken.answer, outcome)
-    cases = _with_leftovers(free, matched, wrong, gold, answers, state, in_play)
+    cases = _with_leftovers(free, matched, wrong, located, gold, answers, state, in_play)
     if parts:
-        cases = _speaking_for_roots(cases, parts, gold, matched)
+        cases = _speaking_for_roots(cases, parts, gold, state, matched)
     degree = None
     if relation.graded:
         degree = np.concatenate([taken.degree, np.ones(len(cases.label) - len(taken))])
@@ -130,7 +144,14 @@ def _wrong_links(edges: Edges, matched: Edges, gold: Gold, prefer: Preferences) 
 
 
 def _with_leftovers(
-    free: _Cases, matched: Edges, wrong: Edges, gold: Gold, answers: Answers, state: Ints, in_play: Bools | None
+    free: _Cases,
+    matched: Edges,
+    wrong: Edges,
+    located: Edges,
+    gold: Gold,
+    answers: Answers,
+    state: Ints,
+    in_play: Bools | None,
 ) -> _Cases:
     """Add the wrong links, the mentions nobody answered and the answers that match nothing."""
     missing = np.ones(len(gold.unit), np.bool_)
@@ -144,6 +165,9 @@ def _with_leftovers(
     spare[matched.answer] = False
     spare[wrong.answer] = False
     labels, extra = np.flatnonzero(missing), np.flatnonzero(spare)
+    at = np.full(len(answers.items), GoldState.NONE)
+    if gold.without_link:  # any number of answers may stand on a span without link
+        at[located.answer[state[located.label] == GoldState.WITHOUT_LINK]] = GoldState.WITHOUT_LINK
     return _Cases(
         np.concatenate([free.label, wrong.label, labels, np.full(len(extra), -1)]),
         np.concatenate([free.answer, wrong.answer, np.full(len(labels), -1), extra]),
@@ -152,19 +176,20 @@ def _with_leftovers(
                 free.outcome,
                 _FAIR[state[wrong.label], AnswerState.WRONG],
                 _FAIR[state[labels], AnswerState.NONE],
-                np.full(len(extra), _FAIR[GoldState.NONE, AnswerState.WRONG]),
+                _FAIR[at[extra], AnswerState.WRONG],
             ]
         ),
     )
 
 
-def _speaking_for_roots(cases: _Cases, parts: dict[int, tuple[int, ...]], gold: Gold, matched: Edges) -> _Cases:
+def _speaking_for_roots(
+    cases: _Cases, parts: dict[int, tuple[int, ...]], gold: Gold, state: Ints, matched: Edges
+) -> _Cases:
     """Let each root that is scored by its parts count once: found if no required part of it is missing."""
     found = set(matched.unit.tolist())
     roots = np.array(list(parts), np.int64)
-    complete = [all(unit in found or gold.optional[unit] for unit in units) for units in parts.values()]
-    outcome = np.where(complete, Outcome.TP, Outcome.FN)
-    outcome = np.where(gold.optional[roots], Outcome.IGNORED, outcome)
+    complete = [all(unit in found or state[unit] != GoldState.REQUIRED for unit in units) for units in parts.values()]
+    outcome = _FAIR[state[roots], np.where(complete, AnswerState.RIGHT, AnswerState.NONE)]
     speaking = [unit for units in parts.values() for unit in units]
     is_part = (cases.label >= 0) & np.isin(gold.unit[cases.label], speaking)
     is_wrong = (cases.outcome == Outcome.WRONG_LINK) | (cases.outcome == Outcome.FP)

@@ -115,15 +115,19 @@ class Pairing:
 def kept(gold: Gold, mask: Bools) -> Gold:
     """Some of the labels, with units and parents renumbered.
 
-    A unit that loses its first label is named by the next one. A mention of which an alternative is gone becomes
-    optional, since an answer may have been right by the one that is gone; so do parts whose root is gone.
+    A mention of which an alternative is gone becomes optional, since an answer may have been right by the one that is
+    gone; so does a root that lost a part, and a part that lost its root.
     """
     places = np.flatnonzero(mask)
     new = np.full(len(mask) + 1, -1)
     units, first = np.unique(gold.unit[places], return_index=True)
-    new[units] = first
-    broken = np.zeros(len(mask), np.bool_)
-    broken[gold.unit[~mask]] = True
+    new[units] = np.where(mask[units], np.cumsum(mask)[units] - 1, first)  # the label that stands for it, if it stays
+    broken = np.zeros(len(mask) + 1, np.bool_)
+    lost = np.unique(gold.unit[~mask])
+    while len(lost):
+        broken[lost] = True
+        lost = np.unique(gold.parent[lost])
+        lost = lost[lost >= 0]
     parent = new[gold.parent[places]]
     orphaned = (gold.parent[places] >= 0) & (parent < 0)
     optional = gold.optional[places] | broken[gold.unit[places]] | orphaned

@@ -34,11 +34,8 @@ def segment(gold: Gold, matchable: Longs) -> Segmentation:
             children[parent].append(unit)
     roots = [unit for unit in children if gold.parent[unit] < 0]
     chosen = {root: _chosen(root, children, can, gold) for root in roots}
-    below = gold.parent >= 0
-    in_play = ~below
-    for root, units in chosen.items():
-        in_play[gold.unit == root] = units == (root,)
-        in_play |= np.isin(gold.unit, units)
+    whole = (gold.parent < 0) & ~np.isin(gold.unit, roots)
+    in_play = whole | np.isin(gold.unit, [unit for units in chosen.values() for unit in units])
     return Segmentation(in_play, {root: units for root, units in chosen.items() if units != (root,)})
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
 from karat.matching.facets import answer_facet, facet
-from karat.matching.joins import overlapping, same_span
+from karat.matching.joins import overlapping, same_entity_in_document, same_span
 from karat.matching.pairing import Pairing, kept
 from karat.model.columns import NIL, NO_LINK, Bools, Floats, Longs
 from karat.model.items import Answers, Gold, Items
@@ -85,7 +85,7 @@ class Selection(NamedTuple):
         if self.relation.links:
             answers = _answers(answers, answers.items.entity != NO_LINK)
         if self.by_link and gold.without_link:
-            bare = gold.items.entity == NO_LINK
+            bare = np.isin(gold.unit, gold.unit[gold.items.entity == NO_LINK])
             gold = Gold(gold.items, gold.unit, gold.parent, gold.optional | bare)
         for masks in self.filters:
             left, right = masks(gold, answers)
@@ -110,9 +110,15 @@ def _labelled(pairing: Pairing, condition: str) -> Callable[[Gold, Answers], Mas
     name, _, value = condition.partition("=")
     if name == "doc":
         document = pc.index(pairing.corpus.ids, pa.scalar(value, pa.string())).as_py()
+        if document < 0:
+            raise UnknownNameError("document", value, pairing.corpus.ids.to_pylist())
         return lambda gold, answers: (gold.items.document == document, answers.items.document == document)
     labels = pairing.corpus.labels
     of_gold, of_answers = facet(labels, name, labels), answer_facet(pairing.run.answers, name, labels)
+    if not of_answers.given:
+        raise UsageError(f"answers carry no {name}, so that [{condition}] would drop them all. Group by @{condition}.")
+    if value not in of_gold.names and value not in of_answers.names:
+        raise UnknownNameError(f"value of {name}", value, [*of_gold.names, *of_answers.names])
     return lambda gold, answers: (
         of_gold.mask(gold.items.row, value),
         of_answers.mask(answers.items.row, value),
@@ -152,12 +158,13 @@ def _once_per_document(gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
 
 
 def _on_bare_spans(gold: Gold, answers: Answers) -> Bools:
-    """Which answers stand on a gold span that names no entity, so that they are neither right nor wrong."""
+    """Which answers stand on a gold span that names no entity, and would else count as wrong."""
     there = np.zeros(len(answers.items), np.bool_)
     if gold.without_link:
         bare = gold.items.take(gold.items.entity == NO_LINK)
         pairs = overlapping(bare, answers.items)
         there[pairs.answer[same_span(bare, answers.items, pairs)]] = True
+        there[same_entity_in_document(gold.items, answers.items).answer] = False
     return there
 
 

@@ -16,4 +16,5 @@ MEASURE = Measure(
     undefined="there are no gold mentions",
     aggregates=("micro", "macro"),
     values=_values,
+    of_gold=True,
 )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError
 from karat.model.arrow import Arrow
-from karat.model.columns import NIL, Mentions, Units
+from karat.model.columns import NIL, NO_LINK, Mentions, Units
 
 Where: TypeAlias = Callable[[int], str]
 """Where the document with this row number came from: a file and line, or a name."""
@@ -86,6 +86,12 @@ def _holes(array: Arrow, path: str, required: bool) -> Iterator[tuple[int, str, 
     kind = array.type
     if required and array.null_count:
         yield _first(_mask(array.is_null())) or 0, path, "no value", "a value"
+    least = _LEAST.get(path.rpartition(".")[2])
+    if least is not None and (pc.min(array).as_py() or least) < least:
+        row = _first(_mask(pc.less(array, least).fill_null(False)))
+        yield row or 0, path, f"{array[row or 0].as_py()}", f"a number from {least} up"
+    if pa.types.is_map(kind) and array.items.null_count:
+        yield 0, path, "a key without value", "a string for every key"
     if pa.types.is_floating(kind) and array.null_count < len(array):
         row = _first(_mask(pc.invert(pc.is_finite(array)).fill_null(False)))
         if row is not None:
@@ -103,6 +109,8 @@ def _holes(array: Arrow, path: str, required: bool) -> Iterator[tuple[int, str, 
             if len(array):
                 yield 0, f"{path}.{name}", "no value", "a value"
 
+
+_LEAST = {"rank": 1, "tokens": 0}
 
 _REQUIRED_IN = {
     "labels": frozenset({"start", "end"}),
@@ -199,6 +207,18 @@ def named(items: Mentions) -> Iterator[Problem]:
             f"an empty entity id at [{int(items.start[row])}, {int(items.end[row])})",
             "an id, null for NIL, or no `entity` for a span without link",
             "Choose one of the three",
+        )
+
+
+def linked(items: Mentions) -> Iterator[Problem]:
+    """A span that is said not to be linked has no entity."""
+    row = _first((items.entity == NO_LINK) & _mask(items.values.field("entity").is_valid()))
+    if row is not None:
+        yield Problem(
+            int(items.document[row]),
+            f"an entity on [{int(items.start[row])}, {int(items.end[row])}), where `linked` is false",
+            "either of the two",
+            "Drop the entity, or `linked`",
         )
 
 

@@ -100,13 +100,21 @@ def mentions(column: Arrow) -> Mentions:
 class Units:
     """How gold labels belong together, by row.
 
-    `unit` is the lowest row of the unit a label belongs to; `parent` is the unit it is a part of, or -1;
-    `optional` holds for every label of a unit whose alternatives are all optional.
+    `unit` is the row of the label that stands for its unit, the first by (start, end, id); `parent` is the unit it is
+    a part of, or -1; `optional` holds for every label of a unit whose alternatives are all optional.
     """
 
     unit: Longs
     parent: Longs
     optional: Bools
+
+
+def _by_name(labels: Mentions) -> Longs:
+    """The rank of each label's entity among all ids as written; NIL and spans without link come first."""
+    rank = np.empty(len(labels.names) + 2, np.int64)
+    rank[pc.array_sort_indices(labels.names).to_numpy()] = np.arange(len(labels.names))
+    rank[[NO_LINK, NIL]] = [-2, -1]
+    return rank[labels.entity]
 
 
 def units(labels: Mentions) -> Units:
@@ -125,6 +133,9 @@ def units(labels: Mentions) -> Units:
     key = (labels.document.astype(np.int64) << 32) | codes
     given = np.flatnonzero(codes >= 0)
     keys, first = np.unique(key[given], return_index=True)
+    if len(keys) < len(given):
+        order = np.lexsort((_by_name(labels)[given], labels.end[given], labels.start[given], key[given]))
+        first = order[np.searchsorted(key[given][order], keys)]
     unit = rows.copy()
     unit[given] = given[first][np.searchsorted(keys, key[given])]
     every = np.ones(len(labels), np.bool_)

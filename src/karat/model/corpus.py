@@ -68,6 +68,7 @@ class Corpus:
         if "evaluation_span" in table.column_names:
             check.refuse(check.evaluation_spans(table.column("evaluation_span"), lengths), where)
         check.refuse(check.named(labels), where)
+        check.refuse(check.linked(labels), where)
         check.refuse(check.kinds(labels), where)
         check.refuse(check.labels_once(labels), where)
         check.refuse(check.families(labels, corpus.units), where)

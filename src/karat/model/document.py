@@ -114,7 +114,7 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     tags: tuple[Tag, ...] = ()
     relations: tuple[Statement, ...] = ()
     seconds: float | None = None
-    tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    tokens: Annotated[int, msgspec.Meta(ge=0, lt=10**18)] | None = None
     cost: float | None = None
     error: str | None = None
 

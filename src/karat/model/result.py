@@ -13,6 +13,7 @@ import numpy as np
 from karat.errors import InputError, KaratError, UnknownNameError
 from karat.model.arrow import Arrow
 from karat.model.columns import Floats
+from karat.model.name import parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.model.statistics import Statistics
 
@@ -45,11 +46,15 @@ class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unmatched_gold: list[int | float]
 
 
-class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One value of a label in one view: what it counts, and its measures without the name of the view."""
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One value of a label in one view: what it counts, and its measures without the name of the view.
+
+    `note` says why precision is unknown, where the answers do not carry the label.
+    """
 
     counts: Counted
     measures: dict[str, Scored]
+    note: str | None = None
 
 
 class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -105,15 +110,14 @@ class Result:
 
     def score(self, measure: str) -> Scored:
         """A score with its reason and its number of documents or cases."""
-        name, at, group = measure.partition("@")
-        if at:
-            label, _, value = group.partition("=")
-            view, _, short = name.rpartition(":")
-            groups = self.by.get(label, {}).get(view, {})
-            if value in groups and short in groups[value].measures:
-                return groups[value].measures[short]
-        elif measure in self.scores:
-            return self.scores[measure]
+        name = parse_measure(measure)
+        if name.group is not None:
+            label, value = name.group
+            groups = self.by.get(label, {}).get(str(name.view), {})
+            if value in groups and name.short in groups[value].measures:
+                return groups[value].measures[name.short]
+        elif str(name) in self.scores:
+            return self.scores[str(name)]
         raise UnknownNameError("measure of this result", measure, self.scores)
 
     @property
@@ -163,6 +167,10 @@ class Result:
 
         try:
             file = msgspec.json.decode(data, type=ResultFile)
+            if any(
+                {len(x) for x in msgspec.structs.astuple(s)} != {len(file.documents)} for s in file.statistics.values()
+            ):
+                raise msgspec.DecodeError("statistics and documents differ in number")
         except (msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise InputError(
                 where,

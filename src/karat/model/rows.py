@@ -36,7 +36,9 @@ def valid(item: _T) -> _T:
     Numbers of NumPy become Python's.
     """
     try:
-        return msgspec.convert(msgspec.to_builtins(item, enc_hook=lambda number: number.item()), type(item))
+        plain = msgspec.to_builtins(item, enc_hook=lambda number: number.item())
+        msgspec.json.encode(plain)  # refuses half a surrogate pair
+        return msgspec.convert(plain, type(item))
     except (msgspec.ValidationError, AttributeError, TypeError, OverflowError, UnicodeEncodeError) as problem:
         raise InputError(
             f"{type(item).__name__} {getattr(item, 'id', '?')!r}",

@@ -62,6 +62,7 @@ class Run:
         run = cls(table, name, dict(about), digest(table, "answers", answers), answers, where)
         check.refuse(check.forward(run.answers, "answer"), where)
         check.refuse(check.named(run.answers), where)
+        check.refuse(check.linked(run.answers), where)
         return run
 
     def __len__(self) -> int:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat.model.columns import Floats
 
@@ -48,10 +46,6 @@ class Statistics:
     def total(self) -> Statistics:
         """The sum over all documents, as one row."""
         return Statistics(self.weights.sum(axis=0, keepdims=True))
-
-    def take(self, rows: NDArray[Any]) -> Statistics:
-        """The statistics of some documents."""
-        return Statistics(self.weights[rows])
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:

@@ -50,7 +50,7 @@ def evaluate(
     allow_unknown: bool = False,
     progress: Progress | None = None,
     block: int = BLOCK,
-    **choice: str,
+    **choice: object,
 ) -> Result:
     """Score a run against a corpus under a profile, of which single choices may be overridden.
 
@@ -62,7 +62,9 @@ def evaluate(
         raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
     by, measures = ([item] if isinstance(item, str) else item for item in (by, measures))
     profile = get("profiles", like, Profile)
-    given = {**(choices or {}), **choice}
+    given = {name: str(value) for name, value in {**(choices or {}), **choice}.items()}
+    if block < 1:
+        raise UsageError(f"block is {block}. Give a number of documents.")
     shown = measures_of(profile, given.get("match"), measures)
     wanted = [parse_measure(name) for name in shown]
     given["match"] = ",".join(dict.fromkeys(identity("relations", name.view.relation) for name in wanted))

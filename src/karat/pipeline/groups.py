@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from karat.matching.facets import Facet, answer_facet, facet
 from karat.matching.pairing import Pairing
 from karat.model.arrow import Arrow
-from karat.model.columns import Longs
+from karat.model.columns import Floats, Longs
 from karat.model.result import Group, Scored, counted
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts
 from karat.pipeline.folds import View, scored, short_names
+from karat.registry import get
 from karat.spec.empty import EmptyRule
+from karat.spec.measure import Measure
 
 
 def by_label(pairing: Pairing, label: str) -> Callable[[Verdicts, EmptyRule], dict[str, Group]]:
@@ -33,8 +35,9 @@ def by_label(pairing: Pairing, label: str) -> Callable[[Verdicts, EmptyRule], di
 
 
 def _grouped(
-    cases: Verdicts, names: list[str], gold: Facet, answers: Facet, empty: EmptyRule, unknown: str | None
+    cases: Verdicts, names: list[str], gold: Facet, answers: Facet, empty: EmptyRule, note: str | None
 ) -> dict[str, Group]:
+    place = {name: code for code, name in enumerate(names)}
     weights = cases.weights()
     to_gold, to_answer = weights.copy(), np.zeros_like(weights)
     to_answer[:, 1], to_gold[:, 1] = weights[:, 1], 0
@@ -43,21 +46,21 @@ def _grouped(
         counts = np.flatnonzero((side >= 0) & share.any(axis=1))
         picked = own.lists.take(side[counts])
         case = np.repeat(counts, np.diff(picked.offsets))
-        code = np.array([names.index(name) for name in own.names], np.int64)[picked.values]
+        code = np.array([place[name] for name in own.names], np.int64)[picked.values]
         rows.append((code, cases.document[case].astype(np.int64), share[case]))
     code, document, share = (np.concatenate(column) for column in zip(*rows, strict=True))
-    keys, place = np.unique((code << 32) | document, return_inverse=True)
-    sums = np.column_stack([np.bincount(place, share[:, i], len(keys)) for i in range(share.shape[1])])
-    value = keys >> 32
+    keys, group = np.unique((code << 32) | document, return_inverse=True)
+    sums: Floats = np.column_stack([np.bincount(group, share[:, i], len(keys)) for i in range(share.shape[1])])
+    present, begin = np.unique(keys >> 32, return_index=True)
     shorts = short_names(detection=False)
+    unknown = {
+        s: Scored(None, 0, note) for s in shorts if note and not get("measures", s.rpartition(".")[2], Measure).of_gold
+    }
     groups = {}
-    for present in np.unique(value).tolist():
-        statistics = Statistics(sums[value == present])
-        view = View(statistics, empty, part=True)
-        scores = scored(view, shorts)
-        if unknown is not None:
-            scores |= {short: Scored(None, 0, unknown) for short in shorts if not short.endswith(".r")}
-        groups[names[present]] = Group(counted(statistics.weights.sum(axis=0)), scores)
+    for value, low, high in zip(present.tolist(), begin, np.append(begin, len(keys))[1:], strict=True):
+        statistics = Statistics(sums[low:high])
+        scores = scored(View(statistics, empty, part=True), shorts) | unknown
+        groups[names[value]] = Group(counted(statistics.weights.sum(axis=0)), scores, note)
     return groups
 
 

@@ -14,7 +14,7 @@ from karat.model.run import Run
 from karat.pipeline.save import save_results
 from karat.registry import get, names
 from karat.spec.dataset import Dataset
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Format
 from karat.storage.files import Source, writing
 
 
@@ -51,7 +51,7 @@ def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, form
         given, format = str(entry.answers[system]), format or entry.format
     source = _source(given)
     found = _format(source, format)
-    if _holds_gold(source):
+    if found.holds_gold(source):
         if found.read_corpus is None:
             raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
         run = Run.of_gold(found.read_corpus(source, True), name=source.stem)
@@ -125,7 +125,7 @@ def _formats() -> Iterator[tuple[str, Format]]:
 def _format(source: Source, forced: str | None) -> Format:
     if forced is not None:
         return get("formats", forced, Format)
-    head = _head(source)
+    head = source.opening
     found = [(name, known) for name, known in _formats() if known.recognises(head)]
     if len(found) != 1:
         known = ", ".join(f"{known.title} ({name})" for name, known in _formats())
@@ -148,25 +148,6 @@ def _described(head: bytes) -> str:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "UTF-16 text"
     return f"content of an unknown format ({start[:40].decode(errors='replace')!r})"
-
-
-def _head(source: Bytes) -> bytes:
-    """The first bytes, decompressed."""
-    return source.data()[:65536] if source.compressed else source.head
-
-
-def _holds_gold(source: Source) -> bool:
-    """Whether a Karat file has gold labels where answers were expected."""
-    head = _head(source)
-    if head.startswith(b"PAR1"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            return "labels" in pq.read_schema(pa.BufferReader(source.data())).names
-        except (pa.ArrowException, OSError):
-            return False  # the reader will say what is wrong
-    return b'"gold/1"' in head[:200] or (b'"labels"' in head and b'"answers"' not in head)
 
 
 def _by_suffix(path: str) -> str:

@@ -50,8 +50,7 @@ def _shifted(views: Mapping[str, Statistics]) -> Iterator[str]:
     """Overlap nearly everywhere but hardly an equal span: offsets are counted in another way."""
     if "strong" in views and "weak" in views:
         strong, weak = float(views["strong"].matched_gold.sum()), float(views["weak"].matched_gold.sum())
-        gold = float(views["weak"].gold.sum())
-        if weak >= 10 and weak > 0.3 * gold and strong < 0.1 * weak:
+        if weak >= 10 and weak > 0.3 * float(views["weak"].answers.sum()) and strong < 0.1 * weak:
             yield (
                 "answers overlap mentions but hardly ever have their span: offsets may be in bytes or UTF-16 units, or "
                 "ends inclusive, where Karat counts code points and half-open spans"

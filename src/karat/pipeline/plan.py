@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from karat.errors import UsageError
+from karat.errors import KaratError, UsageError
 from karat.matching.judge import Located, verdicts
 from karat.matching.pairing import Pairing
 from karat.matching.select import Selection, selection
@@ -27,10 +27,17 @@ class Plan:
     relation: Relation
     select: Selection
     assignment: str
+    segment_by: Relation | None = None
 
     def verdicts(self, gold: Gold, answers: Answers, known: Located) -> Verdicts:
-        """The verdicts on a block."""
-        return verdicts(*self.select.of(gold, answers), self.relation, self.assignment, known)
+        """The verdicts on a block; what a user's own relation file does wrong is said as such."""
+        try:
+            return verdicts(*self.select.of(gold, answers), self.relation, self.assignment, known, self.segment_by)
+        except Exception as problem:
+            if isinstance(problem, KaratError) or not self.view.relation.endswith(".py"):
+                raise
+            where = f"{self.view.relation}: the relation fails"
+            raise KaratError(f"{where} ({type(problem).__name__}: {problem}). Correct the file.") from problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,7 @@ def plans(pairing: Pairing, wanted: Sequence[MeasureName], choices: Mapping[str,
 def _detection(pairing: Pairing, name: MeasureName, plan: Plan) -> tuple[str, Plan]:
     """How detection is counted: all answers, against the mentions of the view that have a link.
 
-    Where every mention counts and has a link, that is the plain view of the relation, under its own name.
+    Where every mention counts, has a link and one segmentation, that is the plain view of the relation.
     """
     if plan.relation.detection is None:
         raise UsageError(
@@ -83,6 +90,7 @@ def _detection(pairing: Pairing, name: MeasureName, plan: Plan) -> tuple[str, Pl
             "Ask for strong:accuracy or weak:accuracy."
         )
     relation = get("relations", plan.relation.detection, Relation)
-    plain = not name.view.filters and not (pairing.corpus.labels.entity == NO_LINK).any()
+    corpus = pairing.corpus
+    plain = not (name.view.filters or (corpus.labels.entity == NO_LINK).any() or (corpus.units.parent >= 0).any())
     key = plan.relation.detection if plain else f"detection of {name.view}"
-    return key, Plan(name.view, relation, plan.select.detecting(relation), plan.assignment)
+    return key, Plan(name.view, relation, plan.select.detecting(relation), plan.assignment, plan.relation)

@@ -42,15 +42,14 @@ def _grouped(result: Result, label: str) -> str:
         if "[" not in view:
             rows = [_group_row(value, group) for value, group in groups.items()]
             parts.append(_columns([f"{result.run}, {view}, by {label}", "P", "R", "F1", "tp", "fp", "fn"], rows))
-    reasons = {s.reason for groups in result.by[label].values() for g in groups.values() for s in g.measures.values()}
-    return "\n\n".join(parts + sorted(reason for reason in reasons if reason and label in reason))
+    notes = {group.note for groups in result.by[label].values() for group in groups.values() if group.note}
+    return "\n\n".join(parts + sorted(notes))
 
 
 def _group_row(value: str, group: Group) -> list[str]:
     scores = [_percent(group.measures[f"micro.{m}"]) for m in ("p", "r", "f1")]
     counts = group.counts
-    unknown = "unknown" in (group.measures["micro.p"].reason or "") and value != NONE
-    fp = _UNDEFINED if unknown else f"{counts.unmatched_answers:g}"
+    fp = _UNDEFINED if group.note and value != NONE else f"{counts.unmatched_answers:g}"
     return [value, *scores, f"{counts.matched_gold:g}", fp, f"{counts.unmatched_gold:g}"]
 
 

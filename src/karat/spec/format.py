@@ -26,8 +26,8 @@ class Bytes(Protocol):
         """A short name for what it holds."""
 
     @property
-    def head(self) -> bytes:
-        """The first bytes as stored."""
+    def opening(self) -> bytes:
+        """The first bytes, decompressed."""
 
     @property
     def passing(self) -> bool:
@@ -45,13 +45,14 @@ class Bytes(Protocol):
 class Format:
     """How bytes lie, for gold and for answers. What a format cannot hold is None.
 
-    `recognises` looks at the first bytes, decompressed. `read_corpus` may leave out the texts (keeping what
-    `text_facts` says about them) when its second argument is false.
+    `recognises` looks at the first bytes, decompressed; `holds_gold` says whether a file has gold labels.
+    `read_corpus` may leave out the texts (keeping what `text_facts` says about them) if its second argument is false.
     """
 
     title: str
     suffix: str
     recognises: Callable[[bytes], bool]
+    holds_gold: Callable[[Bytes], bool]
     read_corpus: Callable[[Bytes, bool], Corpus] | None = None
     read_run: Callable[[Bytes], Run] | None = None
     write_corpus: Callable[[Corpus, IO[bytes]], None] | None = None

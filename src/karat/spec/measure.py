@@ -39,6 +39,7 @@ class Measure:
     Either `values`: one value for each row of statistics, NaN where undefined, from which Karat makes micro (of
     the sum), macro (the mean over documents where defined), intervals and tests. Or `derive`: from other
     measures of the view. `undefined` says when there is no value.
+    A measure `of_gold` does not look at unmatched answers.
     """
 
     title: str
@@ -48,4 +49,5 @@ class Measure:
     values: Callable[[Statistics, Empty], Floats] | None = None
     derive: Callable[[Lookup], Score] | None = None
     needs_detection: bool = False
+    of_gold: bool = False
     note: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import sys
 import zlib
@@ -17,6 +18,7 @@ from karat.errors import InputError, UsageError
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_OPENING = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -36,31 +38,43 @@ class Source:
         return "stdin" if self.given == "-" else Path(self.given).name.split(".")[0] or Path(self.given).name
 
     @cached_property
-    def head(self) -> bytes:
-        """The first bytes as stored, to tell what they are."""
-        if self.passing:
-            return self._stored[:4096]
-        with self._opened() as file:
-            return file.read(4096)
-
-    @cached_property
     def passing(self) -> bool:
         """Whether the bytes can be read only once: standard input, or a pipe."""
         return self.given == "-" or Path(self.given).is_fifo()
 
-    @property
+    @cached_property
     def compressed(self) -> bool:
         """Whether the stored bytes are gzip or zstd, whatever the name says."""
-        return self.head.startswith((_GZIP, _ZSTD))
+        with self._opened() as file:
+            return file.read(4).startswith((_GZIP, _ZSTD))
+
+    @cached_property
+    def opening(self) -> bytes:
+        """The first bytes, decompressed, to tell what they are."""
+        with self._decompressed() as file:
+            return file.read(_OPENING)
 
     def data(self) -> bytes:
         """All bytes, decompressed."""
-        stored = self._stored
+        with self._decompressed() as file:
+            return file.read()
+
+    @contextmanager
+    def _decompressed(self) -> Iterator[IO[bytes]]:
         try:
-            if stored.startswith(_GZIP):
-                return gzip.decompress(stored)
-            if stored.startswith(_ZSTD):
-                return _unzstd(stored)
+            with self._opened() as raw:
+                magic = raw.read(4)
+                raw.seek(0)
+                if magic.startswith(_GZIP):
+                    with gzip.GzipFile(fileobj=raw) as file:
+                        yield cast("IO[bytes]", file)
+                elif magic.startswith(_ZSTD):
+                    import pyarrow as pa
+
+                    with pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") as stream:
+                        yield cast("IO[bytes]", stream)
+                else:
+                    yield raw
         except (EOFError, OSError, zlib.error) as problem:
             raise InputError(
                 self.label,
@@ -68,21 +82,17 @@ class Source:
                 expected="a complete gzip or zstd stream",
                 remedy="Fetch or compress the file again",
             ) from None
-        return stored
-
-    @property
-    def _stored(self) -> bytes:
-        return self._read_once if self.passing else self._read()
 
     @cached_property
-    def _read_once(self) -> bytes:
-        return sys.stdin.buffer.read() if self.given == "-" else self._read()
-
-    def _read(self) -> bytes:
-        with self._opened() as file:
-            return file.read()
+    def _once(self) -> bytes:
+        if self.given == "-":
+            return sys.stdin.buffer.read()
+        return Path(self.given).read_bytes()
 
     def _opened(self) -> IO[bytes]:
+        """The stored bytes from their beginning; what can be read only once is kept."""
+        if self.passing:
+            return io.BytesIO(self._once)
         try:
             return Path(self.given).open("rb")
         except IsADirectoryError:
@@ -96,11 +106,13 @@ class Source:
         raise InputError(self.label, found=found, expected="a readable file", remedy=remedy)
 
 
-def _unzstd(stored: bytes) -> bytes:
-    import pyarrow as pa
-
-    with pa.CompressedInputStream(pa.BufferReader(stored), "zstd") as stream:
-        return cast("bytes", stream.read())
+def check_target(path: str) -> None:
+    """Raise `UsageError` where no file can be written, before any work is done for it."""
+    target = Path(path)
+    if path != "-" and target.is_dir():
+        raise UsageError(f"{path} is a folder. Name the file to write.")
+    if path != "-" and not target.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {str(target.parent)!r}. Create it first.")
 
 
 @contextmanager
@@ -113,11 +125,8 @@ def writing(path: str) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    check_target(path)
     target = Path(path)
-    if target.is_dir():
-        raise UsageError(f"{path} is a folder. Name the file to write.")
-    if not target.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {str(target.parent)!r}. Create it first.")
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with partial.open("wb") as raw, _compressing(raw, target.suffix) as file:
