@@ -67,6 +67,17 @@ def test_docstring_of_the_package_runs():
     assert (failed, tried) == (0, 3)
 
 
+def test_the_relation_of_the_contributing_page_works(karat_cli, tmp_path):
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    path = tmp_path / "near.py"
+    path.write_text(re.search(r"```python\n(.*?)```", guide, re.DOTALL)[1], encoding="utf-8")
+    ran = karat_cli("score", "demo", "demo/noisy", "--match", path, "--match", "strong,weak")
+    assert ran.code == 0
+    scores = dict(line.split() for line in ran.out.splitlines() if ":micro.f1 " in line and "[" not in line)
+    near = float(scores[f"{path}:micro.f1"])
+    assert float(scores["strong:micro.f1"]) < near < float(scores["weak:micro.f1"])
+
+
 def test_readme_names_the_two_commands():
     assert "make demo" in README
     assert "make test" in README

@@ -29,9 +29,9 @@ def segment(gold: Gold, matchable: Longs) -> Segmentation:
     can = np.zeros(len(gold.unit), np.bool_)
     can[gold.unit[matchable]] = True
     children: dict[int, list[int]] = defaultdict(list)
-    for unit, parent in sorted(set(zip(gold.unit.tolist(), gold.parent.tolist(), strict=True))):
-        if parent >= 0:
-            children[parent].append(unit)
+    parts = gold.parent >= 0
+    for unit, parent in sorted(set(zip(gold.unit[parts].tolist(), gold.parent[parts].tolist(), strict=True))):
+        children[parent].append(unit)
     roots = [unit for unit in children if gold.parent[unit] < 0]
     chosen = {root: _chosen(root, children, can, gold) for root in roots}
     whole = (gold.parent < 0) & ~np.isin(gold.unit, roots)

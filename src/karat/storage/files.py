@@ -56,7 +56,7 @@ class Source:
 
     def data(self) -> bytes:
         """All bytes, decompressed."""
-        with self._decompressed() as file:
+        with self._decompressed() if self.compressed else self._opened() as file:
             return file.read()
 
     @contextmanager
