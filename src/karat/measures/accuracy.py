@@ -1,13 +1,14 @@
 """Disambiguation accuracy: of the mentions that were detected, the share that was linked right."""
 
-from karat.spec.measure import Lookup, Measure, Score
+from karat.model.result import Scored
+from karat.spec.measure import Lookup, Measure
 
 
-def _derive(view: Lookup) -> Score:
+def _derive(view: Lookup) -> Scored:
     right, detected = float(view.total().matched_gold[0]), float(view.detection().matched_gold[0])
     if not detected:
-        return Score(None, 0, "no mention was detected")
-    return Score(right / detected, int(detected))
+        return Scored(None, 0, "no mention was detected")
+    return Scored(right / detected, int(detected))
 
 
 MEASURE = Measure(

@@ -1,14 +1,15 @@
 """F1 of means: the harmonic mean of macro precision and macro recall."""
 
-from karat.spec.measure import Lookup, Measure, Score
+from karat.model.result import Scored
+from karat.spec.measure import Lookup, Measure
 
 
-def _derive(view: Lookup) -> Score:
+def _derive(view: Lookup) -> Scored:
     p, r = view.score("macro.p"), view.score("macro.r")
     if p.value is None or r.value is None:
-        return Score(None, 0, p.reason or r.reason)
+        return Scored(None, 0, p.reason or r.reason)
     both = p.value + r.value
-    return Score(2 * p.value * r.value / both if both else 0.0, min(p.n, r.n))
+    return Scored(2 * p.value * r.value / both if both else 0.0, min(p.n, r.n))
 
 
 MEASURE = Measure(

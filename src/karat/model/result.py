@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, TypedDict
 
 import msgspec
 import numpy as np
@@ -20,12 +20,40 @@ from karat.model.statistics import Statistics
 LAYOUT: Final = "karat-result/1"
 
 
-class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A score: its value, or null with the reason, and over how many documents or cases it was taken."""
+class Scored(NamedTuple):
+    """A score: its value, or None with the reason, and over how many documents or cases it was taken."""
 
     value: float | None
     n: int
     reason: str | None = None
+
+
+class Scores(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Measures by name: values (null where undefined), over how many documents or cases, and why undefined."""
+
+    measures: dict[str, float | None]
+    n: dict[str, int]
+    undefined: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> Scored:
+        return Scored(self.measures[name], self.n[name], self.undefined.get(name))
+
+
+class Fields(TypedDict):
+    """The fields of `Scores`, to make it or what holds the same."""
+
+    measures: dict[str, float | None]
+    n: dict[str, int]
+    undefined: dict[str, str]
+
+
+def fields(scored: Mapping[str, Scored]) -> Fields:
+    """Scores by name, field by field."""
+    return {
+        "measures": {name: score.value for name, score in scored.items()},
+        "n": {name: score.n for name, score in scored.items()},
+        "undefined": {name: score.reason for name, score in scored.items() if score.reason is not None},
+    }
 
 
 class Counted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,18 +74,17 @@ class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unmatched_gold: list[int | float]
 
 
-class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Group(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One value of a label in one view: what it counts, and its measures without the name of the view.
 
     `note` says why precision is unknown, where the answers do not carry the label.
     """
 
     counts: Counted
-    measures: dict[str, Scored]
     note: str | None = None
 
 
-class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The result file: what `karat score --json` writes and later commands read."""
 
     layout: Literal["karat-result/1"]
@@ -66,7 +93,6 @@ class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     corpus: str
     run: str
     run_digest: str
-    measures: dict[str, Scored]
     shown: list[str]
     counts: dict[str, Counted]
     documents: list[str]
@@ -115,7 +141,7 @@ class Result:
             label, value = name.group
             groups = self.by.get(label, {}).get(str(name.view), {})
             if value in groups and name.short in groups[value].measures:
-                return groups[value].measures[name.short]
+                return groups[value][name.short]
         elif str(name) in self.scores:
             return self.scores[str(name)]
         raise UnknownNameError("measure of this result", measure, self.scores)
@@ -147,7 +173,7 @@ class Result:
             corpus=self.corpus,
             run=self.run,
             run_digest=self.run_digest,
-            measures=dict(self.scores),
+            **fields(self.scores),
             shown=list(self.shown),
             counts={view: self.counts(view) for view in self.views},
             documents=self.ids.to_pylist(),
@@ -185,7 +211,7 @@ class Result:
             corpus=file.corpus,
             run=file.run,
             run_digest=file.run_digest,
-            scores=file.measures,
+            scores={name: file[name] for name in file.measures},
             views={
                 view: Statistics(np.column_stack([np.asarray(getattr(s, c), np.float64) for c in columns]))
                 for view, s in file.statistics.items()

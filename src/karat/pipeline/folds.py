@@ -14,7 +14,7 @@ from karat.model.result import Scored
 from karat.model.statistics import Statistics
 from karat.registry import get, names
 from karat.spec.empty import Empty, EmptyRule
-from karat.spec.measure import Measure, Score
+from karat.spec.measure import Measure
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class View:
     empty: EmptyRule
     part: bool
     found: Statistics | None = None
-    known: dict[str, Score] = field(default_factory=dict)
+    known: dict[str, Scored] = field(default_factory=dict)
 
-    def score(self, short: str) -> Score:
+    def score(self, short: str) -> Scored:
         """A measure of this view, such as `macro.p`."""
         if short not in self.known:
             self.known[short] = self._score(short)
         return self.known[short]
 
-    def _score(self, short: str) -> Score:
+    def _score(self, short: str) -> Scored:
         aggregate, _, name = short.rpartition(".")
         measure = get("measures", name, Measure)
         if (aggregate and aggregate not in measure.aggregates) or (not aggregate and measure.aggregates):
@@ -46,7 +46,7 @@ class View:
         assert measure.values is not None
         if aggregate == "micro":
             value = float(measure.values(self.total(), self.empty.totals)[0])
-            return Score(None, 0, measure.undefined) if math.isnan(value) else Score(value, len(self.statistics))
+            return Scored(None, 0, measure.undefined) if math.isnan(value) else Scored(value, len(self.statistics))
         per_document = measure.values(self.statistics, self._empty_documents)
         return _mean(per_document, f"in every document {measure.undefined}")
 
@@ -64,12 +64,12 @@ class View:
         return self.found.total()
 
 
-def _mean(values: Floats, reason: str) -> Score:
+def _mean(values: Floats, reason: str) -> Scored:
     """The mean where defined; summed exactly, so that the order of documents does not show in the last digit."""
     defined = values[~np.isnan(values)]
     if not len(defined):
-        return Score(None, 0, reason)
-    return Score(math.fsum(defined.tolist()) / len(defined), len(defined))
+        return Scored(None, 0, reason)
+    return Scored(math.fsum(defined.tolist()) / len(defined), len(defined))
 
 
 def short_names(*, detection: bool = True) -> list[str]:
@@ -84,7 +84,7 @@ def short_names(*, detection: bool = True) -> list[str]:
 
 def scored(view: View, shorts: list[str]) -> dict[str, Scored]:
     """The measures of a view by their short names."""
-    return {short: Scored(*view.score(short)) for short in shorts}
+    return {short: view.score(short) for short in shorts}
 
 
 def needs_detection(name: MeasureName) -> bool:

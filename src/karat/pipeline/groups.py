@@ -12,7 +12,7 @@ from karat.matching.facets import Facet, answer_facet, facet
 from karat.matching.pairing import Pairing
 from karat.model.arrow import Arrow
 from karat.model.columns import Floats, Longs
-from karat.model.result import Group, Scored, counted
+from karat.model.result import Group, Scored, counted, fields
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts
 from karat.pipeline.folds import View, scored, short_names
@@ -60,7 +60,7 @@ def _grouped(
     for value, low, high in zip(present.tolist(), begin, np.append(begin, len(keys))[1:], strict=True):
         statistics = Statistics(sums[low:high])
         scores = scored(View(statistics, empty, part=True), shorts) | unknown
-        groups[names[value]] = Group(counted(statistics.weights.sum(axis=0)), scores, note)
+        groups[names[value]] = Group(counts=counted(statistics.weights.sum(axis=0)), note=note, **fields(scores))
     return groups
 
 
@@ -69,6 +69,6 @@ def by_document(ids: Arrow, view: View) -> dict[str, Group]:
     shorts = [short for short in short_names(detection=False) if short.startswith("micro.")]
     rule = view.empty._replace(totals=view.empty.parts if view.part else view.empty.documents)
     return {
-        document: Group(counted(row), scored(View(Statistics(row[None]), rule, view.part), shorts))
+        document: Group(counts=counted(row), **fields(scored(View(Statistics(row[None]), rule, view.part), shorts)))
         for document, row in zip(ids.to_pylist(), view.statistics.weights, strict=True)
     }

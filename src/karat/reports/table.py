@@ -47,7 +47,7 @@ def _grouped(result: Result, label: str) -> str:
 
 
 def _group_row(value: str, group: Group) -> list[str]:
-    scores = [_percent(group.measures[f"micro.{m}"]) for m in ("p", "r", "f1")]
+    scores = [_percent(group[f"micro.{m}"]) for m in ("p", "r", "f1")]
     counts = group.counts
     fp = _UNDEFINED if group.note and value != NONE else f"{counts.unmatched_answers:g}"
     return [value, *scores, f"{counts.matched_gold:g}", fp, f"{counts.unmatched_gold:g}"]

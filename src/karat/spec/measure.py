@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from karat.model.columns import Floats
+from karat.model.result import Scored
 from karat.model.statistics import Statistics
 from karat.spec.empty import Empty
-
-
-class Score(NamedTuple):
-    """A value, or None with the reason; `n` is over how many documents or cases it was taken."""
-
-    value: float | None
-    n: int
-    reason: str | None = None
 
 
 class Lookup(Protocol):
     """What a derived measure may look at: other measures of its view, and totals."""
 
-    def score(self, short: str) -> Score:
+    def score(self, short: str) -> Scored:
         """Another measure of the same view, such as `macro.p`."""
 
     def total(self) -> Statistics:
@@ -47,7 +40,7 @@ class Measure:
     undefined: str
     aggregates: tuple[str, ...]
     values: Callable[[Statistics, Empty], Floats] | None = None
-    derive: Callable[[Lookup], Score] | None = None
+    derive: Callable[[Lookup], Scored] | None = None
     needs_detection: bool = False
     of_gold: bool = False
     note: str = ""
