@@ -10,7 +10,12 @@ import msgspec
 
 import karat
 import plain
+from karat.matching.pairing import BLOCK, pair
+from karat.pipeline.evaluate import count_views
 from karat.pipeline.load import load_both
+from karat.pipeline.plan import plans
+from karat.registry import get
+from karat.spec.profile import Profile
 from shared import Counts, Files, Outcome, timed
 
 
@@ -90,6 +95,18 @@ def _scored(given: Files, *, text: bool) -> Outcome:
     return Outcome(seconds, peak(), {relation: counted(result, relation) for relation in relations})
 
 
+def match(given: Files) -> Outcome:
+    """Matching alone: select, align, judge and count, from arrays that are loaded and laid side by side."""
+    corpus, (run,) = load_both(str(given.gold), [str(given.answers)])
+    wanted = [karat.parse_measure(f"{relation}:micro.f1") for relation in ("strong", "weak", "mention")]
+    pairing = pair(corpus, run)
+    todo = plans(pairing, wanted, get("profiles", "karat", Profile).choices)
+    seconds: dict[str, float] = {}
+    with timed(seconds, "match"):
+        count_views(pairing, todo, "fair", BLOCK, keep=False, progress=None)
+    return Outcome(seconds, peak(), {})
+
+
 def counted(result: karat.Result, relation: str) -> Counts:
     """What a relation counted, as the plain implementation says it."""
     counts = result.counts(relation)
@@ -107,7 +124,13 @@ def peak() -> int:
 def main() -> None:
     """Run the job that the arguments name."""
     job, gold, answers = sys.argv[1:]
-    jobs = {"parse": parse, "plain": read_and_match, "karat": score, "karat-without-text": score_without_text}
+    jobs = {
+        "parse": parse,
+        "plain": read_and_match,
+        "karat": score,
+        "karat-without-text": score_without_text,
+        "karat-matching": match,
+    }
     print(jobs[job](Files(Path(gold), Path(answers))).to_json())
 
 

@@ -72,7 +72,7 @@ def evaluate(
     labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in wanted if name.group)]))
     pairing = pair(corpus, run, allow_unknown=allow_unknown)
     todo = plans(pairing, wanted, table)
-    views, kept = _counted(pairing, todo, table["empty"], block, keep=bool(set(labels) - {"doc"}), progress=progress)
+    views, kept = count_views(pairing, todo, table["empty"], block, keep=bool(set(labels) - {"doc"}), progress=progress)
     return Result(
         signature=Signature((("karat", __version__), ("data", f"{corpus.name}@{corpus.digest}"), *table.items())),
         profile=like,
@@ -96,7 +96,7 @@ def evaluate(
     )
 
 
-def _counted(
+def count_views(
     pairing: Pairing, todo: Plans, empty: str, block: int, *, keep: bool, progress: Progress | None
 ) -> tuple[dict[str, View], dict[str, list[Verdicts]]]:
     """The statistics of every view, and its verdicts where they are to be kept."""
