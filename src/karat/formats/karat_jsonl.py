@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Callable
 from typing import IO, Any, NamedTuple, TypeVar
@@ -190,10 +189,9 @@ def _arrow(buffer: Arrow, schema: Arrow) -> Arrow | None:
     import pyarrow.json as arrow_json
 
     parsing = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
-    threads = (os.cpu_count() or 1) > 2  # gold and answers, read side by side, keep two cores busy
     for block in (_BLOCK, max(len(buffer), _BLOCK)):
         try:
-            reading = arrow_json.ReadOptions(block_size=min(block, 2**31 - 1), use_threads=threads)
+            reading = arrow_json.ReadOptions(block_size=min(block, 2**31 - 1))
             table = arrow_json.read_json(pa.BufferReader(buffer), read_options=reading, parse_options=parsing)
             table.validate(full=True)
             return table

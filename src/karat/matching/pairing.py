@@ -158,14 +158,14 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
     per_document[place[place >= 0]] = counts[place >= 0]
     in_order = len(place) == 0 or (place[0] >= 0 and bool(np.all(place[1:] > place[:-1])))
     order = None if in_order else np.argsort(np.repeat(place, counts), kind="stable")[counts[place < 0].sum() :]
-    names = _common_names(labels, answers)
+    names, answer_codes = _common(labels, answers)
     pairing = Pairing(
         corpus,
         run,
         order,
         np.concatenate([[0], np.cumsum(per_document)]),
         names,
-        np.append(_recoded(answers.names, names), np.array([NO_LINK, NIL], np.int32)),
+        answer_codes,
         _same_as(labels, names),
         _same_as(answers, names),
         {},
@@ -174,16 +174,18 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
     return pairing
 
 
-def _common_names(labels: Mentions, answers: Mentions) -> Arrow:
-    """All ids, those of the gold standard first and in their order."""
+def _common(labels: Mentions, answers: Mentions) -> tuple[Arrow, Ints]:
+    """All ids, those of the gold standard first and in their order; and the codes of the answers' ids among them."""
     further = [mentions.field("same_as") for mentions in (labels, answers)]
-    ids = pa.concat_arrays([answers.names, *(ids.flatten() for ids in further if ids is not None)])
-    new = ids.filter(pc.invert(pc.is_in(ids, labels.names)))
-    return pa.concat_arrays([labels.names, new.unique()])
-
-
-def _recoded(own: Arrow, common: Arrow) -> Ints:
-    return np.asarray(pc.index_in(own, common).to_numpy(zero_copy_only=False), np.int32)
+    more = [ids.flatten() for ids in further if ids is not None]
+    known = pc.index_in(answers.names, labels.names)
+    new = answers.names.filter(known.is_null())
+    names = pa.concat_arrays([labels.names, new])
+    codes = known.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    codes[codes < 0] = len(labels.names) + np.arange(len(new))
+    if more:  # ids that stand only in `same_as`
+        names = pa.concat_arrays([names, *more]).unique()
+    return names, np.append(codes, np.array([NO_LINK, NIL], np.int32))
 
 
 def _same_as(mentions: Mentions, common: Arrow) -> Lists | None:
@@ -191,7 +193,8 @@ def _same_as(mentions: Mentions, common: Arrow) -> Lists | None:
     if column is None:
         return None
     lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    return Lists(np.concatenate([[0], np.cumsum(lengths)]), _recoded(column.flatten(), common))
+    codes = pc.index_in(column.flatten(), common).to_numpy(zero_copy_only=False)
+    return Lists(np.concatenate([[0], np.cumsum(lengths)]), np.asarray(codes, np.int32))
 
 
 def _skipped(pairing: Pairing, place: Longs) -> dict[str, int]:
@@ -203,7 +206,7 @@ def _skipped(pairing: Pairing, place: Longs) -> dict[str, int]:
         "failed documents": len(run) - run.table.column("error").null_count if "error" in run.table.column_names else 0,
         "unknown documents": int(unknown.sum()),
         "answers in unknown documents": int(np.diff(run.answers.offsets)[unknown].sum()),
-        "answers given twice (each counts)": len(check.repeated(run.answers)),
+        "answers given twice (each counts)": run.repeated,
         "labels outside the evaluation span": 0,
         "answers outside the evaluation span": 0,
         "gold tags not scored": _length(corpus.table, "tags"),

@@ -25,7 +25,8 @@ class Run:
     """One system's answers, held as columns; iterate for `Reply` objects.
 
     `about` is the manifest: system, version, options, corpus, times, as strings. `digest` is eight hexadecimal
-    digits that change with the content, not with its order or file format; `answers` are all answers as columns.
+    digits that change with the content, not with its order or file format; `answers` are all answers as columns,
+    of which `repeated` say again what another says.
     `where` says where the reply in a given row came from, for errors that show only beside the corpus.
     """
 
@@ -34,6 +35,7 @@ class Run:
     about: Mapping[str, str]
     digest: str
     answers: Mentions = field(repr=False)
+    repeated: int
     where: check.Where = field(repr=False)
 
     @classmethod
@@ -59,7 +61,9 @@ class Run:
         check.refuse(check.complete(table, frozenset({"id"})), where)
         check.refuse(check.identified(table.column("id")), where)
         answers = mentions(table.column("answers"))
-        run = cls(table, name, dict(about), digest(table, "answers", answers), answers, where)
+        run = cls(
+            table, name, dict(about), digest(table, "answers", answers), answers, len(check.repeated(answers)), where
+        )
         check.refuse(check.forward(run.answers, "answer"), where)
         check.refuse(check.named(run.answers), where)
         check.refuse(check.linked(run.answers), where)

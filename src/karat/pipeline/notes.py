@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import pyarrow.compute as pc
-
 from karat.matching.pairing import Pairing
-from karat.model.arrow import Arrow
 from karat.model.columns import Mentions
 from karat.model.statistics import Statistics
 
@@ -19,7 +16,7 @@ def notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tuple[str, ...]:
     labels, answers = pairing.corpus.labels, pairing.run.answers
     return (
         *_taken_from_labels(pairing),
-        *_foreign_ids(labels.names, answers.names),
+        *_foreign_ids(pairing),
         *_nil_as_text("gold labels", labels),
         *_nil_as_text("answers", answers),
         *_shifted(views),
@@ -31,8 +28,9 @@ def _taken_from_labels(pairing: Pairing) -> Iterator[str]:
         yield "the file holds gold labels, which are taken as answers"
 
 
-def _foreign_ids(gold: Arrow, answers: Arrow) -> Iterator[str]:
-    if len(gold) and len(answers) and not pc.any(pc.is_in(answers, gold)).as_py():
+def _foreign_ids(pairing: Pairing) -> Iterator[str]:
+    gold, answers = pairing.corpus.labels.names, pairing.run.answers.names
+    if len(gold) and len(answers) and not (pairing.answer_codes[: len(answers)] < len(gold)).any():
         yield (
             f"no entity id of the answers occurs in the gold standard (gold has {gold[0].as_py()!r}, answers have "
             f"{answers[0].as_py()!r}): ids are compared as written"
