@@ -35,7 +35,7 @@ _SAMPLE_LINES = 50
 _WINDOW = 1 << 20
 _NIL = re.compile(rb'"entity"\s*:\s*null')  # an unescaped "entity" before a colon can only be a key
 _MARKED = rb'"entity":"\\u0000"'
-_ESCAPED_LETTER = re.compile(rb"\\u00[4-7]")
+_ESCAPED = re.compile(rb"\\u00(00|[4-7])")  # a letter, or the mark itself
 
 
 class _Side(NamedTuple):
@@ -150,14 +150,16 @@ def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
         return None  # refused; or several objects on a line, or one object over several lines
     absent = sum(chunk.flatten().field("entity").null_count for chunk in table.column(side.items).chunks)
     if absent:
-        if "entity" in used.meta or _ESCAPED_LETTER.search(data, begin, end):
+        if "entity" in used.meta:
             return None  # then a null cannot be told by its key
         nil = data.count(b'"entity":null', begin, end)
         if nil != absent:
             nil = len(_NIL.findall(data, begin, end))
         if nil != absent:
+            if _ESCAPED.search(data, begin, end):
+                return None  # a key may be written in another way
             table = _arrow(pa.py_buffer(_NIL.sub(_MARKED, data[begin:end])), schema) if nil else table
-            if table is None or b"\\u0000" in data:
+            if table is None:
                 return None
             table = _replaced(table, side.items, _say_what_is_linked)
     if "meta" in table.column_names:

@@ -95,7 +95,8 @@ def _located(gold: Gold, answers: Answers, relation: Relation, known: Located) -
     pairs = known.pairs(gold.items, answers.items, relation)
     grade = relation.degree
     degree = np.ones(len(pairs.gold)) if grade is None else grade(gold.items, answers.items, pairs)
-    if grade is not None and not np.all((degree >= 0) & (degree <= 1) & (relation.graded | (degree % 1 == 0))):
+    allowed_values = (degree >= 0) & (degree <= 1) if relation.graded else (degree == 0) | (degree == 1)
+    if not allowed_values.all():
         allowed = "from 0 to 1" if relation.graded else "0 or 1 (set graded=True for partial credit)"
         raise KaratError(f"the relation {relation.title!r} gives degrees other than {allowed}. Correct its `degree`.")
     return Edges(gold.unit[pairs.gold], pairs.gold, pairs.answer, degree)
