@@ -32,18 +32,21 @@ class Located:
 
     def __init__(self) -> None:
         # The items are kept beside what was found for them, so that identity stays meaningful.
-        self._found: list[tuple[Callable[[Items, Items], Pairs], Items, Items, Pairs]] = []
+        self._found: list[tuple[tuple[object, ...], Items, Items, Pairs]] = []
 
     def pairs(self, gold: Items, answers: Items, relation: Relation) -> Pairs:
         """The pairs that stand at the same place under a relation."""
-        pairs = self._candidates(gold, answers, relation.located)
-        return pairs if relation.place is None else pairs.where(relation.place(gold, answers, pairs))
+        find, place = relation.located, relation.place
+        candidates = self._once((find,), gold, answers, lambda: find(gold, answers))
+        if place is None:
+            return candidates
+        return self._once((find, place), gold, answers, lambda: candidates.where(place(gold, answers, candidates)))
 
-    def _candidates(self, gold: Items, answers: Items, find: Callable[[Items, Items], Pairs]) -> Pairs:
+    def _once(self, rule: tuple[object, ...], gold: Items, answers: Items, find: Callable[[], Pairs]) -> Pairs:
         for known, of_gold, of_answers, pairs in self._found:
-            if known is find and of_gold is gold and of_answers is answers:
+            if known == rule and of_gold is gold and of_answers is answers:
                 return pairs
-        self._found.append((find, gold, answers, find(gold, answers)))
+        self._found.append((rule, gold, answers, find()))
         return self._found[-1][-1]
 
 
@@ -99,7 +102,7 @@ def _located(gold: Gold, answers: Answers, relation: Relation, known: Located) -
     if not allowed_values.all():
         allowed = "from 0 to 1" if relation.graded else "0 or 1 (set graded=True for partial credit)"
         raise KaratError(f"the relation {relation.title!r} gives degrees other than {allowed}. Correct its `degree`.")
-    return Edges(gold.unit[pairs.gold], pairs.gold, pairs.answer, degree)
+    return Edges(gold.unit[pairs.gold] if gold.tied else pairs.gold, pairs.gold, pairs.answer, degree)
 
 
 def _one_label_each(edges: Edges, gold: Gold, prefer: Preferences) -> Edges:
