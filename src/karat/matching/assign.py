@@ -20,7 +20,7 @@ class Edges:
     unit: Longs
     label: Longs
     answer: Longs
-    degree: Floats
+    degree: Floats | Bools
 
     def take(self, places: Longs | Bools) -> Edges:
         """Some of the edges, by place or by mask."""
@@ -102,7 +102,7 @@ def _by_preference(edges: Edges, prefer: Preferences) -> Longs:
             ~exact,
             ~prefer.required[edges.label],
             -score,
-            -edges.degree,
+            -edges.degree.astype(np.float64),
         )
     )
 

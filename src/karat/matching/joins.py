@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.model.columns import NO_LINK, Bools, Floats, Longs
+from karat.model.columns import NO_LINK, Bools, Longs
 from karat.model.items import Items, Lists, Pairs
 
 _STEPS = 4
@@ -44,8 +44,8 @@ def same_entity_in_document(gold: Items, answers: Items) -> Pairs:
     return Pairs(pairs[:, 0], pairs[:, 1])
 
 
-def same_entity(gold: Items, answers: Items, pairs: Pairs) -> Floats:
-    """1 where both are linked to the same entity or both to NIL, else 0."""
+def same_entity(gold: Items, answers: Items, pairs: Pairs) -> Bools:
+    """Which pairs are linked to the same entity, or both to NIL."""
     left, right = gold.entity[pairs.gold], answers.entity[pairs.answer]
     same: Bools = (left == right) & (left != NO_LINK)
     if gold.same_as is not None or answers.same_as is not None:
@@ -53,7 +53,7 @@ def same_entity(gold: Items, answers: Items, pairs: Pairs) -> Floats:
         same[open_pairs] = _share_an_id(
             _ids(gold).take(pairs.gold[open_pairs]), _ids(answers).take(pairs.answer[open_pairs])
         )
-    return same.astype(np.float64)
+    return same
 
 
 def _place(items: Items, offset: NDArray[Any]) -> Longs:

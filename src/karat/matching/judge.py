@@ -11,7 +11,7 @@ from karat.errors import KaratError
 from karat.matching.assign import Edges, Preferences, assign, most_wanted
 from karat.matching.policy import FAIR, AnswerState, GoldState, lookup
 from karat.matching.segment import segment
-from karat.model.columns import NO_LINK, Bools, Ints, Longs
+from karat.model.columns import NO_LINK, Bools, Floats, Ints, Longs
 from karat.model.items import Answers, Gold, Items, Pairs
 from karat.model.verdict import Outcome, Verdicts
 from karat.spec.relation import Relation
@@ -97,12 +97,17 @@ def verdicts(
 def _located(gold: Gold, answers: Answers, relation: Relation, known: Located) -> Edges:
     pairs = known.pairs(gold.items, answers.items, relation)
     grade = relation.degree
-    degree = np.ones(len(pairs.gold)) if grade is None else grade(gold.items, answers.items, pairs)
-    allowed_values = (degree >= 0) & (degree <= 1) if relation.graded else (degree == 0) | (degree == 1)
-    if not allowed_values.all():
+    degree = np.ones(len(pairs.gold), np.bool_) if grade is None else grade(gold.items, answers.items, pairs)
+    if degree.dtype != np.bool_:
+        _check_degrees(degree, relation)
+    return Edges(gold.unit[pairs.gold] if gold.tied else pairs.gold, pairs.gold, pairs.answer, degree)
+
+
+def _check_degrees(degree: Floats | Bools, relation: Relation) -> None:
+    fit = (degree >= 0) & (degree <= 1) if relation.graded else (degree == 0) | (degree == 1)
+    if not fit.all():
         allowed = "from 0 to 1" if relation.graded else "0 or 1 (set graded=True for partial credit)"
         raise KaratError(f"the relation {relation.title!r} gives degrees other than {allowed}. Correct its `degree`.")
-    return Edges(gold.unit[pairs.gold] if gold.tied else pairs.gold, pairs.gold, pairs.answer, degree)
 
 
 def _one_label_each(edges: Edges, gold: Gold, prefer: Preferences) -> Edges:

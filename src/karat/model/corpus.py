@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -56,11 +57,13 @@ class Corpus:
         text = "length" if "length" in table.column_names else "text"
         check.refuse(check.complete(table, frozenset({"id", text})), where)
         check.refuse(check.identified(table.column("id")), where)
-        if text == "text":
-            for fact, column in zip(_TEXT_FACTS, text_facts(table.column("text")), strict=True):
-                table = table.append_column(fact, column)
+        with ThreadPoolExecutor(max_workers=1) as pool:  # Arrow encodes the ids while Python looks at the texts
+            flattened = pool.submit(mentions, table.column("labels"))
+            if text == "text":
+                for fact, column in zip(_TEXT_FACTS, text_facts(table.column("text")), strict=True):
+                    table = table.append_column(fact, column)
+            labels = flattened.result()
         identity = table.drop_columns([column for column in ("text", "length") if column in table.column_names])
-        labels = mentions(table.column("labels"))
         corpus = cls(table, name, dict(about), digest(identity, "labels", labels), labels)
         lengths = corpus.lengths
         check.refuse(check.forward(labels, "label"), where)

@@ -15,17 +15,17 @@ class Relation:
     """When an answer matches a gold label.
 
     `located` finds the pairs that may stand at the same place (it is called once for all relations that share it),
-    `place` says which of them do, and is None where all do; `degree` says how right the link of each such pair is,
-    from 0 (wrong link) to 1, and is None where any link will do. A relation that compares links leaves out
-    answers without one. `detection` names the relation that asks only for the place. At the level of documents
-    each entity counts once per document.
+    `place` says which of them do, and is None where all do. `degree` says how right the link of each such pair is,
+    from 0 or False (a wrong link) to 1 or True, and is None where any link will do; degrees between the two need
+    `graded`. A relation that compares links leaves out answers without one. `detection` names the relation that asks
+    only for the place. At the level of documents each entity counts once per document.
     """
 
     title: str
     says: str
     located: Callable[[Items, Items], Pairs]
     place: Callable[[Items, Items, Pairs], Bools] | None = None
-    degree: Callable[[Items, Items, Pairs], Floats] | None = None
+    degree: Callable[[Items, Items, Pairs], Floats | Bools] | None = None
     graded: bool = False
     detection: str | None = None
     level: Literal["mention", "document"] = "mention"
