@@ -177,6 +177,11 @@ def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
     refused(karat_cli("score", path, "demo/prior"), str(path), "'colour'")
     pq.write_table(pa.table({"id": ["a"], "text": [1]}), path)
     refused(karat_cli("score", path, "demo/prior"), str(path), "text")
+    linked = pa.array([[{"start": 0, "end": 1, "entity": "Q1", "linked": False}]])
+    pq.write_table(pa.table({"id": ["a"], "text": ["x"], "labels": linked}), path)
+    refused(karat_cli("score", path, "demo/prior"), str(path), "`linked` is false")
+    pq.write_table(pa.table({"id": ["a"], "text": ["x"], "labels": pa.array([[{"start": 0, "end": 1}]])}), path)
+    refused(karat_cli("score", path, "demo/prior"), str(path), "`entity`")
     pq.write_table(pa.table({"id": ["a"]}), path)
     refused(karat_cli("score", path, "demo/prior"), str(path), "text")
 

@@ -301,6 +301,50 @@ def test_a_link_on_a_span_without_link_never_counts(view):
     assert karat.evaluate(corpus, run, measures=[f"{view}:micro.p"])[f"{view}:micro.p"] == 1
 
 
+def test_a_filter_that_answers_cannot_pass_is_refused():
+    corpus = Corpus.of([Document("d", TEXT, (Label(0, 12, "Q1", categories=("form:alias",), types=("PER",)),))])
+    run = Run.of([Reply("d", (Answer(0, 12, "Q1"),))])
+    with pytest.raises(karat.UsageError, match="@form=alias"):
+        karat.evaluate(corpus, run, measures="strong[form=alias]:micro.r")
+    with pytest.raises(karat.UnknownNameError, match="PRE"):
+        karat.evaluate(corpus, run, measures="strong[types=PRE]:micro.r")
+    with pytest.raises(karat.UnknownNameError, match="nowhere"):
+        karat.evaluate(corpus, run, measures="strong[doc=nowhere]:micro.r")
+
+
+def test_an_answer_without_types_has_all_types_of_its_entity():
+    labels = (Label(0, 3, "Q1", types=("PER",)), Label(4, 12, "Q1", types=("LOC",)))
+    corpus, run = Corpus.of([Document("d", TEXT, labels)]), Run.of([Reply("d", (Answer(17, 24, "Q1"),))])
+    groups = karat.evaluate(corpus, run, measures="strong:micro.f1", by="types").by["types"]["strong"]
+    assert groups["PER"].counts.unmatched_answers == groups["LOC"].counts.unmatched_answers == 1
+
+
+def test_detection_looks_at_the_segmentation_that_is_scored():
+    labels = [WHOLE, *PARTS, Label(36, 55, "Q9")]
+    answers = [Answer(36, 55, "Q9"), Answer(36, 43, "Q502"), Answer(45, 55, "Q1408")]
+    corpus, run = Corpus.of([Document("d", TEXT, tuple(labels))]), Run.of([Reply("d", tuple(answers))])
+    assert karat.evaluate(corpus, run)["strong:accuracy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "answers", "expected"),
+    [
+        # A root without link is never missed; neither is a part without link.
+        ([Label(36, 55, unit="whole"), *PARTS], [Answer(36, 43, "Q502")], NOTHING),
+        ([WHOLE, PARTS[0], Label(45, 55, unit="state", parent="whole")], [Answer(36, 43, "Q502")], RIGHT),
+        # Any number of answers may stand on a span without link.
+        ([BARE], [Answer(0, 12, "Q1"), Answer(0, 12, "Q2")], NOTHING),
+    ],
+)
+def test_spans_without_link_are_neutral(labels, answers, expected):
+    assert counts(labels, answers) == expected
+
+
+def test_a_required_mention_comes_before_a_span_without_link():
+    labels = [Label(0, 12, "Q1", unit="u"), Label(0, 12, unit="u"), Label(4, 12, "Q1")]
+    assert counts(labels, [Answer(0, 12, "Q1")], "weak") == RIGHT
+
+
 def test_a_document_by_itself_scores_as_in_the_mean():
     result = karat.evaluate(*_four_documents(), measures=["strong:micro.f1"], by="doc")
     values = [result[f"strong:micro.f1@doc={document}"] for document in "abcd"]

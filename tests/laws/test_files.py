@@ -175,6 +175,37 @@ def test_nulls_and_missing_fields_mean_the_same_but_in_entity(tmp_path):
     assert third == Document("c", "xyz")
 
 
+@pytest.mark.parametrize(
+    ("line", "entity"),
+    [
+        ('{"id":"a","text":"x","labels":[{"start":0,"end":1}],"meta":{"entity":null}}', karat.UNLINKED),
+        ('{"id":"a","text":"x","labels":[{"start":0,"end":1,"entit\\u0079":null}]}', None),
+        ('{"id":"a","text":"x","labels":[{"start":0,"end":1,"entity" : null}]}', None),
+        ('{"id":"a","text":"\\"entity\\":null","labels":[{"start":0,"end":1}]}', karat.UNLINKED),
+    ],
+)
+def test_nil_is_told_from_no_link_however_it_is_written(line, entity, tmp_path):
+    path = tmp_path / "gold.jsonl"
+    path.write_text(line)
+    (document,) = karat.load(path)
+    assert document.labels[0].entity is entity
+
+
+def test_nil_and_no_link_in_one_file(tmp_path):
+    labels = (Label(0, 1, None), Label(1, 2), Label(2, 3, "Q1"), Label(3, 4, None))
+    corpus = Corpus.of([Document(f"d{i}", "abcd", labels[i % 3 :]) for i in range(200)] + [Document("e", "x")])
+    karat.save(corpus, tmp_path / "gold.jsonl")
+    read = karat.load(tmp_path / "gold.jsonl")
+    assert list(read) == list(corpus)
+    assert read.digest == corpus.digest
+
+
+def test_a_field_that_first_shows_late_is_read(tmp_path):
+    documents = [Document(f"d{i}", "abcd", (Label(0, 1, "Q1", optional=i > 100),), meta={}) for i in range(200)]
+    karat.save(Corpus.of(documents), tmp_path / "gold.jsonl")
+    assert list(karat.load(tmp_path / "gold.jsonl")) == documents
+
+
 def test_a_document_longer_than_a_block_is_read(tmp_path):
     text = "long " * 2_000_000
     corpus = Corpus.of([Document("a", "x"), Document("b", text, (Label(5, 9, "Q1"),)), Document("c", "x")])

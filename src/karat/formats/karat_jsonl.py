@@ -349,6 +349,8 @@ def _without_nulls(value: object) -> object:
     for key, item in value.items():
         if isinstance(item, list) and key != "evaluation_span":
             bare[key] = [_without_nulls(entry) for entry in item]
+        elif key == "meta" and isinstance(item, dict):
+            bare[key] = {name: value for name, value in item.items() if value is not None}
         elif isinstance(item, dict):
             bare[key] = _without_nulls(item)
         elif item is not None or key == "entity":
