@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
-for name, examples in (("quick", 40), ("thorough", 1000)):
+for name, examples in (("quick", 40), ("thorough", 500)):
     settings.register_profile(name, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
