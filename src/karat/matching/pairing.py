@@ -26,9 +26,10 @@ BLOCK = 5_000
 class Pairing:
     """What matching needs of both sides.
 
-    `order` puts the answers into the order of the corpus (None: they are in it), `offsets` says where the
-    answers to each document begin. `names` are the ids of common entity codes, which are those of the gold standard
-    continued; `answer_codes` maps the run's codes to them, and keeps NIL and NO_LINK at its end.
+    `order` puts the answers into the order of the corpus (None: they are in it), `offsets` says where the answers to
+    each document begin, and `place` which document of the corpus each reply is to, or -1. `names` are the ids of common
+    entity codes, which are those of the gold standard continued; `answer_codes` maps the run's codes to them, and keeps
+    NO_LINK and NIL at its end.
     """
 
     corpus: Corpus
@@ -39,7 +40,7 @@ class Pairing:
     answer_codes: Ints
     gold_same: Lists | None
     answer_same: Lists | None
-    skipped: dict[str, int]
+    place: Longs
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, int]]:
         """The first document of each block, and the one behind its last."""
@@ -85,6 +86,33 @@ class Pairing:
             return Answers(items, score)
         inside = self._inside(items)
         return Answers(items.take(inside), score[inside])
+
+    @cached_property
+    def skipped(self) -> dict[str, int]:
+        """What was left out, or is worth knowing, in words; only what occurs."""
+        corpus, run = self.corpus, self.run
+        known = self.place >= 0
+        failed = 0
+        if "error" in run.table.column_names:
+            failed = int(np.sum(run.table.column("error").is_valid().to_numpy() & known))
+        labels_outside = answers_outside = 0
+        if self._spans is not None:
+            labels_outside = len(corpus.labels) - len(self.gold(0, len(corpus)).unit)
+            answers_outside = int(self.offsets[-1]) - len(self.answers(0, len(corpus)).items)
+        counts = {
+            "unanswered documents": len(corpus) - int(known.sum()),
+            "failed documents": failed,
+            "unknown documents": int((~known).sum()),
+            "answers in unknown documents": int(np.diff(run.answers.offsets)[~known].sum()),
+            "answers given twice (each counts)": run.repeated,
+            "labels outside the evaluation span": labels_outside,
+            "answers outside the evaluation span": answers_outside,
+            "gold tags not scored": _length(corpus.table, "tags"),
+            "answer tags not scored": _length(run.table, "tags"),
+            "gold relations not scored": _length(corpus.table, "relations"),
+            "answer relations not scored": _length(run.table, "relations"),
+        }
+        return {name: count for name, count in counts.items() if count}
 
     @cached_property
     def _score(self) -> Floats:
@@ -159,7 +187,7 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
     in_order = len(place) == 0 or (place[0] >= 0 and bool(np.all(place[1:] > place[:-1])))
     order = None if in_order else np.argsort(np.repeat(place, counts), kind="stable")[counts[place < 0].sum() :]
     names, answer_codes = _common(labels, answers)
-    pairing = Pairing(
+    return Pairing(
         corpus,
         run,
         order,
@@ -168,10 +196,8 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
         answer_codes,
         _same_as(labels, names),
         _same_as(answers, names),
-        {},
+        place,
     )
-    pairing.skipped.update(_skipped(pairing, place))
-    return pairing
 
 
 def _common(labels: Mentions, answers: Mentions) -> tuple[Arrow, Ints]:
@@ -195,31 +221,6 @@ def _same_as(mentions: Mentions, common: Arrow) -> Lists | None:
     lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     codes = pc.index_in(column.flatten(), common).to_numpy(zero_copy_only=False)
     return Lists(np.concatenate([[0], np.cumsum(lengths)]), np.asarray(codes, np.int32))
-
-
-def _skipped(pairing: Pairing, place: Longs) -> dict[str, int]:
-    """What was left out, or is worth knowing, in words; only what occurs."""
-    corpus, run = pairing.corpus, pairing.run
-    unknown = place < 0
-    counts = {
-        "unanswered documents": len(corpus) - int((~unknown).sum()),
-        "failed documents": len(run) - run.table.column("error").null_count if "error" in run.table.column_names else 0,
-        "unknown documents": int(unknown.sum()),
-        "answers in unknown documents": int(np.diff(run.answers.offsets)[unknown].sum()),
-        "answers given twice (each counts)": run.repeated,
-        "labels outside the evaluation span": 0,
-        "answers outside the evaluation span": 0,
-        "gold tags not scored": _length(corpus.table, "tags"),
-        "answer tags not scored": _length(run.table, "tags"),
-        "gold relations not scored": _length(corpus.table, "relations"),
-        "answer relations not scored": _length(run.table, "relations"),
-    }
-    if pairing._spans is not None:
-        everything = (0, len(corpus))
-        counts["labels outside the evaluation span"] = len(corpus.labels) - len(pairing.gold(*everything).unit)
-        answered = int(pairing.offsets[-1])
-        counts["answers outside the evaluation span"] = answered - len(pairing.answers(*everything).items)
-    return {name: count for name, count in counts.items() if count}
 
 
 def _length(table: Arrow, name: str) -> int:

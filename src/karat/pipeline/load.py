@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from karat.errors import InputError, UnknownNameError, UsageError
+from karat.matching.pairing import pair
 from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.model.run import Run
@@ -28,10 +29,10 @@ def load(name: str | os.PathLike[str], *, format: str | None = None, text: bool 
         dataset = get("datasets", given, Dataset)
         given, format = str(dataset.gold), format or dataset.format
     source = _source(given)
-    reader = _format(source, format).read_corpus
-    if reader is None:
-        raise UsageError(f"{source.label}: the format {format} holds no gold labels. Give a gold file.")
-    return reader(source, text)
+    found = _format(source, format)
+    if found.read_corpus is None:
+        raise UsageError(f"{source.label}: {found.title} holds no gold labels. Give a gold file.")
+    return found.read_corpus(source, text)
 
 
 def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, format: str | None = None) -> Run:
@@ -40,8 +41,6 @@ def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, form
     A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
     checked against it at once; without, `evaluate` does so.
     """
-    from karat.matching.pairing import pair
-
     given = os.fspath(name)
     dataset, _, system = given.partition("/")
     if system and _is_dataset(dataset):
@@ -56,7 +55,7 @@ def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, form
             raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
         run = Run.of_gold(found.read_corpus(source, True), name=source.stem)
     elif found.read_run is None:
-        raise UsageError(f"{source.label}: the format {found.title} holds no answers. Give a file of answers.")
+        raise UsageError(f"{source.label}: {found.title} holds no answers. Give a file of answers.")
     else:
         run = found.read_run(source)
     if corpus is not None:
