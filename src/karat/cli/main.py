@@ -11,6 +11,7 @@ from karat.errors import KaratError
 from karat.version import __version__
 
 COMMANDS = {
+    "conform": "Compare Karat with a peer's own figures.",
     "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
     "explain": "Say what a signature or a measure name means.",
     "score": "Score answers against a gold standard.",

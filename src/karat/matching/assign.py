@@ -313,3 +313,9 @@ def most_wanted(edges: Edges, prefer: Preferences, group: Longs) -> Longs:
     """The place of the most wanted edge of each group."""
     ranked = _by_preference(edges, prefer)
     return _first_of_each(ranked, group[ranked])
+
+
+def first_in_file(edges: Edges, prefer: Preferences, group: Longs) -> Longs:
+    """The place of the first edge of each group, in the order of the gold file and then of the answers."""
+    ranked = _by_file(edges, prefer)
+    return _first_of_each(ranked, group[ranked])

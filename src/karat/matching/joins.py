@@ -44,6 +44,25 @@ def same_entity_in_document(gold: Items, answers: Items) -> Pairs:
     return Pairs(pairs[:, 0], pairs[:, 1])
 
 
+def same_document(gold: Items, answers: Items) -> Pairs:
+    """All pairs of one document."""
+    document = gold.document.astype(np.int64)
+    wanted = answers.document.astype(np.int64)
+    return _within(document, wanted, wanted + 1)
+
+
+def same_length(gold: Items, answers: Items, pairs: Pairs) -> Bools:
+    """Which pairs are equally long."""
+    same: Bools = (gold.end - gold.start)[pairs.gold] == (answers.end - answers.start)[pairs.answer]
+    return same
+
+
+def same_types(gold: Items, answers: Items, pairs: Pairs) -> Bools:
+    """Which pairs share a type."""
+    assert gold.types is not None and answers.types is not None, "types are read where a relation compares them"
+    return _share_an_id(gold.types.take(pairs.gold), answers.types.take(pairs.answer))
+
+
 def same_entity(gold: Items, answers: Items, pairs: Pairs) -> Bools:
     """Which pairs are linked to the same entity, or both to NIL."""
     left, right = gold.entity[pairs.gold], answers.entity[pairs.answer]

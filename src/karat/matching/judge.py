@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat.errors import KaratError
-from karat.matching.assign import Edges, Preferences, assign, most_wanted
+from karat.matching.assign import Edges, Preferences, assign, first_in_file, most_wanted
 from karat.matching.policy import FAIR, AnswerState, GoldState, lookup
 from karat.matching.segment import segment
 from karat.model.columns import NO_LINK, Bools, Floats, Ints, Longs
@@ -75,8 +75,8 @@ def verdicts(
         playing = in_play[located.label]
         located, right = located.take(playing), right[playing]
     candidates = _one_label_each(located.take(right), gold, prefer)
-    if assignment == "membership" or relation.level == "document":
-        matched, (taken, outcome) = candidates, _members(candidates, state, prefer)
+    if assignment in _SHARED:
+        matched, (taken, outcome) = candidates, _SHARED[assignment](candidates, state, prefer)
     else:
         matched = taken = candidates.take(assign(candidates, prefer, assignment))
         outcome = _FAIR[state[matched.label], AnswerState.RIGHT]
@@ -85,13 +85,42 @@ def verdicts(
     cases = _with_leftovers(free, matched, wrong, located, gold, answers, state, in_play)
     if parts:
         cases = _speaking_for_roots(cases, parts, gold, state, matched)
-    degree = None
-    if relation.graded:
-        degree = np.concatenate([taken.degree, np.ones(len(cases.label) - len(taken))])
+    credit = None
+    if relation.credit is not None or relation.graded:
+        credit = np.ones((len(cases.label), 2))
+        given = taken.degree.astype(np.float64)
+        credit[: len(taken)] = (
+            np.column_stack([given, given])
+            if relation.credit is None
+            else relation.credit(gold.items, answers.items, Pairs(taken.label, taken.answer))
+        )
     # Every case has a gold label or an answer; a place of -1 reads the last entry, which is not taken then.
     of_gold = np.append(gold.items.document, -1)[cases.label]
     document = np.where(cases.label >= 0, of_gold, np.append(answers.items.document, -1)[cases.answer])
-    return Verdicts(document, cases.outcome, cases.label, cases.answer, gold.items.row, answers.items.row, degree)
+    return Verdicts(
+        document,
+        cases.outcome,
+        cases.label,
+        cases.answer,
+        gold.items.row,
+        answers.items.row,
+        credit,
+        relation.credit is not None,
+    )
+
+
+def contested(gold: Gold, answers: Answers, relation: Relation, known: Located) -> Ints:
+    """The documents in which an answer could match several mentions, or several answers the same."""
+    edges = _located(gold, answers, relation, known)
+    edges = _one_of_each(edges.take(edges.degree > 0))
+    shared = (np.bincount(edges.unit)[edges.unit] > 1) | (np.bincount(edges.answer)[edges.answer] > 1)
+    return np.unique(gold.items.document[edges.label[shared]])
+
+
+def _one_of_each(edges: Edges) -> Edges:
+    """Edges between different units and answers: alternatives of one mention are one."""
+    ends = np.column_stack([edges.unit, edges.answer])
+    return edges.take(np.sort(np.unique(ends, axis=0, return_index=True)[1]))
 
 
 def _located(gold: Gold, answers: Answers, relation: Relation, known: Located) -> Edges:
@@ -140,6 +169,36 @@ def _members(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edges, Int
     counted = np.where(counts_both, Outcome.TP, Outcome.MATCHED_ANSWER)
     counted = np.concatenate([counted, np.full(len(others), Outcome.MATCHED_GOLD)]).astype(np.int32)
     return edges.take(places), np.where(outcome == Outcome.TP, counted, outcome)
+
+
+def _right_answers(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edges, Ints]:
+    """Every answer that matches anything, counted for precision and for recall; mentions are found or not."""
+    by_answer = most_wanted(edges, prefer, edges.answer)
+    by_unit = most_wanted(edges, prefer, edges.unit)
+    others = by_unit[~np.isin(edges.unit[by_unit], edges.unit[by_answer])]
+    outcome = _FAIR[state[edges.label[by_answer]], AnswerState.RIGHT]
+    places = np.concatenate([by_answer, others])
+    return edges.take(places), np.concatenate([outcome, np.full(len(others), Outcome.IGNORED)]).astype(np.int32)
+
+
+def _first_answers(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edges, Ints]:
+    """For each mention the first answer of the file that matches; each of these counts once."""
+    by_unit = first_in_file(edges, prefer, edges.unit)
+    once = by_unit[first_in_file(edges.take(by_unit), prefer, edges.answer[by_unit])]
+    again = np.setdiff1d(by_unit, once)
+    spare = first_in_file(edges, prefer, edges.answer)
+    spare = spare[~np.isin(edges.answer[spare], edges.answer[once])]
+    outcome = _FAIR[state[edges.label[once]], AnswerState.RIGHT]
+    ignored = np.full(len(again) + len(spare), Outcome.IGNORED)
+    return edges.take(np.concatenate([once, again, spare])), np.concatenate([outcome, ignored]).astype(np.int32)
+
+
+_SHARED: dict[str, Callable[[Edges, Ints, Preferences], tuple[Edges, Ints]]] = {
+    "membership": _members,
+    "answers": _right_answers,
+    "first": _first_answers,
+}
+"""Assignments in which one answer may serve several mentions, and one mention several answers."""
 
 
 def _wrong_links(edges: Edges, matched: Edges, gold: Gold, prefer: Preferences) -> Edges:

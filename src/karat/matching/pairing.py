@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import InputError
+from karat.matching.reading import Codes, Reading, renamed
 from karat.model import check
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions
@@ -28,19 +29,21 @@ class Pairing:
 
     `order` puts the answers into the order of the corpus (None: they are in it), `offsets` says where the answers to
     each document begin, and `place` which document of the corpus each reply is to, or -1. `names` are the ids of common
-    entity codes, which are those of the gold standard continued; `answer_codes` maps the run's codes to them, and keeps
-    NO_LINK and NIL at its end.
+    entity codes; `gold_entity` and `answer_entity` give them for every label and answer, after all that the `reading`
+    asks for.
     """
 
     corpus: Corpus
     run: Run
+    reading: Reading
     order: Longs | None
     offsets: Longs
+    place: Longs
     names: Arrow
-    answer_codes: Ints
+    gold_entity: Ints
+    answer_entity: Ints
     gold_same: Lists | None
     answer_same: Lists | None
-    place: Longs
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, int]]:
         """The first document of each block, and the one behind its last."""
@@ -57,35 +60,48 @@ class Pairing:
             labels.document[rows],
             labels.start[rows],
             labels.end[rows],
-            labels.entity[rows],  # common codes begin with the gold standard's own
+            self.gold_entity[rows],
             self.names,
             None if self.gold_same is None else self.gold_same.take(np.arange(low, high)),
+            None if self._types is None else self._types[0].take(np.arange(low, high)),
+            None if self._clusters is None else self._clusters[0][rows],
         )
-        parent = units.parent[rows]
-        gold = Gold(items, units.unit[rows] - low, np.where(parent < 0, -1, parent - low), units.optional[rows])
+        unit, parent, optional = units.unit[rows] - low, units.parent[rows], units.optional[rows]
+        if self.reading.separate:
+            unit, parent = np.arange(high - low), np.full(high - low, -1)
+        if self.reading.required:
+            optional = np.zeros(high - low, np.bool_)
+        gold = Gold(items, unit, np.where(parent < 0, -1, parent - low), optional)
         return gold if self._spans is None else kept(gold, self._inside(items))
 
     def answers(self, first: int, last: int) -> Answers:
-        """The answers to some documents that lie inside the evaluation span."""
+        """The answers to some documents that lie inside the evaluation span; repeated ones if they count."""
+        items = self._answered(first, last)
+        score = self._score[items.row]
+        if self._spans is None and self._again is None:
+            return Answers(items, score)
+        stay = self._inside(items)
+        if self._again is not None:
+            stay &= ~self._again[items.row]
+        return Answers(items.take(stay), score[stay])
+
+    def _answered(self, first: int, last: int) -> Items:
+        """All answers to some documents."""
         answers = self.run.answers
         low, high = int(self.offsets[first]), int(self.offsets[last])
         places = np.arange(low, high) if self.order is None else self.order[low:high]
         rows = slice(low, high) if self.order is None else places
-        entity = answers.entity[rows]
-        items = Items(
+        return Items(
             places,
             np.repeat(np.arange(first, last, dtype=np.int32), np.diff(self.offsets[first : last + 1])),
             answers.start[rows],
             answers.end[rows],
-            self.answer_codes[entity],
+            self.answer_entity[rows],
             self.names,
             None if self.answer_same is None else self.answer_same.take(places),
+            None if self._types is None else self._types[1].take(places),
+            None if self._clusters is None else self._clusters[1][rows],
         )
-        score = self._score[rows]
-        if self._spans is None:
-            return Answers(items, score)
-        inside = self._inside(items)
-        return Answers(items.take(inside), score[inside])
 
     @cached_property
     def skipped(self) -> dict[str, int]:
@@ -98,21 +114,59 @@ class Pairing:
         labels_outside = answers_outside = 0
         if self._spans is not None:
             labels_outside = len(corpus.labels) - len(self.gold(0, len(corpus)).unit)
-            answers_outside = int(self.offsets[-1]) - len(self.answers(0, len(corpus)).items)
+            answers_outside = int((~self._inside(self._answered(0, len(corpus)))).sum())
         counts = {
             "unanswered documents": len(corpus) - int(known.sum()),
             "failed documents": failed,
             "unknown documents": int((~known).sum()),
             "answers in unknown documents": int(np.diff(run.answers.offsets)[~known].sum()),
-            "answers given twice (each counts)": run.repeated,
+            f"answers given twice ({'one counts' if self.reading.once else 'each counts'})": run.repeated,
             "labels outside the evaluation span": labels_outside,
             "answers outside the evaluation span": answers_outside,
-            "gold tags not scored": _length(corpus.table, "tags"),
-            "answer tags not scored": _length(run.table, "tags"),
-            "gold relations not scored": _length(corpus.table, "relations"),
-            "answer relations not scored": _length(run.table, "relations"),
         }
         return {name: count for name, count in counts.items() if count}
+
+    @cached_property
+    def _again(self) -> Bools | None:
+        """Which answers say again what an earlier one says, where they count once."""
+        if not (self.reading.once and self.run.repeated):
+            return None
+        again = np.zeros(len(self.run.answers), np.bool_)
+        again[check.repeated(self.run.answers)] = True
+        return again
+
+    @cached_property
+    def type_names(self) -> Arrow:
+        """The types that codes in `Items.types` stand for."""
+        found = [mentions.field("types") for mentions in (self.corpus.labels, self.run.answers)]
+        return pa.chunked_array([ids.flatten() for ids in found if ids is not None], pa.string()).unique()
+
+    @cached_property
+    def _types(self) -> tuple[Lists, Lists] | None:
+        if not self.reading.typed:
+            return None
+        sides = (self.corpus.labels, self.run.answers)
+        gold, answers = (_lists(side.field("types"), self.type_names, len(side)) for side in sides)
+        return gold, answers
+
+    @cached_property
+    def _clusters(self) -> tuple[Ints, Ints] | None:
+        """The cluster of each label and answer: its entity, or what NIL cluster it names, or itself alone."""
+        if not self.reading.clustered:
+            return None
+        gold, answers = self.corpus.labels, self.run.answers
+        found = [side.field("nil_cluster") for side in (gold, answers)]
+        names = pa.chunked_array([ids for ids in found if ids is not None], pa.string()).unique().drop_null()
+        alone = len(self.names) + len(names)
+        codes = []
+        for side, column, entity in ((gold, found[0], self.gold_entity), (answers, found[1], self.answer_entity)):
+            own = alone + np.arange(len(side))
+            if column is not None:
+                named = pc.index_in(column, names, skip_nulls=True).fill_null(-1).to_numpy(zero_copy_only=False)
+                own = np.where(named >= 0, len(self.names) + named, own)
+            codes.append(np.where(entity >= 0, entity, own).astype(np.int32))
+            alone += len(side)
+        return codes[0], codes[1]
 
     @cached_property
     def _score(self) -> Floats:
@@ -162,7 +216,7 @@ def kept(gold: Gold, mask: Bools) -> Gold:
     return Gold(gold.items.take(places), new[gold.unit[places]], parent, optional)
 
 
-def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
+def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading | None = None) -> Pairing:
     """Lay a run beside a corpus.
 
     Documents may come in any order. Answers to documents that the corpus does not have are an error, unless
@@ -187,21 +241,36 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False) -> Pairing:
     in_order = len(place) == 0 or (place[0] >= 0 and bool(np.all(place[1:] > place[:-1])))
     order = None if in_order else np.argsort(np.repeat(place, counts), kind="stable")[counts[place < 0].sum() :]
     names, answer_codes = _common(labels, answers)
+    # Common codes begin with the gold standard's own, so that its labels keep theirs.
+    sides = (
+        Codes(labels.entity, _same_as(labels, names)),
+        Codes(answer_codes[answers.entity], _same_as(answers, names)),
+    )
+    how = how or Reading()
+    if how.renames:
+        names, sides = renamed(names, sides, how)
+    gold, answered = sides
+    offsets = np.concatenate([[0], np.cumsum(per_document)])
     return Pairing(
         corpus,
         run,
+        how,
         order,
-        np.concatenate([[0], np.cumsum(per_document)]),
-        names,
-        answer_codes,
-        _same_as(labels, names),
-        _same_as(answers, names),
+        offsets,
         place,
+        names,
+        gold.entity,
+        answered.entity,
+        gold.same_as,
+        answered.same_as,
     )
 
 
 def _common(labels: Mentions, answers: Mentions) -> tuple[Arrow, Ints]:
-    """All ids, those of the gold standard first and in their order; and the codes of the answers' ids among them."""
+    """All ids, those of the gold standard first and in their order; and the codes of the answers' ids among them.
+
+    The codes keep NO_LINK and NIL at their end.
+    """
     further = [mentions.field("same_as") for mentions in (labels, answers)]
     more = [ids.flatten() for ids in further if ids is not None]
     known = pc.index_in(answers.names, labels.names)
@@ -216,14 +285,13 @@ def _common(labels: Mentions, answers: Mentions) -> tuple[Arrow, Ints]:
 
 def _same_as(mentions: Mentions, common: Arrow) -> Lists | None:
     column = mentions.field("same_as")
+    return None if column is None else _lists(column, common, len(mentions))
+
+
+def _lists(column: Arrow | None, common: Arrow, count: int) -> Lists:
+    """A column of lists of strings as codes into `common`."""
     if column is None:
-        return None
+        return Lists(np.zeros(count + 1, np.int64), np.zeros(0, np.int32))
     lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     codes = pc.index_in(column.flatten(), common).to_numpy(zero_copy_only=False)
     return Lists(np.concatenate([[0], np.cumsum(lengths)]), np.asarray(codes, np.int32))
-
-
-def _length(table: Arrow, name: str) -> int:
-    if name not in table.column_names:
-        return 0
-    return sum(len(chunk.flatten()) for chunk in table.column(name).chunks)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,9 +15,11 @@ from karat.errors import UnknownNameError, UsageError
 from karat.matching.facets import answer_facet, facet
 from karat.matching.joins import overlapping, same_entity_in_document, same_span
 from karat.matching.pairing import Pairing, kept
+from karat.matching.thinning import longest
 from karat.model.columns import NIL, NO_LINK, Bools, Floats, Longs
 from karat.model.items import Answers, Gold, Items
 from karat.spec.relation import Relation
+from karat.spec.threshold import Threshold
 
 Masks: TypeAlias = tuple[Bools, Bools]
 
@@ -58,8 +61,32 @@ FILTERS: dict[str, Filter] = {
 def checked(filters: tuple[str, ...]) -> None:
     """Raise `UnknownNameError` unless every filter is named here or has the form `label=value`."""
     for name in filters:
-        if "=" not in name and name not in FILTERS:
-            raise UnknownNameError("filter", name, [*FILTERS, "LABEL=VALUE"])
+        if "=" not in name and name not in FILTERS and name not in _BY_TYPE:
+            raise UnknownNameError("filter", name, [*FILTERS, *_BY_TYPE, "LABEL=VALUE"])
+
+
+class Rules(NamedTuple):
+    """The choices that decide which items there are to select from.
+
+    `given` is how answers are laid on given mentions, None where mentions are not given.
+    """
+
+    unlinked: str = "detection"
+    drop_nil: bool = False
+    thin: bool = False
+    counted: bool = False
+    given: str | None = None
+
+
+def rules(choices: Mapping[str, str], *, given: bool, annotations: bool) -> Rules:
+    """The rules that a table of choices asks for; bare mentions are never thinned."""
+    return Rules(
+        unlinked=choices["unlinked"],
+        drop_nil=choices["nil"] == "dropped",
+        thin=choices["overlaps"] == "longest" and annotations,
+        counted=choices["duplicates"] == "counted",
+        given=choices["given"] if given else None,
+    )
 
 
 class Selection(NamedTuple):
@@ -69,8 +96,9 @@ class Selection(NamedTuple):
     """
 
     filters: tuple[Callable[[Gold, Answers], Masks], ...]
-    threshold: float | None
+    threshold: Threshold
     relation: Relation
+    rules: Rules = Rules()
     by_link: bool = False
     detection: bool = False
 
@@ -80,10 +108,21 @@ class Selection(NamedTuple):
 
     def of(self, gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
         """The labels and answers of a block that the view looks at."""
-        if self.threshold is not None:
-            answers = _answers(answers, ~(answers.score < self.threshold))
-        if self.relation.links:
+        rules, relation = self.rules, self.relation
+        answers = above(answers, self.threshold)
+        if rules.drop_nil:
+            gold = _gold(gold, gold.items.entity != NIL)
+            answers = _answers(answers, answers.items.entity != NIL)
+        if relation.links:
             answers = _answers(answers, answers.items.entity != NO_LINK)
+            if rules.unlinked == "absent":
+                gold = _gold(gold, gold.items.entity != NO_LINK)
+        if relation.typed:
+            gold, answers = _gold(gold, _has_types(gold.items)), _answers(answers, _has_types(answers.items))
+        if rules.given is not None:
+            answers = _GIVEN[rules.given](gold, answers)
+        if rules.thin and relation.loose:
+            gold, answers = _gold(gold, longest(gold.items)), _answers(answers, longest(answers.items))
         if self.by_link and gold.without_link:
             bare = np.isin(gold.unit, gold.unit[gold.items.entity == NO_LINK])
             gold = Gold(gold.items, gold.unit, gold.parent, gold.optional | bare)
@@ -92,18 +131,82 @@ class Selection(NamedTuple):
             gold, answers = _gold(gold, left), answers if self.detection else _answers(answers, right)
         if self.detection:
             gold = _gold(gold, gold.items.entity != NO_LINK)
-        if self.relation.level == "document":
+        if relation.level == "document" and not rules.counted:
             return _once_per_document(gold, answers)
         return gold, answers
 
 
-def selection(pairing: Pairing, relation: Relation, filters: tuple[str, ...], threshold: float | None) -> Selection:
+    def off_given(self, gold: Gold, answers: Answers) -> int:
+        """How many answers are left out because they stand on no given mention."""
+        without = self._replace(rules=self.rules._replace(given=None), filters=())
+        mentions, all_answers = without.of(gold, answers)
+        assert self.rules.given is not None
+        used = _GIVEN[self.rules.given](mentions, all_answers)
+        return len(all_answers.items) - len(np.unique(used.items.row))
+
+
+def above(answers: Answers, threshold: Threshold) -> Answers:
+    """The answers that a threshold leaves; those without score always stay."""
+    if threshold.at is None:
+        return answers
+    score = answers.score
+    return _answers(answers, ~(score <= threshold.at if threshold.strict else score < threshold.at))
+
+
+def selection(
+    pairing: Pairing, relation: Relation, filters: tuple[str, ...], threshold: Threshold, rules: Rules
+) -> Selection:
     """How a view selects its items from this corpus and run."""
     checked(filters)
-    if threshold is not None and pairing.run.answers.field("score") is None:
+    if threshold.at is not None and pairing.run.answers.field("score") is None:
         raise UsageError(f"{pairing.run.name} has no scores to compare with a threshold. Score without one.")
     chosen = tuple(FILTERS[name].masks if name in FILTERS else _labelled(pairing, name) for name in filters)
-    return Selection(chosen, threshold, relation, by_link=any(name in FILTERS for name in filters))
+    by_link = any(name in _BY_LINK for name in filters)
+    return Selection(chosen, threshold, relation, rules, by_link=by_link)
+
+
+_BY_LINK = ("in-kb", "nil", "gold-in-kb")
+_CLASS = ("http://www.w3.org/2002/07/owl#Class", "http://www.w3.org/2000/01/rdf-schema#Class")
+_OKE = (
+    "http://www.ontologydesignpatterns.org/ont/dul/DUL.owl#Person",
+    "http://www.ontologydesignpatterns.org/ont/dul/DUL.owl#Organization",
+    "http://www.ontologydesignpatterns.org/ont/dul/DUL.owl#Role",
+    "http://www.ontologydesignpatterns.org/ont/d0.owl#Location",
+    "http://ontologydesignpatterns.org/ont/wikipedia/d0.owl#Location",
+)
+_BY_TYPE = {"class": (_CLASS, True), "not-class": (_CLASS, False), "oke-types": (_OKE, True)}
+"""Filters that keep what has, or has not, one of some types."""
+
+
+def _has_types(items: Items) -> Bools:
+    assert items.types is not None, "types are read where a relation compares them"
+    return np.diff(items.types.offsets) > 0
+
+
+def _on_given_spans(gold: Gold, answers: Answers) -> Answers:
+    pairs = overlapping(gold.items, answers.items)
+    pairs = pairs.where(same_span(gold.items, answers.items, pairs))
+    there = np.zeros(len(answers.items), np.bool_)
+    there[pairs.answer] = True
+    return _answers(answers, there)
+
+
+def _best_on_given_spans(gold: Gold, answers: Answers) -> Answers:
+    """For each given mention the overlapping answer with the highest score, moved onto it."""
+    pairs = overlapping(gold.items, answers.items)
+    score = np.where(np.isnan(answers.score), np.inf, answers.score)[pairs.answer]
+    order = np.lexsort((answers.items.row[pairs.answer], -score, pairs.gold))
+    mention, first = np.unique(pairs.gold[order], return_index=True)
+    best = pairs.answer[order][first]
+    items = answers.items.take(best)
+    moved = replace(items, start=gold.items.start[mention], end=gold.items.end[mention])
+    return Answers(moved, answers.score[best])
+
+
+_GIVEN: dict[str, Callable[[Gold, Answers], Answers]] = {
+    "exact": _on_given_spans,
+    "best-overlap": _best_on_given_spans,
+}
 
 
 def _labelled(pairing: Pairing, condition: str) -> Callable[[Gold, Answers], Masks]:
@@ -112,8 +215,19 @@ def _labelled(pairing: Pairing, condition: str) -> Callable[[Gold, Answers], Mas
         document = pc.index(pairing.corpus.ids, pa.scalar(value, pa.string())).as_py()
         if document < 0:
             raise UnknownNameError("document", value, pairing.corpus.ids.to_pylist())
-        return lambda gold, answers: (gold.items.document == document, answers.items.document == document)
+        asked = pairing.place[pairing.run.answers.document]  # by row: documents may have been copied
+        return lambda gold, answers: (
+            pairing.corpus.labels.document[gold.items.row] == document,
+            asked[answers.items.row] == document,
+        )
     labels = pairing.corpus.labels
+    if condition in _BY_TYPE:
+        values, wanted = _BY_TYPE[condition]
+        left, right = facet(labels, "types", labels), facet(pairing.run.answers, "types", labels)
+        return lambda gold, answers: (
+            left.any(gold.items.row, values) == wanted,
+            right.any(answers.items.row, values) == wanted,
+        )
     of_gold, of_answers = facet(labels, name, labels), answer_facet(pairing.run.answers, name, labels)
     if not of_answers.given:
         raise UsageError(f"answers carry no {name}, so that [{condition}] would drop them all. Group by @{condition}.")

@@ -180,8 +180,8 @@ def kinds(labels: Mentions) -> Iterator[Problem]:
         )
 
 
-def repeated(items: Mentions) -> NDArray[np.int64]:
-    """Rows that say again what an earlier row of the same document says: same span, same entity."""
+def repeated(items: Mentions, unit: NDArray[Any] | None = None) -> NDArray[np.int64]:
+    """Rows that say again what an earlier row of the same document says: same span, same entity (same unit)."""
     place = (items.document.astype(np.int64) << 32) | items.start
     order = None
     if np.any(place[1:] < place[:-1]):
@@ -191,8 +191,9 @@ def repeated(items: Mentions) -> NDArray[np.int64]:
     tied[1:-1] = place[1:] == place[:-1]
     rows = np.flatnonzero(tied[1:] | tied[:-1])  # few share document and start: only these are looked at
     place, rows = place[rows], rows if order is None else order[rows]
-    by_content = np.lexsort((rows, items.entity[rows], items.end[rows], place))
-    columns = np.stack([place, items.end[rows], items.entity[rows]])[:, by_content]
+    also = np.zeros(len(rows), np.int64) if unit is None else unit[rows]
+    by_content = np.lexsort((rows, also, items.entity[rows], items.end[rows], place))
+    columns = np.stack([place, items.end[rows], items.entity[rows], also])[:, by_content]
     again = np.all(columns[:, 1:] == columns[:, :-1], axis=0)
     return np.sort(rows[by_content[1:][again]])
 
@@ -223,8 +224,10 @@ def linked(items: Mentions) -> Iterator[Problem]:
 
 
 def labels_once(labels: Mentions) -> Iterator[Problem]:
-    """No label is given twice."""
-    rows = repeated(labels)
+    """No label is given twice, unless it says by its unit that it is another mention."""
+    named = labels.field("unit")
+    unit = None if named is None else named.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    rows = repeated(labels, unit)
     if len(rows):
         row = int(rows[0])
         name = "NIL" if labels.entity[row] == NIL else labels.linked_to(np.array([row]))[0].as_py() or "no link"
@@ -232,8 +235,33 @@ def labels_once(labels: Mentions) -> Iterator[Problem]:
             int(labels.document[row]),
             f"label [{int(labels.start[row])}, {int(labels.end[row])}) {name} a second time",
             "each span and entity once per document",
-            "Delete one of the two",
+            "Delete one of the two, or give each a unit of its own",
         )
+
+
+def scores(table: Arrow, items: str) -> Iterator[Problem]:
+    """No score is NaN, which is neither above nor below any threshold."""
+    for name in (items, "tags", "relations"):
+        for first, lists in _chunks(table, name):
+            values = lists.flatten()
+            index = values.type.get_field_index("score")
+            row = None if index < 0 else _first(_mask(pc.is_nan(values.field(index)).fill_null(False)))
+            if row is not None:
+                owners = np.repeat(np.arange(len(lists)), lists.value_lengths().fill_null(0))
+                yield Problem(
+                    first + int(owners[row]),
+                    f"the score NaN in {name}",
+                    "a number, or no score",
+                    "Leave the score out where there is none",
+                )
+
+
+def _chunks(table: Arrow, name: str) -> Iterator[tuple[int, Arrow]]:
+    """The chunks of a column, each with the row it begins at."""
+    first = 0
+    for chunk in table.column(name).chunks if name in table.column_names else ():
+        yield first, chunk
+        first += len(chunk)
 
 
 def families(labels: Mentions, units: Units) -> Iterator[Problem]:

@@ -65,6 +65,19 @@ class Mentions:
             return np.full(len(self), np.nan)
         return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)
 
+    def where(self, mask: Bools) -> Mentions:
+        """Some of the rows."""
+        rows = np.flatnonzero(mask)
+        return Mentions(
+            np.searchsorted(rows, self.offsets),
+            self.document[rows],
+            self.start[rows],
+            self.end[rows],
+            self.entity[rows],
+            self.names,
+            self.values.take(pa.array(rows)),
+        )
+
     def linked_to(self, rows: NDArray[Any]) -> Arrow:
         """The entity ids of some rows as Arrow strings, null where NIL or not linked."""
         codes = self.entity[rows]

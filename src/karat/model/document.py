@@ -26,9 +26,13 @@ Kind: TypeAlias = Literal["quantity", "datetime", "coreference", "descriptive"]
 
 
 class Tag(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """An entity that a document is about, without a mention. Ranked tags are numbered from 1."""
+    """An entity that a document is about, without a mention. Ranked tags are numbered from 1.
+
+    In a gold standard `score` is the grade of a relevant entity, where some are more relevant than others.
+    """
 
     entity: str
+    same_as: tuple[str, ...] = ()
     rank: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)] | None = None
     score: float | None = None
 
@@ -39,6 +43,9 @@ class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     subject: str
     predicate: str
     object: str
+    subject_same_as: tuple[str, ...] = ()
+    predicate_same_as: tuple[str, ...] = ()
+    object_same_as: tuple[str, ...] = ()
     score: float | None = None
 
 

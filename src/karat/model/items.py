@@ -32,7 +32,9 @@ class Items:
     """One side of a match.
 
     `row` is the place in the corpus's labels or the run's answers. `entity` holds codes that mean the same on
-    both sides (`names[code]` is the id), `NIL` or `NO_LINK`. `same_as` lists further ids of the same entity.
+    both sides (`names[code]` is the id), `NIL` or `NO_LINK`. `same_as` lists further ids of the same entity, `types`
+    the types, in codes of both sides too; `cluster` tells clusters apart, those of NIL included. The last two are
+    there only where a view looks at them.
     """
 
     row: Longs
@@ -42,6 +44,8 @@ class Items:
     entity: Ints
     names: Arrow
     same_as: Lists | None = None
+    types: Lists | None = None
+    cluster: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -57,6 +61,8 @@ class Items:
             self.entity[places],
             self.names,
             None if self.same_as is None else self.same_as.take(places),
+            None if self.types is None else self.types.take(places),
+            None if self.cluster is None else self.cluster[places],
         )
 
 

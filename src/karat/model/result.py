@@ -97,6 +97,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     counts: dict[str, Counted]
     documents: list[str]
     statistics: dict[str, Columns]
+    thresholds: dict[str, float | None] = {}
     skipped: dict[str, int] = {}
     notes: list[str] = []
     by: dict[str, dict[str, dict[str, Group]]] = {}
@@ -108,8 +109,10 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 class Result:
     """The scores of one run on one corpus. `result["strong:micro.f1"]` is a number, or None if undefined.
 
-    `views` holds the addable statistics of each view, one row per document in the order of `ids`; `shown` names
-    the measures that tables show; `skipped` counts what was left out; `notes` hint at likely mistakes.
+    `views` holds the addable statistics of each view, one row per document in the order of `ids`, and `totals` the sums
+    of those that cannot be divided into documents; `thresholds` are those found on this very corpus (oracle), None where
+    no threshold was best. `shown` names the measures that tables show; `skipped` counts what was left out; `notes` hint
+    at likely mistakes.
     """
 
     signature: Signature
@@ -120,6 +123,8 @@ class Result:
     scores: Mapping[str, Scored] = field(repr=False)
     views: Mapping[str, Statistics] = field(repr=False)
     ids: Arrow = field(repr=False)
+    totals: Mapping[str, Statistics] = field(default_factory=dict, repr=False)
+    thresholds: Mapping[str, float | None] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     by: Mapping[str, Mapping[str, Mapping[str, Group]]] = field(default_factory=dict, repr=False)
@@ -153,9 +158,10 @@ class Result:
 
     def counts(self, view: str) -> Counted:
         """The sums behind the micro scores of a view."""
-        if view not in self.views:
-            raise UnknownNameError("view of this result", view, self.views)
-        return counted(self.views[view].weights.sum(axis=0))
+        known = {**self.views, **self.totals}
+        if view not in known:
+            raise UnknownNameError("view of this result", view, known)
+        return counted(known[view].weights.sum(axis=0))
 
     @cached_property
     def verdicts(self) -> Arrow:
@@ -175,7 +181,8 @@ class Result:
             run_digest=self.run_digest,
             **fields(self.scores),
             shown=list(self.shown),
-            counts={view: self.counts(view) for view in self.views},
+            counts={view: self.counts(view) for view in [*self.views, *self.totals]},
+            thresholds=dict(self.thresholds),
             documents=self.ids.to_pylist(),
             statistics={view: Columns(*map(_numbers, s.weights.T)) for view, s in self.views.items()},
             skipped=dict(self.skipped),
@@ -217,6 +224,12 @@ class Result:
                 for view, s in file.statistics.items()
             },
             ids=pa.array(file.documents, pa.string()),
+            totals={
+                view: Statistics(np.array([msgspec.structs.astuple(counts)], np.float64))
+                for view, counts in file.counts.items()
+                if view not in file.statistics
+            },
+            thresholds=file.thresholds,
             skipped=file.skipped,
             notes=tuple(file.notes),
             by=file.by,

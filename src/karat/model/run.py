@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from karat.model import check
 from karat.model.arrow import Arrow
 from karat.model.columns import Mentions, mentions
 from karat.model.corpus import Corpus
 from karat.model.digest import digest
-from karat.model.document import Answer, Reply
+from karat.model.document import Answer, Document, Reply
 from karat.model.rows import from_row, objects, to_table, valid
 from karat.model.schema import ANSWERS
 
@@ -51,7 +50,7 @@ class Run:
 
         Mentions that are parts of another segmentation are not answered, their root is.
         """
-        replies = (_answered(document.id, document.labels, document.tags) for document in corpus)
+        replies = (_answered(document) for document in corpus)
         return cls.of(replies, name=name, answers="labels")
 
     @classmethod
@@ -67,6 +66,7 @@ class Run:
         check.refuse(check.forward(run.answers, "answer"), where)
         check.refuse(check.named(run.answers), where)
         check.refuse(check.linked(run.answers), where)
+        check.refuse(check.scores(table, "answers"), where)
         return run
 
     def __len__(self) -> int:
@@ -86,10 +86,17 @@ class Run:
         return self.table.column("id").combine_chunks()
 
 
-def _answered(document: str, labels: Iterable[Any], tags: Arrow) -> Reply:
+def _answered(document: Document) -> Reply:
     chosen: dict[object, Answer] = {}
-    for row, label in enumerate(labels):
+    for row, label in enumerate(document.labels):
         if label.parent is None:
-            answer = Answer(label.start, label.end, label.entity, same_as=label.same_as, types=label.types)
+            answer = Answer(
+                label.start,
+                label.end,
+                label.entity,
+                same_as=label.same_as,
+                types=label.types,
+                nil_cluster=label.nil_cluster,
+            )
             chosen.setdefault(label.unit if label.unit is not None else row, answer)
-    return Reply(document, tuple(chosen.values()), tags=tags)
+    return Reply(document.id, tuple(chosen.values()), tags=document.tags, relations=document.relations)

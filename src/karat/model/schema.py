@@ -14,10 +14,18 @@ from karat.model.arrow import Arrow
 
 _strings = pa.list_(pa.string())
 
-_TAG = pa.struct([("entity", pa.string()), ("rank", pa.int32()), ("score", pa.float64())])
+_TAG = pa.struct([("entity", pa.string()), ("same_as", _strings), ("rank", pa.int32()), ("score", pa.float64())])
 
 _STATEMENT = pa.struct(
-    [("subject", pa.string()), ("predicate", pa.string()), ("object", pa.string()), ("score", pa.float64())]
+    [
+        ("subject", pa.string()),
+        ("predicate", pa.string()),
+        ("object", pa.string()),
+        ("subject_same_as", _strings),
+        ("predicate_same_as", _strings),
+        ("object_same_as", _strings),
+        ("score", pa.float64()),
+    ]
 )
 
 _LABEL = pa.struct(

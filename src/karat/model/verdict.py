@@ -51,15 +51,23 @@ WEIGHTS: dict[Outcome, Weights] = {
 """A part of another segmentation weighs nothing: its root speaks for it. The last two occur where one answer may
 match several mentions, so that each side is counted on its own."""
 
+PER_ITEM: dict[Outcome, Weights] = WEIGHTS | {
+    Outcome.FP: Weights(0, 1, 0, 1),
+    Outcome.FN: Weights(0, 1, 0, 1),
+}
+"""Where scores are means over mentions and spare answers together, each of them has a precision and a recall."""
+
 _TABLE = np.array([WEIGHTS[outcome] for outcome in Outcome], np.float64)
+_TABLE_PER_ITEM = np.array([PER_ITEM[outcome] for outcome in Outcome], np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
     """One row per case, as places in a block of documents; -1 is none.
 
-    `gold` and `answer` give them as rows of the corpus's labels and the run's answers. `degree` is how right a match
-    is where a relation grants partial credit; None means 1 throughout.
+    `gold` and `answer` give them as rows of the corpus's labels and the run's answers. `credit` is how right a match
+    is where a relation grants partial credit, for precision and for recall; None means 1 throughout. `per_item`: the
+    scores are means over items (see `PER_ITEM`).
     """
 
     document: Ints
@@ -68,7 +76,8 @@ class Verdicts:
     answer_place: Longs
     label_rows: Longs
     answer_rows: Longs
-    degree: Floats | None = None
+    credit: Floats | None = None
+    per_item: bool = False
 
     @property
     def gold(self) -> Longs:
@@ -85,20 +94,24 @@ class Verdicts:
 
     def weights(self) -> Floats:
         """The four weights of every case, one column each in the order of `Weights`."""
-        weights: Floats = _TABLE[self.outcome]
-        if self.degree is not None:
-            partial = weights[:, [0, 2]] * self.degree[:, None]
+        weights: Floats = self._table[self.outcome]
+        if self.credit is not None:
+            partial = weights[:, [0, 2]] * self.credit
             weights[:, [1, 3]] += weights[:, [0, 2]] - partial
             weights[:, [0, 2]] = partial
         return weights
 
+    @property
+    def _table(self) -> Floats:
+        return _TABLE_PER_ITEM if self.per_item else _TABLE
+
     def per_document(self, first: int, last: int) -> Floats:
         """The weights summed for each document from `first` up to `last`."""
         place = self.document - first
-        if self.degree is None:
+        if self.credit is None:
             kinds = len(Outcome)
             counts = np.bincount(place * kinds + self.outcome, minlength=(last - first) * kinds)
-            sums: Floats = counts.reshape(-1, kinds) @ _TABLE
+            sums: Floats = counts.reshape(-1, kinds) @ self._table
             return sums
         weights = self.weights()
         columns = [np.bincount(place, weights[:, i], last - first) for i in range(weights.shape[1])]
@@ -107,7 +120,7 @@ class Verdicts:
 
 def joined(parts: list[Verdicts]) -> Verdicts:
     """Verdicts of several blocks as one table."""
-    graded = [part.degree for part in parts if part.degree is not None]
+    graded = [part.credit for part in parts if part.credit is not None]
     gold = np.concatenate([part.gold for part in parts])
     answer = np.concatenate([part.answer for part in parts])
     has_gold, has_answer = gold >= 0, answer >= 0
@@ -119,4 +132,5 @@ def joined(parts: list[Verdicts]) -> Verdicts:
         gold[has_gold],
         answer[has_answer],
         np.concatenate(graded) if graded else None,
+        any(part.per_item for part in parts),
     )

@@ -6,28 +6,37 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
 
 from karat.errors import UnknownNameError, UsageError
+from karat.kb.protocol import KB
 from karat.matching.judge import Located
 from karat.matching.pairing import BLOCK, Pairing, pair
+from karat.matching.reading import Reading, reading
+from karat.matching.reduce import demand, left_out, reduced
 from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, parse_measure
-from karat.model.result import Group, Result
+from karat.model.result import Group, Result, Scored
 from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts, joined
-from karat.pipeline.folds import View, scored, short_names
+from karat.pipeline.folds import View, measure_of, scored, short_names
 from karat.pipeline.groups import by_document, by_label
 from karat.pipeline.notes import notes
-from karat.pipeline.plan import Plan, Plans, measures_of, plans
+from karat.pipeline.plan import Plan, Planner, Plans, measures_of, reads
+from karat.pipeline.ranked import ranking_of, scores_of
+from karat.pipeline.sweep import Chosen, best_threshold
 from karat.pipeline.tables import verdict_table
 from karat.registry import get, identity
 from karat.spec.empty import EMPTY
 from karat.spec.profile import Profile, chosen
+from karat.spec.task import TASKS, Source
+from karat.spec.threshold import Threshold, threshold_of
 from karat.version import __version__
 
 _AHEAD = 8  # blocks in flight: enough to keep all cores busy, few enough to stay small
@@ -39,6 +48,76 @@ Groups: TypeAlias = dict[str, dict[str, dict[str, Group]]]
 """Scores by label, view and value."""
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What is to be computed: the table of choices, the measures, and both sides as each task sees them."""
+
+    corpus: Corpus
+    run: Run
+    like: str
+    table: Mapping[str, str]
+    shown: tuple[str, ...]
+    wanted: tuple[MeasureName, ...]
+    kb: KB | None
+    pairing: Callable[[Source], Pairing]
+
+    def planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
+        """What makes plans in this setting."""
+        return Planner(self.table, self.kb, self.pairing, thresholds or {})
+
+    @property
+    def signature(self) -> Signature:
+        """The version, the data and every choice."""
+        data = f"{self.corpus.name}@{self.corpus.digest}"
+        return Signature((("karat", __version__), ("data", data), *self.table.items()))
+
+
+def setting(
+    corpus: Corpus,
+    run: Run,
+    *,
+    like: str = "karat",
+    choices: Mapping[str, str],
+    measures: Sequence[str] = (),
+    kb: KB | None = None,
+    allow_unknown: bool = False,
+) -> Setting:
+    """Check what was asked for against what there is."""
+    if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
+        raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
+    profile = get("profiles", like, Profile)
+    given = dict(choices)
+    if "kb" in given and kb is None:
+        raise UsageError("the choice kb says which knowledge base was used. Give the knowledge base itself.")
+    if kb is not None:
+        given = {"ids": "resolved", **given, "kb": f"{kb.name}@{kb.digest}"}
+    table = chosen(profile, given)
+    shown = measures_of(profile, table, given.get("match"), measures)
+    wanted = [parse_measure(name) for name in shown]
+    for name in wanted:
+        measure_of(name)  # says so if there is no such measure
+    tasks = dict.fromkeys([table["task"], *(name.view.task for name in wanted if name.view.task)])
+    mentionless = not (len(corpus.labels) and len(run.answers))
+    for task in tasks:
+        if task != profile.choices["task"] or "task" in given or mentionless:
+            demand(task, corpus, run)
+    table["match"] = ",".join(dict.fromkeys(identity("relations", name.view.relation) for name in wanted))
+    types, clusters = reads(wanted, table["task"])
+    how = reading(table, kb, typed=types, clustered=clusters)
+    pairing = _pairings(corpus, run, allow_unknown=allow_unknown, how=how)
+    return Setting(corpus, run, like, table, tuple(shown), tuple(wanted), kb, pairing)
+
+
+def _pairings(corpus: Corpus, run: Run, *, allow_unknown: bool, how: Reading) -> Callable[[Source], Pairing]:
+    """Both sides laid beside each other, once for each kind of item."""
+
+    @cache
+    def pairing(source: Source) -> Pairing:
+        return pair(*reduced(corpus, run, source), allow_unknown=allow_unknown, how=how)
+
+    return pairing
+
+
 def evaluate(
     corpus: Corpus,
     run: Run,
@@ -47,6 +126,7 @@ def evaluate(
     choices: Mapping[str, str] | None = None,
     measures: Sequence[str] = (),
     by: Sequence[str] = (),
+    kb: KB | None = None,
     allow_unknown: bool = False,
     progress: Progress | None = None,
     block: int = BLOCK,
@@ -56,79 +136,160 @@ def evaluate(
 
     `measures` replaces those the profile shows; `by` names labels to group by (`types`, `nil`, `doc`, a
     dimension of `categories`); `allow_unknown` leaves out answers to documents that the corpus does not have.
-    Choices are those of `karat.spec.profile.CHOICES`, in a mapping or as keywords: `assignment="greedy"`.
+    Choices are those of `karat.spec.profile.CHOICES`, in a mapping or as keywords: `assignment="greedy"`. With a
+    knowledge base, ids are resolved by it on both sides.
     """
-    if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
-        raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
     by, measures = ([item] if isinstance(item, str) else item for item in (by, measures))
-    profile = get("profiles", like, Profile)
-    given = {name: str(value) for name, value in {**(choices or {}), **choice}.items()}
     if block < 1:
         raise UsageError(f"block is {block}. Give a number of documents.")
-    shown = measures_of(profile, given.get("match"), measures)
-    wanted = [parse_measure(name) for name in shown]
-    given["match"] = ",".join(dict.fromkeys(identity("relations", name.view.relation) for name in wanted))
-    table = chosen(profile, given)
-    labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in wanted if name.group)]))
-    pairing = pair(corpus, run, allow_unknown=allow_unknown)
-    todo = plans(pairing, wanted, table)
-    views, kept = count_views(pairing, todo, table["empty"], block, keep=bool(set(labels) - {"doc"}), progress=progress)
+    given = {name: str(value) for name, value in {**(choices or {}), **choice}.items()}
+    todo = setting(corpus, run, like=like, choices=given, measures=measures, kb=kb, allow_unknown=allow_unknown)
+    thresholds, found = _thresholds(todo, block)
+    plans = todo.planner(thresholds).plans(todo.wanted)
+    labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in todo.wanted if name.group)]))
+    keep = {str(name.view) for name in todo.wanted if not measure_of(name).usual}
+    if set(labels) - {"doc"}:
+        keep = set(plans.views)
+    views, kept = count_views(todo, plans, block, keep=keep, found=found, progress=progress)
+    scores = _scores(todo, plans, views)
+    pairing = todo.pairing(TASKS[todo.table["task"]].source)
     return Result(
-        signature=Signature((("karat", __version__), ("data", f"{corpus.name}@{corpus.digest}"), *table.items())),
+        signature=todo.signature,
         profile=like,
         corpus=corpus.name,
         run=run.name,
         run_digest=run.digest,
-        scores={
-            f"{name}:{short}": score
-            for name, view in views.items()
-            for short, score in scored(view, short_names(detection=name in todo.detection)).items()
-        },
-        views={name: view.statistics for name, view in views.items()},
+        scores=scores,
+        views={name: view.statistics for name, view in views.items() if not view.whole},
+        totals={name: view.statistics for name, view in views.items() if view.whole},
         ids=corpus.ids,
-        skipped=pairing.skipped,
-        notes=notes(pairing, {name: view.statistics for name, view in views.items()}),
-        by=_grouped(pairing, labels, views, kept, wanted),
+        skipped=_skipped(todo, plans),
+        notes=(
+            *notes(pairing, {name: view.statistics for name, view in views.items()}),
+            *(best.note for best in found.values()),
+        ),
+        thresholds={name: best.threshold.at for name, best in found.items()},
+        by=_grouped(todo, labels, plans, views, kept),
         about_corpus=corpus.about,
         about_run=run.about,
-        shown=shown,
-        make_verdicts=lambda: verdict_table(pairing, _cases(pairing, todo.views, block)),
+        shown=todo.shown,
+        make_verdicts=lambda: verdict_table(_cases(todo, plans.views, block)),
     )
 
 
+def _thresholds(todo: Setting, block: int) -> tuple[dict[str, Threshold], dict[str, Chosen]]:
+    """The threshold of every relation in every task, and for those found by trying what was found."""
+    rule = threshold_of(todo.table)
+    plans = todo.planner().plans(todo.wanted)
+    bases = {
+        f"{plan.view.task or ''}/{plan.view.relation}": replace(plan.view, filters=()) for plan in plans.views.values()
+    }
+    if isinstance(rule, Threshold):
+        return dict.fromkeys(bases, rule), {}
+    how = EMPTY[todo.table["empty"]]
+    found = {}
+    for base, view in bases.items():
+        plan = plans.views[str(view)] if str(view) in plans.views else todo.planner().plan(view)
+        best = None if plan.weights_are_whole else best_threshold(plan, todo.pairing(plan.source), rule, how, block)
+        if best is not None:
+            found[base] = best
+    return {base: best.threshold for base, best in found.items()}, {str(bases[base]): b for base, b in found.items()}
+
+
 def count_views(
-    pairing: Pairing, todo: Plans, empty: str, block: int, *, keep: bool, progress: Progress | None
+    todo: Setting,
+    plans: Plans,
+    block: int,
+    *,
+    keep: set[str],
+    found: Mapping[str, Chosen],
+    progress: Progress | None = None,
 ) -> tuple[dict[str, View], dict[str, list[Verdicts]]]:
-    """The statistics of every view, and its verdicts where they are to be kept."""
-    weights = {name: np.empty((len(pairing.corpus), 4)) for name in todo.all}
-    kept: dict[str, list[Verdicts]] = {name: [] for name in todo.views}
+    """The statistics of every view, and the verdicts of those views whose verdicts are to be kept."""
+    counted = {name: plan for name, plan in plans.all.items() if not plan.weights_are_whole}
+    weights = {name: np.empty((len(todo.corpus), 4)) for name in counted}
+    kept: dict[str, list[Verdicts]] = {name: [] for name in keep & set(counted)}
 
     def count(first: int, last: int, cases: dict[str, Verdicts]) -> dict[str, Verdicts]:
         for name, table in cases.items():
             weights[name][first:last] = table.per_document(first, last)
-        return {name: cases[name] for name in todo.views} if keep else {}
+        return {name: cases[name] for name in kept}
 
-    for (first, last), cases in _judged(pairing, todo.all, block, count):
+    for (first, last), cases in _judged(todo, counted, block, count):
         for name, table in cases.items():
             kept[name].append(table)
         if progress is not None:
             progress(last - first)
     statistics = {name: Statistics(sums) for name, sums in weights.items()}
-    views = {
-        name: View(
-            statistics[name],
-            EMPTY[empty],
-            part=bool(plan.view.filters),
-            found=statistics[todo.detection[name]] if name in todo.detection else None,
-        )
-        for name, plan in todo.views.items()
-    }
-    return views, kept
+    return {name: _view(todo, plans, name, plan, statistics, kept, found) for name, plan in plans.views.items()}, kept
+
+
+def _view(
+    todo: Setting,
+    plans: Plans,
+    name: str,
+    plan: Plan,
+    statistics: Mapping[str, Statistics],
+    kept: Mapping[str, list[Verdicts]],
+    found: Mapping[str, Chosen],
+) -> View:
+    """What the measures of one view look at."""
+    empty = EMPTY[todo.table["empty"]]
+    pairing = todo.pairing(plan.source)
+    part = bool(plan.view.filters)
+    if plan.weights_are_whole:
+        return View(Statistics(plan.weights(pairing)[None]), empty, part, whole=True)
+    own = statistics[name]
+    base = found.get(str(replace(plan.view, filters=())))
+    return View(
+        own,
+        empty,
+        part,
+        found=statistics[plans.detection[name]] if name in plans.detection else None,
+        per_item=plan.relation.credit is not None,
+        macro=own.gold > 0 if todo.table["macro"] == "gold-documents" else None,
+        present=part and base is not None and _present(todo, plan),
+        ranking=(lambda: ranking_of(pairing, joined(kept[name]))) if plan.relation.level == "document" else None,
+        scored=lambda: scores_of(pairing, joined(kept[name])),
+    )
+
+
+def _present(todo: Setting, plan: Plan) -> bool:
+    """Whether a filtered view had any case before its threshold."""
+    pairing, everything = todo.pairing(plan.source), plan.above(Threshold())
+    size = len(todo.corpus)
+    gold, answers = everything.select.of(pairing.gold(0, size), pairing.answers(0, size))
+    return bool(len(gold.items) or len(answers.items))
+
+
+def _scores(todo: Setting, plans: Plans, views: Mapping[str, View]) -> dict[str, Scored]:
+    """All measures of every view that it has by itself, and all that were asked for."""
+    asked: dict[str, list[str]] = {name: [] for name in [*views, *plans.means]}
+    for measure in todo.wanted:
+        if measure.group is None:
+            asked[str(measure.view)].append(measure.short)
+    scores: dict[str, Scored] = {}
+    for name, view in views.items():
+        shorts = list(dict.fromkeys([*short_names(detection=name in plans.detection), *asked[name]]))
+        scores |= {f"{name}:{short}": score for short, score in scored(view, shorts).items()}
+    for name, parts in plans.means.items():
+        for short in dict.fromkeys([*short_names(detection=False), *asked[name]]):
+            scores[f"{name}:{short}"] = _mean_of({part: views[part].score(short) for part in parts})
+    return scores
+
+
+def _mean_of(parts: Mapping[str, Scored]) -> Scored:
+    """The mean of the scores of several views; undefined if one of them is."""
+    values = [score.value for score in parts.values() if score.value is not None]
+    for name, score in parts.items():
+        if score.value is None:
+            return Scored(None, 0, f"{name}: {score.reason}")
+    return Scored(sum(values) / len(values), len(values))
 
 
 def _judged(
-    pairing: Pairing,
-    todo: Mapping[str, Plan],
+    todo: Setting,
+    plans: Mapping[str, Plan],
     size: int,
     then: Callable[[int, int, dict[str, Verdicts]], dict[str, Verdicts]],
 ) -> Iterator[tuple[tuple[int, int], dict[str, Verdicts]]]:
@@ -136,12 +297,18 @@ def _judged(
 
     Blocks are judged in parallel, a few ahead, and come in their order.
     """
+    pairings = {source: todo.pairing(source) for source in {plan.source for plan in plans.values()}}
 
     def judge(first: int, last: int) -> dict[str, Verdicts]:
-        gold, answers, known = pairing.gold(first, last), pairing.answers(first, last), Located()
-        return then(first, last, {name: plan.verdicts(gold, answers, known) for name, plan in todo.items()})
+        cases: dict[str, Verdicts] = {}
+        for source, pairing in pairings.items():
+            gold, answers, known = pairing.gold(first, last), pairing.answers(first, last), Located()
+            for name, plan in plans.items():
+                if plan.source == source:
+                    cases[name] = plan.verdicts(gold, answers, known)
+        return then(first, last, cases)
 
-    blocks = list(pairing.blocks(size))
+    blocks = [(first, min(first + size, len(todo.corpus))) for first in range(0, len(todo.corpus), size)]
     if len(blocks) == 1:
         yield blocks[0], judge(*blocks[0])
         return
@@ -153,30 +320,48 @@ def _judged(
             yield block, waiting.popleft().result()
 
 
-def _cases(pairing: Pairing, todo: Mapping[str, Plan], block: int) -> Iterator[tuple[str, Verdicts]]:
-    for _, found in _judged(pairing, todo, block, lambda first, last, cases: cases):
-        yield from found.items()
+def _cases(todo: Setting, plans: Mapping[str, Plan], block: int) -> Iterator[tuple[Pairing, str, Verdicts]]:
+    counted = {name: plan for name, plan in plans.items() if not plan.weights_are_whole}
+    for _, found in _judged(todo, counted, block, lambda first, last, cases: cases):
+        for name, cases in found.items():
+            yield todo.pairing(counted[name].source), name, cases
+
+
+def _skipped(todo: Setting, plans: Plans) -> dict[str, int]:
+    """What was left out, in words; only what occurs."""
+    sources = {plan.source for plan in plans.views.values()}
+    counts = dict(todo.pairing(TASKS[todo.table["task"]].source).skipped)
+    counts |= left_out(todo.corpus, todo.run, sources)
+    for plan in plans.views.values():
+        if plan.select.rules.given is not None and not plan.view.filters:
+            pairing, size = todo.pairing(plan.source), len(todo.corpus)
+            count = plan.select.off_given(pairing.gold(0, size), pairing.answers(0, size))
+            counts[f"answers that {plan.view} leaves out because no given mention has their span"] = count
+    return {name: count for name, count in counts.items() if count}
 
 
 def _grouped(
-    pairing: Pairing,
+    todo: Setting,
     labels: Sequence[str],
+    plans: Plans,
     views: Mapping[str, View],
     kept: Mapping[str, list[Verdicts]],
-    wanted: Sequence[MeasureName],
 ) -> Groups:
     """The scores by each label; a value that a measure names must be among them."""
     groups: Groups = {}
+    divided = {name: view for name, view in views.items() if not view.whole}
     for label in labels:
         if label == "doc":
-            groups[label] = {name: by_document(pairing.corpus.ids, view) for name, view in views.items()}
-        else:
-            fold = by_label(pairing, label)
-            groups[label] = {name: fold(joined(kept[name]), view.empty) for name, view in views.items()}
-    for name in wanted:
+            groups[label] = {name: by_document(todo.corpus.ids, view) for name, view in divided.items()}
+            continue
+        folds = {source: by_label(todo.pairing(source), label) for source in {p.source for p in plans.views.values()}}
+        groups[label] = {
+            name: folds[plans.views[name].source](joined(kept[name]), view) for name, view in divided.items()
+        }
+    for name in todo.wanted:
         if name.group is not None:
             label, value = name.group
-            known = groups[label][str(name.view)]
+            known = groups[label].get(str(name.view), {})
             if value not in known:
                 raise UnknownNameError(f"value of {label}", value, known)
             if name.short not in known[value].measures:

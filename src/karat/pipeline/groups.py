@@ -17,11 +17,10 @@ from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts
 from karat.pipeline.folds import View, scored, short_names
 from karat.registry import get
-from karat.spec.empty import EmptyRule
 from karat.spec.measure import Measure
 
 
-def by_label(pairing: Pairing, label: str) -> Callable[[Verdicts, EmptyRule], dict[str, Group]]:
+def by_label(pairing: Pairing, label: str) -> Callable[[Verdicts, View], dict[str, Group]]:
     """How to group the verdicts of this corpus and run by a label.
 
     Unmatched answers are credited to the answer's values, all else to the gold's. A case with several values
@@ -31,11 +30,11 @@ def by_label(pairing: Pairing, label: str) -> Callable[[Verdicts, EmptyRule], di
     gold, answers = facet(labels, label, labels), answer_facet(pairing.run.answers, label, labels)
     names = sorted({*gold.names, *answers.names})
     reason = None if answers.given else f"answers carry no {label}: precision by {label} is unknown"
-    return lambda cases, empty: _grouped(cases, names, gold, answers, empty, reason)
+    return lambda cases, view: _grouped(cases, names, gold, answers, view, reason)
 
 
 def _grouped(
-    cases: Verdicts, names: list[str], gold: Facet, answers: Facet, empty: EmptyRule, note: str | None
+    cases: Verdicts, names: list[str], gold: Facet, answers: Facet, view: View, note: str | None
 ) -> dict[str, Group]:
     place = {name: code for code, name in enumerate(names)}
     weights = cases.weights()
@@ -59,7 +58,7 @@ def _grouped(
     groups = {}
     for value, low, high in zip(present.tolist(), begin, np.append(begin, len(keys))[1:], strict=True):
         statistics = Statistics(sums[low:high])
-        scores = scored(View(statistics, empty, part=True), shorts) | unknown
+        scores = scored(View(statistics, view.empty, part=True, per_item=view.per_item), shorts) | unknown
         groups[names[value]] = Group(counts=counted(statistics.weights.sum(axis=0)), note=note, **fields(scores))
     return groups
 
@@ -67,8 +66,11 @@ def _grouped(
 def by_document(ids: Arrow, view: View) -> dict[str, Group]:
     """The scores of each document by itself."""
     shorts = [short for short in short_names(detection=False) if short.startswith("micro.")]
-    rule = view.empty._replace(totals=view.empty.parts if view.part else view.empty.documents)
+    rule = view.empty._replace(totals=view.empty.documents, part_totals=view.empty.part_documents)
     return {
-        document: Group(counts=counted(row), **fields(scored(View(Statistics(row[None]), rule, view.part), shorts)))
+        document: Group(
+            counts=counted(row),
+            **fields(scored(View(Statistics(row[None]), rule, view.part, per_item=view.per_item), shorts)),
+        )
         for document, row in zip(ids.to_pylist(), view.statistics.weights, strict=True)
     }

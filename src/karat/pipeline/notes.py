@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from karat.matching.pairing import Pairing
 from karat.model.columns import Mentions
 from karat.model.statistics import Statistics
@@ -30,7 +32,7 @@ def _taken_from_labels(pairing: Pairing) -> Iterator[str]:
 
 def _foreign_ids(pairing: Pairing) -> Iterator[str]:
     gold, answers = pairing.corpus.labels.names, pairing.run.answers.names
-    if len(gold) and len(answers) and not (pairing.answer_codes[: len(answers)] < len(gold)).any():
+    if len(gold) and len(answers) and not np.isin(pairing.answer_entity, pairing.gold_entity[pairing.gold_entity >= 0]).any():
         yield (
             f"no entity id of the answers occurs in the gold standard (gold has {gold[0].as_py()!r}, answers have "
             f"{answers[0].as_py()!r}): ids are compared as written"

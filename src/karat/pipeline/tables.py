@@ -16,9 +16,9 @@ from karat.model.verdict import Outcome, Verdicts, Weights
 _OUTCOMES = pa.array([outcome.label for outcome in Outcome])
 
 
-def verdict_table(pairing: Pairing, cases: Iterable[tuple[str, Verdicts]]) -> Arrow:
+def verdict_table(cases: Iterable[tuple[Pairing, str, Verdicts]]) -> Arrow:
     """One row per case and view, in the order of documents and then of spans."""
-    parts = [_table(pairing, view, verdicts) for view, verdicts in cases]
+    parts = [_table(pairing, view, verdicts) for pairing, view, verdicts in cases]
     return pa.concat_tables(parts)
 
 

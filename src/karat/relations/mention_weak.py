@@ -7,4 +7,5 @@ RELATION = Relation(
     title="Weak mention match",
     says="The answer overlaps the mention, whatever it is linked to.",
     located=overlapping,
+    loose=True,
 )

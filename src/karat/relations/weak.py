@@ -7,6 +7,7 @@ RELATION = Relation(
     title="Weak annotation match",
     says="The answer overlaps the mention and is linked to the same entity.",
     located=overlapping,
+    loose=True,
     degree=same_entity,
     detection="mention-weak",
 )

@@ -28,22 +28,62 @@ class Empty(NamedTuple):
 
 
 class EmptyRule(NamedTuple):
-    """One table each for documents, for documents in a part of the data (a filter, a label value), for totals."""
+    """What holds for documents and for totals, and for both in a part of the data (a filter, a label value)."""
 
+    says: str
     documents: Empty
-    parts: Empty
     totals: Empty
+    part_documents: Empty
+    part_totals: Empty
+
+    def levels(self) -> dict[str, Empty]:
+        """The tables by what they are about."""
+        return {
+            "a document": self.documents,
+            "a total": self.totals,
+            "a document in a filtered view or group": self.part_documents,
+            "the total of a filtered view or group": self.part_totals,
+        }
 
 
-_UNDEFINED = Triple(None, None, None)
-_NO_GOLD = Triple(0.0, None, 0.0)
-_NO_ANSWERS = Triple(None, 0.0, 0.0)
+_NONE, _ZERO, _ONE = Triple(None, None, None), Triple(0.0, 0.0, 0.0), Triple(1.0, 1.0, 1.0)
+_NO_GOLD, _NO_ANSWERS = Triple(0.0, None, 0.0), Triple(None, 0.0, 0.0)
+_FAIR = Empty(_NONE, _NO_GOLD, _NO_ANSWERS)
+_GERBIL = Empty(_ONE, _ZERO, _ZERO)
+_BAT = Empty(_ONE, Triple(0.0, 1.0, 0.0), Triple(1.0, 0.0, 0.0))
+_NELEVAL = Empty(_ZERO, _ZERO, _ZERO)
 
 EMPTY: dict[str, EmptyRule] = {
     "fair": EmptyRule(
-        documents=Empty(Triple(1.0, 1.0, 1.0), _NO_GOLD, _NO_ANSWERS),
-        parts=Empty(_UNDEFINED, _NO_GOLD, _NO_ANSWERS),
-        totals=Empty(_UNDEFINED, _NO_GOLD, _NO_ANSWERS),
+        "A document without gold and without answers scores 1; without gold alone P 0, R undefined, F1 0; without "
+        "answers alone P undefined, R 0, F1 0. A document that a filter or label value leaves empty, and a total "
+        "without any case, is undefined.",
+        documents=_FAIR._replace(both=_ONE),
+        totals=_FAIR,
+        part_documents=_FAIR,
+        part_totals=_FAIR,
+    ),
+    "gerbil": EmptyRule(
+        "Without gold and without answers P, R and F1 are 1, in filtered views too; without one of the two they are "
+        "0. A filtered view without any case in the whole corpus has no scores.",
+        documents=_GERBIL,
+        totals=_GERBIL,
+        part_documents=_GERBIL,
+        part_totals=_GERBIL._replace(both=_NONE),
+    ),
+    "bat": EmptyRule(
+        "Without answers P is 1 and without gold R is 1, which gives F1 0 if the other side is there and 1 if not.",
+        documents=_BAT,
+        totals=_BAT,
+        part_documents=_BAT,
+        part_totals=_BAT,
+    ),
+    "zero": EmptyRule(
+        "A score that would divide by zero is 0.",
+        documents=_NELEVAL,
+        totals=_NELEVAL,
+        part_documents=_NELEVAL,
+        part_totals=_NELEVAL,
     ),
 }
 """`fair`: a document with nothing to find, in which nothing was found, was answered perfectly; but a document that

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from karat.model.columns import Floats
 from karat.model.result import Scored
 from karat.model.statistics import Statistics
 from karat.spec.empty import Empty
+from karat.stats.ranking import Ranking
 
 
 class Lookup(Protocol):
@@ -27,11 +28,12 @@ class Lookup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number made from statistics.
+    """A number made from what a view counts, in one of four ways.
 
-    Either `values`: one value for each row of statistics, NaN where undefined, from which Karat makes micro (of
-    the sum), macro (the mean over documents where defined), intervals and tests. Or `derive`: from other
-    measures of the view. `undefined` says when there is no value.
+    `values`: one value for each row of statistics, NaN where undefined, from which Karat makes micro (of the sum),
+    macro (the mean over documents where defined), intervals and tests. `derive`: from other measures of the view.
+    `ranked`: one value for each document from its ranked answers, down to a cut-off, averaged by macro. `scored`: from
+    the scores of all answers and how right each is. `undefined` says when there is no value.
     A measure `of_gold` does not look at unmatched answers.
     """
 
@@ -41,6 +43,14 @@ class Measure:
     aggregates: tuple[str, ...]
     values: Callable[[Statistics, Empty], Floats] | None = None
     derive: Callable[[Lookup], Scored] | None = None
+    ranked: Callable[[Ranking, int | None], Floats] | None = None
+    scored: Callable[[Floats, Floats], float | None] | None = None
+    cutoff: Literal["none", "optional", "required"] = "none"
     needs_detection: bool = False
     of_gold: bool = False
     note: str = ""
+
+    @property
+    def usual(self) -> bool:
+        """Whether every view has it, asked for or not."""
+        return self.ranked is None and self.scored is None

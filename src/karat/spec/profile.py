@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from karat.errors import KaratError, UnknownNameError
+from karat.errors import UnknownNameError, UsageError
+from karat.spec.empty import EMPTY
+from karat.spec.task import TASKS, task_named
 
 
 class Choice(NamedTuple):
@@ -21,9 +23,14 @@ class Choice(NamedTuple):
 
 
 CHOICES: dict[str, Choice] = {
-    "task": Choice(
-        "Task",
-        {"a2kb": "The system marks the mentions in the text and links them; both are scored."},
+    "task": Choice("Task", {name: task.says for name, task in TASKS.items()}),
+    "given": Choice(
+        "Given mentions",
+        {
+            "exact": "Where mentions are given, only answers on exactly their spans count.",
+            "best-overlap": "Where mentions are given, each takes the entity of the answer that overlaps it and has "
+            "the highest score, the first on ties; all other answers are left out.",
+        },
     ),
     "match": Choice(
         "Relations",
@@ -40,17 +47,37 @@ CHOICES: dict[str, Choice] = {
             "takes the first free answer that matches it.",
             "membership": "An answer is right if it matches any mention, and a mention is found if any answer "
             "matches it; one answer may serve several mentions.",
+            "answers": "An answer is right if it matches any mention, and a mention is missed if no answer matches "
+            "it; recall divides the right answers by the right answers and the missed mentions.",
+            "first": "Each mention takes the first answer of the file that matches it, and several may take the same. "
+            "Taken answers are right, answers that match nothing are wrong, and the others are not counted; recall "
+            "divides the right answers by the right answers and the missed mentions.",
         },
     ),
     "nil": Choice(
         "NIL",
-        {"explicit": "NIL is a class of its own: NIL is right where the gold standard says NIL, and only there."},
+        {
+            "explicit": "NIL is a class of its own: NIL is right where the gold standard says NIL, and only there.",
+            "emerging": "An id that begins with none of the known prefixes is an emerging entity, like NIL; any two "
+            "of them match, and none matches an entity of the knowledge base.",
+            "dropped": "Mentions and answers linked to NIL are left out.",
+        },
+    ),
+    "prefixes": Choice(
+        "Prefixes of the knowledge base",
+        {
+            "none": "All ids are those of the knowledge base.",
+            "gerbil": "Ids of the knowledge base begin with one of GERBIL's prefixes: DBpedia resources and ontology, "
+            "DUL and its d0 module, Wikidata entities, d-nb.info.",
+        },
+        open="Ids of the knowledge base begin with one of: {}.",
     ),
     "optional": Choice(
         "Optional mentions",
         {
             "ignored": "An optional mention is never missed and an answer that matches it is not counted; a wrong "
-            "link on it is a false positive."
+            "link on it is a false positive.",
+            "required": "Optional mentions count like all others.",
         },
     ),
     "alternatives": Choice(
@@ -58,42 +85,92 @@ CHOICES: dict[str, Choice] = {
         {
             "unit": "A mention with several accepted links or segmentations counts once: found if one of its "
             "alternatives is (of a segmentation, all required parts), else missed; answers that match none of "
-            "them are false positives as usual."
+            "them are false positives as usual.",
+            "separate": "Every alternative counts as a mention of its own.",
         },
     ),
     "unlinked": Choice(
         "Answers without link",
         {
             "detection": "An answer without link counts only where links are not compared; a link on a gold span "
-            "that names no entity is not counted."
+            "that names no entity is not counted.",
+            "absent": "Spans without link are absent, in the gold standard as in the answers, where links are "
+            "compared.",
+            "nil": "A span without link is taken for NIL.",
+        },
+    ),
+    "overlaps": Choice(
+        "Overlapping annotations",
+        {
+            "kept": "Annotations that overlap each other all count.",
+            "longest": "For relations that ask only for overlap, both sides are thinned first: from left to right, "
+            "of annotations that overlap the one kept last the longer stays.",
+        },
+    ),
+    "duplicates": Choice(
+        "Duplicates",
+        {
+            "kept": "An annotation given twice counts twice, but entities of documents count once.",
+            "counted": "An annotation given twice counts twice, and so does an entity named twice in a document.",
+            "once": "An annotation with the same span and the same id as another counts once.",
+        },
+    ),
+    "typing": Choice(
+        "Types",
+        {
+            "shared": "Types are right if the mention and the answer share one.",
+            "ancestors": "Types are compared by their first: equal ones are right, and a class above the gold one, k "
+            "edges up, earns 0.5 to the power of k.",
+            "descendants": "Types are compared by their first: equal ones are right, and a class below the gold one, "
+            "k edges down, earns 0.5 to the power of k.",
+            "subclasses": "Mentions and answers are matched by their spans. Both sets of types are extended by all "
+            "sub-classes and reduced to those of the knowledge base; precision and recall are those of the sets, 1 if "
+            "both are empty, and are averaged over the mentions and the answers that match none.",
         },
     ),
     "span": Choice(
         "Evaluation span",
         {"inside": "Only mentions and answers that lie wholly inside a document's evaluation span count."},
     ),
-    "empty": Choice(
-        "Empty documents",
-        {
-            "fair": "A document without gold and without answers scores 1; without gold alone P 0, R undefined, "
-            "F1 0; without answers alone P undefined, R 0, F1 0. A document that a filter or label value leaves "
-            "empty, and a total without any case, is undefined."
-        },
-    ),
+    "empty": Choice("Empty documents", {name: rule.says for name, rule in EMPTY.items()}),
     "macro": Choice(
         "Macro scores",
-        {"defined": "Macro scores are means over the documents in which the measure is defined."},
+        {
+            "defined": "Macro scores are means over the documents in which the measure is defined.",
+            "gold-documents": "Macro scores are means over the documents that have something to find.",
+        },
     ),
     "threshold": Choice(
         "Threshold",
-        {"none": "All answers count, whatever their score."},
-        open="Only answers with a score of at least {} count, and answers without score.",
+        {
+            "none": "All answers count, whatever their score.",
+            "oracle": "Oracle: of all scores that occur, the one is the threshold that gives the best micro F1 on "
+            "this very corpus (the lowest on ties); answers with at least this score count, and answers without.",
+            "oracle-gerbil": "Oracle: no threshold, or that score which answers have to exceed for the best micro F1 "
+            "on this very corpus (the lowest on ties); answers without score always count.",
+            "oracle-bat": "Oracle: of 0, 1/128, … 1 the threshold that gives the best macro F1 on this very corpus "
+            "(the lowest on ties); answers with at least this score count, and answers without.",
+            "oracle-bat-paper": "Oracle: of 0, 1/128, … 1 the threshold that gives the best micro F1 on this very "
+            "corpus (the lowest on ties); answers with at least this score count, and answers without.",
+        },
+        open="Only answers with a score of at least (or, after >, above) {} count, and answers without score.",
     ),
     "ids": Choice(
         "Entity ids",
-        {"as-written": "Entities are the same if their ids are written alike, or if they share a `same_as` id."},
+        {
+            "as-written": "Entities are the same if their ids are written alike, or if they share a `same_as` id.",
+            "resolved": "Ids of both sides are replaced by what the knowledge base redirects them to or holds for "
+            "the same; then entities are the same if their ids are, or if they share a `same_as` id.",
+        },
     ),
-    "kb": Choice("Knowledge base", {"none": "No knowledge base was used."}),
+    "missing": Choice(
+        "Ids that the knowledge base does not know",
+        {
+            "distinct": "Ids that the knowledge base does not know are compared like others.",
+            "alike": "All ids that the knowledge base does not know are one and the same entity.",
+        },
+    ),
+    "kb": Choice("Knowledge base", {"none": "No knowledge base was used."}, open="The knowledge base is {}."),
     "seed": Choice("Seed", {}, open="Random numbers start from seed {}; no score without interval uses any."),
 }
 """Every convention, in the order of the signature."""
@@ -110,26 +187,69 @@ class Profile:
 
 
 def chosen(profile: Profile, overrides: Mapping[str, str]) -> dict[str, str]:
-    """The choices of a profile with some of them overridden; unknown names and values are errors."""
+    """The choices of a profile with some of them overridden.
+
+    Unknown names and values are errors, and so are choices that contradict each other.
+    """
+    known = {}
     for name, value in overrides.items():
         if name not in CHOICES:
             raise UnknownNameError("choice", name, CHOICES)
+        known[name] = task_named(value) if name == "task" else value
         choice = CHOICES[name]
-        if value not in choice.values and not choice.open:
+        if known[name] not in choice.values and not choice.open:
             raise UnknownNameError(f"value of {name}", value, choice.values)
-    both = {**profile.choices, **overrides}
-    return {name: both[name] for name in CHOICES}
+    both = {**profile.choices, **known}
+    table = {name: both[name] for name in CHOICES}
+    for rule in CONTRADICTIONS:
+        if rule.holds(table):
+            raise UsageError(rule.says)
+    return table
 
 
-def threshold_of(choices: Mapping[str, str]) -> float | None:
-    """The score below which answers are left out, or None."""
-    text = choices["threshold"]
-    if text == "none":
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if value != value:
-        raise KaratError(f"threshold {text!r} is no number. Give a number, or 'none'.")
-    return value
+class Contradiction(NamedTuple):
+    """Choices that cannot hold together, and what to do about it."""
+
+    holds: Callable[[Mapping[str, str]], bool]
+    says: str
+
+
+CONTRADICTIONS: tuple[Contradiction, ...] = (
+    Contradiction(
+        lambda c: c["nil"] == "emerging" and c["prefixes"] == "none",
+        "nil=emerging needs to know which ids are those of the knowledge base, and prefixes=none says that all are. "
+        "Set prefixes=gerbil, or the prefixes themselves.",
+    ),
+    Contradiction(
+        lambda c: c["prefixes"] != "none" and c["nil"] != "emerging" and c["typing"] != "subclasses",
+        "prefixes tell emerging entities from others, which only nil=emerging (and typing=subclasses) makes use of. "
+        "Set nil=emerging, or prefixes=none.",
+    ),
+    Contradiction(
+        lambda c: c["ids"] == "resolved" and c["kb"] == "none",
+        "ids=resolved needs a knowledge base. Give one with --kb, or set ids=as-written.",
+    ),
+    Contradiction(
+        lambda c: c["missing"] == "alike" and c["ids"] != "resolved",
+        "missing=alike needs ids=resolved and a knowledge base that lists its entities. Give one, or set "
+        "missing=distinct.",
+    ),
+)
+
+GERBIL_PREFIXES = (
+    "http://dbpedia.org/resource/",
+    "http://dbpedia.org/ontology/",
+    "http://ontologydesignpatterns.org/ont/dul/",
+    "http://www.ontologydesignpatterns.org/ont/dul/",
+    "http://ontologydesignpatterns.org/ont/wikipedia/d0.owl",
+    "http://www.ontologydesignpatterns.org/ont/wikipedia/d0.owl",
+    "http://www.wikidata.org/entity/",
+    "http://d-nb.info/",
+)
+
+
+def prefixes_of(choices: Mapping[str, str]) -> tuple[str, ...] | None:
+    """How the ids of the knowledge base begin, or None where all ids are its own."""
+    named: dict[str, tuple[str, ...] | None] = {"none": None, "gerbil": GERBIL_PREFIXES}
+    text = choices["prefixes"]
+    return named[text] if text in named else tuple(text.split(" "))

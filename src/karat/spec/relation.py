@@ -17,8 +17,10 @@ class Relation:
     `located` finds the pairs that may stand at the same place (it is called once for all relations that share it),
     `place` says which of them do, and is None where all do. `degree` says how right the link of each such pair is,
     from 0 or False (a wrong link) to 1 or True, and is None where any link will do; degrees between the two need
-    `graded`. A relation that compares links leaves out answers without one. `detection` names the relation that asks
-    only for the place. At the level of documents each entity counts once per document.
+    `graded`. A relation that compares links leaves out answers without one, and one that compares types those
+    without. `detection` names the relation that asks only for the place. A `loose` relation asks for less than an exact
+    span. At the level of documents each entity counts once per document. `credit` says, for pairs that were matched,
+    what they add to precision and to recall; then scores are means over items.
     """
 
     title: str
@@ -29,8 +31,11 @@ class Relation:
     graded: bool = False
     detection: str | None = None
     level: Literal["mention", "document"] = "mention"
+    loose: bool = False
+    typed: bool = False
+    credit: Callable[[Items, Items, Pairs], Floats] | None = None
 
     @property
     def links(self) -> bool:
         """Whether entities are compared at all."""
-        return self.degree is not None or self.level == "document"
+        return (self.degree is not None and not self.typed) or self.level == "document"

@@ -1,0 +1,138 @@
+"""From what was annotated to what a task compares: a harder problem's data as data of an easier one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+
+from karat.errors import UsageError
+from karat.matching.merging import merged
+from karat.model.arrow import Arrow
+from karat.model.columns import NO_LINK, Mentions, mentions
+from karat.model.corpus import Corpus
+from karat.model.document import Reply
+from karat.model.run import Run
+from karat.spec.task import ALSO, TASKS, Source, Task
+
+SEPARATOR = "\t"
+"""Stands between subject, predicate and object where a statement is written as one id."""
+
+
+def reduced(corpus: Corpus, run: Run, source: Source) -> tuple[Corpus, Run]:
+    """Both sides with what is compared in place of their labels and answers."""
+    if source == "entities":
+        if _length(corpus.table, "tags"):
+            corpus = replace(corpus, labels=_tags(corpus.table))
+        if _length(run.table, "tags"):
+            run = replace(run, answers=_tags(run.table), repeated=0)
+    elif source == "statements":
+        corpus = replace(corpus, labels=_statements(corpus.table))
+        run = replace(run, answers=_statements(run.table), repeated=0)
+    elif source == "merged":
+        run = Run.of((_merged(reply) for reply in run), name=run.name)
+    return corpus, run
+
+
+def left_out(corpus: Corpus, run: Run, sources: set[Source]) -> dict[str, int]:
+    """Tags and relations that no task looked at."""
+    parts: dict[str, Source] = {"tags": "entities", "relations": "statements"}
+    return {
+        f"{side} {column} not scored": _length(table, column)
+        for column, source in parts.items()
+        if source not in sources
+        for side, table in (("gold", corpus.table), ("answer", run.table))
+    }
+
+
+def demand(name: str, corpus: Corpus, run: Run) -> None:
+    """Raise `UsageError`, which says what is possible, if the data is not that of a task or a harder one."""
+    lacking = _lacking(TASKS[name], corpus, run)
+    if lacking:
+        bat = {known: also for also, known in ALSO.items() if also.endswith("2w")}
+        possible = [known for known, task in TASKS.items() if not task.parts and not _lacking(task, corpus, run)]
+        listed = ", ".join(f"{known} ({bat[known].upper()})" if known in bat else known for known in possible)
+        raise UsageError(f"task {name} cannot be scored: {lacking}. Possible here: {listed or 'none'}.")
+
+
+def _lacking(task: Task, corpus: Corpus, run: Run) -> str:
+    """What is missing for a task, in words; nothing is, where a side is empty."""
+    if task.parts:  # what serves one part need not serve the others
+        lacking = [_lacking(TASKS[part.task], corpus, run) for part in task.parts]
+        return lacking[0] if all(lacking) else ""
+    for what, name, table, items in (
+        ("the gold standard", corpus.name, corpus.table, corpus.labels),
+        ("the run", run.name, run.table, run.answers),
+    ):
+        tags, statements = _length(table, "tags"), _length(table, "relations")
+        if task.source in ("mentions", "merged") and not len(items) and (tags or statements):
+            return f"{what} ({name}) has {'tags' if tags else 'relations'} but no mentions"
+        if task.needs == "links" and not (task.source == "entities" and tags):
+            if len(items) and (items.entity == NO_LINK).all():
+                return f"{what} ({name}) has mentions without links"
+            if not len(items) and statements:
+                return f"{what} ({name}) has relations but no entities"
+        if task.needs == "types" and len(items) and items.field("types") is None:
+            return f"{what} ({name}) has mentions without types"
+        if task.needs == "statements" and not statements and (len(items) or tags):
+            return f"{what} ({name}) has no relations"
+    if task.scored or task.ranked:
+        answers = _tags(run.table) if task.source == "entities" and _length(run.table, "tags") else run.answers
+        order = answers.field("score") is not None or (task.ranked and answers.field("rank") is not None)
+        if len(answers) and not order:
+            return f"the answers ({run.name}) have no scores{' or ranks' * task.ranked}"
+    return ""
+
+
+def _tags(table: Arrow) -> Mentions:
+    """Tags as mentions without a place."""
+    return mentions(pa.chunked_array([_placed(chunk) for chunk in table.column("tags").chunks]))
+
+
+def _placed(lists: Arrow) -> Arrow:
+    """A list of structures with an entity, as such a list of mentions at no place."""
+    values = lists.flatten()
+    names = [values.type.field(i).name for i in range(values.type.num_fields)]
+    nowhere = pa.array(np.zeros(len(values), np.int32))
+    columns = [nowhere, nowhere, *(values.field(name) for name in names)]
+    lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(columns, ["start", "end", *names]))
+
+
+def _statements(table: Arrow) -> Mentions:
+    """Statements as entities: every way to write subject, predicate and object is one of its ids.
+
+    Two statements share such an id exactly if their subjects, predicates and objects share one each.
+    """
+    rows = table.column("relations").to_pylist() if "relations" in table.column_names else [None] * table.num_rows
+    column = [
+        [
+            {"entity": ids[0], "same_as": ids[1:], "score": row.get("score")}
+            for row in statements or ()
+            for ids in [[SEPARATOR.join(parts) for parts in product(*_parts(row))]]
+        ]
+        for statements in rows
+    ]
+    kind = pa.struct([("entity", pa.string()), ("same_as", pa.list_(pa.string())), ("score", pa.float64())])
+    return mentions(pa.chunked_array([_placed(pa.array(column, pa.list_(kind)))]))
+
+
+def _parts(row: dict[str, object]) -> list[list[str]]:
+    found = []
+    for part in ("subject", "predicate", "object"):
+        more = row.get(f"{part}_same_as")
+        found.append([str(row[part]), *(more if isinstance(more, list) else ())])
+    return found
+
+
+def _merged(reply: Reply) -> Reply:
+    return Reply(reply.id, merged(reply.answers))
+
+
+def _length(table: Arrow, name: str) -> int:
+    if name not in table.column_names:
+        return 0
+    return sum(len(chunk.flatten()) for chunk in table.column(name).chunks)

@@ -1,0 +1,307 @@
+"""Scores at every threshold, exactly and from one sort; and the best threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from karat.matching.judge import Located, contested
+from karat.matching.pairing import Pairing
+from karat.model.columns import Bools, Floats, Ints, Longs
+from karat.model.items import Answers, Gold, Items
+from karat.model.statistics import Statistics
+from karat.model.verdict import Outcome, Verdicts
+from karat.pipeline.folds import View
+from karat.pipeline.plan import Plan
+from karat.spec.empty import EmptyRule
+from karat.spec.threshold import STEPS, Sweep, Threshold
+
+_PAIRED = (Outcome.TP, Outcome.WRONG_LINK)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """How the statistics of documents change as the threshold falls.
+
+    `base` are those of each document without any scored answer. As the threshold reaches `score`, those of `document`
+    change by `kinds[kind]`.
+    """
+
+    base: Floats
+    document: Ints
+    score: Floats
+    kind: Longs
+    kinds: Floats
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores over all thresholds.
+
+    `score` are the distinct scores from the highest to the lowest. Row 0 of `weights` is what answers without score
+    alone give, row i what those give whose score is at least `score[i - 1]`.
+    """
+
+    score: Floats
+    weights: Floats
+    steps: Steps
+    view: View
+
+    def place(self, threshold: Threshold) -> int:
+        """The row of a threshold."""
+        if threshold.at is None:
+            return len(self.score)
+        rising = -self.score
+        return int(np.searchsorted(rising, -threshold.at, side="left" if threshold.strict else "right"))
+
+    def values(self, short: str) -> Floats:
+        """A measure at every row, NaN where it is not defined: `micro.p`, `micro.r`, `micro.f1` or a macro one."""
+        if short.startswith("micro."):
+            total = replace(self.view, statistics=Statistics(self.weights), macro=None, known={})
+            return total.at_totals(short)
+        return self._macro(short)
+
+    def _macro(self, short: str) -> Floats:
+        """The mean over documents at every row: each change of a document's value is one step of the sum."""
+        steps = self.steps
+        documents = len(steps.base)
+        order = np.lexsort((-steps.score, steps.document))
+        document, score = steps.document[order], steps.score[order]
+        running = np.cumsum(steps.kinds[steps.kind[order]], axis=0)
+        last = np.ones(len(order), np.bool_)
+        last[:-1] = (document[1:] != document[:-1]) | (score[1:] != score[:-1])
+        document, score, running = document[last], score[last], running[last]
+        first = np.ones(len(document), np.bool_)
+        first[1:] = document[1:] != document[:-1]
+        before = np.concatenate([np.zeros((1, 4)), running[:-1]])
+        # What earlier documents added up to is taken off again.
+        own = running - before[np.flatnonzero(first)][np.cumsum(first) - 1] if len(document) else running
+        start = replace(self.view, statistics=Statistics(steps.base), known={}).per_document(short)
+        later = replace(
+            self.view,
+            statistics=Statistics(steps.base[document] + own),
+            macro=None if self.view.macro is None else self.view.macro[document],
+            known={},
+        ).per_document(short)
+        previous = np.where(first, start[document], np.concatenate([[np.nan], later[:-1]])) if len(document) else later
+        change = np.nan_to_num(later) - np.nan_to_num(previous)
+        defined = (~np.isnan(later)).astype(np.int64) - (~np.isnan(previous)).astype(np.int64)
+        by_score = np.argsort(-score, kind="stable")
+        ends = np.searchsorted(-score[by_score], -self.score, side="right")
+        sums = np.concatenate([[0.0], np.cumsum(change[by_score])])[np.concatenate([[0], ends])]
+        counts = np.concatenate([[0], np.cumsum(defined[by_score])])[np.concatenate([[0], ends])]
+        total, number = np.nansum(start) + sums, int((~np.isnan(start)).sum()) + counts
+        assert len(start) == documents
+        means: Floats = np.divide(total, number, out=np.full(len(total), np.nan), where=number > 0)
+        return means
+
+
+class Chosen(NamedTuple):
+    """The best threshold, and a sentence that says so."""
+
+    threshold: Threshold
+    note: str
+
+
+def curve_of(plan: Plan, pairing: Pairing, empty: EmptyRule, block: int, *, gold_documents: bool = False) -> Curve:
+    """The scores of a view at every threshold."""
+    parts, bases = [], []
+    for first, last in pairing.blocks(block):
+        part = _steps(plan, pairing.gold(first, last), pairing.answers(first, last), first, last)
+        bases.append(part.base)
+        parts.append(part)
+    kinds = np.cumsum([0, *(len(part.kinds) for part in parts)])
+    steps = Steps(
+        np.concatenate(bases),
+        np.concatenate([part.document for part in parts]),
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.kind + offset for part, offset in zip(parts, kinds[:-1], strict=True)]),
+        np.concatenate([part.kinds for part in parts]),
+    )
+    score, weights = totals(steps.score, steps.kind, steps.kinds)
+    base = Statistics(steps.base)
+    view = View(
+        base,
+        empty,
+        bool(plan.view.filters),
+        per_item=plan.relation.credit is not None,
+        macro=base.gold > 0 if gold_documents else None,
+    )
+    return Curve(score, weights + steps.base.sum(axis=0), steps, view)
+
+
+def totals(score: Floats, kind: Longs, kinds: Floats) -> tuple[Floats, Floats]:
+    """The distinct scores from the highest on, and what has been added up before any and after each of them."""
+    order = np.argsort(score)[::-1]
+    ranked = score[order]
+    last = np.ones(len(ranked), np.bool_)
+    np.not_equal(ranked[1:], ranked[:-1], out=last[:-1])
+    last_places = np.flatnonzero(last)
+    # In whole numbers as long as there are only such: half the bytes to move, and exact in any order.
+    whole = kinds.astype(np.int32)
+    small = whole if np.array_equal(whole, kinds) else kinds
+    sums = np.zeros((len(last_places) + 1, small.shape[1] if small.ndim == 2 else 4))
+    sorted_kind = kind[order]
+    for column in range(4):
+        if small[:, column].any():
+            sums[1:, column] = np.cumsum(small[:, column][sorted_kind])[last_places]
+    return ranked[last_places], sums
+
+
+def best_threshold(
+    plan: Plan, pairing: Pairing, sweep: Sweep, empty: EmptyRule, block: int, *, gold_documents: bool = False
+) -> Chosen | None:
+    """The threshold that is best on this very corpus, the lowest on ties; None where answers have no scores."""
+    if pairing.run.answers.field("score") is None:
+        return None
+    scores = curve_of(plan, pairing, empty, block, gold_documents=gold_documents)
+    values = scores.values(sweep.criterion)
+    candidates = tried(scores, sweep)
+    found = np.array([values[scores.place(threshold)] for threshold in candidates])
+    best = candidates[int(np.argmax(np.nan_to_num(found, nan=-1.0)))]
+    without = values[len(scores.score)]
+    keep = "no threshold" if best.at is None else f"threshold {'>' if best.strict else '>='} {best.at:.6g}"
+    note = (
+        f"{plan.view}: oracle, {keep} gives the best {sweep.criterion} on this very corpus "
+        f"({values[scores.place(best)]:.4f}; {without:.4f} with all answers)"
+    )
+    return Chosen(best, note)
+
+
+def tried(scores: Curve, sweep: Sweep) -> list[Threshold]:
+    """The thresholds to try, from the lowest to the highest; where a score must exceed them, none at all comes first."""
+    grid = np.arange(STEPS + 1) / STEPS if sweep.grid == "steps" else scores.score[::-1]
+    unfiltered = [Threshold()] if sweep.grid == "scores" and (sweep.strict or not len(grid)) else []
+    return unfiltered + [Threshold(at, sweep.strict) for at in grid.tolist()]
+
+
+def _steps(plan: Plan, gold: Gold, answers: Answers, first: int, last: int) -> Steps:
+    """The steps of one block of documents."""
+    known = Located()
+    chosen_gold, chosen_answers = plan.select.of(gold, answers)
+    slow = _slow(plan, chosen_gold, chosen_answers, known, first, last)
+    simple = _of_cases(plan.verdicts(gold, answers, known), answers, first, last, ~slow)
+    if not slow.any():
+        return simple
+    retried = _of_copies(plan, gold, answers, np.flatnonzero(slow) + first, first)
+    base = simple.base.copy()
+    base[slow] = retried.base
+    return Steps(
+        base,
+        np.concatenate([simple.document, retried.document]),
+        np.concatenate([simple.score, retried.score]),
+        np.concatenate([simple.kind, retried.kind + len(simple.kinds)]),
+        np.concatenate([simple.kinds, retried.kinds]),
+    )
+
+
+def _slow(plan: Plan, gold: Gold, answers: Answers, known: Located, first: int, last: int) -> Bools:
+    """The documents in which what becomes of an answer may depend on answers with lower scores.
+
+    With optimal assignment it never does, as long as all mentions are required; otherwise not where nobody competes.
+    """
+    rules = plan.select.rules
+    thinned = rules.thin and plan.relation.loose
+    if plan.key is not None or rules.given == "best-overlap" or thinned or gold.segmented:
+        return np.ones(last - first, np.bool_)
+    slow = np.zeros(last - first, np.bool_)
+    if plan.assignment == "optimal" and not plan.relation.graded and not gold.optional.any():
+        return slow
+    slow[contested(gold, answers, plan.relation, known) - first] = True
+    return slow
+
+
+def _of_cases(cases: Verdicts, answers: Answers, first: int, last: int, simple: Bools) -> Steps:
+    """Each scored answer is one step: what its case weighs, less the mention that is missed without it."""
+    weights = cases.weights()
+    by_row = np.full(int(cases.answer.max(initial=-1)) + 1, np.nan)
+    inside = answers.items.row < len(by_row)
+    by_row[answers.items.row[inside]] = answers.score[inside]
+    score = np.where(cases.answer >= 0, np.append(by_row, np.nan)[cases.answer], np.nan)
+    scored = ~np.isnan(score) & simple[cases.document - first]
+    missed = _missed(cases)
+    change = weights[scored] - np.where(np.isin(cases.outcome[scored], _PAIRED)[:, None], missed, 0.0)
+    kinds, kind = _kinds(change, cases.outcome[scored] if cases.credit is None else None)
+    document = cases.document[scored]
+    base = cases.per_document(first, last)
+    for column in range(4):
+        base[:, column] -= np.bincount(document - first, change[:, column], last - first)
+    return Steps(base, document, score[scored], kind, kinds)
+
+
+def _missed(cases: Verdicts) -> Floats:
+    row = Verdicts(
+        np.zeros(1, np.int32),
+        np.array([Outcome.FN], np.int32),
+        np.zeros(1, np.int64),
+        np.full(1, -1),
+        np.zeros(1, np.int64),
+        np.zeros(0, np.int64),
+        per_item=cases.per_item,
+    )
+    weights: Floats = row.weights()[0]
+    return weights
+
+
+def _kinds(change: Floats, outcome: Ints | None) -> tuple[Floats, Longs]:
+    """The distinct changes, and which of them each is; equal outcomes change the same."""
+    if outcome is not None:
+        present, at, kind = np.unique(outcome, return_index=True, return_inverse=True)
+        return change[at].reshape(len(present), 4), kind.astype(np.int64)
+    kinds, kind = np.unique(change, axis=0, return_inverse=True)
+    return kinds.reshape(-1, 4), kind.reshape(-1)
+
+
+def _of_copies(plan: Plan, gold: Gold, answers: Answers, documents: Longs, first: int) -> Steps:
+    """The steps of documents that are scored anew at each of their scores: a copy of the document for each."""
+    gold_rows, gold_copy, answer_rows, answer_copy = [], [], [], []
+    copies, owner, level = 0, [], []
+    for document in documents.tolist():
+        labels = np.flatnonzero(gold.items.document == document)
+        own = np.flatnonzero(answers.items.document == document)
+        score = answers.score[own]
+        levels = np.unique(score[~np.isnan(score)])[::-1]
+        for number, at in enumerate([np.inf, *levels.tolist()]):
+            stay = own[np.isnan(score) | (score >= at)] if number else own[np.isnan(score)]
+            gold_rows.append(labels)
+            gold_copy.append(np.full(len(labels), copies))
+            answer_rows.append(stay)
+            answer_copy.append(np.full(len(stay), copies))
+            owner.append(document)
+            level.append(np.nan if not number else at)
+            copies += 1
+    copied_gold = _copied_gold(gold, np.concatenate(gold_rows), np.concatenate(gold_copy))
+    rows = np.concatenate(answer_rows)
+    copied = Answers(_moved(answers.items.take(rows), np.concatenate(answer_copy)), answers.score[rows])
+    weights = plan.verdicts(copied_gold, copied, Located()).per_document(0, copies)
+    at_level, owners = np.array(level), np.array(owner, np.int32)
+    bottom = np.isnan(at_level)
+    change = weights - np.concatenate([weights[:1], weights[:-1]])
+    kinds, kind = _kinds(change[~bottom], None)
+    return Steps(weights[bottom], owners[~bottom], at_level[~bottom], kind, kinds)
+
+
+def _copied_gold(gold: Gold, rows: Longs, copy: Longs) -> Gold:
+    """Some labels, several times, each copy in a document of its own; units and parents point within the copy."""
+    place = {}
+    for new, (old, number) in enumerate(zip(rows.tolist(), copy.tolist(), strict=True)):
+        place[number, old] = new
+    unit = [place[number, int(gold.unit[old])] for old, number in zip(rows.tolist(), copy.tolist(), strict=True)]
+    parent = [
+        place[number, int(gold.parent[old])] if gold.parent[old] >= 0 else -1
+        for old, number in zip(rows.tolist(), copy.tolist(), strict=True)
+    ]
+    return Gold(
+        _moved(gold.items.take(rows), copy),
+        np.array(unit, np.int64).reshape(-1),
+        np.array(parent, np.int64).reshape(-1),
+        gold.optional[rows],
+    )
+
+
+def _moved(items: Items, document: Longs) -> Items:
+    return replace(items, document=document.astype(np.int32))
+
+

@@ -1,0 +1,36 @@
+"""The BAT paper, equations 1 to 5 as printed."""
+
+from karat.spec.profile import Profile
+
+PROFILE = Profile(
+    title="BAT paper",
+    says="As equations 1 to 5 of the BAT paper say: every answer that matches anything is a true positive, macro F1 is "
+    "the harmonic mean of macro P and macro R, and the threshold is the best of 129 by micro F1.",
+    choices={
+        "task": "a2kb",
+        "given": "best-overlap",
+        "match": "strong,weak,mention-weak,entity",
+        "assignment": "answers",
+        "nil": "dropped",
+        "prefixes": "none",
+        "optional": "required",
+        "alternatives": "separate",
+        "unlinked": "absent",
+        "overlaps": "kept",
+        "duplicates": "once",
+        "typing": "shared",
+        "span": "inside",
+        "empty": "bat",
+        "macro": "defined",
+        "threshold": "oracle-bat-paper",
+        "ids": "as-written",
+        "missing": "distinct",
+        "kb": "none",
+        "seed": "0",
+    },
+    measures=tuple(
+        f"{relation}:{short}"
+        for relation in ("strong", "weak", "mention-weak", "entity")
+        for short in ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1-of-means")
+    ),
+)

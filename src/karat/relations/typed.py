@@ -1,0 +1,14 @@
+"""Strong typing match."""
+
+from karat.matching.joins import overlapping, same_span, same_types
+from karat.spec.relation import Relation
+
+RELATION = Relation(
+    title="Strong typing match",
+    says="The answer has exactly the span of the mention and the right type.",
+    located=overlapping,
+    place=same_span,
+    degree=same_types,
+    detection="mention",
+    typed=True,
+)

@@ -1,0 +1,214 @@
+"""Folders of tables: what is read, and every defect with its exact place."""
+
+from __future__ import annotations
+
+import gzip
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from karat import InputError
+from karat.kb.folder import read_kb
+
+EXPECTED = "any of redirects.tsv, same_as.tsv, subclass_of.tsv, entities.tsv (also .gz, .zst)"
+FILES = {
+    "redirects.tsv": "#from\tto\nQ7\tQ6\n\nQ6\tQ5\n",
+    "same_as.tsv": "Q5\tdbr:Ada Lovelace\r\n# the other one\r\nQ3\tQ4",
+    "subclass_of.tsv": "\ufeffpainter\tperson\n",
+    "entities.tsv": "\ufeff# id\tname\ttypes\nQ5\tAda\tpainter\nQ3\nQ8\t\n",
+}
+
+
+def folder(parent, files, name="small"):
+    path = parent / name
+    path.mkdir()
+    for file, content in files.items():
+        (path / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def refused(path):
+    with pytest.raises(InputError) as caught:
+        read_kb(path)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def test_by_hand(tmp_path):
+    kb = read_kb(folder(tmp_path, FILES | {"README.md": "Hello."}))
+    assert kb.name == "small"
+    assert kb.canonical(["Q7", "Q6", "dbr:Ada Lovelace", "Q4", "#from"]) == ["Q5", "Q5", "Q5", "Q3", "#from"]
+    assert kb.has(["Q7", "dbr:Ada Lovelace", "Q4", "Q8", "Q9", "Ada"]) == [True, True, True, True, False, False]
+    assert kb.hierarchy.above("painter") == {"painter": 0, "person": 1}
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_compressed_tables_say_the_same(suffix, tmp_path):
+    def packed(text):
+        return gzip.compress(text.encode()) if suffix == ".gz" else pa.compress(text.encode(), "zstd", asbytes=True)
+
+    plain = read_kb(folder(tmp_path, FILES))
+    files = {name + suffix: packed(text) for name, text in FILES.items()}
+    assert read_kb(folder(tmp_path, files, "packed")).digest == plain.digest
+
+
+def test_the_name_is_the_name_of_the_folder(tmp_path, monkeypatch):
+    path = folder(tmp_path, FILES, "wikidata.2026")
+    monkeypatch.chdir(path)
+    assert [read_kb(given).name for given in (path, f"{path}/", ".")] == ["wikidata.2026"] * 3
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_one_table_is_enough(file, tmp_path):
+    kb = read_kb(folder(tmp_path, {file: FILES[file]}))
+    assert (kb.has(["Q1"]) is None) == (file != "entities.tsv")
+
+
+def test_a_table_may_be_empty(tmp_path):
+    kb = read_kb(folder(tmp_path, {"entities.tsv": "# id\n", "redirects.tsv": ""}))
+    assert kb.has(["Q1"]) == [False]
+
+
+def test_only_newlines_end_a_line(tmp_path):
+    kb = read_kb(folder(tmp_path, {"redirects.tsv": "a\u2028b\tc\x85d\n"}))
+    assert kb.canonical(["a\u2028b"]) == ["c\x85d"]
+
+
+BAD = {
+    "one column": ("redirects.tsv", "Q1\tQ2\n# hm\n\nQ3 Q4\n", ":4", "1 column", "2 columns: from, to"),
+    "three columns": ("same_as.tsv", "Q1\tQ2\tQ3", ":1", "3 columns", "2 columns: one, other"),
+    "a tab at the end": ("subclass_of.tsv", "a\tb\t\n", ":1", "3 columns", "2 columns: class, superclass"),
+    "no source": ("redirects.tsv", "Q1\tQ2\n\tQ2\n", ":2", "an empty id", "an id"),
+    "no target": ("redirects.tsv", "Q1\t \n", ":1", "an empty id", "an id"),
+    "no id": ("entities.tsv", "# id\nQ1\tAda\n\tBob\n", ":3", "an empty id", "an id"),
+    "nothing but a tab": ("same_as.tsv", "a\tb\n\t\n", ":2", "an empty id", "an id"),
+    "two targets": (
+        "redirects.tsv",
+        "#\nQ1\tQ2\nQ3\tQ2\nQ1\tQ3\n",
+        ":4",
+        "a redirect from 'Q1' to 'Q3', and one to 'Q2' at {path}:2",
+        "one target for each id",
+    ),
+    "cycle of redirects": (
+        "redirects.tsv",
+        "Q2\tQ3\n\nQ3\tQ1\nQ9\tQ1\nQ1\tQ2\nQ4\tQ9\n",
+        ":5",
+        "the cycle Q1 → Q2 → Q3 → Q1",
+        "redirects that come to an end",
+    ),
+    "redirect to itself": ("redirects.tsv", "Q1\tQ1\n", ":1", "the cycle Q1 → Q1", "redirects that come to an end"),
+    "cycle of classes": (
+        "subclass_of.tsv.gz",
+        "#\nb\ta\na\tb\na\tc\n",
+        ":3",
+        "the cycle a → b → a",
+        "classes of which none is above itself",
+    ),
+    "own superclass": ("subclass_of.tsv", "a\ta\n", ":1", "the cycle a → a", "classes of which none is above itself"),
+    "Latin-1": (
+        "entities.tsv",
+        b"Q1\n\xc3\xa9\nQ\xe9\n",
+        ":3",
+        "bytes that are not UTF-8 (byte 2 of the line)",
+        "UTF-8",
+    ),
+    "UTF-16": (
+        "same_as.tsv",
+        "a\tb".encode("utf-16"),
+        ":1",
+        "bytes that are not UTF-8 (byte 1 of the line)",
+        "UTF-8",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_tables(name, tmp_path):
+    file, content, line, found, expected = BAD[name]
+    path = folder(tmp_path, {"entities.tsv": "Q1\n", file: content}) / file
+    problem = refused(path.parent)
+    assert problem.where == f"{path}{line}"
+    assert problem.found == found.format(path=path)
+    assert problem.expected == expected
+    assert problem.remedy
+
+
+def test_damaged_tables(tmp_path):
+    cut = gzip.compress(b"Q1\tQ2\n" * 1000)[:-12]
+    path = folder(tmp_path, {"redirects.tsv.gz": cut})
+    problem = refused(path)
+    assert problem.where == f"{path / 'redirects.tsv.gz'}"
+    assert "damaged" in problem.found
+    (folder(tmp_path, {}, "other") / "redirects.tsv").mkdir()
+    assert refused(tmp_path / "other").found == "a folder"
+
+
+def test_no_folder(tmp_path):
+    (tmp_path / "redirects.tsv").write_text("Q1\tQ2\n")
+    for given_path, found, remedy in [
+        (tmp_path / "redirects.tsv", "a file", "Put the tables into a folder and name the folder"),
+        (tmp_path / "none", "nothing", "Check the path"),
+        (f"{tmp_path}/\0", "a path with a NUL character", "Check the path"),
+        (tmp_path / ("x" * 300), "a folder that cannot be read (File name too long)", "Check its name and permissions"),
+    ]:
+        problem = refused(given_path)
+        assert problem.where == str(given_path)
+        assert (problem.found, problem.expected) == (found, f"a folder with {EXPECTED}")
+        assert problem.remedy == remedy
+
+
+@pytest.mark.parametrize(
+    ("names", "found", "remedy"),
+    [
+        ([], "none of the tables", "Check the path"),
+        (["README.md", "notes.txt", "names.tsv"], "none of the tables", "Check the path"),
+        (
+            ["README.md", "sameas.tsv"],
+            "sameas.tsv",
+            "Rename or convert sameas.tsv to same_as.tsv, or move elsewhere what is no table",
+        ),
+        (
+            ["Redirect.TSV", "entity.csv"],
+            "Redirect.TSV and entity.csv",
+            "Rename or convert Redirect.TSV to redirects.tsv and entity.csv to entities.tsv, "
+            "or move elsewhere what is no table",
+        ),
+        (
+            ["redirects.tsv", "same-as.tsv.gz"],
+            "same-as.tsv.gz",
+            "Rename or convert same-as.tsv.gz to same_as.tsv, or move elsewhere what is no table",
+        ),
+    ],
+)
+def test_folders_without_tables_and_misspelt_ones(names, found, remedy, tmp_path):
+    path = folder(tmp_path, dict.fromkeys(names, ""))
+    problem = refused(path)
+    assert (problem.where, problem.found, problem.expected) == (str(path), found, EXPECTED)
+    assert problem.remedy == remedy
+
+
+def test_other_files_may_lie_beside_the_tables(tmp_path):
+    names = ["redirects.tsv", "redirects_old.tsv", "entities.jsonl", "names.tsv", "LICENSE"]
+    assert read_kb(folder(tmp_path, dict.fromkeys(names, ""))).has(["Q1"]) is None
+
+
+def test_one_table_in_two_files(tmp_path):
+    problem = refused(folder(tmp_path, {"same_as.tsv": "", "same_as.tsv.gz": ""}))
+    assert problem.where == str(tmp_path / "small")
+    assert problem.found == "same_as.tsv and same_as.tsv.gz"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(sorted(FILES)), st.binary(max_size=12) | st.text("ab#\t\r\n \ufeff").map(str.encode))
+def test_nothing_but_an_input_error_escapes(tmp_path, file, content):
+    path = tmp_path / "any"
+    path.mkdir(exist_ok=True)
+    for old in path.iterdir():
+        old.unlink()
+    (path / file).write_bytes(content)
+    try:
+        read_kb(path)
+    except InputError as problem:
+        assert str(path / file) in problem.where  # noqa: PT017 - the place is the point

@@ -1,0 +1,195 @@
+"""Tables in memory: laws, cases by hand, and what is refused."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from karat import InputError
+from karat.kb.protocol import KB
+from karat.kb.tables import Tables
+
+IDS = ["Q1", "Q10", "Q2", "Q9", "a b", "Ünï|code:", "漢"]
+ID = st.sampled_from(IDS)
+PAIRS = st.lists(st.tuples(ID, ID), max_size=8)
+# Every redirect goes to a later id of the list, so that there is no cycle.
+REDIRECTS = st.dictionaries(st.integers(0, len(IDS) - 2), st.integers(1, len(IDS) - 1)).map(
+    lambda chosen: {IDS[one]: IDS[max(other, one + 1)] for one, other in chosen.items()}
+)
+ENTITIES = st.none() | st.lists(ID)
+CLASSES = PAIRS.map(lambda pairs: [pair for pair in pairs if pair[0] < pair[1]])
+TABLES = st.fixed_dictionaries({"redirects": REDIRECTS, "same_as": PAIRS, "subclass_of": CLASSES, "entities": ENTITIES})
+
+
+def connected(pairs):
+    """For each id all ids that pairs connect it with, in the slow and obvious way."""
+    groups = {id: {id} for id in IDS}
+    for _ in IDS:
+        for one, other in pairs:
+            for id in IDS:
+                if groups[id] & {one, other}:
+                    groups[id] |= {one, other}
+    return groups
+
+
+def end(redirects, id):
+    while id in redirects:
+        id = redirects[id]
+    return id
+
+
+def test_tables_are_a_knowledge_base() -> None:
+    kb: KB = Tables.of()
+    assert (kb.name, kb.canonical(["Q1"]), kb.has(["Q1"])) == ("tables", ["Q1"], None)
+    assert kb.hierarchy.below("Q1") == {"Q1"}
+    assert len(kb.digest) == 8
+
+
+@given(TABLES)
+def test_canonical_is_idempotent(tables):
+    kb = Tables.of(**tables)
+    assert kb.canonical(kb.canonical(IDS)) == kb.canonical(IDS)
+    assert kb.has(kb.canonical(IDS)) == kb.has(IDS)
+
+
+@given(PAIRS)
+def test_ids_have_one_canonical_id_exactly_if_they_are_connected(same_as):
+    canonical = dict(zip(IDS, Tables.of(same_as=same_as).canonical(IDS), strict=True))
+    groups = connected(same_as)
+    for one in IDS:
+        assert canonical[one] == min(groups[one])
+        for other in IDS:
+            assert (canonical[one] == canonical[other]) == (other in groups[one])
+
+
+@given(REDIRECTS, PAIRS)
+def test_redirects_come_before_same_as(redirects, same_as):
+    groups = connected([(end(redirects, one), end(redirects, other)) for one, other in same_as])
+    expected = [min(groups[end(redirects, id)]) for id in IDS]
+    assert Tables.of(redirects=redirects, same_as=same_as).canonical(IDS) == expected
+    assert not redirects.keys() & set(expected)
+
+
+@given(st.dictionaries(ID, ID))
+def test_redirects_that_never_end_are_refused(redirects):
+    steps = redirects
+    for _ in IDS:
+        steps = {id: redirects[to] for id, to in steps.items() if to in redirects}
+    if not steps:
+        Tables.of(redirects=redirects)
+        return
+    with pytest.raises(InputError) as caught:
+        Tables.of(redirects=redirects)
+    cycle = caught.value.found.removeprefix("the cycle ").split(" → ")
+    assert cycle[0] == cycle[-1] == min(cycle)
+    rows = [list(redirects.items()).index(pair) for pair in pairwise(cycle)]
+    assert caught.value.where == f"redirects[{max(rows)}]"
+
+
+@given(TABLES, st.randoms())
+def test_the_order_of_rows_never_matters(tables, rng):
+    one = Tables.of(**tables)
+    shuffled = {
+        name: None if rows is None else list(rows.items() if name == "redirects" else rows)
+        for name, rows in tables.items()
+    }
+    for rows in shuffled.values():
+        rng.shuffle(rows or [])
+    shuffled["same_as"] = [pair[::-1] for pair in shuffled["same_as"]]
+    two = Tables.of(**shuffled)
+    assert two.canonical(IDS) == one.canonical(IDS)
+    assert two.has(IDS) == one.has(IDS)
+    assert two.hierarchy.superclasses == one.hierarchy.superclasses
+    assert two.digest == one.digest
+
+
+@given(TABLES, TABLES)
+def test_the_digest_is_the_same_exactly_if_all_answers_are(tables, others):
+    one, two = Tables.of(**tables), Tables.of(**others)
+    answers = [(kb.canonical(IDS), kb.has(IDS), dict(kb.hierarchy.superclasses)) for kb in (one, two)]
+    assert (one.digest == two.digest) == (answers[0] == answers[1])
+
+
+@given(TABLES, st.sampled_from(["redirects", "same_as", "subclass_of", "entities"]))
+def test_the_digest_sees_every_table(tables, changed):
+    assume(tables["entities"] is not None)
+    new = ["new"] if changed == "entities" else [("new", "Q1")]
+    old = list(tables[changed].items()) if changed == "redirects" else tables[changed]
+    assert Tables.of(**tables | {changed: old + new}).digest != Tables.of(**tables).digest
+
+
+@given(TABLES)
+def test_what_is_known_are_the_entities_and_what_stands_for_them(tables):
+    kb = Tables.of(**tables)
+    known = kb.has(IDS)
+    if tables["entities"] is None:
+        assert known is None
+    else:
+        canonical = set(kb.canonical(tables["entities"]))
+        assert known == [id in canonical for id in kb.canonical(IDS)]
+        assert all(kb.has(tables["entities"]))
+
+
+def test_by_hand():
+    kb = Tables.of(
+        name="small",
+        redirects={"Q7": "Q6", "Q6": "Q5", "Q1": "Q3"},
+        same_as=[("Q5", "dbr:Ada"), ("Q1", "Q4"), ("Q4", "wiki:Bob"), ("Q8", "Q8")],
+        subclass_of=[("painter", "person")],
+        entities=["Q5", "wiki:Bob", "Q8"],
+    )
+    assert kb.name == "small"
+    assert kb.canonical(["Q7", "Q6", "Q5", "dbr:Ada"]) == ["Q5"] * 4
+    # Q1 is smaller than Q3, but only the place from which a redirect leads there.
+    assert kb.canonical(["Q1", "Q3", "Q4", "wiki:Bob"]) == ["Q3"] * 4
+    assert kb.canonical(["Q8", "Q99", ""]) == ["Q8", "Q99", ""]
+    assert kb.has(["Q7", "dbr:Ada", "Q1", "Q8", "Q99"]) == [True, True, True, True, False]
+    assert kb.hierarchy.above("painter") == {"painter": 0, "person": 1}
+
+
+def test_the_smallest_id_is_the_smallest_as_written():
+    assert Tables.of(same_as=[("Q9", "Q10")]).canonical(["Q9"]) == ["Q10"]
+
+
+def test_an_empty_table_of_entities_knows_nothing():
+    assert Tables.of(entities=[]).has(["Q1"]) == [False]
+    assert Tables.of(entities=[]).digest != Tables.of().digest
+
+
+def test_the_same_facts_in_other_rows_have_the_same_digest():
+    one = Tables.of(name="one", redirects=[("a", "b"), ("b", "c")], same_as=[("d", "e"), ("e", "f")])
+    two = Tables.of(name="two", redirects=[("b", "c"), ("a", "c"), ("a", "c")], same_as=[("f", "d"), ("e", "d")])
+    assert one.digest == two.digest
+
+
+def test_long_chains_need_no_stack():
+    chain = [(f"{i:06}", f"{i + 1:06}") for i in range(100_000)]
+    assert Tables.of(redirects=chain).canonical(["000000"]) == ["100000"]
+    assert Tables.of(same_as=chain).canonical(["100000"]) == ["000000"]
+    assert Tables.of(same_as=chain[::-1]).canonical(["100000"]) == ["000000"]
+
+
+@pytest.mark.parametrize(
+    ("tables", "place", "found"),
+    [
+        ({"redirects": {"A": "B", "B": "A"}}, "redirects[1]", "the cycle A → B → A"),
+        ({"redirects": [("A", "A")]}, "redirects[0]", "the cycle A → A"),
+        (
+            {"redirects": [("A", "B"), ("A", "B"), ("A", "C")]},
+            "redirects[2]",
+            "a redirect from 'A' to 'C', and one to 'B' at redirects[0]",
+        ),
+        ({"subclass_of": [("A", "B"), ("B", "A")]}, "subclass_of[1]", "the cycle A → B → A"),
+        ({"redirects": {"A": ""}}, "redirects[0]", "an empty id"),
+        ({"same_as": [("A", "B"), (" ", "B")]}, "same_as[1]", "an empty id"),
+        ({"subclass_of": [("", "B")]}, "subclass_of[0]", "an empty id"),
+        ({"entities": ["A", ""]}, "entities[1]", "an empty id"),
+    ],
+)
+def test_what_is_refused(tables, place, found):
+    with pytest.raises(InputError) as caught:
+        Tables.of(**tables)
+    assert (caught.value.where, caught.value.found) == (place, found)
