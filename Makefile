@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup demo test test-all check lint types contracts docs bench clean
+.PHONY: setup extras demo test test-all check lint types contracts docs bench clean
 
 setup: $(READY)
 
@@ -20,8 +20,12 @@ demo: setup
 test: setup
 	$(BIN)/pytest
 
-# Everything: later steps add browser, PostgreSQL, Spark and training here, and install what they need.
-test-all: check
+# Everything, with the packages of all extras; later steps add browser, PostgreSQL, Spark and training here.
+test-all: export KARAT_EXTRAS = 1
+test-all: extras check
+
+extras: setup
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all]'
 
 check: lint types contracts docs test
 

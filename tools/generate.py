@@ -24,10 +24,13 @@ from karat.model.document import Document, Header, Reply
 from karat.model.result import ResultFile
 from karat.model.verdict import WEIGHTS
 from karat.registry import get, names
-from karat.spec.empty import EMPTY, Empty
+from karat.spec.clustering import Clustering
+from karat.spec.empty import EMPTY
+from karat.spec.key import PRESETS, SETS
 from karat.spec.measure import Measure
 from karat.spec.profile import CHOICES, Profile
 from karat.spec.relation import Relation
+from karat.spec.task import ALSO, TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -69,8 +72,7 @@ def empty() -> str:
 
     rows = []
     for name, rule in EMPTY.items():
-        for level, cases in zip(("a document", "a document in a filtered view or group", "a total"), rule, strict=True):
-            assert isinstance(cases, Empty)
+        for level, cases in rule.levels().items():
             rows.append([name, level, *map(triple, cases)])
     return table(["rule", "P / R / F1 of", "both empty", "no gold", "no answers"], rows)
 
@@ -86,13 +88,40 @@ def choices() -> str:
 
 
 def profiles() -> str:
-    """All profiles with their choices."""
-    lines = []
-    for name in names("profiles"):
-        profile = get("profiles", name, Profile)
-        lines.append(f"**`{name}`**: {profile.says}\n")
-        lines.append(", ".join(f"`{choice}={value}`" for choice, value in profile.choices.items()))
-    return "\n".join(lines)
+    """All profiles, and their choices side by side; presets of one profile share its choices."""
+    found = {name: get("profiles", name, Profile) for name in names("profiles")}
+    says = [f"- **`{name}`** {profile.says}" for name, profile in found.items()]
+    distinct = {name: p for name, p in found.items() if not any(name.startswith(f"{other}-tac") for other in found)}
+    rows = [[f"`{choice}`", *(f"`{p.choices[choice]}`" for p in distinct.values())] for choice in CHOICES]
+    return "\n".join(says) + "\n\n" + table(["choice", *(f"`{name}`" for name in distinct)], rows)
+
+
+def tasks() -> str:
+    """All tasks."""
+    also = {name: [other for other, known in ALSO.items() if known == name] for name in TASKS}
+    rows = [
+        [
+            f"`{name}`",
+            ", ".join(f"`{other}`" for other in also[name]) or "–",
+            task.says,
+            ", ".join(f"`{r}`" for r in dict.fromkeys([*task.match.values(), *task.others])) if not task.parts else "–",
+        ]
+        for name, task in TASKS.items()
+    ]
+    return table(["task", "also", "what is asked", "relations"], rows)
+
+
+def clusterings() -> str:
+    """All clusterings."""
+    rows = [[f"`{n}`", c.title, c.says] for n in names("clusterings") for c in [get("clusterings", n, Clustering)]]
+    return table(["name", "clustering", "what it counts"], rows)
+
+
+def keys() -> str:
+    """neleval's measures and sets of measures."""
+    measures = table(["name", "key"], [[f"`{name}`", f"`{key}`"] for name, key in PRESETS.items()])
+    sets = table(["set", "measures"], [[f"`{name}`", ", ".join(found)] for name, found in SETS.items()])
+    return f"{measures}\n\n{sets}"
 
 
 def relations() -> str:
@@ -105,10 +134,11 @@ def relations() -> str:
 def measures() -> str:
     """All measures."""
     found = [(name, get("measures", name, Measure)) for name in names("measures")]
-    rows = [
-        [", ".join(f"`{a}.{name}`" for a in m.aggregates) or f"`{name}`", m.title, m.formula, m.undefined, m.note]
-        for name, m in found
-    ]
+    rows = []
+    for name, m in found:
+        own = {"none": name, "optional": f"{name}[@k]", "required": f"{name.removesuffix('-at')}@k"}[m.cutoff]
+        shown = ", ".join(f"`{aggregate}.{own}`" for aggregate in m.aggregates) or f"`{own}`"
+        rows.append([shown, m.title, m.formula, m.undefined, m.note])
     return table(["name", "measure", "formula", "undefined where", "note"], rows)
 
 
@@ -168,7 +198,21 @@ def _printed(arguments: list[str], folder: str) -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
-    block.__name__: block for block in (policy, empty, choices, profiles, relations, measures, filters, api, commands)
+    block.__name__: block
+    for block in (
+        policy,
+        empty,
+        choices,
+        profiles,
+        tasks,
+        clusterings,
+        keys,
+        relations,
+        measures,
+        filters,
+        api,
+        commands,
+    )
 }
 
 

@@ -15,15 +15,19 @@ from karat.version import __version__
 
 if TYPE_CHECKING:
     from karat.errors import InputError, KaratError, UnknownNameError, UsageError
+    from karat.kb.folder import read_kb
     from karat.model.corpus import Corpus
     from karat.model.document import UNLINKED, Answer, Candidate, Document, Label, Reply, Statement, Tag
     from karat.model.name import MeasureName, parse_measure
     from karat.model.result import Result
     from karat.model.run import Run
     from karat.model.signature import Signature, parse_signature
+    from karat.pipeline.curves import curve
     from karat.pipeline.evaluate import evaluate
     from karat.pipeline.explain import explain
     from karat.pipeline.load import load, load_run, save
+    from karat.pipeline.similarity import similarity
+    from karat.pipeline.why import why
 
 __all__ = [
     "UNLINKED",
@@ -44,17 +48,22 @@ __all__ = [
     "UnknownNameError",
     "UsageError",
     "__version__",
+    "curve",
     "evaluate",
     "explain",
     "load",
     "load_run",
     "parse_measure",
     "parse_signature",
+    "read_kb",
     "save",
+    "similarity",
+    "why",
 ]
 
 _HOME = {
     "karat.errors": ("InputError", "KaratError", "UnknownNameError", "UsageError"),
+    "karat.kb.folder": ("read_kb",),
     "karat.model.corpus": ("Corpus",),
     "karat.model.document": (
         "UNLINKED",
@@ -70,9 +79,12 @@ _HOME = {
     "karat.model.result": ("Result",),
     "karat.model.run": ("Run",),
     "karat.model.signature": ("Signature", "parse_signature"),
+    "karat.pipeline.curves": ("curve",),
     "karat.pipeline.evaluate": ("evaluate",),
     "karat.pipeline.explain": ("explain",),
     "karat.pipeline.load": ("load", "load_run", "save"),
+    "karat.pipeline.similarity": ("similarity",),
+    "karat.pipeline.why": ("why",),
 }
 """Where each public name lives; it is imported when first used, so that `import karat` stays light."""
 

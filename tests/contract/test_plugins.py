@@ -18,6 +18,7 @@ from karat.model.document import Answer as AnswerType
 from karat.model.document import Candidate, Statement, Tag
 from karat.model.statistics import Statistics
 from karat.registry import get, names
+from karat.spec.clustering import Clustering
 from karat.spec.dataset import Dataset
 from karat.spec.empty import EMPTY
 from karat.spec.format import Format
@@ -29,8 +30,9 @@ from tests.conftest import ROOT
 
 
 def _tiny():
-    corpus = Corpus.of([Document("d", "Ada met Bob.", (Label(0, 3, "Q1"), Label(8, 11, None)))])
-    return corpus, Run.of([Reply("d", (Answer(0, 3, "Q1"), Answer(8, 11, "Q2")))])
+    labels = (Label(0, 3, "Q1", types=("PER",)), Label(8, 11, None, types=("PER",)))
+    answers = (Answer(0, 3, "Q1", types=("PER",), score=0.9), Answer(8, 11, "Q2", types=("LOC",), score=0.2))
+    return Corpus.of([Document("d", "Ada met Bob.", labels)]), Run.of([Reply("d", answers)])
 
 
 @pytest.mark.parametrize("name", names("relations"))
@@ -51,9 +53,11 @@ def test_measures(name):
     assert measure.title
     assert measure.formula
     assert measure.undefined
-    assert (measure.values is None) != (measure.derive is None)
-    for short in [f"{aggregate}.{name}" for aggregate in measure.aggregates] or [name]:
-        full = f"strong:{short}"
+    ways = (measure.values, measure.derive, measure.ranked, measure.scored)
+    assert sum(way is not None for way in ways) == 1
+    own = f"{name.removesuffix('-at')}@1" if measure.cutoff == "required" else name
+    for short in [f"{aggregate}.{own}" for aggregate in measure.aggregates] or [own]:
+        full = f"{'entity' if measure.ranked else 'strong'}:{short}"
         assert str(karat.parse_measure(full)) == full
         assert measure.formula in karat.explain(full)
         assert karat.evaluate(*_tiny(), measures=[full])[full] is not None
@@ -63,6 +67,20 @@ def test_measures(name):
             values = measure.values(rows, rule.documents)
             assert values.shape == (4,)
             assert np.all(np.isnan(values) | ((values >= 0) & (values <= 1)))
+
+
+@pytest.mark.parametrize("name", names("clusterings"))
+def test_clusterings(name):
+    clustering = get("clusterings", name, Clustering)
+    assert clustering.title
+    assert clustering.says.endswith(".")
+    corpus, run = _tiny()
+    result = karat.evaluate(corpus, run, measures=[f"{name}:micro.f1"])
+    assert result[f"{name}:macro.f1"] is None
+    assert result.totals[name].weights.shape == (1, 4)
+    assert karat.Result.from_json(result.to_json()).measures == result.measures
+    itself = karat.evaluate(corpus, Run.of_gold(corpus), measures=[f"{name}:micro.f1"])[f"{name}:micro.f1"]
+    assert itself in (1, None)
 
 
 @pytest.mark.parametrize("name", names("profiles"))

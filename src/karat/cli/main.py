@@ -12,9 +12,11 @@ from karat.version import __version__
 
 COMMANDS = {
     "conform": "Compare Karat with a peer's own figures.",
+    "compare": "Say how alike systems are, and what they find together.",
     "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
     "explain": "Say what a signature or a measure name means.",
     "score": "Score answers against a gold standard.",
+    "why": "Say why two labs get different numbers from the same answers.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""
 

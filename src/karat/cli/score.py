@@ -14,7 +14,9 @@ from karat.cli.choices import apart, chosen, named_apart, once
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from karat.kb.protocol import KB
     from karat.model.result import Result
+    from karat.model.run import Run
 
 _LARGE = 20_000  # documents from which on a progress bar is worth its line
 
@@ -27,7 +29,17 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
     "--match", multiple=True, metavar="R,…", help="Relations: strong, weak, mention, mention-weak, entity, a .py file."
 )
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
-@click.option("--threshold", metavar="T", help="Leave out answers with a score below T.")
+@click.option("--task", metavar="TASK", help="a2kb, d2kb, c2kb, rc2kb, erec, rt2kb, re, … or BAT's names.")
+@click.option("--threshold", metavar="T", help="Leave out answers with a score below T (>T: of at most T); or oracle.")
+@click.option("--tune-on", metavar="DEV", help="Choose the threshold on this gold standard (best micro F1).")
+@click.option(
+    "--tune-answers",
+    multiple=True,
+    metavar="FILE",
+    help="The answers to DEV, one file for each of ANSWERS, where these do not hold them.",
+)
+@click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder (redirects, same-as, classes).")
+@click.option("--ci", "resamples", is_flag=False, flag_value=1000, default=0, metavar="N", help="95 % intervals.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Show this measure (repeatable).")
 @click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, … (repeatable).")
 @click.option(
@@ -55,7 +67,12 @@ def command(
     like: str,
     match: tuple[str, ...],
     overrides: tuple[str, ...],
+    task: str | None,
     threshold: str | None,
+    tune_on: str | None,
+    tune_answers: tuple[str, ...],
+    kb: str | None,
+    resamples: int,
     measures: tuple[str, ...],
     by: tuple[str, ...],
     json_file: str | None,
@@ -74,8 +91,11 @@ def command(
     karat score gold.jsonl mine.jsonl
     karat score demo demo --by types
     karat score demo demo/noisy --verdicts cases.jsonl
+    karat score demo demo --like gerbil --set prefixes=Q
+    karat score test.jsonl mine.jsonl --tune-on dev.jsonl
     """
     from karat.errors import UsageError
+    from karat.kb.folder import read_kb
     from karat.pipeline.evaluate import evaluate
     from karat.pipeline.load import load_both, stored_runs
     from karat.pipeline.save import save_results, save_verdicts
@@ -84,22 +104,31 @@ def command(
     if [gold, *runs].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
     apart([gold, *runs], [json_file, verdicts_file])
-    choices = chosen(overrides, match=",".join(match) or None, threshold=threshold)
+    choices = chosen(overrides, match=",".join(match) or None, threshold=threshold, task=task)
+    if tune_on is not None and "threshold" in choices:
+        raise UsageError("--tune-on chooses the threshold, and one is given. Give one of the two.")
+    if tune_answers and (tune_on is None or len(tune_answers) != len(runs)):
+        raise UsageError(f"--tune-answers goes with --tune-on, once for each of the {len(runs)} files of answers.")
     corpus, loaded = load_both(
         gold, runs, gold_format=gold_format, answers_format=answers_format, text=verdicts_file is not None
     )
+    tables = None if kb is None else read_kb(kb)
+    tuned = _tuned(tune_on, tune_answers, loaded, like=like, choices=choices, measures=measures, kb=tables)
     results = []
-    for run in named_apart(loaded, runs):
+    for run, own in zip(named_apart(loaded, runs), tuned, strict=True):
         with _progress(len(corpus), run.name) as progress:
             results.append(
                 evaluate(
                     corpus,
                     run,
                     like=like,
-                    choices=choices,
+                    choices={**choices, **own},
                     measures=measures,
                     by=by,
-                    allow_unknown=allow_unknown,
+                    kb=tables,
+                    resamples=resamples,
+                    # A file that answers the development corpus as well has documents that this one has not.
+                    allow_unknown=allow_unknown or (tune_on is not None and not tune_answers),
                     progress=progress,
                 )
             )
@@ -109,6 +138,29 @@ def command(
         save_results(results, json_file)
     if "-" not in (json_file, verdicts_file):
         show(results)
+
+
+def _tuned(
+    tune_on: str | None,
+    answers: tuple[str, ...],
+    runs: list[Run],
+    *,
+    like: str,
+    choices: dict[str, str],
+    measures: tuple[str, ...],
+    kb: KB | None,
+) -> list[dict[str, str]]:
+    """For each run the threshold chosen on a development corpus, if there is one."""
+    from karat.pipeline.load import load, load_run
+    from karat.pipeline.tune import tuned_threshold
+
+    if tune_on is None:
+        return [{} for _ in runs]
+    dev = load(tune_on)
+    on_dev = [load_run(name) for name in answers] or runs
+    return [
+        {"threshold": tuned_threshold(dev, run, like=like, choices=choices, measures=measures, kb=kb)} for run in on_dev
+    ]
 
 
 def show(results: list[Result]) -> None:

@@ -309,9 +309,7 @@ def _by_threshold(corpus: Corpus, run: Run, options: Mapping[str, Any]) -> list[
     return rows
 
 
-def _type_counts(
-    corpus: Corpus, run: Run, result: Result, case: Case, options: Mapping[str, Any]
-) -> dict[str, int]:
+def _type_counts(corpus: Corpus, run: Run, result: Result, case: Case, options: Mapping[str, Any]) -> dict[str, int]:
     """Types that are right, wrong and missing; a mention or answer left alone is one of them."""
     hierarchy, prefixes = options["kb"].hierarchy, prefixes_of({"prefixes": options.get("prefixes", "gerbil")})
     labels = [label for document in corpus for label in document.labels]

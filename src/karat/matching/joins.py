@@ -59,7 +59,8 @@ def same_length(gold: Items, answers: Items, pairs: Pairs) -> Bools:
 
 def same_types(gold: Items, answers: Items, pairs: Pairs) -> Bools:
     """Which pairs share a type."""
-    assert gold.types is not None and answers.types is not None, "types are read where a relation compares them"
+    assert gold.types is not None
+    assert answers.types is not None, "types are read where a relation compares them"
     return _share_an_id(gold.types.take(pairs.gold), answers.types.take(pairs.answer))
 
 

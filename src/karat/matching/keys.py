@@ -28,7 +28,8 @@ def key_verdicts(gold: Gold, answers: Answers, key: Key) -> Verdicts:
 def key_clusters(gold: Items, answers: Items, fields: tuple[str, ...]) -> Clusters:
     """The clusters of both sides; the fields say when two mentions are the same."""
     left, right = _codes(gold, answers, fields)
-    assert gold.cluster is not None and answers.cluster is not None, "clusters are read where a view asks for them"
+    assert gold.cluster is not None
+    assert answers.cluster is not None, "clusters are read where a view asks for them"
     return clusters(left, gold.cluster.astype(np.int64), right, answers.cluster.astype(np.int64))
 
 

@@ -38,10 +38,7 @@ def _same_span(one: Answer, two: Answer) -> bool:
 
 def _united(outer: Answer, inner: Answer) -> Answer:
     ids = dict.fromkeys(
-        entity
-        for answer in (outer, inner)
-        for entity in (answer.entity, *answer.same_as)
-        if isinstance(entity, str)
+        entity for answer in (outer, inner) for entity in (answer.entity, *answer.same_as) if isinstance(entity, str)
     )
     entity: object = next(iter(ids), None)
     if not ids and outer.entity is UNLINKED:

@@ -47,10 +47,13 @@ def left_out(corpus: Corpus, run: Run, sources: set[Source]) -> dict[str, int]:
     }
 
 
-def demand(name: str, corpus: Corpus, run: Run) -> None:
-    """Raise `UsageError`, which says what is possible, if the data is not that of a task or a harder one."""
+def demand(name: str, corpus: Corpus, run: Run, *, asked: bool = True) -> None:
+    """Raise `UsageError`, which says what is possible, if the data is not that of a task or a harder one.
+
+    A task that nobody asked for is refused only where there is nothing of its kind at all.
+    """
     lacking = _lacking(TASKS[name], corpus, run)
-    if lacking:
+    if lacking and (asked or "but no" in lacking):
         bat = {known: also for also, known in ALSO.items() if also.endswith("2w")}
         possible = [known for known, task in TASKS.items() if not task.parts and not _lacking(task, corpus, run)]
         listed = ", ".join(f"{known} ({bat[known].upper()})" if known in bat else known for known in possible)

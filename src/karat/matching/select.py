@@ -135,7 +135,6 @@ class Selection(NamedTuple):
             return _once_per_document(gold, answers)
         return gold, answers
 
-
     def off_given(self, gold: Gold, answers: Answers) -> int:
         """How many answers are left out because they stand on no given mention."""
         without = self._replace(rules=self.rules._replace(given=None), filters=())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,9 @@ DECAY = 0.5
 """What one edge between the classes costs: neleval's default."""
 
 
-def typed(relation: Relation, how: str, names: Arrow, hierarchy: Hierarchy, prefixes: tuple[str, ...] | None) -> Relation:
+def typed(
+    relation: Relation, how: str, names: Arrow, hierarchy: Hierarchy, prefixes: tuple[str, ...] | None
+) -> Relation:
     """The relation with the types compared as the choice `typing` says.
 
     `names` are what the codes of types stand for; `prefixes` say which of them are those of the knowledge base.
@@ -75,9 +78,8 @@ def _credit(
 def _codes(types: Lists | None, rows: Arrow) -> list[tuple[int, ...]]:
     assert types is not None, "types are read where a relation compares them"
     picked = types.take(rows)
-    bounds = picked.offsets.tolist()
     values = picked.values.tolist()
-    return [tuple(values[low:high]) for low, high in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [tuple(values[low:high]) for low, high in pairwise(picked.offsets.tolist())]
 
 
 class TypeCounts(NamedTuple):

@@ -98,6 +98,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     documents: list[str]
     statistics: dict[str, Columns]
     thresholds: dict[str, float | None] = {}
+    intervals: dict[str, tuple[float, float]] = {}
     skipped: dict[str, int] = {}
     notes: list[str] = []
     by: dict[str, dict[str, dict[str, Group]]] = {}
@@ -109,10 +110,10 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 class Result:
     """The scores of one run on one corpus. `result["strong:micro.f1"]` is a number, or None if undefined.
 
-    `views` holds the addable statistics of each view, one row per document in the order of `ids`, and `totals` the sums
-    of those that cannot be divided into documents; `thresholds` are those found on this very corpus (oracle), None where
-    no threshold was best. `shown` names the measures that tables show; `skipped` counts what was left out; `notes` hint
-    at likely mistakes.
+    `views` holds the addable statistics of each view, one row per document in the order of `ids`, and `totals` the
+    sums of those that cannot be divided into documents. `thresholds` are those found on this very corpus (oracle), None
+    where no threshold was best; `intervals` hold 95 % of the samples of documents. `shown` names the measures that
+    tables show; `skipped` counts what was left out; `notes` hint at likely mistakes.
     """
 
     signature: Signature
@@ -125,6 +126,7 @@ class Result:
     ids: Arrow = field(repr=False)
     totals: Mapping[str, Statistics] = field(default_factory=dict, repr=False)
     thresholds: Mapping[str, float | None] = field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
     skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     by: Mapping[str, Mapping[str, Mapping[str, Group]]] = field(default_factory=dict, repr=False)
@@ -183,6 +185,7 @@ class Result:
             shown=list(self.shown),
             counts={view: self.counts(view) for view in [*self.views, *self.totals]},
             thresholds=dict(self.thresholds),
+            intervals=dict(self.intervals),
             documents=self.ids.to_pylist(),
             statistics={view: Columns(*map(_numbers, s.weights.T)) for view, s in self.views.items()},
             skipped=dict(self.skipped),
@@ -230,6 +233,7 @@ class Result:
                 if view not in file.statistics
             },
             thresholds=file.thresholds,
+            intervals=file.intervals,
             skipped=file.skipped,
             notes=tuple(file.notes),
             by=file.by,

@@ -97,10 +97,8 @@ def setting(
     for name in wanted:
         measure_of(name)  # says so if there is no such measure
     tasks = dict.fromkeys([table["task"], *(name.view.task for name in wanted if name.view.task)])
-    mentionless = not (len(corpus.labels) and len(run.answers))
     for task in tasks:
-        if task != profile.choices["task"] or "task" in given or mentionless:
-            demand(task, corpus, run)
+        demand(task, corpus, run, asked="task" in given)
     table["match"] = ",".join(dict.fromkeys(identity("relations", name.view.relation) for name in wanted))
     types, clusters = reads(wanted, table["task"])
     how = reading(table, kb, typed=types, clustered=clusters)
@@ -127,6 +125,7 @@ def evaluate(
     measures: Sequence[str] = (),
     by: Sequence[str] = (),
     kb: KB | None = None,
+    resamples: int = 0,
     allow_unknown: bool = False,
     progress: Progress | None = None,
     block: int = BLOCK,
@@ -137,11 +136,12 @@ def evaluate(
     `measures` replaces those the profile shows; `by` names labels to group by (`types`, `nil`, `doc`, a
     dimension of `categories`); `allow_unknown` leaves out answers to documents that the corpus does not have.
     Choices are those of `karat.spec.profile.CHOICES`, in a mapping or as keywords: `assignment="greedy"`. With a
-    knowledge base, ids are resolved by it on both sides.
+    knowledge base, ids are resolved by it on both sides. With `resamples`, the measures shown that add up over
+    documents get 95 % intervals from as many samples of documents.
     """
     by, measures = ([item] if isinstance(item, str) else item for item in (by, measures))
-    if block < 1:
-        raise UsageError(f"block is {block}. Give a number of documents.")
+    if block < 1 or resamples < 0:
+        raise UsageError(f"block is {block} and resamples {resamples}. Give numbers of documents and of samples.")
     given = {name: str(value) for name, value in {**(choices or {}), **choice}.items()}
     todo = setting(corpus, run, like=like, choices=given, measures=measures, kb=kb, allow_unknown=allow_unknown)
     thresholds, found = _thresholds(todo, block)
@@ -168,6 +168,7 @@ def evaluate(
             *notes(pairing, {name: view.statistics for name, view in views.items()}),
             *(best.note for best in found.values()),
         ),
+        intervals=_intervals(todo, views, resamples),
         thresholds={name: best.threshold.at for name, best in found.items()},
         by=_grouped(todo, labels, plans, views, kept),
         about_corpus=corpus.about,
@@ -276,6 +277,23 @@ def _scores(todo: Setting, plans: Plans, views: Mapping[str, View]) -> dict[str,
         for short in dict.fromkeys([*short_names(detection=False), *asked[name]]):
             scores[f"{name}:{short}"] = _mean_of({part: views[part].score(short) for part in parts})
     return scores
+
+
+def _intervals(todo: Setting, views: Mapping[str, View], resamples: int) -> dict[str, tuple[float, float]]:
+    """The intervals of the measures shown, where they have one."""
+    found: dict[str, tuple[float, float]] = {}
+    if not resamples:
+        return found
+    try:
+        seed = int(todo.table["seed"])
+    except ValueError:
+        raise UsageError(f"seed is {todo.table['seed']!r}. Give a whole number.") from None
+    for name in todo.wanted:
+        if name.group is None and str(name.view) in views:
+            between = views[str(name.view)].interval(name.short, resamples, seed)
+            if between is not None:
+                found[str(name)] = (between.low, between.high)
+    return found
 
 
 def _mean_of(parts: Mapping[str, Scored]) -> Scored:

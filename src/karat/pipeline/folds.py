@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from karat.model.statistics import Statistics
 from karat.registry import get, names
 from karat.spec.empty import Empty, EmptyRule
 from karat.spec.measure import Measure
+from karat.stats.bootstrap import Interval, interval, resampled_means, resampled_totals
 from karat.stats.ranking import Ranking
 
 
@@ -40,6 +41,7 @@ class View:
     ranking: Callable[[], Ranking] | None = None
     scored: Callable[[], tuple[Floats, Floats]] | None = None
     known: dict[str, Scored] = field(default_factory=dict)
+    draws: dict[tuple[int, int], Floats] = field(default_factory=dict)
 
     def score(self, short: str) -> Scored:
         """A measure of this view, such as `macro.p`."""
@@ -54,7 +56,7 @@ class View:
         if measure.scored is not None:
             return self._of_scores(measure.scored, measure.undefined)
         if self.absent:
-            return Scored(None, 0, "there is no such mention and no such answer")
+            return Scored(None, 0, measure.undefined)
         if name.aggregate == "micro":
             assert measure.values is not None
             value = float(measure.values(self.total(), self._rule.totals)[0])
@@ -88,6 +90,22 @@ class View:
         scores, right = self.scored()
         value = compute(scores, right)
         return Scored(None, 0, reason) if value is None else Scored(value, len(scores))
+
+    def interval(self, short: str, resamples: int, seed: int) -> Interval | None:
+        """Between what a score lies in most samples of as many documents; None where it does not add up."""
+        name = parse_measure(f"view:{short}")
+        measure = measure_of(name)
+        if self.whole or self.absent or measure.derive is not None or measure.scored is not None:
+            return None
+        if name.aggregate == "micro":
+            drawn = replace(self, statistics=Statistics(self._drawn(resamples, seed)), known={})
+            return interval(drawn.at_totals(short))
+        return interval(resampled_means(self.per_document(short), resamples, seed))
+
+    def _drawn(self, resamples: int, seed: int) -> Floats:
+        if (resamples, seed) not in self.draws:
+            self.draws[resamples, seed] = resampled_totals(self.statistics.weights, resamples, seed)
+        return self.draws[resamples, seed]
 
     @property
     def absent(self) -> bool:

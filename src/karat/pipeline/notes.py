@@ -19,6 +19,8 @@ def notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tuple[str, ...]:
     return (
         *_taken_from_labels(pairing),
         *_foreign_ids(pairing),
+        *_all_emerging(pairing),
+        *_odd_scores(pairing),
         *_nil_as_text("gold labels", labels),
         *_nil_as_text("answers", answers),
         *_shifted(views),
@@ -32,10 +34,35 @@ def _taken_from_labels(pairing: Pairing) -> Iterator[str]:
 
 def _foreign_ids(pairing: Pairing) -> Iterator[str]:
     gold, answers = pairing.corpus.labels.names, pairing.run.answers.names
-    if len(gold) and len(answers) and not np.isin(pairing.answer_entity, pairing.gold_entity[pairing.gold_entity >= 0]).any():
+    known = np.unique(pairing.gold_entity[pairing.gold_entity >= 0])
+    if len(gold) and len(answers) and len(known) and not np.isin(pairing.answer_entity, known).any():
         yield (
             f"no entity id of the answers occurs in the gold standard (gold has {gold[0].as_py()!r}, answers have "
-            f"{answers[0].as_py()!r}): ids are compared as written"
+            f"{answers[0].as_py()!r})" + (": ids are compared as written" if pairing.reading.kb is None else "")
+        )
+
+
+def _all_emerging(pairing: Pairing) -> Iterator[str]:
+    """Ids in a form that the prefixes do not know: then everything is an emerging entity and matches everything."""
+    if (
+        pairing.reading.prefixes is not None
+        and len(pairing.corpus.labels.names)
+        and not (pairing.gold_entity >= 0).any()
+    ):
+        first = pairing.corpus.labels.names[0].as_py()
+        yield (
+            f"no gold id begins with a prefix of the knowledge base (the first is {first!r}), so that all of them are "
+            "emerging entities and any two match: set prefixes to how your ids begin"
+        )
+
+
+def _odd_scores(pairing: Pairing) -> Iterator[str]:
+    score = pairing.run.answers.score()
+    outside = score[(score < 0) | (score > 1)]
+    if len(outside):
+        yield (
+            f"{len(outside)} scores lie outside [0, 1] (from {outside.min():g} to {outside.max():g}): they are "
+            "compared as they are"
         )
 
 

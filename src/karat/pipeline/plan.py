@@ -70,7 +70,8 @@ class Plan:
 
     def weights(self, pairing: Pairing) -> Floats:
         """The four sums of a view that cannot be divided into documents."""
-        assert self.key is not None and self.key.clustering is not None
+        assert self.key is not None
+        assert self.key.clustering is not None
         everything = pairing.gold(0, len(pairing.corpus)), pairing.answers(0, len(pairing.corpus))
         gold, answers = self.select.of(*everything)
         sides = kept(gold.items, self.key.conditions), kept(answers.items, self.key.conditions)
@@ -112,7 +113,8 @@ def measures_of(profile: Profile, table: Mapping[str, str], match: str | None, m
         raise UsageError("match names no relation. Name at least one, such as strong.")
     shown: list[str] = []
     for relation in dict.fromkeys(task.match.get(name, name) if not task.parts else name for name in relations):
-        known = [name for name in usual if parse_measure(name).view == ViewName(relation, parse_measure(name).view.filters)]
+        views = [(name, parse_measure(name).view) for name in usual]
+        known = [name for name, view in views if view.relation == relation and view.task is None]
         shown += known or [f"{relation}:{short}" for short in (_RANKED if task.ranked else _SHORT)]
         if not known and table["nil"] == "emerging" and task.needs == "links" and not task.parts:
             shown += [f"{relation}[{part}]:{short}" for part in ("in-kb", "nil") for short in ("micro.f1", "macro.f1")]

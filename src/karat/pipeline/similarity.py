@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from karat.errors import UsageError
 from karat.kb.protocol import KB
 from karat.matching.judge import Located
 from karat.matching.pairing import BLOCK
-from karat.model.columns import Bools, mentions
+from karat.model.columns import Bools, Longs, mentions
 from karat.model.corpus import Corpus
 from karat.model.result import Scored
 from karat.model.run import Run
@@ -169,9 +169,12 @@ def _found(todo: Setting, relation: str) -> _Found:
     weights = cases.weights()
     gold, found = np.zeros((2, len(todo.corpus.labels)), np.bool_)
     right = np.zeros(len(todo.run.answers), np.bool_)
+    # Systems may match different alternatives of one mention: what counts is the mention.
+    together = todo.table["alternatives"] == "unit"
+    mention = todo.corpus.units.unit if together else np.arange(len(todo.corpus.labels))
     with_gold, with_answer = cases.gold >= 0, cases.answer >= 0
-    gold[cases.gold[with_gold & (weights[:, 2:].sum(axis=1) > 0)]] = True
-    found[cases.gold[with_gold & (weights[:, 2] > 0)]] = True
+    gold[mention[cases.gold[with_gold & (weights[:, 2:].sum(axis=1) > 0)]]] = True
+    found[mention[cases.gold[with_gold & (weights[:, 2] > 0)]]] = True
     right[cases.answer[with_answer & (weights[:, 0] > 0)]] = True
     return _Found(gold, found, right)
 
@@ -219,7 +222,7 @@ def _likeness(todo: Setting, one: Run, two: Run, relation: str, first: _Found, s
     )
 
 
-def _rows(corpus: Corpus, run: Run) -> Any:
+def _rows(corpus: Corpus, run: Run) -> Longs:
     """The row of each answer in the run, in the order of the corpus."""
     place = pc.index_in(corpus.ids, run.ids).fill_null(-1).to_numpy(zero_copy_only=False)
     offsets = run.answers.offsets

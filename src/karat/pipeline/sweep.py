@@ -159,6 +159,8 @@ def best_threshold(
     scores = curve_of(plan, pairing, empty, block, gold_documents=gold_documents)
     values = scores.values(sweep.criterion)
     candidates = tried(scores, sweep)
+    if sweep.grid == "scores" and sweep.strict and plan.relation.typed:
+        candidates[0] = Threshold(0.0, strict=True)  # GERBIL's typing goes through older code, which drops scores of 0
     found = np.array([values[scores.place(threshold)] for threshold in candidates])
     best = candidates[int(np.argmax(np.nan_to_num(found, nan=-1.0)))]
     without = values[len(scores.score)]
@@ -171,7 +173,7 @@ def best_threshold(
 
 
 def tried(scores: Curve, sweep: Sweep) -> list[Threshold]:
-    """The thresholds to try, from the lowest to the highest; where a score must exceed them, none at all comes first."""
+    """The thresholds to try, from the lowest on; where a score must exceed them, none at all comes first."""
     grid = np.arange(STEPS + 1) / STEPS if sweep.grid == "steps" else scores.score[::-1]
     unfiltered = [Threshold()] if sweep.grid == "scores" and (sweep.strict or not len(grid)) else []
     return unfiltered + [Threshold(at, sweep.strict) for at in grid.tolist()]
@@ -303,5 +305,3 @@ def _copied_gold(gold: Gold, rows: Longs, copy: Longs) -> Gold:
 
 def _moved(items: Items, document: Longs) -> Items:
     return replace(items, document=document.astype(np.int32))
-
-

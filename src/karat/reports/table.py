@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from karat.matching.facets import NONE
 from karat.model.name import parse_measure
@@ -32,7 +33,22 @@ def _score_rows(results: Sequence[Result]) -> Iterable[list[str]]:
         if last not in (None, relation):
             yield []
         last = relation
-        yield [name, *(_percent(result.score(name)) for result in results)]
+        oracle = " (oracle)" if any(_is_oracle(result, name) for result in results) else ""
+        yield [name + oracle, *(_cell(result, name) for result in results)]
+
+
+def _is_oracle(result: Result, name: str) -> bool:
+    """Whether the threshold behind a score was chosen on the very data that is scored."""
+    view = parse_measure(name).view
+    return str(replace(view, filters=())) in result.thresholds
+
+
+def _cell(result: Result, name: str) -> str:
+    score = _percent(result.score(name))
+    if name not in result.intervals:
+        return score
+    low, high = result.intervals[name]
+    return f"{score} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _grouped(result: Result, label: str) -> str:
