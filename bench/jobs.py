@@ -7,15 +7,16 @@ import sys
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 import karat
 import plain
-from karat.matching.pairing import BLOCK, pair
-from karat.pipeline.evaluate import count_views
+from karat.matching.judge import Located
+from karat.matching.pairing import BLOCK
+from karat.model.items import Answers
+from karat.pipeline.evaluate import count_views, setting
 from karat.pipeline.load import load_both
-from karat.pipeline.plan import plans
-from karat.registry import get
-from karat.spec.profile import Profile
+from karat.pipeline.sweep import steps_of_cases, totals
 from shared import Counts, Files, Outcome, timed
 
 
@@ -98,12 +99,48 @@ def _scored(given: Files, *, text: bool) -> Outcome:
 def match(given: Files) -> Outcome:
     """Matching alone: select, align, judge and count, from arrays that are loaded and laid side by side."""
     corpus, (run,) = load_both(str(given.gold), [str(given.answers)])
-    wanted = [karat.parse_measure(f"{relation}:micro.f1") for relation in ("strong", "weak", "mention")]
-    pairing = pair(corpus, run)
-    todo = plans(pairing, wanted, get("profiles", "karat", Profile).choices)
+    measures = [f"{relation}:micro.f1" for relation in ("strong", "weak", "mention")]
+    todo = setting(corpus, run, choices={}, measures=measures)
+    plans = todo.planner().plans(todo.wanted)
     seconds: dict[str, float] = {}
     with timed(seconds, "match"):
-        count_views(pairing, todo, "fair", BLOCK, keep=False, progress=None)
+        count_views(todo, plans, BLOCK, keep=set(), found={})
+    return Outcome(seconds, peak(), {})
+
+
+def curve(given: Files) -> Outcome:
+    """The strong curve at every distinct score from verdicts, beside one sort of the scores."""
+    corpus, (run,) = load_both(str(given.gold), [str(given.answers)], text=False)
+    todo = setting(corpus, run, choices={}, measures=["strong:micro.f1"])
+    plan, pairing = todo.planner().plan(todo.wanted[0].view), todo.pairing("mentions")
+    everything = (0, len(corpus))
+    gold, items = pairing.gold(*everything), pairing.answers(*everything).items
+    score = np.random.default_rng(1).random(len(items))  # all different: as many thresholds as answers
+    answers = Answers(items, score)
+    cases = plan.verdicts(gold, answers, Located())
+    simple = np.ones(len(corpus), np.bool_)
+    seconds: dict[str, float] = {}
+    with timed(seconds, "sort"):
+        np.sort(score)
+    with timed(seconds, "order"):
+        np.argsort(score)
+    with timed(seconds, "curve"):
+        steps = steps_of_cases(cases, answers, *everything, simple)
+        points, _ = totals(steps.score, steps.kind, steps.kinds)
+    assert len(points) == len(score)
+    return Outcome(seconds, peak(), {})
+
+
+def neleval(given: Files) -> Outcome:
+    """All of neleval's default measures with intervals, for five systems that differ in how much they answer."""
+    corpus, (run,) = load_both(str(given.gold), [str(given.answers)], text=False)
+    karat.evaluate(karat.load("demo"), karat.load_run("demo/noisy"), like="neleval", resamples=10)
+    seconds: dict[str, float] = {}
+    with timed(seconds, "score"):
+        for system in range(5):
+            result = karat.evaluate(corpus, run, like="neleval", resamples=1000, threshold=f">{system / 20}")
+            assert len(result.shown) == 3 * 19
+            assert len(result.intervals) == 3 * 10
     return Outcome(seconds, peak(), {})
 
 
@@ -130,6 +167,8 @@ def main() -> None:
         "karat": score,
         "karat-without-text": score_without_text,
         "karat-matching": match,
+        "curve": curve,
+        "neleval": neleval,
     }
     print(jobs[job](Files(Path(gold), Path(answers))).to_json())
 

@@ -152,6 +152,29 @@ def growth(folder: Path, sizes: Iterable[tuple[str, int]]) -> str:
     return "\n\n".join(["## Growth", table(head, rows)])
 
 
+def conventions(folder: Path) -> str:
+    """neleval's measures and a threshold curve."""
+    small, large = ensure(folder, 1_000, "jsonl"), ensure(folder, 100_000, "jsonl")
+    measures, curve = measure("neleval", small, repeat=1), measure("curve", large)
+    rows = [
+        ("neleval's 19 measures, 5 systems, 1,000 documents, 1,000 resamples", measures.part("score"), "<= 10 s"),
+        ("one sort of the scores of 100,000 documents", curve.part("sort"), ""),
+        ("one ordering of them", curve.part("order"), ""),
+        ("the strong curve at every distinct score, given the verdicts", curve.part("curve"), ""),
+    ]
+    ratios = [
+        ("curve / sort", curve.part("curve") / curve.part("sort"), "<= 3"),
+        ("curve / ordering", curve.part("curve") / curve.part("order"), "<= 3"),
+    ]
+    return "\n\n".join(
+        [
+            "## Conventions",
+            table(("", "seconds", "target"), [(name, f"{seconds:.3f}", goal) for name, seconds, goal in rows]),
+            table(("ratio", "measured", "target"), [(name, f"{value:.2f}", goal) for name, value, goal in ratios]),
+        ]
+    )
+
+
 def start() -> str:
     """How long it takes until anything happens."""
     commands = {
@@ -190,6 +213,7 @@ def main() -> None:
         f"# Benchmark\n\n{machine()}; best of three (a million documents: once), each in a fresh process.\n", flush=True
     )
     print(compare(ensure(given.data, given.documents, "jsonl"), given.documents), end="\n\n", flush=True)
+    print(conventions(given.data), end="\n\n", flush=True)
     chosen = sizes(growing=given.growth, million=given.parquet_million)
     if chosen:
         print(growth(given.data, chosen), end="\n\n", flush=True)

@@ -211,10 +211,10 @@ def test_a_root_counts_once(pair):
 
 
 def test_many_competing_answers_are_solved_quickly():
-    """A thousand nested spans of one entity are one component; it must not explode."""
+    """Hundreds of nested spans of one entity are one component; it must not explode."""
     rng = random.Random(1)
-    spans = {(s, s + rng.randint(1, 30)) for s in range(1000)}
-    text = "x" * 1100
+    spans = {(s, s + rng.randint(1, 30)) for s in range(300)}
+    text = "x" * 400
     corpus = Corpus.of([Document("d", text, tuple(Label(s, e, "Q1") for s, e in sorted(spans)))])
     run = Run.of([Reply("d", tuple(Answer(s + 1, e + 2, "Q1", score=rng.random()) for s, e in sorted(spans)))])
     result = karat.evaluate(corpus, run, measures=["weak:micro.f1"])

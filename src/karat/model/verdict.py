@@ -101,9 +101,14 @@ class Verdicts:
             weights[:, [0, 2]] = partial
         return weights
 
+    @staticmethod
+    def of_outcomes(*, per_item: bool = False) -> Floats:
+        """The four weights of every outcome, one row each."""
+        return _TABLE_PER_ITEM if per_item else _TABLE
+
     @property
     def _table(self) -> Floats:
-        return _TABLE_PER_ITEM if self.per_item else _TABLE
+        return self.of_outcomes(per_item=self.per_item)
 
     def per_document(self, first: int, last: int) -> Floats:
         """The weights summed for each document from `first` up to `last`."""

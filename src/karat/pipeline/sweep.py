@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from karat.matching.judge import Located, contested
 from karat.matching.pairing import Pairing
@@ -18,6 +19,7 @@ from karat.pipeline.plan import Plan
 from karat.spec.empty import EmptyRule
 from karat.spec.threshold import STEPS, Sweep, Threshold
 
+_FEW = 16
 _PAIRED = (Outcome.TP, Outcome.WRONG_LINK)
 
 
@@ -132,22 +134,43 @@ def curve_of(plan: Plan, pairing: Pairing, empty: EmptyRule, block: int, *, gold
     return Curve(score, weights + steps.base.sum(axis=0), steps, view)
 
 
-def totals(score: Floats, kind: Longs, kinds: Floats) -> tuple[Floats, Floats]:
+def totals(score: Floats, kind: Longs | Ints, kinds: Floats) -> tuple[Floats, Floats]:
     """The distinct scores from the highest on, and what has been added up before any and after each of them."""
-    order = np.argsort(score)[::-1]
-    ranked = score[order]
+    if len(kinds) < _FEW:
+        return _totals_of_few(score, kind.astype(np.int8), kinds)
+    order = np.argsort(-score)
+    ranked, sorted_kind = score[order], kind[order]
+    ends = _ends(ranked)
+    sums = np.zeros((len(ends) + 1, 4))
+    for column in range(4):
+        sums[1:, column] = np.cumsum(kinds[:, column][sorted_kind])[ends]
+    return ranked[ends], sums
+
+
+def _totals_of_few(score: Floats, kind: NDArray[np.int8], kinds: Floats) -> tuple[Floats, Floats]:
+    """The same for few kinds: the scores of each are sorted by themselves, which then only have to be merged."""
+    present = np.flatnonzero(np.bincount(kind, minlength=len(kinds))).tolist()
+    parts = [np.sort(-score[kind == number]) for number in present]
+    runs = np.concatenate([np.empty(0), *parts])
+    order = np.argsort(runs, kind="stable")  # merges runs that are sorted already
+    ranked = runs[order]
+    ends = _ends(ranked)
+    sums = np.zeros((len(ends) + 1, 4))
+    low = 0
+    for number, part in zip(present, parts, strict=True):
+        own = (order >= low) & (order < low + len(part))
+        low += len(part)
+        count = np.cumsum(own, dtype=np.int32)[ends]
+        for column in np.flatnonzero(kinds[number]).tolist():
+            sums[1:, column] += count * kinds[number, column]
+    return -ranked[ends], sums
+
+
+def _ends(ranked: Floats) -> Longs:
+    """The last place of each run of equal values."""
     last = np.ones(len(ranked), np.bool_)
     np.not_equal(ranked[1:], ranked[:-1], out=last[:-1])
-    last_places = np.flatnonzero(last)
-    # In whole numbers as long as there are only such: half the bytes to move, and exact in any order.
-    whole = kinds.astype(np.int32)
-    small = whole if np.array_equal(whole, kinds) else kinds
-    sums = np.zeros((len(last_places) + 1, small.shape[1] if small.ndim == 2 else 4))
-    sorted_kind = kind[order]
-    for column in range(4):
-        if small[:, column].any():
-            sums[1:, column] = np.cumsum(small[:, column][sorted_kind])[last_places]
-    return ranked[last_places], sums
+    return np.flatnonzero(last)
 
 
 def best_threshold(
@@ -184,7 +207,7 @@ def _steps(plan: Plan, gold: Gold, answers: Answers, first: int, last: int) -> S
     known = Located()
     chosen_gold, chosen_answers = plan.select.of(gold, answers)
     slow = _slow(plan, chosen_gold, chosen_answers, known, first, last)
-    simple = _of_cases(plan.verdicts(gold, answers, known), answers, first, last, ~slow)
+    simple = steps_of_cases(plan.verdicts(gold, answers, known), answers, first, last, ~slow)
     if not slow.any():
         return simple
     retried = _of_copies(plan, gold, answers, np.flatnonzero(slow) + first, first)
@@ -215,43 +238,40 @@ def _slow(plan: Plan, gold: Gold, answers: Answers, known: Located, first: int, 
     return slow
 
 
-def _of_cases(cases: Verdicts, answers: Answers, first: int, last: int, simple: Bools) -> Steps:
+def steps_of_cases(cases: Verdicts, answers: Answers, first: int, last: int, simple: Bools) -> Steps:
     """Each scored answer is one step: what its case weighs, less the mention that is missed without it."""
-    weights = cases.weights()
-    by_row = np.full(int(cases.answer.max(initial=-1)) + 1, np.nan)
-    inside = answers.items.row < len(by_row)
-    by_row[answers.items.row[inside]] = answers.score[inside]
-    score = np.where(cases.answer >= 0, np.append(by_row, np.nan)[cases.answer], np.nan)
-    scored = ~np.isnan(score) & simple[cases.document - first]
-    missed = _missed(cases)
-    change = weights[scored] - np.where(np.isin(cases.outcome[scored], _PAIRED)[:, None], missed, 0.0)
-    kinds, kind = _kinds(change, cases.outcome[scored] if cases.credit is None else None)
-    document = cases.document[scored]
+    score = np.append(_scores(cases, answers), np.nan)[cases.answer_place]
+    scored = ~np.isnan(score)
+    if not simple.all():
+        scored &= simple[cases.document - first]
+    score, document, outcome = score[scored], cases.document[scored], cases.outcome[scored]
     base = cases.per_document(first, last)
+    alone = Verdicts.of_outcomes(per_item=cases.per_item)
+    kinds = alone - np.where(np.isin(np.arange(len(alone)), _PAIRED)[:, None], alone[Outcome.FN], 0.0)
+    if cases.credit is None:
+        taken = np.bincount((document - first) * len(kinds) + outcome, minlength=(last - first) * len(kinds))
+        return Steps(base - taken.reshape(-1, len(kinds)) @ kinds, document, score, outcome, kinds)
+    change = cases.weights()[scored] - (alone - kinds)[outcome]
     for column in range(4):
         base[:, column] -= np.bincount(document - first, change[:, column], last - first)
-    return Steps(base, document, score[scored], kind, kinds)
+    kinds, kind = _kinds(change)
+    return Steps(base, document, score, kind, kinds)
 
 
-def _missed(cases: Verdicts) -> Floats:
-    row = Verdicts(
-        np.zeros(1, np.int32),
-        np.array([Outcome.FN], np.int32),
-        np.zeros(1, np.int64),
-        np.full(1, -1),
-        np.zeros(1, np.int64),
-        np.zeros(0, np.int64),
-        per_item=cases.per_item,
-    )
-    weights: Floats = row.weights()[0]
-    return weights
+def _scores(cases: Verdicts, answers: Answers) -> Floats:
+    """The score of each answer that the cases speak of."""
+    rows = cases.answer_rows
+    if len(rows) == len(answers.items):  # none was left out
+        return answers.score
+    low = int(answers.items.row.min(initial=0))
+    by_row = np.full(int(answers.items.row.max(initial=-1)) + 1 - low, np.nan)
+    by_row[answers.items.row - low] = answers.score
+    scores: Floats = by_row[rows - low]
+    return scores
 
 
-def _kinds(change: Floats, outcome: Ints | None) -> tuple[Floats, Longs]:
-    """The distinct changes, and which of them each is; equal outcomes change the same."""
-    if outcome is not None:
-        present, at, kind = np.unique(outcome, return_index=True, return_inverse=True)
-        return change[at].reshape(len(present), 4), kind.astype(np.int64)
+def _kinds(change: Floats) -> tuple[Floats, Longs]:
+    """The distinct changes, and which of them each is."""
     kinds, kind = np.unique(change, axis=0, return_inverse=True)
     return kinds.reshape(-1, 4), kind.reshape(-1)
 
@@ -281,7 +301,7 @@ def _of_copies(plan: Plan, gold: Gold, answers: Answers, documents: Longs, first
     at_level, owners = np.array(level), np.array(owner, np.int32)
     bottom = np.isnan(at_level)
     change = weights - np.concatenate([weights[:1], weights[:-1]])
-    kinds, kind = _kinds(change[~bottom], None)
+    kinds, kind = _kinds(change[~bottom])
     return Steps(weights[bottom], owners[~bottom], at_level[~bottom], kind, kinds)
 
 

@@ -2,62 +2,30 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle, islice
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from karat.errors import InputError, UsageError
-from karat.model.columns import Floats, Longs
-from karat.model.signature import Signature
+from karat.model.columns import Longs
 from karat.pipeline.curves import ThresholdCurve
+from karat.plots.drawing import COLOURS, INK, PALE, Line, Origin, Row, Spec, chosen, drawn, finished, labelled
 from karat.plots.extra import check_extra
-from karat.plots.labels import HEIGHT, WIDTH, Label, placed
+from karat.plots.labels import HEIGHT, WIDTH, Frame, Label, placed
 from karat.plots.oracle import MEASURES, Oracle, Reach, Traced, family, known, reach_of, traced
 from karat.plots.scored import ScoredAnswers
-from karat.registry import get
-from karat.spec.profile import Profile
+from karat.spec.threshold import Threshold
 from karat.stats.calibration import Reliability, aurc, expected_calibration_error, reliability, risk_coverage
 
 if TYPE_CHECKING:
     import altair as alt
 
-Spec: TypeAlias = dict[str, object]
-"""A Vega-Lite specification with its data inside."""
-
-_Row: TypeAlias = dict[str, object]
-
 _POINTS = 2000  # more than a line has pixels
-_PANEL = 230  # width and height of one system's reliability
-_COLUMNS = 3
-_WRAP = 88  # characters of a subtitle that fit above a chart
-_INK, _PALE = "#222222", "#767676"
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-"""Told apart with any colour vision (Okabe and Ito, 2008, without the yellow, which is too pale for a line)."""
+_PANEL = 230  # the width and height of one system's reliability
+_ACROSS = 3  # panels in a row
 
-_DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [5, 2], [12, 4], [7, 2, 2, 2, 2, 2], [3, 3])
-"""One more than there are colours: a pair of colour and dash comes again only after 56 systems."""
-
-_FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-"""The first is inside vl-convert and as wide as the second, so that pictures look alike on every machine."""
-
-
-class _Of(Protocol):
-    """What a chart says about where its numbers come from."""
-
-    @property
-    def signature(self) -> Signature: ...
-    @property
-    def corpus(self) -> str: ...
-    @property
-    def run(self) -> str: ...
-    @property
-    def view(self) -> str: ...
-
-
-_Drawn = TypeVar("_Drawn", bound=_Of)
+_Drawn = TypeVar("_Drawn", bound=Origin)
 
 
 def threshold_chart(curves: Sequence[ThresholdCurve], measure: str = "micro.f1") -> Spec:
@@ -66,27 +34,28 @@ def threshold_chart(curves: Sequence[ThresholdCurve], measure: str = "micro.f1")
     Figure 4 of Cornolti, Ferragina and Ciaramita, A Framework for Benchmarking Entity-Annotation Systems, WWW 2013.
     """
     check_extra()
-    head, reach = _alike(curves), reach_of(curves)
-    lines = {curve.run: traced(curve, [measure])[measure] for curve in curves}
-    best = {curve.run: lines[curve.run].best(curve) for curve in curves}
-    rows = [row for curve in curves for row in _line(curve.run, curve, lines[curve.run], reach)]
-    title = f"{head.corpus}, {head.view}: {MEASURES[measure]} over the threshold"
-    return _over_threshold(head, reach, rows, best, title=title, value=MEASURES[measure])
+    head, reach, says = _alike(curves), reach_of(curves), MEASURES[known(measure)]
+    found = {curve.run: traced(curve, [measure])[measure] for curve in curves}
+    lines = [_line(curve.run, curve, found[curve.run], reach) for curve in curves]
+    best = {curve.run: found[curve.run].best(curve) for curve in curves}
+    title = f"{head.corpus}, {head.view}: {says} over the threshold"
+    return _over_threshold(curves, lines, best, reach, title=title, axis=says, measure=measure)
 
 
 def prf_chart(curve: ThresholdCurve, measure: str = "micro.f1") -> Spec:
-    """Precision, recall and F1 of one system over the threshold, with the best threshold by one of them marked."""
+    """Precision, recall and F1 of one system over the threshold; the best threshold by one of them is marked."""
     check_extra()
     reach = reach_of([curve])
-    found = traced(curve, family(known(measure)))
-    rows = [row for short, line in found.items() for row in _line(MEASURES[short], curve, line, reach)]
-    best = {MEASURES[short]: line.best(curve) if short == measure else None for short, line in found.items()}
-    title = f"{curve.corpus}, {curve.view}: {curve.run} over the threshold"
-    return _over_threshold(curve, reach, rows, best, title=title, value="score")
+    p, r, f1 = family(measure)
+    found = traced(curve, [f1, p, r])  # the first gets the line without gaps
+    lines = [_line(MEASURES[short], curve, values, reach) for short, values in found.items()]
+    best = {MEASURES[measure]: found[measure].best(curve)}
+    title = f"{curve.corpus}, {curve.view}: precision, recall and F1 of {curve.run}"
+    return _over_threshold([curve], lines, best, reach, title=title, axis="score", measure=measure)
 
 
 def reliability_chart(systems: Sequence[ScoredAnswers], bins: int = 10) -> Spec:
-    """The share of right answers in bins of score, one panel per system, and how many answers each bin holds.
+    """The share of right answers in bins of score, a panel per system, and how many answers each bin holds.
 
     Where scores are probabilities, bars end on the diagonal. Guo et al., On Calibration of Modern Neural Networks,
     ICML 2017.
@@ -95,19 +64,15 @@ def reliability_chart(systems: Sequence[ScoredAnswers], bins: int = 10) -> Spec:
     import altair as alt
 
     head = _alike(systems)
-    panels = []
-    for system in systems:
-        found, error = _binned(system, bins)
-        said = "no scored answers" if error is None else f"{len(system.scores):,} answers, ECE {error:.3f}"
-        panels.append(_reliability(found, system.run, said))
+    panels = [_panel(system, bins) for system in systems]
     subtitle = [
-        "Bars: the share of right answers; dots: the same at the mean score of the bin. Dashed: perfect calibration.",
-        *_chosen(head),
+        "Bar: share of right answers in a bin. Dot: the same, at the bin's mean score. Dashed: perfect calibration. "
+        "ECE: mean distance of the dots from it.",
+        chosen(head),
     ]
-    title = f"{head.corpus}, {head.view}: are scores probabilities?"
-    width = _PANEL * min(len(panels), _COLUMNS)
-    chart = alt.concat(*panels, columns=_COLUMNS, spacing=28)
-    return _finished(chart, systems, title, subtitle, width)
+    chart = alt.concat(*panels, columns=_ACROSS, spacing=30)
+    width = (_PANEL + 50) * min(len(panels), _ACROSS)
+    return finished(chart, systems, f"{head.corpus}, {head.view}: calibration", subtitle, width)
 
 
 def risk_coverage_chart(systems: Sequence[ScoredAnswers]) -> Spec:
@@ -116,25 +81,153 @@ def risk_coverage_chart(systems: Sequence[ScoredAnswers]) -> Spec:
     import altair as alt
 
     head = _alike(systems)
-    rows, ends = [], []
+    lines = []
     for system in systems:
-        found = risk_coverage(system.scores, system.right)
-        area = aurc(system.scores, system.right)
-        if area is None:
-            continue
-        kept = _thinned(len(found.risk), [])
-        rows += [
-            {"system": system.run, "coverage": x, "risk": y}
-            for x, y in zip(found.coverage[kept].tolist(), found.risk[kept].tolist(), strict=True)
-        ]
-        ends.append(Label(system.run, 1.0, float(found.risk[-1]), f"AURC {area:.3f}"))
-    highest = max((row["risk"] for row in rows), default=1.0)
-    top = min(1.0, np.ceil(10 * float(str(highest)) + 0.5) / 10)
-    x = alt.X("coverage:Q", title="coverage: share of answers kept", scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y("risk:Q", title="risk: share of wrong answers", scale=alt.Scale(domain=[0, top], nice=False))
-    names = [system.run for system in systems]
-    lines = _lines(rows, names, x, y, "linear")
-    labels = _labels(placed(ends, Reach(0, 1), Reach(0, top)), names, x, y)
-    title = f"{head.corpus}, {head.view}: risk over coverage"
-    subtitle = ["AURC: the area under the line, the lower the better.", *_chosen(head)]
-    return _finished(_sized(alt.layer(lines, *labels)), systems, title, subtitle, WIDTH)
+        found, area = risk_coverage(system.scores, system.right), aurc(system.scores, system.right)
+        kept = _thinned(len(found.risk))
+        name = f"{system.run} ({'no scored answers' if area is None else f'AURC {area:.3f}'})"
+        lines.append(Line(name, found.coverage[kept], found.risk[kept]))
+    x = alt.X("x:Q", title="coverage: share of answers kept", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("y:Q", title="risk: share of wrong answers", scale=alt.Scale(domain=[0, 1]))
+    chart = alt.layer(drawn(lines, x, y, "linear")).properties(width=WIDTH, height=HEIGHT)
+    subtitle = ["Answers are kept from the highest score on. AURC: the area under the line.", chosen(head)]
+    return finished(chart, systems, f"{head.corpus}, {head.view}: risk over coverage", subtitle, WIDTH)
+
+
+def _alike(systems: Sequence[_Drawn]) -> _Drawn:
+    """The first of what may share a chart: one signature, one view, and runs of different names."""
+    if not systems:
+        raise UsageError("there is nothing to draw. Give at least one system.")
+    if len({(str(system.signature), system.view) for system in systems}) > 1:
+        raise UsageError("data, relation or other choices differ. Draw together what has one signature.")
+    if len({system.run for system in systems}) < len(systems):
+        raise UsageError("two runs have the same name. Rename one of them.")
+    return systems[0]
+
+
+def _over_threshold(
+    curves: Sequence[ThresholdCurve],
+    lines: Sequence[Line],
+    best: Mapping[str, Oracle | None],
+    reach: Reach,
+    *,
+    title: str,
+    axis: str,
+    measure: str,
+) -> Spec:
+    """Lines over the threshold, and points where they are best."""
+    import altair as alt
+
+    sweep, frame = curves[0].sweep, Frame(reach, Reach(0, 1))
+    counts = f"threshold t: answers with score {'>' if sweep.strict else '≥'} t count"
+    x = alt.X("x:Q", title=counts, scale=alt.Scale(domain=[*reach], nice=False))
+    y = alt.Y("y:Q", title=axis, scale=alt.Scale(domain=[0, 1]))
+    labels = [
+        Label(name, _shown(oracle.threshold, reach), oracle.value, _said(oracle))
+        for name, oracle in best.items()
+        if oracle is not None
+    ]
+    # With `>=` a value holds up to its threshold, with `>` from it on.
+    steps = drawn(lines, x, y, "step-after" if sweep.strict else "step-before")
+    points = labelled(placed(labels, [(line.x, line.y) for line in lines], frame), lines)
+    tried = "the thresholds 0, 1/128, … 1" if sweep.grid == "steps" else "all thresholds"
+    subtitle = [f"oracle: the best {MEASURES[measure]} of {tried}, chosen on this very corpus.", chosen(curves[0])]
+    chart = alt.layer(steps, *points).properties(width=WIDTH, height=HEIGHT)
+    return finished(chart, curves, title, subtitle, WIDTH)
+
+
+def _said(oracle: Oracle) -> str:
+    at = oracle.threshold.at
+    return f"oracle {oracle.value:.3f}, {'all answers' if at is None else f't = {at:.3g}'.replace('-', '−')}"
+
+
+def _shown(threshold: Threshold, reach: Reach) -> float:
+    """Where a threshold stands on the axis; none at all stands at its beginning."""
+    return reach.low if threshold.at is None else threshold.at
+
+
+def _line(name: str, curve: ThresholdCurve, found: Traced, reach: Reach) -> Line:
+    """A measure from one end of the axis to the other, without corners where it is undefined."""
+    best = found.best(curve)
+    kept = _thinned(len(found.values), [] if best is None else [best.place])
+    at = [_shown(curve.thresholds[place], reach) for place in kept.tolist()]
+    values = found.values[kept]
+    # Below the lowest threshold nothing more comes in. Above the highest score only answers without score are left;
+    # the highest of fixed steps may lie below that score, and there the axis ends.
+    last = values[-1] if curve.sweep.grid == "steps" else found.beyond
+    x, y = np.array([reach.low, *at, reach.high]), np.array([values[0], *values, last])
+    return Line(name, x[~np.isnan(y)], y[~np.isnan(y)])
+
+
+def _thinned(size: int, needed: Sequence[int] = ()) -> Longs:
+    """At most about 2,000 of `size` places: both ends, places at even distances between them, and those needed.
+
+    Even in rank, not in score: then few answers lie between two corners, and the line cannot go far unseen.
+    """
+    if size <= _POINTS:
+        return np.arange(size)
+    even = np.linspace(0, size - 1, _POINTS).round().astype(np.int64)
+    return np.union1d(even, np.array(needed, np.int64))
+
+
+def _panel(system: ScoredAnswers, bins: int) -> alt.VConcatChart:
+    """The reliability of one system, above the counts of its bins."""
+    import altair as alt
+
+    found, error = _binned(system, bins)
+    said = "no scored answers" if error is None else f"{len(system.scores):,} answers, ECE {error:.3f}"
+    bars = alt.Chart(alt.InlineData(_rows(found)))
+    x = alt.X("low:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(labels=False, ticks=False))
+    y = alt.Y("right:Q", title="share right", scale=alt.Scale(domain=[0, 1]))
+    ends: list[Row] = [{"low": 0, "right": 0}, {"low": 1, "right": 1}]
+    diagonal = alt.Chart(alt.InlineData(ends)).encode(x=x, y=y)
+    upper = alt.layer(
+        bars.mark_bar(color=COLOURS[0], opacity=0.5, stroke="white").encode(x=x, x2="high:Q", y=y, y2=alt.datum(0)),
+        diagonal.mark_line(color=INK, strokeDash=[5, 4], strokeWidth=1.5),
+        bars.mark_point(filled=True, size=50, opacity=1, color=COLOURS[1]).encode(x="score:Q", y=y),
+    ).properties(width=_PANEL, height=_PANEL, title=alt.TitleParams(system.run, subtitle=said, fontSize=13, offset=6))
+    highest = 1.25 * max(1, int(found.count.max(initial=0)))  # room for the numbers above the bars
+    under = alt.X("low:Q", title="score", scale=alt.Scale(domain=[0, 1]))
+    count = alt.Y(
+        "count:Q",
+        title="answers",
+        scale=alt.Scale(domain=[0, highest]),
+        axis=alt.Axis(labels=False, ticks=False, grid=False),
+    )
+    lower = alt.layer(
+        bars.mark_bar(color=PALE, opacity=0.5, stroke="white").encode(x=under, x2="high:Q", y=count, y2=alt.datum(0)),
+        bars.mark_text(fontSize=9, dy=-6, color=INK).encode(x="middle:Q", y=count, text="short:N"),
+    ).properties(width=_PANEL, height=_PANEL // 4)
+    return alt.vconcat(upper, lower, spacing=6)
+
+
+def _binned(system: ScoredAnswers, bins: int) -> tuple[Reliability, float | None]:
+    try:
+        found = reliability(system.scores, system.right, bins)
+        return found, expected_calibration_error(system.scores, system.right, bins)
+    except InputError as problem:
+        raise InputError(
+            f"{problem.where} of {system.run}",
+            found=problem.found,
+            expected=problem.expected,
+            remedy=problem.remedy,
+        ) from None
+
+
+def _rows(found: Reliability) -> list[Row]:
+    """The bins that hold answers."""
+    columns = [found.edges[:-1], found.edges[1:], found.count, found.score, found.right]
+    return [
+        {"low": low, "high": high, "middle": (low + high) / 2, "count": count, "short": _short(count)}
+        | {"score": score, "right": right}
+        for low, high, count, score, right in zip(*(column.tolist() for column in columns), strict=True)
+        if count
+    ]
+
+
+def _short(count: int) -> str:
+    """A number of at most five characters."""
+    for unit, size in (("M", 1_000_000), ("k", 1_000)):
+        if count >= size:
+            return f"{count / size:.0f}{unit}" if count >= 10 * size else f"{count / size:.1f}{unit}"
+    return str(count)

@@ -1,10 +1,14 @@
-"""Where the labels of points go, so that none covers another."""
+"""Where the labels of points go: near them, and not on each other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+
+from karat.model.columns import Floats
 from karat.plots.oracle import Reach
 
 WIDTH, HEIGHT = 480, 300
@@ -13,10 +17,13 @@ WIDTH, HEIGHT = 480, 300
 SIZE = 12
 """The size of letters in a label."""
 
-_LETTER = 0.55 * SIZE  # the mean width of a letter, with some to spare
-_LINE = SIZE + 4
+_LETTER = 0.45 * SIZE  # the mean width of a letter, with a little to spare
+_LINE = SIZE + 3
 _POINT = 6  # half the side of a point
-_STEPS = 12  # places that are tried above and below a point
+_NEAR = 0.8 * _LINE  # a label further off needs a leader
+_INK = 0.5  # how far a label goes to cover one pixel less of a line
+_CROSSED = 5.0  # how far it goes to have one place less of its leader under another label
+_PATH = np.linspace(0, 1, 20)[:, None]  # the places of a leader that are looked at
 
 
 class Label(NamedTuple):
@@ -28,13 +35,36 @@ class Label(NamedTuple):
     text: str
 
 
-class Placed(NamedTuple):
-    """A label and the middle of its text, in the units of the axes; `away` where a leader has to lead to it."""
+class Place(NamedTuple):
+    """A place in the units of the axes."""
 
-    label: Label
     x: float
     y: float
-    away: bool
+
+
+class Placed(NamedTuple):
+    """A label, the middle of its text, and where a leader meets the text if it needs one."""
+
+    label: Label
+    text: Place
+    leader: Place | None
+
+
+class Frame(NamedTuple):
+    """What the axes of a chart show."""
+
+    across: Reach
+    up: Reach
+
+    def pixels(self, x: Floats, y: Floats) -> Floats:
+        """Places in pixels from the upper left corner, one row each."""
+        (left, right), (low, high) = self
+        return np.column_stack([(x - left) / (right - left) * WIDTH, (high - y) / (high - low) * HEIGHT])
+
+    def place(self, x: float, y: float) -> Place:
+        """What is at a pixel."""
+        (left, right), (low, high) = self
+        return Place(left + x / WIDTH * (right - left), high - y / HEIGHT * (high - low))
 
 
 class _Box(NamedTuple):
@@ -50,36 +80,52 @@ class _Box(NamedTuple):
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
+    def holds(self, points: Floats) -> int:
+        x, y = points.T
+        return int(np.count_nonzero((x > self.left) & (x < self.right) & (y > self.top) & (y < self.bottom)))
 
-def placed(labels: Sequence[Label], across: Reach, up: Reach) -> list[Placed]:
-    """The labels, each as near to its point as the others allow; the highest point chooses first."""
-    points = [_pixels(label, across, up) for label in labels]
+    def nearest(self, x: float, y: float) -> tuple[float, float]:
+        return min(max(x, self.left), self.right), min(max(y, self.top), self.bottom)
+
+
+def placed(labels: Sequence[Label], lines: Sequence[tuple[Floats, Floats]], frame: Frame) -> list[Placed]:
+    """The labels, each near its point, and off the lines where that is not far.
+
+    The highest point chooses first, and no later label covers an earlier one as long as there is room.
+    """
+    ink = np.concatenate([np.empty((0, 2)), *(_ink(x, y, frame) for x, y in lines if len(x))])
+    points = frame.pixels(np.array([label.x for label in labels]), np.array([label.y for label in labels])).tolist()
     taken = [_Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
+    others: list[_Box] = []
     found: list[Placed] = []
     for (px, py), label in sorted(zip(points, labels, strict=True), key=lambda both: both[0][1]):
-        half = len(label.text) * _LETTER / 2
-        x = min(max(px, half), WIDTH - half)
-        boxes = [_Box(x - half, y - _LINE / 2, x + half, y + _LINE / 2) for y in _heights(py)]
-        # Where all places are taken there are more labels than the chart can hold: then they cover each other.
-        step, box = next(((i, b) for i, b in enumerate(boxes) if not any(map(b.meets, taken))), (0, boxes[0]))
-        taken.append(box)
-        middle = (box.top + box.bottom) / 2
-        found.append(Placed(label, *_units(x, middle, across, up), away=step > 1))
+        boxes = list(_boxes(px, py, len(label.text) * _LETTER))
+        free = [box for box in boxes if not any(map(box.meets, [*taken, *others]))]
+        box = min(free or boxes, key=partial(_cost, px, py, ink, others))
+        others.append(box)
+        end = box.nearest(px, py)
+        text = frame.place((box.left + box.right) / 2, (box.top + box.bottom) / 2)
+        found.append(Placed(label, text, frame.place(*end) if np.hypot(end[0] - px, end[1] - py) > _NEAR else None))
     return found
 
 
-def _heights(py: float) -> Iterator[float]:
-    """Middles of text above and below a point, from the nearest on, inside the chart."""
-    first = _POINT + _LINE / 2 + 1
-    inside = [py + side * (first + step * _LINE) for step in range(_STEPS) for side in (-1, 1)]
-    return iter([y for y in inside if _LINE / 2 <= y <= HEIGHT - _LINE / 2])
+def _cost(px: float, py: float, ink: Floats, others: Sequence[_Box], box: _Box) -> float:
+    """How bad a place for the label of a point is."""
+    start, way = np.array([px, py]), np.array(box.nearest(px, py)) - (px, py)
+    crossed = sum(other.holds(start + _PATH * way) for other in others)
+    return float(np.hypot(*way)) + _INK * box.holds(ink) + _CROSSED * crossed
 
 
-def _pixels(label: Label, across: Reach, up: Reach) -> tuple[float, float]:
-    x = (label.x - across.low) / (across.high - across.low or 1)
-    y = (label.y - up.low) / (up.high - up.low or 1)
-    return x * WIDTH, (1 - y) * HEIGHT
+def _ink(x: Floats, y: Floats, frame: Frame) -> Floats:
+    """About one place in pixels for each pixel that a line covers."""
+    corners = frame.pixels(x, y)
+    along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(corners, axis=0)).sum(axis=1))])
+    at = np.arange(0, along[-1] + 1)
+    return np.column_stack([np.interp(at, along, corners[:, 0]), np.interp(at, along, corners[:, 1])])
 
 
-def _units(x: float, y: float, across: Reach, up: Reach) -> tuple[float, float]:
-    return across.low + x / WIDTH * (across.high - across.low), up.low + (1 - y / HEIGHT) * (up.high - up.low)
+def _boxes(px: float, py: float, width: float) -> Iterator[_Box]:
+    """Where a label may go: around its point and inside the chart."""
+    for x in np.linspace(px - 1.2 * width, px + 1.2 * width, 13).clip(width / 2, WIDTH - width / 2).tolist():
+        for y in np.arange(py - 9 * _LINE, py + 9 * _LINE, _LINE / 3).clip(_LINE / 2, HEIGHT - _LINE / 2).tolist():
+            yield _Box(x - width / 2, y - _LINE / 2, x + width / 2, y + _LINE / 2)

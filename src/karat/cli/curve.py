@@ -1,0 +1,230 @@
+"""`karat curve GOLD ANSWERS…`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli.choices import apart, chosen, named_apart, once
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from karat.model.run import Run
+    from karat.pipeline.curves import ThresholdCurve
+
+_STEPS = 10  # of the coarse curve
+_UNDEFINED = "–"
+
+
+@click.command()
+@click.argument("gold")
+@click.argument("answers", nargs=-1, required=True)
+@click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
+@click.option(
+    "--match",
+    callback=once,
+    multiple=True,
+    metavar="R",
+    help="The relation: strong (the default), weak, mention, mention-weak, entity, a .py file.",
+)
+@click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
+@click.option(
+    "-m",
+    "--measure",
+    callback=once,
+    multiple=True,
+    metavar="NAME",
+    help="What the best threshold is best by, micro.f1 unless the profile says otherwise.",
+)
+@click.option(
+    "--json",
+    "json_file",
+    callback=once,
+    multiple=True,
+    metavar="FILE",
+    help="Write the scores at every threshold (- for standard output).",
+)
+@click.option(
+    "--plot",
+    "plot_file",
+    callback=once,
+    multiple=True,
+    metavar="FILE",
+    help="Draw the scores over the threshold (.svg, .png, .pdf, .html, .json).",
+)
+@click.option(
+    "--calibration",
+    "calibration_file",
+    callback=once,
+    multiple=True,
+    metavar="FILE",
+    help="Draw how often answers of each score are right (.svg, .png, .pdf, .html, .json).",
+)
+@click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
+@click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
+@click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
+def command(
+    gold: str,
+    answers: tuple[str, ...],
+    like: str,
+    match: str | None,
+    overrides: tuple[str, ...],
+    measure: str | None,
+    json_file: str | None,
+    plot_file: str | None,
+    calibration_file: str | None,
+    gold_format: str | None,
+    answers_format: str | None,
+    allow_unknown: bool,
+) -> None:
+    """Show how scores change with the threshold.
+
+    GOLD and ANSWERS are what `karat score` takes; answers need scores. The best threshold is an oracle: it is chosen on
+    the very corpus it is scored on. Systems are drawn together; of a single one precision, recall and F1.
+
+    \b
+    karat curve demo demo/noisy
+    karat curve demo demo --plot curve.svg --calibration calibration.svg
+    karat curve gold.jsonl mine.jsonl --set threshold=oracle-bat --json curve.json
+    """
+    from karat.errors import UsageError
+    from karat.pipeline.curves import curve
+    from karat.pipeline.load import load_both, stored_runs
+    from karat.plots.charts import prf_chart, reliability_chart, threshold_chart
+    from karat.plots.oracle import known
+    from karat.plots.save import check_chart, save_chart
+    from karat.plots.scored import scored_answers
+
+    runs = [name for given in answers for name in stored_runs(given)]
+    if [gold, *runs].count("-") > 1:
+        raise UsageError("standard input can be read once. Give - for one argument only.")
+    apart([gold, *runs], [json_file, plot_file, calibration_file])
+    for path in (plot_file, calibration_file):
+        if path is not None:
+            check_chart(path)
+    if measure is not None:
+        known(measure)
+    choices = {"match": "strong", "threshold": _sweep(like), **chosen(overrides, match=match)}
+    relation = choices.pop("match")
+    corpus, loaded = load_both(gold, runs, gold_format=gold_format, answers_format=answers_format, text=False)
+    found = [
+        (run, curve(corpus, run, match=relation, like=like, choices=choices, allow_unknown=allow_unknown))
+        for run in named_apart(loaded, runs)
+    ]
+    drawn = [(run, one) for run, one in found if len(one.curve.score)]
+    if not drawn:
+        raise UsageError(
+            "no answer that counts has a score, and without scores there is no curve. Give scored answers."
+        )
+    for run, one in found:
+        if not len(one.curve.score):
+            click.echo(f"karat: {run.name} is left out: no answer that counts has a score.", err=True)
+    curves = [one for _, one in drawn]
+    best_by = curves[0].sweep.criterion if measure is None else measure
+    if plot_file is not None:
+        save_chart(prf_chart(curves[0], best_by) if len(curves) == 1 else threshold_chart(curves, best_by), plot_file)
+    if calibration_file is not None:
+        systems = [
+            scored_answers(corpus, run, match=relation, like=like, choices=choices, allow_unknown=allow_unknown)
+            for run, _ in drawn
+        ]
+        save_chart(reliability_chart(systems), calibration_file)
+    if json_file is not None:
+        _save(curves, best_by, json_file)
+    if json_file != "-":
+        _show(drawn, best_by, len(corpus))
+
+
+def _sweep(like: str) -> str:
+    """The thresholds that a profile tries, or all where it tries none."""
+    from karat.registry import get
+    from karat.spec.profile import Profile
+    from karat.spec.threshold import SWEEPS
+
+    own = get("profiles", like, Profile).choices["threshold"]
+    return own if own in SWEEPS else "oracle"
+
+
+def _save(curves: Sequence[ThresholdCurve], measure: str, path: str) -> None:
+    """One curve as an object; several as one object per line."""
+    import msgspec
+
+    from karat.storage.files import writing
+
+    with writing(path) as file:
+        for curve in curves:
+            file.write(msgspec.json.encode(_content(curve, measure)) + b"\n")
+
+
+def _content(curve: ThresholdCurve, measure: str) -> dict[str, object]:
+    """What the file says about one curve: every column of its table, one entry per threshold."""
+    from karat.model.result import Counted
+    from karat.plots.oracle import oracle_of
+
+    best, points = oracle_of(curve, measure), curve.table.drop_columns(["run"]).to_pydict()
+    for name in Counted.__struct_fields__:
+        if all(map(float.is_integer, points[name])):
+            points[name] = list(map(int, points[name]))  # files say 3, not 3.0
+    return {
+        "layout": "karat-curve/1",
+        "signature": str(curve.signature),
+        "corpus": curve.corpus,
+        "run": curve.run,
+        "view": curve.view,
+        "strict": curve.sweep.strict,
+        "measure": measure,
+        "oracle": None if best is None else {"threshold": best.threshold.at, "value": best.value},
+        "points": points,
+    }
+
+
+def _show(drawn: Sequence[tuple[Run, ThresholdCurve]], measure: str, documents: int) -> None:
+    """Print a table for each system."""
+    head = drawn[0][1]
+    click.echo(f"{head.corpus}, {head.view}: {documents} document{'s' * (documents != 1)}, scores in percent")
+    for run, curve in drawn:
+        click.echo(f"\n{_count(run)}")
+        rows = list(_rows(curve, measure))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for first, *others in rows:
+            cells = [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]
+            click.echo("  ".join(cells).rstrip())
+    click.echo(f"\noracle: the best {measure} of all thresholds tried, chosen on this very corpus")
+    click.echo(f"\n{head.signature}")
+
+
+def _count(run: Run) -> str:
+    import numpy as np
+
+    score = run.answers.score()
+    scored = int(np.count_nonzero(~np.isnan(score)))
+    rest = "" if scored == len(score) else "; the others always count"
+    return f"{run.name}: {scored} of {len(score)} answers have a score{rest}"
+
+
+def _rows(curve: ThresholdCurve, measure: str) -> Iterator[tuple[str, ...]]:
+    """The best threshold, all answers, and a coarse curve."""
+    from karat.plots.oracle import family, oracle_of, reach_of
+    from karat.spec.threshold import Threshold
+
+    scores = {short: curve.curve.values(short) for short in family(measure)}
+    best, reach = oracle_of(curve, measure), reach_of([curve])
+
+    def row(name: str, threshold: Threshold) -> tuple[str, ...]:
+        sign = ">" if threshold.strict else ">="
+        at = _UNDEFINED if threshold.at is None else f"{sign} {threshold.at:.6g}"
+        return name, at, *(_percent(values[curve.curve.place(threshold)]) for values in scores.values())
+
+    yield "", "score", *scores
+    if best is not None:
+        yield row("oracle", best.threshold)
+    yield row("all answers", Threshold())
+    for step in range(_STEPS + 1):
+        at = (reach.low * (_STEPS - step) + reach.high * step) / _STEPS
+        yield row("", Threshold(at, curve.sweep.strict))
+
+
+def _percent(value: float) -> str:
+    return _UNDEFINED if value != value else f"{100 * value:.1f}"
