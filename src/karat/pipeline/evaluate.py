@@ -96,8 +96,7 @@ def setting(
     wanted = [parse_measure(name) for name in shown]
     for name in wanted:
         measure_of(name)  # says so if there is no such measure
-    tasks = dict.fromkeys([table["task"], *(name.view.task for name in wanted if name.view.task)])
-    for task in tasks:
+    for task in dict.fromkeys(name.view.task or table["task"] for name in wanted):
         demand(task, corpus, run, asked="task" in given)
     table["match"] = ",".join(dict.fromkeys(identity("relations", name.view.relation) for name in wanted))
     types, clusters = reads(wanted, table["task"])

@@ -34,8 +34,10 @@ def _taken_from_labels(pairing: Pairing) -> Iterator[str]:
 
 def _foreign_ids(pairing: Pairing) -> Iterator[str]:
     gold, answers = pairing.corpus.labels.names, pairing.run.answers.names
-    known = np.unique(pairing.gold_entity[pairing.gold_entity >= 0])
-    if len(gold) and len(answers) and len(known) and not np.isin(pairing.answer_entity, known).any():
+    known = np.zeros(len(pairing.names) + 2, np.bool_)
+    known[pairing.gold_entity] = True
+    known[-2:] = False  # NO_LINK and NIL
+    if len(gold) and len(answers) and known.any() and not known[pairing.answer_entity].any():
         yield (
             f"no entity id of the answers occurs in the gold standard (gold has {gold[0].as_py()!r}, answers have "
             f"{answers[0].as_py()!r})" + (": ids are compared as written" if pairing.reading.kb is None else "")

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from karat.errors import InputError, UnknownNameError
+from karat.errors import UnknownNameError
 from karat.model.columns import Floats
 from karat.pipeline.curves import ThresholdCurve
 from karat.spec.threshold import Threshold
@@ -83,13 +83,6 @@ def reach_of(curves: Sequence[ThresholdCurve]) -> Reach:
     """From 0 to 1 where all thresholds lie there, else from the lowest to the highest; never of no width."""
     at = [threshold.at for curve in curves for threshold in curve.thresholds if threshold.at is not None]
     low, high = min(at, default=0.0), max(at, default=1.0)
-    if not np.isfinite([low, high]).all():
-        raise InputError(
-            ", ".join(curve.run for curve in curves),
-            found="an infinite score",
-            expected="finite scores",
-            remedy="Give the surest and the least sure answers a finite score",
-        )
     if low >= 0 and high <= 1:
         return Reach(0.0, 1.0)
     return Reach(low, high) if low < high else Reach(low - 0.5, high + 0.5)
