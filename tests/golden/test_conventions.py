@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run, Statement, Tag
@@ -885,17 +886,77 @@ def test_the_curve_of_every_task_and_assignment(pair, task, way, assignment, dup
         assert _on_curve(found, Threshold(at)) == pytest.approx(expected, nan_ok=True)
 
 
-@given(strategies.pairs(), st.sampled_from(sorted(LIKES)), st.sampled_from(["oracle", "oracle-gerbil"]))
-def test_the_best_threshold_is_the_lowest_of_the_best(pair, like, sweep):
+CLASSES = {"City": "Q1", "Place": "Q2", "Thing": "Ünï|code:"}
+HIERARCHY = Tables.of(
+    subclass_of=[(CLASSES[low], CLASSES[high]) for low, high in (("City", "Place"), ("Place", "Thing"))]
+)
+
+
+def _typed(pair):
+    """The same pair with each entity as the type of its span."""
+    corpus, run = pair
+
+    def types(item):
+        return (item.entity,) if isinstance(item.entity, str) else ()
+
+    documents = [
+        replace(d, labels=tuple(Label(x.start, x.end, types=types(x), unit=str(i)) for i, x in enumerate(d.labels)))
+        for d in corpus
+    ]
+    replies = [
+        replace(r, answers=tuple(Answer(x.start, x.end, types=types(x), score=x.score) for x in r.answers)) for r in run
+    ]
+    return Corpus.of(documents), Run.of(replies)
+
+
+@given(
+    strategies.pairs(plain=True).map(_typed),
+    st.sampled_from(["rt2kb", "etyping"]),
+    st.sampled_from(["shared", "ancestors", "descendants", "subclasses"]),
+    st.sampled_from(["optimal", "greedy", "first"]),
+    st.sampled_from(["typed", "typed-weak"]),
+)
+def test_the_curve_of_every_way_to_compare_types(pair, task, typing, assignment, relation):
+    corpus, run = pair
+    if any(side.field("types") is None for side in (corpus.labels, run.answers)):
+        return
+    options = {"task": task, "typing": typing, "assignment": assignment, "kb": HIERARCHY}
+    found = curve(corpus, run, match=relation, **options)
+    for at in _distinct(run):
+        expected = _fixed(corpus, run, repr(at), relation, options)
+        assert _on_curve(found, Threshold(at)) == pytest.approx(expected, nan_ok=True)
+
+
+@given(
+    strategies.pairs(),
+    st.sampled_from(sorted(LIKES)),
+    st.sampled_from(RELATIONS),
+    st.sampled_from(["oracle", "oracle-gerbil"]),
+)
+def test_the_best_threshold_is_the_lowest_of_the_best(pair, like, relation, sweep):
     corpus, run = pair
     options = {"like": like, **LIKES[like]}
     if not _distinct(run):
         return
-    tried = curve(corpus, run, match="strong", threshold=sweep, **options).thresholds
-    values = [_fixed(corpus, run, str(threshold), "strong", options)[SHORTS.index("micro.f1")] for threshold in tried]
+    tried = curve(corpus, run, match=relation, threshold=sweep, **options).thresholds
+    values = [_fixed(corpus, run, str(threshold), relation, options)[SHORTS.index("micro.f1")] for threshold in tried]
     values = [-1.0 if math.isnan(value) else value for value in values]
     lowest = next(threshold.at for threshold, value in zip(tried, values, strict=True) if value > max(values) - 1e-9)
-    assert karat.evaluate(corpus, run, threshold=sweep, match="strong", **options).thresholds["strong"] == lowest
+    assert karat.evaluate(corpus, run, threshold=sweep, match=relation, **options).thresholds[relation] == lowest
+
+
+@given(strategies.pairs(plain=True))
+def test_filtered_views_share_the_threshold_of_the_whole(pair):
+    """GERBIL's classes are scored at the threshold that is best for all, and so is everything else."""
+    corpus, run = pair
+    if not _distinct(run):
+        return
+    views = ["strong", "strong[in-kb]", "strong[nil]", "strong[gold-in-kb]"]
+    options = {"like": "gerbil", "prefixes": "Q", "measures": [f"{view}:micro.f1" for view in views]}
+    result = karat.evaluate(corpus, run, **options)
+    fixed = karat.evaluate(corpus, run, threshold=Threshold(result.thresholds["strong"], strict=True), **options)
+    for view in views:
+        assert result.views[view].weights.tolist() == fixed.views[view].weights.tolist()
 
 
 @given(strategies.pairs(), st.sampled_from(sorted(LIKES)))

@@ -13,6 +13,7 @@ from karat.version import __version__
 COMMANDS = {
     "conform": "Compare Karat with a peer's own figures.",
     "compare": "Say how alike systems are, and what they find together.",
+    "curve": "Show how scores change with the threshold.",
     "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
     "explain": "Say what a signature or a measure name means.",
     "score": "Score answers against a gold standard.",

@@ -45,6 +45,10 @@ _TASKS = {
     "meanings": "c2kb",
     "annotations": "a2kb",
     "mention-spotting": "erec",
+    "Sa2KB": "a2kb",  # scores are welcome in these, and not demanded
+    "Sa2W": "a2kb",
+    "Sc2KB": "c2kb",
+    "Sc2W": "c2kb",
     "GSInKB(entity-only)": "a2kb",
 }
 _PARTS = {"inkb": "in-kb", "ee": "nil", "gsinkb": "gold-in-kb"}
@@ -212,7 +216,7 @@ def _parts(case: Case) -> list[str]:
 
 
 def _sides(case: Case) -> tuple[Corpus, Run]:
-    concepts = _TASKS.get(case.task, case.task).lower() == "c2kb"
+    concepts = task_named(_TASKS.get(case.task, case.task)) == "c2kb"
     size = max((_place(item)[1] for item in [*case.gold, *case.system]), default=0)
     documents, replies = [], []
     for name in case.docs:

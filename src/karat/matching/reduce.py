@@ -54,9 +54,10 @@ def demand(name: str, corpus: Corpus, run: Run, *, asked: bool = True) -> None:
     """
     lacking = _lacking(TASKS[name], corpus, run)
     if lacking and (asked or "but no" in lacking):
-        bat = {known: also for also, known in ALSO.items() if also.endswith("2w")}
-        possible = [known for known, task in TASKS.items() if not task.parts and not _lacking(task, corpus, run)]
-        listed = ", ".join(f"{known} ({bat[known].upper()})" if known in bat else known for known in possible)
+        bat = {known: also.capitalize().replace("2w", "2W") for also, known in ALSO.items() if also.endswith("2w")}
+        simple = [known for known, task in TASKS.items() if not task.parts and task.source != "merged"]
+        possible = [known for known in simple if not _lacking(TASKS[known], corpus, run)]
+        listed = ", ".join(f"{known} ({bat[known]})" if known in bat else known for known in possible)
         raise UsageError(f"task {name} cannot be scored: {lacking}. Possible here: {listed or 'none'}.")
 
 

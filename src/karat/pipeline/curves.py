@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from karat.errors import UsageError
@@ -19,7 +19,7 @@ from karat.model.result import Counted, counted
 from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.pipeline.evaluate import setting
-from karat.pipeline.sweep import Curve, curve_of, tried
+from karat.pipeline.sweep import Curve, curve_of, threshold_at, tried
 from karat.spec.empty import EMPTY
 from karat.spec.threshold import SWEEPS, Sweep, Threshold, threshold_of
 
@@ -45,13 +45,18 @@ class ThresholdCurve:
     run: str
     view: str
     sweep: Sweep
-    thresholds: tuple[Threshold, ...] = field(repr=False)
+    at: Floats = field(repr=False)
     curve: Curve = field(repr=False)
 
-    @property
+    @cached_property
+    def thresholds(self) -> tuple[Threshold, ...]:
+        """The thresholds in `at`, where NaN keeps every answer."""
+        return tuple(threshold_at(at, self.sweep) for at in self.at.tolist())
+
+    @cached_property
     def places(self) -> Longs:
         """The rows of `curve` that belong to the thresholds."""
-        return np.array([self.curve.place(threshold) for threshold in self.thresholds], np.int64)
+        return self.curve.places(self.at, strict=self.sweep.strict)
 
     def values(self, short: str) -> Floats:
         """A measure at each threshold, NaN where it is not defined."""
@@ -68,7 +73,7 @@ class ThresholdCurve:
         weights = self.curve.weights[self.places]
         columns = {name: pa.array(weights[:, i]) for i, name in enumerate(Counted.__struct_fields__)}
         scores = {short: pa.array(self.values(short), from_pandas=True) for short in _SHORTS}
-        at = pa.array([threshold.at for threshold in self.thresholds], pa.float64())
+        at = pa.array(self.at, from_pandas=True)
         return pa.table({"run": pa.array([self.run] * len(at)), "threshold": at, **columns, **scores})
 
 
@@ -103,5 +108,5 @@ def curve(
         plan, pairing, EMPTY[todo.table["empty"]], BLOCK, gold_documents=todo.table["macro"] == "gold-documents"
     )
     return ThresholdCurve(
-        todo.signature, corpus.name, run.name, str(views[0]), sweep, tuple(tried(found, sweep)), found
+        todo.signature, corpus.name, run.name, str(views[0]), sweep, tried(found, sweep), found
     )

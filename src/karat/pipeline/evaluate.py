@@ -186,13 +186,15 @@ def _thresholds(todo: Setting, block: int) -> tuple[dict[str, Threshold], dict[s
     }
     if isinstance(rule, Threshold):
         return dict.fromkeys(bases, rule), {}
-    how = EMPTY[todo.table["empty"]]
+    how, gold_documents = EMPTY[todo.table["empty"]], todo.table["macro"] == "gold-documents"
     found = {}
     for base, view in bases.items():
         plan = plans.views[str(view)] if str(view) in plans.views else todo.planner().plan(view)
-        best = None if plan.weights_are_whole else best_threshold(plan, todo.pairing(plan.source), rule, how, block)
-        if best is not None:
-            found[base] = best
+        if not plan.weights_are_whole:
+            pairing = todo.pairing(plan.source)
+            best = best_threshold(plan, pairing, rule, how, block, gold_documents=gold_documents)
+            if best is not None:
+                found[base] = best
     return {base: best.threshold for base, best in found.items()}, {str(bases[base]): b for base, b in found.items()}
 
 
@@ -350,10 +352,10 @@ def _skipped(todo: Setting, plans: Plans) -> dict[str, int]:
     counts = dict(todo.pairing(TASKS[todo.table["task"]].source).skipped)
     counts |= left_out(todo.corpus, todo.run, sources)
     for plan in plans.views.values():
-        if plan.select.rules.given is not None and not plan.view.filters:
+        name = f"answers off the given mentions{f' of {plan.view.task}' if plan.view.task else ''}"
+        if plan.select.rules.given is not None and name not in counts:
             pairing, size = todo.pairing(plan.source), len(todo.corpus)
-            count = plan.select.off_given(pairing.gold(0, size), pairing.answers(0, size))
-            counts[f"answers that {plan.view} leaves out because no given mention has their span"] = count
+            counts[name] = plan.select.off_given(pairing.gold(0, size), pairing.answers(0, size))
     return {name: count for name, count in counts.items() if count}
 
 

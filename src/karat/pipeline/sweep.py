@@ -53,10 +53,13 @@ class Curve:
 
     def place(self, threshold: Threshold) -> int:
         """The row of a threshold."""
-        if threshold.at is None:
-            return len(self.score)
-        rising = -self.score
-        return int(np.searchsorted(rising, -threshold.at, side="left" if threshold.strict else "right"))
+        at = np.nan if threshold.at is None else threshold.at
+        return int(self.places(np.array([at]), strict=threshold.strict)[0])
+
+    def places(self, at: Floats, *, strict: bool) -> Longs:
+        """The rows of some thresholds, NaN for none."""
+        found = np.searchsorted(-self.score, -at, side="left" if strict else "right")
+        return np.where(np.isnan(at), len(self.score), found)
 
     def values(self, short: str) -> Floats:
         """A measure at every row, NaN where it is not defined: `micro.p`, `micro.r`, `micro.f1` or a macro one."""
@@ -183,9 +186,9 @@ def best_threshold(
     values = scores.values(sweep.criterion)
     candidates = tried(scores, sweep)
     if sweep.grid == "scores" and sweep.strict and plan.relation.typed:
-        candidates[0] = Threshold(0.0, strict=True)  # GERBIL's typing goes through older code, which drops scores of 0
-    found = np.array([values[scores.place(threshold)] for threshold in candidates])
-    best = candidates[int(np.argmax(np.nan_to_num(found, nan=-1.0)))]
+        candidates[0] = 0.0  # GERBIL's typing goes through older code, which drops scores of 0
+    found = values[scores.places(candidates, strict=sweep.strict)]
+    best = threshold_at(candidates[int(np.argmax(np.nan_to_num(found, nan=-1.0)))], sweep)
     without = values[len(scores.score)]
     keep = "no threshold" if best.at is None else f"threshold {'>' if best.strict else '>='} {best.at:.6g}"
     note = (
@@ -195,11 +198,16 @@ def best_threshold(
     return Chosen(best, note)
 
 
-def tried(scores: Curve, sweep: Sweep) -> list[Threshold]:
-    """The thresholds to try, from the lowest on; where a score must exceed them, none at all comes first."""
+def tried(scores: Curve, sweep: Sweep) -> Floats:
+    """The thresholds to try, from the lowest on; where a score must exceed them, none at all (NaN) comes first."""
     grid = np.arange(STEPS + 1) / STEPS if sweep.grid == "steps" else scores.score[::-1]
-    unfiltered = [Threshold()] if sweep.grid == "scores" and (sweep.strict or not len(grid)) else []
-    return unfiltered + [Threshold(at, sweep.strict) for at in grid.tolist()]
+    unfiltered = sweep.grid == "scores" and (sweep.strict or not len(grid))
+    return np.concatenate([[np.nan], grid]) if unfiltered else grid
+
+
+def threshold_at(at: float, sweep: Sweep) -> Threshold:
+    """A threshold that a sweep tries."""
+    return Threshold() if np.isnan(at) else Threshold(float(at), sweep.strict)
 
 
 def _steps(plan: Plan, gold: Gold, answers: Answers, first: int, last: int) -> Steps:

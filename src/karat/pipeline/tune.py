@@ -34,6 +34,8 @@ def tuned_threshold(
     pairing = todo.pairing(plan.source)
     if not (pairing.place >= 0).any():
         raise UsageError(f"{run.name} has no reply to any document of {dev.name}. Give its answers there as well.")
+    if plan.weights_are_whole:
+        raise UsageError(f"{plan.view} cannot be divided into documents, and has no curve. Show a relation first.")
     found = best_threshold(plan, pairing, SWEEPS["oracle"], EMPTY[todo.table["empty"]], BLOCK)
     if found is None or found.threshold.at is None:
         raise UsageError(f"{run.name} has no scores, so that there is no threshold to choose. Score without one.")

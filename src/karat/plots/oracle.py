@@ -81,8 +81,8 @@ def family(measure: str) -> tuple[str, str, str]:
 
 def reach_of(curves: Sequence[ThresholdCurve]) -> Reach:
     """From 0 to 1 where all thresholds lie there, else from the lowest to the highest; never of no width."""
-    at = [threshold.at for curve in curves for threshold in curve.thresholds if threshold.at is not None]
-    low, high = min(at, default=0.0), max(at, default=1.0)
+    at = np.concatenate([curve.at[~np.isnan(curve.at)] for curve in curves])
+    low, high = (float(at.min()), float(at.max())) if len(at) else (0.0, 1.0)
     if low >= 0 and high <= 1:
         return Reach(0.0, 1.0)
     return Reach(low, high) if low < high else Reach(low - 0.5, high + 0.5)
