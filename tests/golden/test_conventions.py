@@ -152,21 +152,6 @@ def test_sub_tasks_of_gerbil_choose_thresholds_of_their_own():
     assert result["d2kb/strong:micro.f1"] == pytest.approx(2 / 3)
 
 
-def test_equal_f1_is_a_tie_however_it_is_computed():
-    """All: tp 3, A 5, G 4: 6/9. Above 0.1: tp 2, A 2, G 4: 4/6. Both are 2/3, so that all answers stay."""
-    labels = [Label(*ADA, "Q1"), Label(*LOVELACE, "Q2"), Label(*CHARLES, "Q3"), Label(*BABBAGE, "Q4")]
-    answers = [
-        Answer(*ADA, "Q1", score=0.9),
-        Answer(*LOVELACE, "Q2", score=0.9),
-        Answer(*CHARLES, "Q3", score=0.1),
-        Answer(*CHATHAM, "Q8", score=0.1),
-        Answer(*JERSEY, "Q9", score=0.1),
-    ]
-    result = karat.evaluate(corpus_of(labels), run_of(answers), match="strong", threshold="oracle-gerbil")
-    assert result.thresholds == {"strong": None}
-    assert result["strong:micro.p"] == 3 / 5
-
-
 def test_answers_without_score_survive_every_threshold():
     labels, answers = [Label(*ADA, "Q1")], [Answer(*ADA, "Q1"), Answer(*LOVELACE, "Q9", score=1.0)]
     assert counts(labels, answers, threshold=2) == (1, 0, 1, 0)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from karat.errors import InputError, KaratError
+from karat.errors import InputError, KaratError, UnknownNameError
 from karat.kb.tables import Tables
 from karat.matching.merging import merged
 from karat.matching.typing import compared, extended
@@ -53,6 +53,7 @@ _TASKS = {
 }
 _PARTS = {"inkb": "in-kb", "ee": "nil", "gsinkb": "gold-in-kb"}
 _NOT_SCORED = ("error_count",)
+_KINDS = ("counts", "threshold_counts", "fmeasure", "typing_counts", "typing_fmeasure", "span_merge")
 _ANY_TYPE = "no type of any knowledge base"
 """Stands for an empty set of types, which is typed all the same."""
 
@@ -121,6 +122,8 @@ def conform_cases(path: str) -> Conformance:
             expected="a JSON list of cases with id, framework, kind, task, docs, gold, system and expected",
             remedy="Give a file such as gerbil_bat_cases.json",
         ) from None
+    if not cases:
+        raise InputError(source.label, found="no case", expected="at least one", remedy="Give a file with cases")
     differences: list[Difference] = []
     figures = 0
     for case in cases:
@@ -151,12 +154,17 @@ def _same(expected: object, found: object, tolerance: float) -> bool:
 
 def _computed(case: Case) -> dict[str, Any]:
     """The figures of a case as Karat computes them."""
+    if case.kind not in _KINDS:
+        raise UnknownNameError("kind of case", case.kind, _KINDS)
+    lost = sorted({item.doc for item in [*case.gold, *case.system]} - set(case.docs))
+    if lost:
+        raise KaratError(f"items are in document {lost[0]!r}, which is not among the case's docs")
     if case.kind == "span_merge":
         return {"merged": _merged(case)}
     corpus, run = _sides(case)
     options = _options(case)
     if case.kind == "threshold_counts":
-        return {"by_threshold": _by_threshold(corpus, run, options)}
+        return {"by_threshold": _by_threshold(corpus, run, _view(case, options), options)}
     view = _view(case, options)
     measures = [f"{name}:micro.f1" for name in (view, *(f"{view}[{part}]" for part in _parts(case)))]
     result = evaluate(corpus, run, measures=measures, by=["doc"], **options)
@@ -206,7 +214,9 @@ def _options(case: Case) -> dict[str, Any]:
 def _view(case: Case, options: Mapping[str, Any]) -> str:
     """The view of a case: what its matching is called here, in its task."""
     words = (case.matching or "").replace("_", "-").split(" ")[0]
-    name = _MATCH.get(words) or _MATCH[words.lower().split("-")[0]]
+    name = _MATCH.get(words) or _MATCH.get(words.lower().split("-")[0])
+    if name is None:
+        raise UnknownNameError("matching", words, _MATCH)
     return str(in_task(f"{name}:micro.f1", task_named(options["task"])).view)
 
 
@@ -296,15 +306,15 @@ def _merged(case: Case) -> list[dict[str, object]]:
         }
         for answer in found
     ]
-    spans = [(item["start"], item["length"]) for item in case.expected["merged"]]
+    spans = [(item["start"], item["length"]) for item in case.expected.get("merged", ())]
     place = {span: number for number, span in enumerate(spans)}
     return sorted(listed, key=lambda item: place.get((item["start"], item["length"]), len(place)))
 
 
-def _by_threshold(corpus: Corpus, run: Run, options: Mapping[str, Any]) -> list[dict[str, float | str]]:
+def _by_threshold(corpus: Corpus, run: Run, view: str, options: Mapping[str, Any]) -> list[dict[str, float | str]]:
     """The counts at the thresholds that GERBIL tries; neighbours with equal counts are one."""
     rows: list[dict[str, float | str]] = []
-    points = curve(corpus, run, match="weak", **{**options, "threshold": "oracle-gerbil"}).points()
+    points = curve(corpus, run, match=view, **{**options, "threshold": "oracle-gerbil"}).points()
     for point in points:
         counts = {"tp": point.counts.matched_answers, "fp": point.counts.unmatched_answers}
         row = {"threshold": point.threshold.at or 0.0, **counts, "fn": point.counts.unmatched_gold}

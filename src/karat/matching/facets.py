@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -36,13 +35,6 @@ class Facet(NamedTuple):
         hit = picked.values == self.names.index(value)
         owner = np.repeat(np.arange(len(rows)), np.diff(picked.offsets))
         return np.bincount(owner[hit], minlength=len(rows)) > 0
-
-    def any(self, rows: Longs, values: Iterable[str]) -> Bools:
-        """Which of the rows have one of these values."""
-        found = np.zeros(len(rows), np.bool_)
-        for value in values:
-            found |= self.mask(rows, value)
-        return found
 
 
 def known(labels: Mentions) -> list[str]:

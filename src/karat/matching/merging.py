@@ -10,30 +10,20 @@ from karat.model.document import UNLINKED, Answer
 
 
 def merged(answers: Iterable[Answer]) -> tuple[Answer, ...]:
-    """The answers with every span merged into the first longer one around it, ids and types united.
+    """The answers with every span merged into the longest one around it, ids and types united.
 
-    The shortest go first, so that what was merged moves on outwards. Equal spans stay apart: neither is longer.
+    Of several equally long ones around it the last takes it, and of equal spans the last takes the others.
     """
-    kept = list(answers)
-    for inner in sorted(kept, key=_length):
-        outer = next((place for place, other in enumerate(kept) if _inside(inner, other)), None)
-        if outer is not None:
-            place = next(place for place, other in enumerate(kept) if _same_span(inner, other))
-            kept[outer] = _united(kept[outer], kept[place])
-            del kept[place]
-    return tuple(kept)
-
-
-def _length(answer: Answer) -> int:
-    return answer.end - answer.start
-
-
-def _inside(inner: Answer, outer: Answer) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end and _length(inner) < _length(outer)
-
-
-def _same_span(one: Answer, two: Answer) -> bool:
-    return one.span == two.span
+    given = list(answers)
+    kept: dict[int, Answer] = {}
+    for place in sorted(range(len(given)), key=lambda place: (given[place].start - given[place].end, -place)):
+        inner = given[place]
+        around = next((p for p, a in kept.items() if a.start <= inner.start and inner.end <= a.end), None)
+        if around is None:
+            kept[place] = inner
+        else:
+            kept[around] = _united(kept[around], inner)
+    return tuple(kept[place] for place in sorted(kept))
 
 
 def _united(outer: Answer, inner: Answer) -> Answer:

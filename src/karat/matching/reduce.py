@@ -3,37 +3,76 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from karat.errors import UsageError
+from karat.kb.protocol import KB
 from karat.matching.merging import merged
 from karat.model.arrow import Arrow
-from karat.model.columns import NO_LINK, Mentions, mentions
+from karat.model.columns import NO_LINK, Bools, Mentions, mentions
 from karat.model.corpus import Corpus
-from karat.model.document import Reply
+from karat.model.document import Answer
 from karat.model.run import Run
 from karat.spec.task import ALSO, TASKS, Source, Task
 
+_CLASS = ("http://www.w3.org/2002/07/owl#Class", "http://www.w3.org/2000/01/rdf-schema#Class")
 SEPARATOR = "\t"
 """Stands between subject, predicate and object where a statement is written as one id."""
 
 
-def reduced(corpus: Corpus, run: Run, source: Source) -> tuple[Corpus, Run]:
-    """Both sides with what is compared in place of their labels and answers."""
+def reduced(corpus: Corpus, run: Run, source: Source, kb: KB | None = None) -> tuple[Corpus, Run]:
+    """Both sides with what is compared in place of their labels and answers.
+
+    The parts of statements are resolved by the knowledge base here, since afterwards they are one id.
+    """
     if source == "entities":
         if _length(corpus.table, "tags"):
             corpus = replace(corpus, labels=_tags(corpus.table))
         if _length(run.table, "tags"):
             run = replace(run, answers=_tags(run.table), repeated=0)
     elif source == "statements":
-        corpus = replace(corpus, labels=_statements(corpus.table))
-        run = replace(run, answers=_statements(run.table), repeated=0)
-    elif source == "merged":
-        run = Run.of((_merged(reply) for reply in run), name=run.name)
+        corpus = replace(corpus, labels=_statements(corpus.table, kb))
+        run = replace(run, answers=_statements(run.table, kb), repeated=0)
+    elif source == "individuals":
+        corpus = replace(corpus, labels=corpus.labels.where(~_is_class(corpus.labels)))
+        run = replace(run, answers=run.answers.where(~_is_class(run.answers)))
+    elif source == "classes":
+        corpus = replace(corpus, labels=_merged(corpus.labels))
+        run = replace(run, answers=_merged(run.answers), repeated=0)
     return corpus, run
+
+
+def _is_class(items: Mentions) -> Bools:
+    """Which mentions stand for a class."""
+    types = items.field("types")
+    if types is None:
+        return np.zeros(len(items), np.bool_)
+    owner = np.repeat(np.arange(len(items)), types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
+    hit = pc.is_in(types.flatten(), pa.array(_CLASS)).to_numpy(zero_copy_only=False)
+    return np.bincount(owner[hit], minlength=len(items)) > 0
+
+
+def _merged(items: Mentions) -> Mentions:
+    """The mentions of classes, those inside others merged into them."""
+    classes = items.where(_is_class(items))
+    rows = zip(classes.start.tolist(), classes.end.tolist(), classes.score().tolist(), strict=True)
+    answers = [Answer(start, end, score=None if score != score else score) for start, end, score in rows]
+    column = [merged(answers[low:high]) for low, high in pairwise(classes.offsets.tolist())]
+    kind = pa.struct(
+        [
+            ("start", pa.int32()),
+            ("end", pa.int32()),
+            ("entity", pa.string()),
+            ("linked", pa.bool_()),
+            ("score", pa.float64()),
+        ]
+    )
+    spans = [[{"start": a.start, "end": a.end, "linked": False, "score": a.score} for a in kept] for kept in column]
+    return mentions(pa.chunked_array([pa.array(spans, pa.list_(kind))]))
 
 
 def left_out(corpus: Corpus, run: Run, sources: set[Source]) -> dict[str, int]:
@@ -55,7 +94,7 @@ def demand(name: str, corpus: Corpus, run: Run, *, asked: bool = True) -> None:
     lacking = _lacking(TASKS[name], corpus, run)
     if lacking and (asked or "but no" in lacking):
         bat = {known: also.capitalize().replace("2w", "2W") for also, known in ALSO.items() if also.endswith("2w")}
-        simple = [known for known, task in TASKS.items() if not task.parts and task.source != "merged"]
+        simple = [known for known, task in TASKS.items() if not task.parts and not known.startswith("oke")]
         possible = [known for known in simple if not _lacking(TASKS[known], corpus, run)]
         listed = ", ".join(f"{known} ({bat[known]})" if known in bat else known for known in possible)
         raise UsageError(f"task {name} cannot be scored: {lacking}. Possible here: {listed or 'none'}.")
@@ -71,7 +110,7 @@ def _lacking(task: Task, corpus: Corpus, run: Run) -> str:
         ("the run", run.name, run.table, run.answers),
     ):
         tags, statements = _length(table, "tags"), _length(table, "relations")
-        if task.source in ("mentions", "merged") and not len(items) and (tags or statements):
+        if task.source not in ("entities", "statements") and not len(items) and (tags or statements):
             return f"{what} ({name}) has {'tags' if tags else 'relations'} but no mentions"
         if task.needs == "links" and not (task.source == "entities" and tags):
             if len(items) and (items.entity == NO_LINK).all():
@@ -106,7 +145,7 @@ def _placed(lists: Arrow) -> Arrow:
     return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(columns, ["start", "end", *names]))
 
 
-def _statements(table: Arrow) -> Mentions:
+def _statements(table: Arrow, kb: KB | None) -> Mentions:
     """Statements as entities: every way to write subject, predicate and object is one of its ids.
 
     Two statements share such an id exactly if their subjects, predicates and objects share one each.
@@ -116,7 +155,7 @@ def _statements(table: Arrow) -> Mentions:
         [
             {"entity": ids[0], "same_as": ids[1:], "score": row.get("score")}
             for row in statements or ()
-            for ids in [[SEPARATOR.join(parts) for parts in product(*_parts(row))]]
+            for ids in [[SEPARATOR.join(parts) for parts in product(*_parts(row, kb))]]
         ]
         for statements in rows
     ]
@@ -124,16 +163,13 @@ def _statements(table: Arrow) -> Mentions:
     return mentions(pa.chunked_array([_placed(pa.array(column, pa.list_(kind)))]))
 
 
-def _parts(row: dict[str, object]) -> list[list[str]]:
+def _parts(row: dict[str, object], kb: KB | None) -> list[list[str]]:
     found = []
     for part in ("subject", "predicate", "object"):
         more = row.get(f"{part}_same_as")
-        found.append([str(row[part]), *(more if isinstance(more, list) else ())])
+        ids = [str(row[part]), *(more if isinstance(more, list) else ())]
+        found.append(ids if kb is None else kb.canonical(ids))
     return found
-
-
-def _merged(reply: Reply) -> Reply:
-    return Reply(reply.id, merged(reply.answers))
 
 
 def _length(table: Arrow, name: str) -> int:

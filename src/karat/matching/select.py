@@ -61,8 +61,8 @@ FILTERS: dict[str, Filter] = {
 def checked(filters: tuple[str, ...]) -> None:
     """Raise `UnknownNameError` unless every filter is named here or has the form `label=value`."""
     for name in filters:
-        if "=" not in name and name not in FILTERS and name not in _BY_TYPE:
-            raise UnknownNameError("filter", name, [*FILTERS, *_BY_TYPE, "LABEL=VALUE"])
+        if "=" not in name and name not in FILTERS:
+            raise UnknownNameError("filter", name, [*FILTERS, "LABEL=VALUE"])
 
 
 class Rules(NamedTuple):
@@ -160,21 +160,7 @@ def selection(
     if threshold.at is not None and pairing.run.answers.field("score") is None:
         raise UsageError(f"{pairing.run.name} has no scores to compare with a threshold. Score without one.")
     chosen = tuple(FILTERS[name].masks if name in FILTERS else _labelled(pairing, name) for name in filters)
-    by_link = any(name in _BY_LINK for name in filters)
-    return Selection(chosen, threshold, relation, rules, by_link=by_link)
-
-
-_BY_LINK = ("in-kb", "nil", "gold-in-kb")
-_CLASS = ("http://www.w3.org/2002/07/owl#Class", "http://www.w3.org/2000/01/rdf-schema#Class")
-_OKE = (
-    "http://www.ontologydesignpatterns.org/ont/dul/DUL.owl#Person",
-    "http://www.ontologydesignpatterns.org/ont/dul/DUL.owl#Organization",
-    "http://www.ontologydesignpatterns.org/ont/dul/DUL.owl#Role",
-    "http://www.ontologydesignpatterns.org/ont/d0.owl#Location",
-    "http://ontologydesignpatterns.org/ont/wikipedia/d0.owl#Location",
-)
-_BY_TYPE = {"class": (_CLASS, True), "not-class": (_CLASS, False), "oke-types": (_OKE, True)}
-"""Filters that keep what has, or has not, one of some types."""
+    return Selection(chosen, threshold, relation, rules, by_link=any(name in FILTERS for name in filters))
 
 
 def _has_types(items: Items) -> Bools:
@@ -191,14 +177,16 @@ def _on_given_spans(gold: Gold, answers: Answers) -> Answers:
 
 
 def _best_on_given_spans(gold: Gold, answers: Answers) -> Answers:
-    """For each given mention the overlapping answer with the highest score, moved onto it."""
-    pairs = overlapping(gold.items, answers.items)
+    """For each given span the overlapping answer with the highest score, moved onto it."""
+    spans = np.column_stack([gold.items.document, gold.items.start, gold.items.end])
+    given = gold.items.take(np.sort(np.unique(spans, axis=0, return_index=True)[1]))
+    pairs = overlapping(given, answers.items)
     score = np.where(np.isnan(answers.score), np.inf, answers.score)[pairs.answer]
     order = np.lexsort((answers.items.row[pairs.answer], -score, pairs.gold))
     mention, first = np.unique(pairs.gold[order], return_index=True)
     best = pairs.answer[order][first]
     items = answers.items.take(best)
-    moved = replace(items, start=gold.items.start[mention], end=gold.items.end[mention])
+    moved = replace(items, start=given.start[mention], end=given.end[mention])
     return Answers(moved, answers.score[best])
 
 
@@ -220,13 +208,6 @@ def _labelled(pairing: Pairing, condition: str) -> Callable[[Gold, Answers], Mas
             asked[answers.items.row] == document,
         )
     labels = pairing.corpus.labels
-    if condition in _BY_TYPE:
-        values, wanted = _BY_TYPE[condition]
-        left, right = facet(labels, "types", labels), facet(pairing.run.answers, "types", labels)
-        return lambda gold, answers: (
-            left.any(gold.items.row, values) == wanted,
-            right.any(answers.items.row, values) == wanted,
-        )
     of_gold, of_answers = facet(labels, name, labels), answer_facet(pairing.run.answers, name, labels)
     if not of_answers.given:
         raise UsageError(f"answers carry no {name}, so that [{condition}] would drop them all. Group by @{condition}.")

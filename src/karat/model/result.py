@@ -113,7 +113,8 @@ class Result:
     `views` holds the addable statistics of each view, one row per document in the order of `ids`, and `totals` the
     sums of those that cannot be divided into documents. `thresholds` are those found on this very corpus (oracle), None
     where no threshold was best; `intervals` hold 95 % of the samples of documents. `shown` names the measures that
-    tables show; `skipped` counts what was left out; `notes` hint at likely mistakes.
+    tables show, `aliases` what else they were called when they were asked for; `skipped` counts what was left out;
+    `notes` hint at likely mistakes.
     """
 
     signature: Signature
@@ -133,6 +134,7 @@ class Result:
     about_corpus: Mapping[str, str] = field(default_factory=dict, repr=False)
     about_run: Mapping[str, str] = field(default_factory=dict, repr=False)
     shown: tuple[str, ...] = field(default=(), repr=False)
+    aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[[], Arrow] | None = field(default=None, repr=False)
 
     def __getitem__(self, measure: str) -> float | None:
@@ -143,7 +145,7 @@ class Result:
 
     def score(self, measure: str) -> Scored:
         """A score with its reason and its number of documents or cases."""
-        name = parse_measure(measure)
+        name = parse_measure(self.aliases.get(measure, measure))
         if name.group is not None:
             label, value = name.group
             groups = self.by.get(label, {}).get(str(name.view), {})

@@ -107,6 +107,4 @@ def curve(
     found = curve_of(
         plan, pairing, EMPTY[todo.table["empty"]], BLOCK, gold_documents=todo.table["macro"] == "gold-documents"
     )
-    return ThresholdCurve(
-        todo.signature, corpus.name, run.name, str(views[0]), sweep, tried(found, sweep), found
-    )
+    return ThresholdCurve(todo.signature, corpus.name, run.name, str(views[0]), sweep, tried(found, sweep), found)

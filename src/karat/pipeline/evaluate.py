@@ -28,7 +28,7 @@ from karat.model.verdict import Verdicts, joined
 from karat.pipeline.folds import View, measure_of, scored, short_names
 from karat.pipeline.groups import by_document, by_label
 from karat.pipeline.notes import notes
-from karat.pipeline.plan import Plan, Planner, Plans, measures_of, reads
+from karat.pipeline.plan import Plan, Planner, Plans, expanded, in_task, measures_of, reads
 from karat.pipeline.ranked import ranking_of, scores_of
 from karat.pipeline.sweep import Chosen, best_threshold
 from karat.pipeline.tables import verdict_table
@@ -110,7 +110,9 @@ def _pairings(corpus: Corpus, run: Run, *, allow_unknown: bool, how: Reading) ->
 
     @cache
     def pairing(source: Source) -> Pairing:
-        return pair(*reduced(corpus, run, source), allow_unknown=allow_unknown, how=how)
+        # The parts of a statement are compared as they are: no rule for emerging entities holds between them.
+        own = replace(how, kb=None, prefixes=None) if source == "statements" else how
+        return pair(*reduced(corpus, run, source, how.kb), allow_unknown=allow_unknown, how=own)
 
     return pairing
 
@@ -173,6 +175,7 @@ def evaluate(
         about_corpus=corpus.about,
         about_run=run.about,
         shown=todo.shown,
+        aliases={given: str(in_task(given, todo.table["task"])) for asked in measures for given in expanded(asked)},
         make_verdicts=lambda: verdict_table(_cases(todo, plans.views, block)),
     )
 

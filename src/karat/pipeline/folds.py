@@ -121,6 +121,8 @@ class View:
     def _rule(self) -> _Rule:
         rule = self.empty
         documents, totals = (rule.part_documents, rule.part_totals) if self.part else (rule.documents, rule.totals)
+        if self.part and self.present:  # a threshold emptied it: then it is empty like any document
+            totals = rule.part_documents
         if self.per_item:  # a mean over no items is no number
             undefined = rule.part_totals.both._replace(p=None, r=None, f1=None)
             documents, totals = documents._replace(both=undefined), totals._replace(both=undefined)

@@ -145,9 +145,8 @@ def parts_of(view: ViewName, task: str) -> tuple[ViewName, ...]:
         return tuple(ViewName(name, view.filters, view.task) for name in _MEANS[view.relation])
     return tuple(
         ViewName(
-            # Given mentions are compared by exact spans, whatever the whole is compared by.
-            TASKS[part.task].match.get("strong" if TASKS[part.task].given else view.relation, view.relation),
-            part.filters + view.filters,
+            TASKS[part.task].match.get(part.match or view.relation, view.relation),
+            view.filters,
             part.task,
         )
         for part in TASKS[view.task or task].parts
@@ -188,7 +187,8 @@ class Planner:
         pairing = self.pairing(task.source)
         if relation.typed:
             hierarchy = self.kb.hierarchy if self.kb is not None else Hierarchy.of(())
-            relation = typed(relation, self.table["typing"], pairing.type_names, hierarchy, prefixes_of(self.table))
+            prefixes = task.types or prefixes_of(self.table)
+            relation = typed(relation, self.table["typing"], pairing.type_names, hierarchy, prefixes)
         threshold = self.thresholds.get(f"{view.task or ''}/{view.relation}", Threshold())
         rule = rules(self.table, given=task.given, annotations=task.needs == "links")
         select = selection(pairing, relation, view.filters, threshold, rule)

@@ -15,8 +15,11 @@ from karat.errors import UsageError
 from karat.kb.protocol import KB
 from karat.matching.judge import Located
 from karat.matching.pairing import BLOCK
+from karat.model import check
+from karat.model.arrow import Arrow
 from karat.model.columns import Bools, Longs, mentions
 from karat.model.corpus import Corpus
+from karat.model.name import parse_measure
 from karat.model.result import Scored
 from karat.model.run import Run
 from karat.model.signature import Signature
@@ -25,6 +28,7 @@ from karat.pipeline.evaluate import Setting, setting
 from karat.pipeline.folds import mean
 from karat.pipeline.sweep import best_threshold
 from karat.spec.empty import EMPTY
+from karat.spec.task import TASKS
 from karat.spec.threshold import SWEEPS, Threshold
 
 
@@ -95,7 +99,8 @@ def similarity(
         raise UsageError("similarity compares at least two runs with different names. Give them so.")
     given = {"threshold": "none", **choice, "match": match}
     todos = {
-        run.name: setting(corpus, run, like=like, choices=given, kb=kb, allow_unknown=allow_unknown) for run in runs
+        run.name: _reduced(setting(corpus, run, like=like, choices=given, kb=kb, allow_unknown=allow_unknown))
+        for run in runs
     }
     relations = todos[names[0]].table["match"].split(",")
     likeness: list[Likeness] = []
@@ -106,13 +111,31 @@ def similarity(
         cut = {name: _best(todo, relation, best, notes) for name, todo in todos.items()}
         thresholds[relation] = {name: threshold.at for name, threshold in cut.items()}
         left = {name: _above(todo.run, cut[name]) for name, todo in todos.items()}
-        against = {name: _found(replace_run(todo, left[name]), relation) for name, todo in todos.items()}
+        against = {name: _found(replace_sides(todo, todo.corpus, left[name]), relation) for name, todo in todos.items()}
         for one, two in combinations(names, 2):
             likeness.append(_likeness(todos[one], left[one], left[two], relation, against[one], against[two]))
         together.append(_together(relation, against))
     return Comparison(
         todos[names[0]].signature, tuple(names), tuple(likeness), tuple(together), thresholds, tuple(notes)
     )
+
+
+def _reduced(todo: Setting) -> Setting:
+    """The setting with what its task compares as plain annotations, so that either side can take the other's place."""
+    source = TASKS[todo.table["task"]].source
+    if source == "statements" or TASKS[todo.table["task"]].parts:
+        raise UsageError(f"similarity compares annotations or entities, not {todo.table['task']}. Choose another task.")
+    pairing = todo.pairing(source)
+    run = replace(pairing.run, table=_without_tags(pairing.run.table))
+    if todo.table["duplicates"] == "once":
+        again = np.zeros(len(run.answers), np.bool_)
+        again[check.repeated(run.answers)] = True
+        run = replace(run, answers=run.answers.where(~again), repeated=0)
+    return replace_sides(todo, replace(pairing.corpus, table=_without_tags(pairing.corpus.table)), run)
+
+
+def _without_tags(table: Arrow) -> Arrow:
+    return table.drop_columns(["tags"]) if "tags" in table.column_names else table
 
 
 class _Found(NamedTuple):
@@ -123,12 +146,11 @@ class _Found(NamedTuple):
     right: Bools
 
 
-def replace_run(todo: Setting, run: Run) -> Setting:
-    """The same setting for another run."""
+def replace_sides(todo: Setting, corpus: Corpus, run: Run, measures: Sequence[str] | None = None) -> Setting:
+    """The same setting for another corpus and run."""
     choices = {name: value for name, value in todo.table.items() if name not in ("kb", "match")}
-    return setting(
-        todo.corpus, run, like=todo.like, choices=choices, measures=todo.shown, kb=todo.kb, allow_unknown=True
-    )
+    shown = todo.shown if measures is None else measures
+    return setting(corpus, run, like=todo.like, choices=choices, measures=shown, kb=todo.kb, allow_unknown=True)
 
 
 def _best(todo: Setting, relation: str, best: str | None, notes: list[str]) -> Threshold:
@@ -190,15 +212,8 @@ def _as_gold(corpus: Corpus, run: Run) -> Corpus:
 
 def _likeness(todo: Setting, one: Run, two: Run, relation: str, first: _Found, second: _Found) -> Likeness:
     """Both systems against each other: what one says is right if the other says something that matches."""
-    there = setting(
-        _as_gold(todo.corpus, one),
-        two,
-        like=todo.like,
-        choices={name: value for name, value in todo.table.items() if name not in ("kb", "match")},
-        measures=[name for name in todo.shown if f"{relation}:" in name],
-        kb=todo.kb,
-        allow_unknown=True,
-    )
+    measures = [name for name in todo.shown if parse_measure(name).view.relation == relation]
+    there = replace_sides(todo, _as_gold(todo.corpus, one), two, measures)
     cases = _verdicts(there, relation, "membership")
     sums = cases.per_document(0, len(todo.corpus))
     alike, size = sums[:, 0] + sums[:, 2], sums.sum(axis=1)

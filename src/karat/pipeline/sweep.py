@@ -192,7 +192,7 @@ def best_threshold(
     without = values[len(scores.score)]
     keep = "no threshold" if best.at is None else f"threshold {'>' if best.strict else '>='} {best.at:.6g}"
     note = (
-        f"{plan.view}: oracle, {keep} gives the best {sweep.criterion} on this very corpus "
+        f"{plan.view}: oracle, of all tried {keep} gives the best {sweep.criterion} on this very corpus "
         f"({values[scores.place(best)]:.4f}; {without:.4f} with all answers)"
     )
     return Chosen(best, note)

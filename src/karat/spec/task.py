@@ -8,20 +8,30 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from karat.errors import UnknownNameError
 
-Source: TypeAlias = Literal["mentions", "entities", "statements", "merged"]
-"""What is compared: mentions, entities of a document without a place, statements, or mentions after merging."""
+Source: TypeAlias = Literal["mentions", "entities", "statements", "classes", "individuals"]
+"""What is compared: mentions, entities of a document without a place, statements, mentions of classes (those inside
+others merged into them), or mentions of anything but classes."""
 
 _LINKS = {"strong": "strong", "weak": "weak"}
 _SPANS = {"strong": "mention", "weak": "mention-weak"}
 _TYPES = {"strong": "typed", "weak": "typed-weak"}
 _ENTITIES = {"strong": "entity", "weak": "entity"}
+_DOLCE = "http://www.ontologydesignpatterns.org/ont/"
+_OKE1 = (
+    f"{_DOLCE}dul/DUL.owl#Person",
+    f"{_DOLCE}dul/DUL.owl#Organization",
+    f"{_DOLCE}dul/DUL.owl#Role",
+    f"{_DOLCE}d0.owl#Location",
+    "http://ontologydesignpatterns.org/ont/wikipedia/d0.owl#Location",
+)
+_OKE2 = (_DOLCE,)
 
 
 class Part(NamedTuple):
-    """One task of several whose scores are averaged."""
+    """One task of several whose scores are averaged, by a relation of its own if it has one."""
 
     task: str
-    filters: tuple[str, ...] = ()
+    match: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +40,7 @@ class Task:
 
     `match` says which relation the annotation matches strong and weak stand for here. `given`: the system is told
     the mentions. `needs` names what both sides must carry, `scored` and `ranked` what the answers must carry besides.
-    A task with `parts` has the mean of their scores.
+    `types` are how those types begin that count, where not all of the knowledge base do. A task with `parts` has the mean of their scores.
     """
 
     title: str
@@ -42,6 +52,7 @@ class Task:
     needs: Literal["", "links", "types", "statements"] = ""
     scored: bool = False
     ranked: bool = False
+    types: tuple[str, ...] | None = None
     parts: tuple[Part, ...] = ()
 
     @property
@@ -111,29 +122,47 @@ TASKS: dict[str, Task] = {
         _ENTITIES,
         needs="statements",
     ),
-    "merged-erec": Task(
-        "Recognition after merging",
-        "The system marks mentions; a span inside a longer one is merged into it first.",
-        "merged",
+    "oke1-etyping": Task(
+        "OKE task 1, typing",
+        "As etyping, but only the four classes of the challenge count.",
+        "mentions",
+        _TYPES,
+        given=True,
+        needs="types",
+        types=_OKE1,
+    ),
+    "oke2-etyping": Task(
+        "OKE task 2, typing",
+        "As etyping, without the mentions of classes, and only types of the DOLCE ontologies count.",
+        "individuals",
+        _TYPES,
+        given=True,
+        needs="types",
+        types=_OKE2,
+    ),
+    "oke2-erec": Task(
+        "OKE task 2, recognition",
+        "The system marks the mentions of classes; one inside another is merged into it first.",
+        "classes",
         _SPANS,
     ),
     "oke-task1": Task(
         "OKE task 1",
         "The mean of recognition, disambiguation and typing.",
         "mentions",
-        parts=(Part("erec"), Part("d2kb"), Part("etyping", ("oke-types",))),
+        parts=(Part("erec"), Part("d2kb", "strong"), Part("oke1-etyping", "strong")),
     ),
     "oke-task2": Task(
         "OKE task 2",
         "The mean of typing, without the mentions of classes, and of the recognition of classes after merging.",
         "mentions",
-        parts=(Part("etyping", ("not-class",)), Part("merged-erec", ("class",))),
+        parts=(Part("oke2-etyping", "strong"), Part("oke2-erec")),
     ),
     "oke2018-task4": Task(
         "OKE 2018 task 4",
         "The mean of relation extraction and annotation.",
         "mentions",
-        parts=(Part("re"), Part("a2kb")),
+        parts=(Part("re"), Part("a2kb", "strong")),
     ),
 }
 """Every task, by GERBIL's name in small letters."""
@@ -155,5 +184,5 @@ def task_named(name: str) -> str:
     lower = name.lower()
     found = ALSO.get(lower, lower)
     if found not in TASKS:
-        raise UnknownNameError("task", name, [*TASKS, *ALSO])
+        raise UnknownNameError("task", lower, [*TASKS, *ALSO])
     return found
