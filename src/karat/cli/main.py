@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 
 import click
 
+from karat.cli.groups import LazyGroup
 from karat.errors import KaratError
 from karat.version import __version__
 
@@ -14,6 +14,7 @@ COMMANDS = {
     "conform": "Compare Karat with a peer's own figures.",
     "compare": "Say how alike systems are, and what they find together.",
     "curve": "Show how scores change with the threshold.",
+    "data": "List, show, fetch, convert, check and describe benchmarks.",
     "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
     "explain": "Say what a signature or a measure name means.",
     "score": "Score answers against a gold standard.",
@@ -22,20 +23,9 @@ COMMANDS = {
 """Every command with its one-line help, so that listing them imports none of them."""
 
 
-class _Commands(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        found = import_module(f"karat.cli.{name}").command
-        assert isinstance(found, click.Command)
-        return found
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
+class _Commands(LazyGroup):
+    prefix = "karat.cli."
+    commands_help = COMMANDS
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

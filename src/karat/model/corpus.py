@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +30,7 @@ class Corpus:
 
     `about` is what the source says about the whole (title, language, licence, …), as strings. `digest` is eight
     hexadecimal digits that change with the content, not with its order or file format; `labels` are all gold labels
-    as columns.
+    as columns. `skipped` counts, in words, what the reader left out or mended.
     """
 
     table: Arrow = field(repr=False)
@@ -38,6 +38,7 @@ class Corpus:
     about: Mapping[str, str]
     digest: str
     labels: Mentions = field(repr=False)
+    skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, documents: Iterable[Document], *, name: str = "corpus", **about: str) -> Corpus:
@@ -46,6 +47,26 @@ class Corpus:
         table = to_table(map(valid, documents), GOLD)
         ids = table.column("id")
         return cls.checked(table, name=name, about=about, where=lambda row: f"document {ids[row].as_py()!r}")
+
+    @classmethod
+    def built(
+        cls,
+        documents: Iterable[Document],
+        *,
+        name: str,
+        about: Mapping[str, str] | None = None,
+        skipped: Mapping[str, int] | None = None,
+        where: check.Where | None = None,
+    ) -> Corpus:
+        """A corpus of objects that a reader made, whose fields are known to hold what their types say.
+
+        `where` says where the document in a given row came from; `skipped` keeps only what occurs.
+        """
+        table = to_table(documents, GOLD)
+        ids = table.column("id")
+        found = where or (lambda row: f"document {ids[row].as_py()!r}")
+        corpus = cls.checked(table, name=name, about=about or {}, where=found)
+        return replace(corpus, skipped={what: count for what, count in (skipped or {}).items() if count})
 
     @classmethod
     def checked(cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where) -> Corpus:

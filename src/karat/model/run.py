@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from karat.model import check
 from karat.model.arrow import Arrow
@@ -26,7 +26,8 @@ class Run:
     `about` is the manifest: system, version, options, corpus, times, as strings. `digest` is eight hexadecimal
     digits that change with the content, not with its order or file format; `answers` are all answers as columns,
     of which `repeated` say again what another says.
-    `where` says where the reply in a given row came from, for errors that show only beside the corpus.
+    `where` says where the reply in a given row came from, for errors that show only beside the corpus; `skipped`
+    counts, in words, what the reader left out or mended.
     """
 
     table: Arrow = field(repr=False)
@@ -36,6 +37,7 @@ class Run:
     answers: Mentions = field(repr=False)
     repeated: int
     where: check.Where = field(repr=False)
+    skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, replies: Iterable[Reply], *, name: str = "run", **about: str) -> Run:
@@ -43,6 +45,24 @@ class Run:
         replies = objects(replies, Reply)
         table = to_table(map(valid, replies), ANSWERS)
         return cls.checked(table, name=name, about=about, where=_by_name(table))
+
+    @classmethod
+    def built(
+        cls,
+        replies: Iterable[Reply],
+        *,
+        name: str,
+        about: Mapping[str, str] | None = None,
+        skipped: Mapping[str, int] | None = None,
+        where: check.Where | None = None,
+    ) -> Run:
+        """A run of objects that a reader made, whose fields are known to hold what their types say.
+
+        `where` says where the reply in a given row came from; `skipped` keeps only what occurs.
+        """
+        table = to_table(replies, ANSWERS)
+        run = cls.checked(table, name=name, about=about or {}, where=where or _by_name(table))
+        return replace(run, skipped={what: count for what, count in (skipped or {}).items() if count})
 
     @classmethod
     def of_gold(cls, corpus: Corpus, *, name: str = "gold") -> Run:

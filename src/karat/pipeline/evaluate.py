@@ -352,7 +352,9 @@ def _cases(todo: Setting, plans: Mapping[str, Plan], block: int) -> Iterator[tup
 def _skipped(todo: Setting, plans: Plans) -> dict[str, int]:
     """What was left out, in words; only what occurs."""
     sources = {plan.source for plan in plans.views.values()}
-    counts = dict(todo.pairing(TASKS[todo.table["task"]].source).skipped)
+    counts = {f"gold: {what}": count for what, count in todo.corpus.skipped.items()}
+    counts |= {f"answers: {what}": count for what, count in todo.run.skipped.items()}
+    counts |= todo.pairing(TASKS[todo.table["task"]].source).skipped
     counts |= left_out(todo.corpus, todo.run, sources)
     for plan in plans.views.values():
         name = f"answers off the given mentions{f' of {plan.view.task}' if plan.view.task else ''}"

@@ -124,14 +124,20 @@ def _formats() -> Iterator[tuple[str, Format]]:
 def _format(source: Source, forced: str | None) -> Format:
     if forced is not None:
         return get("formats", forced, Format)
-    head = source.opening
-    found = [(name, known) for name, known in _formats() if known.recognises(head)]
+    if source.folder:
+        files = source.names
+        found = [(name, f) for name, f in _formats() if f.recognises_folder is not None and f.recognises_folder(files)]
+        described = f"a folder of {len(files)} files in no known layout"
+    else:
+        found = [(name, known) for name, known in _formats() if known.recognises(source.opening)]
+        described = _described(source.opening)
     if len(found) != 1:
+        several = ", ".join(f"{known.title} ({name})" for name, known in found)
         known = ", ".join(f"{known.title} ({name})" for name, known in _formats())
         raise InputError(
             source.label,
-            found=_described(head),
-            expected=f"one of {known}",
+            found=f"content that could be {several}" if found else described,
+            expected=f"one of {several or known}",
             remedy="Check the path, or name the format with --gold-format or --answers-format",
         )
     return found[0][1]

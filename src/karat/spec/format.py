@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, Protocol
 
@@ -37,16 +38,40 @@ class Bytes(Protocol):
     def compressed(self) -> bool:
         """Whether the stored bytes are compressed."""
 
+    @property
+    def folder(self) -> bool:
+        """Whether it is a folder of files."""
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The files in a folder and below, as paths from it with `/`, sorted."""
+
+    def inside(self, name: str) -> Bytes:
+        """A file or folder in this folder."""
+
+    def beside(self, name: str) -> Bytes:
+        """A file or folder next to this one."""
+
+    def stream(self) -> AbstractContextManager[IO[bytes]]:
+        """The bytes from their beginning, decompressed as they are read."""
+
     def data(self) -> bytes:
         """All bytes, decompressed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How bytes lie, for gold and for answers. What a format cannot hold is None.
+    """How bytes lie, for gold and for answers. What a format cannot read or write is None.
 
-    `recognises` looks at the first bytes, decompressed; `holds_gold` says whether a file has gold labels.
-    `read_corpus` may leave out the texts (keeping what `text_facts` says about them) if its second argument is false.
+    `recognises` looks at the first bytes, decompressed, and `recognises_folder` at the names of the files in a folder;
+    `holds_gold` says whether a file has gold labels. `read_corpus` may leave out the texts (keeping what `text_facts`
+    says about them) if its second argument is false. A reader keeps ids as written and counts in `skipped` what it
+    leaves out or mends. `holds` names the fields of documents, labels, replies and answers that a written file keeps
+    besides id, text, spans and entity ids; None means all.
     """
 
     title: str
@@ -57,3 +82,6 @@ class Format:
     read_run: Callable[[Bytes], Run] | None = None
     write_corpus: Callable[[Corpus, IO[bytes]], None] | None = None
     write_run: Callable[[Run, IO[bytes]], None] | None = None
+    recognises_folder: Callable[[Sequence[str]], bool] | None = None
+    holds: frozenset[str] | None = None
+    says: str = ""

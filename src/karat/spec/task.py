@@ -40,7 +40,8 @@ class Task:
 
     `match` says which relation the annotation matches strong and weak stand for here. `given`: the system is told
     the mentions. `needs` names what both sides must carry, `scored` and `ranked` what the answers must carry besides.
-    `types` are how those types begin that count, where not all of the knowledge base do. A task with `parts` has the mean of their scores.
+    `types` are how those types begin that count, where not all of the knowledge base do. A task with `parts` has the
+    mean of their scores.
     """
 
     title: str

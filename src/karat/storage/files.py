@@ -8,7 +8,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +35,33 @@ class Source:
     @property
     def stem(self) -> str:
         """The file name without its suffixes."""
-        return "stdin" if self.given == "-" else Path(self.given).name.split(".")[0] or Path(self.given).name
+        name = Path(self.given).resolve().name if self.folder else Path(self.given).name
+        return "stdin" if self.given == "-" else name.split(".")[0] or name
+
+    @cached_property
+    def folder(self) -> bool:
+        """Whether it is a folder of files."""
+        return self.given != "-" and Path(self.given).is_dir()
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything."""
+        return self.given == "-" or Path(self.given).exists()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The files in a folder and below, as paths from it with `/`, sorted; hidden ones are left out."""
+        here = Path(self.given)
+        found = (path.relative_to(here) for path in here.rglob("*") if path.is_file())
+        return tuple(sorted(path.as_posix() for path in found if not any(p.startswith(".") for p in path.parts)))
+
+    def inside(self, name: str) -> Source:
+        """A file or folder in this folder."""
+        return Source(str(Path(self.given) / name))
+
+    def beside(self, name: str) -> Source:
+        """A file or folder next to this one; `..` leads upwards."""
+        return Source(str(Path(self.given).parent / name))
 
     @cached_property
     def passing(self) -> bool:
@@ -53,6 +79,10 @@ class Source:
         """The first bytes, decompressed, to tell what they are."""
         with self._decompressed() as file:
             return file.read(_OPENING)
+
+    def stream(self) -> AbstractContextManager[IO[bytes]]:
+        """The bytes from their beginning, decompressed as they are read."""
+        return self._decompressed()
 
     def data(self) -> bytes:
         """All bytes, decompressed."""

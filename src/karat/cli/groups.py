@@ -1,0 +1,32 @@
+"""Commands that are imported only when they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+import click
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are files: `prefix` and the name make the module, `commands_help` its one-line help."""
+
+    prefix: str = ""
+    commands_help: Mapping[str, str] = {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names in alphabetical order."""
+        return sorted(self.commands_help)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name."""
+        if name not in self.commands_help:
+            return None
+        found = import_module(f"{self.prefix}{name.replace('-', '_')}").command
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The names with their help, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(self.commands_help.items()))
