@@ -39,7 +39,8 @@ class UnknownNameError(KaratError):
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
-        near = get_close_matches(name, self.known, n=2, cutoff=0.5)
+        lower = {known.lower(): known for known in self.known}
+        near = [lower[found] for found in get_close_matches(name.lower(), lower, n=2, cutoff=0.5)]
         near = near or [known for known in self.known if name and name in known][:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         listed = ", ".join(self.known[:_LISTED]) or "none"

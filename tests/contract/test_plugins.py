@@ -17,13 +17,14 @@ from karat.model import schema
 from karat.model.document import Answer as AnswerType
 from karat.model.document import Candidate, Statement, Tag
 from karat.model.statistics import Statistics
+from karat.pipeline.profiles import profile_named
 from karat.registry import get, names
 from karat.spec.clustering import Clustering
 from karat.spec.dataset import Dataset
 from karat.spec.empty import EMPTY
 from karat.spec.format import Format
 from karat.spec.measure import Measure
-from karat.spec.profile import CHOICES, Profile
+from karat.spec.profile import CHOICES
 from karat.spec.relation import Relation
 from karat.spec.report import Report
 from tests.conftest import ROOT
@@ -85,7 +86,7 @@ def test_clusterings(name):
 
 @pytest.mark.parametrize("name", names("profiles"))
 def test_profiles(name):
-    profile = get("profiles", name, Profile)
+    profile = profile_named(name)
     assert set(profile.choices) == set(CHOICES)
     for choice, value in profile.choices.items():
         assert value in CHOICES[choice].values or CHOICES[choice].open

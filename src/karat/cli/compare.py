@@ -95,7 +95,8 @@ def _json(found: Comparison) -> bytes:
         {
             "signature": str(found.signature),
             "runs": found.runs,
-            "oracle_thresholds": found.thresholds if found.notes else {},
+            "oracle_thresholds": found.thresholds if found.oracle else {},
+            "notes": found.notes,
             "similarity": likeness,
             "together": together,
         }
@@ -104,7 +105,7 @@ def _json(found: Comparison) -> bytes:
 
 def _page(found: Comparison, corpus: str) -> str:
     relations = [group.relation for group in found.together]
-    blocks = [f"{len(found.runs)} systems on {corpus}{', above their best thresholds (oracle)' * bool(found.notes)}"]
+    blocks = [f"{len(found.runs)} systems on {corpus}{', above their best thresholds (oracle)' * bool(found.oracle)}"]
     for relation in relations:
         pairs = {(pair.one, pair.two): pair for pair in found.likeness if pair.relation == relation}
         group = next(group for group in found.together if group.relation == relation)
@@ -112,10 +113,10 @@ def _page(found: Comparison, corpus: str) -> str:
             [one, *(_both(pairs[one, two]) if (one, two) in pairs else "" for two in found.runs[1:])]
             for one in found.runs[:-1]
         ]
-        blocks.append(_table([f"{relation}: similarity, macro/micro", *found.runs[1:]], rows))
+        blocks.append(_table([f"{relation}: similarity in percent, macro/micro", *found.runs[1:]], rows))
         only = [[f"{p.one}, not {p.two}", *_share(p.only_one, p.right_one)] for p in pairs.values()]
         only += [[f"{p.two}, not {p.one}", *_share(p.only_two, p.right_two)] for p in pairs.values()]
-        blocks.append(_table([f"{relation}: found by one only", "answers", "right", "%"], sorted(only)))
+        blocks.append(_table([f"{relation}: found by one only", "answers", "right", "%"], only))
         recall = group.oracle_recall
         lines = [
             f"{relation}: of {group.gold} gold mentions {group.found_by_any} are found by at least one system"
@@ -126,12 +127,13 @@ def _page(found: Comparison, corpus: str) -> str:
             + ", ".join(f"{one} and {two} {count}" for (one, two), count in group.missed_together.items()),
         ]
         blocks.append("\n".join(lines))
-    blocks += ["\n".join(found.notes)] if found.notes else []
+    said = [*found.oracle, *found.notes]
+    blocks += ["\n".join(said)] if said else []
     return "\n\n".join([*blocks, str(found.signature)]) + "\n"
 
 
 def _both(pair: tuple[str, str, str, Scored, Scored, int, int, int, int]) -> str:
-    return "/".join("–" if score.value is None else f"{100 * score.value:.0f}" for score in pair[3:5])
+    return "/".join("–" if score.value is None else f"{100 * score.value:.1f}" for score in pair[3:5])
 
 
 def _share(count: int, right: int) -> list[str]:

@@ -29,7 +29,9 @@ _UNDEFINED = "–"
     metavar="R",
     help="The relation: strong (the default), weak, mention, mention-weak, entity, a .py file.",
 )
+@click.option("--task", metavar="TASK", help="a2kb, d2kb, c2kb, erec, … or BAT's names.")
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
+@click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder.")
 @click.option(
     "-m",
     "--measure",
@@ -70,7 +72,9 @@ def command(
     answers: tuple[str, ...],
     like: str,
     match: str | None,
+    task: str | None,
     overrides: tuple[str, ...],
+    kb: str | None,
     measure: str | None,
     json_file: str | None,
     plot_file: str | None,
@@ -90,6 +94,7 @@ def command(
     karat curve gold.jsonl mine.jsonl --set threshold=oracle-bat --json curve.json
     """
     from karat.errors import UsageError
+    from karat.kb.folder import read_kb
     from karat.pipeline.curves import curve
     from karat.pipeline.load import load_both, stored_runs
     from karat.plots.charts import prf_chart, reliability_chart, threshold_chart
@@ -106,11 +111,14 @@ def command(
             check_chart(path)
     if measure is not None:
         known(measure)
-    choices = {"match": "strong", "threshold": _sweep(like), **chosen(overrides, match=match)}
+    choices = {"match": "strong", "threshold": _sweep(like), **chosen(overrides, match=match, task=task)}
     relation = choices.pop("match")
+    if "," in relation:
+        raise UsageError(f"a curve is that of one relation, and --match names {relation}. Choose one of them.")
+    tables = None if kb is None else read_kb(kb)
     corpus, loaded = load_both(gold, runs, gold_format=gold_format, answers_format=answers_format, text=False)
     found = [
-        (run, curve(corpus, run, match=relation, like=like, choices=choices, allow_unknown=allow_unknown))
+        (run, curve(corpus, run, match=relation, like=like, choices=choices, kb=tables, allow_unknown=allow_unknown))
         for run in named_apart(loaded, runs)
     ]
     drawn = [(run, one) for run, one in found if len(one.curve.score)]
@@ -127,7 +135,9 @@ def command(
         save_chart(prf_chart(curves[0], best_by) if len(curves) == 1 else threshold_chart(curves, best_by), plot_file)
     if calibration_file is not None:
         systems = [
-            scored_answers(corpus, run, match=relation, like=like, choices=choices, allow_unknown=allow_unknown)
+            scored_answers(
+                corpus, run, match=relation, like=like, choices=choices, kb=tables, allow_unknown=allow_unknown
+            )
             for run, _ in drawn
         ]
         save_chart(reliability_chart(systems), calibration_file)
@@ -139,11 +149,10 @@ def command(
 
 def _sweep(like: str) -> str:
     """The thresholds that a profile tries, or all where it tries none."""
-    from karat.registry import get
-    from karat.spec.profile import Profile
+    from karat.pipeline.profiles import profile_named
     from karat.spec.threshold import SWEEPS
 
-    own = get("profiles", like, Profile).choices["threshold"]
+    own = profile_named(like).choices["threshold"]
     return own if own in SWEEPS else "oracle"
 
 
@@ -185,7 +194,7 @@ def _show(drawn: Sequence[tuple[Run, ThresholdCurve]], measure: str, documents: 
     head = drawn[0][1]
     click.echo(f"{head.corpus}, {head.view}: {documents} document{'s' * (documents != 1)}, scores in percent")
     for run, curve in drawn:
-        click.echo(f"\n{_count(run)}")
+        click.echo(f"\n{_count(run, curve)}")
         rows = list(_rows(curve, measure))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for first, *others in rows:
@@ -195,13 +204,12 @@ def _show(drawn: Sequence[tuple[Run, ThresholdCurve]], measure: str, documents: 
     click.echo(f"\n{head.signature}")
 
 
-def _count(run: Run) -> str:
-    import numpy as np
-
-    score = run.answers.score()
-    scored = int(np.count_nonzero(~np.isnan(score)))
-    rest = "" if scored == len(score) else "; the others always count"
-    return f"{run.name}: {scored} of {len(score)} answers have a score{rest}"
+def _count(run: Run, one: ThresholdCurve) -> str:
+    """How many of the answers that count have a score."""
+    weights = one.curve.weights
+    answers, unscored = (int(weights[row, :2].sum()) for row in (-1, 0))
+    rest = "; the others always count" if unscored else ""
+    return f"{run.name}: {answers - unscored} of {answers} answers that count have a score{rest}"
 
 
 def _rows(curve: ThresholdCurve, measure: str) -> Iterator[tuple[str, ...]]:

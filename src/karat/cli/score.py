@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from karat.kb.protocol import KB
+    from karat.model.corpus import Corpus
     from karat.model.result import Result
     from karat.model.run import Run
 
@@ -39,7 +40,8 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
     help="The answers to DEV, one file for each of ANSWERS, where these do not hold them.",
 )
 @click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder (redirects, same-as, classes).")
-@click.option("--ci", "resamples", is_flag=False, flag_value=1000, default=0, metavar="N", help="95 % intervals.")
+@click.option("--ci", is_flag=True, help="Add 95 % intervals, where scores add up over documents.")
+@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples of documents for --ci.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Show this measure (repeatable).")
 @click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, … (repeatable).")
 @click.option(
@@ -72,6 +74,7 @@ def command(
     tune_on: str | None,
     tune_answers: tuple[str, ...],
     kb: str | None,
+    ci: bool,
     resamples: int,
     measures: tuple[str, ...],
     by: tuple[str, ...],
@@ -113,9 +116,10 @@ def command(
         gold, runs, gold_format=gold_format, answers_format=answers_format, text=verdicts_file is not None
     )
     tables = None if kb is None else read_kb(kb)
-    tuned = _tuned(tune_on, tune_answers, loaded, like=like, choices=choices, measures=measures, kb=tables)
+    loaded = named_apart(loaded, runs)
+    tuned = _tuned(tune_on, tune_answers, corpus, loaded, like=like, choices=choices, measures=measures, kb=tables)
     results = []
-    for run, own in zip(named_apart(loaded, runs), tuned, strict=True):
+    for run, own in tuned:
         with _progress(len(corpus), run.name) as progress:
             results.append(
                 evaluate(
@@ -126,9 +130,8 @@ def command(
                     measures=measures,
                     by=by,
                     kb=tables,
-                    resamples=resamples,
-                    # A file that answers the development corpus as well has documents that this one has not.
-                    allow_unknown=allow_unknown or (tune_on is not None and not tune_answers),
+                    resamples=resamples if ci else 0,
+                    allow_unknown=allow_unknown,
                     progress=progress,
                 )
             )
@@ -143,23 +146,33 @@ def command(
 def _tuned(
     tune_on: str | None,
     answers: tuple[str, ...],
+    corpus: Corpus,
     runs: list[Run],
     *,
     like: str,
     choices: dict[str, str],
     measures: tuple[str, ...],
     kb: KB | None,
-) -> list[dict[str, str]]:
-    """For each run the threshold chosen on a development corpus, if there is one."""
+) -> list[tuple[Run, dict[str, str]]]:
+    """Each run with the threshold chosen on a development corpus, if there is one."""
     from karat.pipeline.load import load, load_run
-    from karat.pipeline.tune import tuned_threshold
+    from karat.pipeline.tune import shared_documents, tuned_threshold, without_dev
 
     if tune_on is None:
-        return [{} for _ in runs]
+        return [(run, {}) for run in runs]
     dev = load(tune_on)
+    if dev.digest == corpus.digest:
+        click.echo("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
+        return [(run, {"threshold": "oracle"}) for run in runs]
+    if shared := shared_documents(dev, corpus):
+        click.echo(f"karat: {shared} documents of {dev.name} are also scored: the threshold has seen them.", err=True)
     on_dev = [load_run(name) for name in answers] or runs
     return [
-        {"threshold": tuned_threshold(dev, run, like=like, choices=choices, measures=measures, kb=kb)} for run in on_dev
+        (
+            without_dev(run, dev, corpus),
+            {"threshold": tuned_threshold(dev, given, like=like, choices=choices, measures=measures, kb=kb)},
+        )
+        for run, given in zip(runs, on_dev, strict=True)
     ]
 
 

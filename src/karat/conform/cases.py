@@ -135,8 +135,8 @@ def conform_cases(path: str) -> Conformance:
         for figure, expected in case.expected.items():
             if figure not in _NOT_SCORED:
                 figures += 1
-                if not _same(expected, found.get(figure), case.tolerance):
-                    differences.append(Difference(case.id, figure, expected, found.get(figure)))
+                if figure not in found or not _same(expected, found[figure], case.tolerance):
+                    differences.append(Difference(case.id, figure, expected, found.get(figure, "not computed")))
     return Conformance(len(cases), figures, tuple(differences))
 
 
@@ -205,9 +205,7 @@ def _options(case: Case) -> dict[str, Any]:
             options |= {"nil": "explicit", "prefixes": "none"}
         elif isinstance(case.kb_prefixes, list):
             options["prefixes"] = " ".join(case.kb_prefixes)
-        options["kb"] = Tables.of(subclass_of=case.subclass_of or ())
-    else:
-        options["kb"] = Tables.of(redirects=case.redirects)
+    options["kb"] = Tables.of(subclass_of=case.subclass_of or (), redirects=case.redirects)
     return options
 
 

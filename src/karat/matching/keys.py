@@ -21,8 +21,8 @@ _PLACE = ("docid", "start", "end", "span")
 def key_verdicts(gold: Gold, answers: Answers, key: Key) -> Verdicts:
     """What becomes of every distinct key, or for overlaps of every annotation."""
     left, right = kept(gold.items, key.conditions), kept(answers.items, key.conditions)
-    judge = _sets if key.aggregator == "sets" else _shares
-    return judge(left, right, key)
+    assert key.clustering is None, "clusters cannot be judged one annotation at a time"
+    return (_sets if key.aggregator == "sets" else _shares)(left, right, key)
 
 
 def key_clusters(gold: Items, answers: Items, fields: tuple[str, ...]) -> Clusters:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -72,7 +72,10 @@ class Pairing:
         if self.reading.required:
             optional = np.zeros(high - low, np.bool_)
         gold = Gold(items, unit, np.where(parent < 0, -1, parent - low), optional)
-        return gold if self._spans is None else kept(gold, self._inside(items))
+        stay = self._inside(items)
+        if self._gold_again is not None:
+            stay &= ~self._gold_again[rows]
+        return gold if stay.all() else kept(gold, stay)
 
     def answers(self, first: int, last: int) -> Answers:
         """The answers to some documents that lie inside the evaluation span; repeated ones if they count."""
@@ -125,6 +128,31 @@ class Pairing:
             "answers outside the evaluation span": answers_outside,
         }
         return {name: count for name, count in counts.items() if count}
+
+    @cached_property
+    def has_gold(self) -> Bools:
+        """Which documents have something to find, whatever a view looks at."""
+        return np.diff(self.corpus.labels.offsets) > 0
+
+    @cached_property
+    def labels(self) -> Mentions:
+        """The gold labels with their entities as they were read."""
+        return replace(self.corpus.labels, entity=self.gold_entity, names=self.names)
+
+    @cached_property
+    def answered(self) -> Mentions:
+        """The answers with their entities as they were read."""
+        return replace(self.run.answers, entity=self.answer_entity, names=self.names)
+
+    @cached_property
+    def _gold_again(self) -> Bools | None:
+        """Which labels say again what an earlier one says, where they count once."""
+        rows = check.repeated(self.corpus.labels) if self.reading.once else np.zeros(0, np.int64)
+        if not len(rows):
+            return None
+        again = np.zeros(len(self.corpus.labels), np.bool_)
+        again[rows] = True
+        return again
 
     @cached_property
     def _again(self) -> Bools | None:

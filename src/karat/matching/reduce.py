@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -76,9 +77,13 @@ def _merged(items: Mentions) -> Mentions:
 
 
 def left_out(corpus: Corpus, run: Run, sources: set[Source]) -> dict[str, int]:
-    """Tags and relations that no task looked at."""
+    """Tags and relations that no task looked at, and mentions where tags took their place."""
     parts: dict[str, Source] = {"tags": "entities", "relations": "statements"}
-    return {
+    counts = {}
+    if "entities" in sources:
+        for side, table, items in (("gold labels", corpus.table, corpus.labels), ("answers", run.table, run.answers)):
+            counts[f"{side} in documents without tags, where others have tags"] = _beside_tags(table, items)
+    return counts | {
         f"{side} {column} not scored": _length(table, column)
         for column, source in parts.items()
         if source not in sources
@@ -92,41 +97,60 @@ def demand(name: str, corpus: Corpus, run: Run, *, asked: bool = True) -> None:
     A task that nobody asked for is refused only where there is nothing of its kind at all.
     """
     lacking = _lacking(TASKS[name], corpus, run)
-    if lacking and (asked or "but no" in lacking):
+    if lacking is not None and (asked or lacking.wholly):
         bat = {known: also.capitalize().replace("2w", "2W") for also, known in ALSO.items() if also.endswith("2w")}
         simple = [known for known, task in TASKS.items() if not task.parts and not known.startswith("oke")]
-        possible = [known for known in simple if not _lacking(TASKS[known], corpus, run)]
+        possible = [known for known in simple if _lacking(TASKS[known], corpus, run) is None]
         listed = ", ".join(f"{known} ({bat[known]})" if known in bat else known for known in possible)
-        raise UsageError(f"task {name} cannot be scored: {lacking}. Possible here: {listed or 'none'}.")
+        ask = f"Ask for one with --task {possible[0]} or another." if possible else ""
+        raise UsageError(
+            f"task {name} cannot be scored: {lacking.words}. Possible here: {listed or 'none'}. {ask}".strip()
+        )
 
 
-def _lacking(task: Task, corpus: Corpus, run: Run) -> str:
-    """What is missing for a task, in words; nothing is, where a side is empty."""
+class _Lack(NamedTuple):
+    """What is missing for a task; `wholly` if there is nothing of its kind at all."""
+
+    words: str
+    wholly: bool = False
+
+
+def _lacking(task: Task, corpus: Corpus, run: Run) -> _Lack | None:
+    """What is missing for a task; nothing is, where a side is empty."""
     if task.parts:  # what serves one part need not serve the others
         lacking = [_lacking(TASKS[part.task], corpus, run) for part in task.parts]
-        return lacking[0] if all(lacking) else ""
+        return None if None in lacking else lacking[0]
     for what, name, table, items in (
         ("the gold standard", corpus.name, corpus.table, corpus.labels),
         ("the run", run.name, run.table, run.answers),
     ):
         tags, statements = _length(table, "tags"), _length(table, "relations")
         if task.source not in ("entities", "statements") and not len(items) and (tags or statements):
-            return f"{what} ({name}) has {'tags' if tags else 'relations'} but no mentions"
+            return _Lack(f"{what} ({name}) has {'tags' if tags else 'relations'} but no mentions", wholly=True)
         if task.needs == "links" and not (task.source == "entities" and tags):
             if len(items) and (items.entity == NO_LINK).all():
-                return f"{what} ({name}) has mentions without links"
+                return _Lack(f"{what} ({name}) has mentions without links")
             if not len(items) and statements:
-                return f"{what} ({name}) has relations but no entities"
+                return _Lack(f"{what} ({name}) has relations but no entities", wholly=True)
         if task.needs == "types" and len(items) and items.field("types") is None:
-            return f"{what} ({name}) has mentions without types"
+            return _Lack(f"{what} ({name}) has mentions without types")
         if task.needs == "statements" and not statements and (len(items) or tags):
-            return f"{what} ({name}) has no relations"
+            return _Lack(f"{what} ({name}) has no relations")
     if task.scored or task.ranked:
         answers = _tags(run.table) if task.source == "entities" and _length(run.table, "tags") else run.answers
         order = answers.field("score") is not None or (task.ranked and answers.field("rank") is not None)
         if len(answers) and not order:
-            return f"the answers ({run.name}) have no scores{' or ranks' * task.ranked}"
-    return ""
+            return _Lack(f"the answers ({run.name}) have no scores{' or ranks' * task.ranked}")
+    return None
+
+
+def _beside_tags(table: Arrow, items: Mentions) -> int:
+    """Mentions of documents without tags, in a file in which other documents have tags."""
+    if not _length(table, "tags"):
+        return 0
+    column = table.column("tags").combine_chunks()
+    bare = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) == 0
+    return int(np.diff(items.offsets)[bare].sum())
 
 
 def _tags(table: Arrow) -> Mentions:

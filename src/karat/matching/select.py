@@ -68,13 +68,15 @@ def checked(filters: tuple[str, ...]) -> None:
 class Rules(NamedTuple):
     """The choices that decide which items there are to select from.
 
-    `given` is how answers are laid on given mentions, None where mentions are not given.
+    `given` is how answers are laid on given mentions, None where mentions are not given; `annotations` says that the
+    task is about links, whatever a relation compares.
     """
 
     unlinked: str = "detection"
     drop_nil: bool = False
     thin: bool = False
     counted: bool = False
+    annotations: bool = False
     given: str | None = None
 
 
@@ -85,6 +87,7 @@ def rules(choices: Mapping[str, str], *, given: bool, annotations: bool) -> Rule
         drop_nil=choices["nil"] == "dropped",
         thin=choices["overlaps"] == "longest" and annotations,
         counted=choices["duplicates"] == "counted",
+        annotations=annotations,
         given=choices["given"] if given else None,
     )
 
@@ -113,10 +116,11 @@ class Selection(NamedTuple):
         if rules.drop_nil:
             gold = _gold(gold, gold.items.entity != NIL)
             answers = _answers(answers, answers.items.entity != NIL)
-        if relation.links:
+        absent = rules.unlinked == "absent" and (relation.links or rules.annotations)
+        if relation.links or absent:
             answers = _answers(answers, answers.items.entity != NO_LINK)
-            if rules.unlinked == "absent":
-                gold = _gold(gold, gold.items.entity != NO_LINK)
+        if absent:
+            gold = _gold(gold, gold.items.entity != NO_LINK)
         if relation.typed:
             gold, answers = _gold(gold, _has_types(gold.items)), _answers(answers, _has_types(answers.items))
         if rules.given is not None:
@@ -207,8 +211,8 @@ def _labelled(pairing: Pairing, condition: str) -> Callable[[Gold, Answers], Mas
             pairing.corpus.labels.document[gold.items.row] == document,
             asked[answers.items.row] == document,
         )
-    labels = pairing.corpus.labels
-    of_gold, of_answers = facet(labels, name, labels), answer_facet(pairing.run.answers, name, labels)
+    labels = pairing.labels
+    of_gold, of_answers = facet(labels, name, labels), answer_facet(pairing.answered, name, labels)
     if not of_answers.given:
         raise UsageError(f"answers carry no {name}, so that [{condition}] would drop them all. Group by @{condition}.")
     if value not in of_gold.names and value not in of_answers.names:

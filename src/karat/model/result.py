@@ -99,6 +99,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     statistics: dict[str, Columns]
     thresholds: dict[str, float | None] = {}
     intervals: dict[str, tuple[float, float]] = {}
+    resamples: int = 0
     skipped: dict[str, int] = {}
     notes: list[str] = []
     by: dict[str, dict[str, dict[str, Group]]] = {}
@@ -106,7 +107,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     about_run: dict[str, str] = {}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The scores of one run on one corpus. `result["strong:micro.f1"]` is a number, or None if undefined.
 
@@ -128,6 +129,7 @@ class Result:
     totals: Mapping[str, Statistics] = field(default_factory=dict, repr=False)
     thresholds: Mapping[str, float | None] = field(default_factory=dict)
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    resamples: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     by: Mapping[str, Mapping[str, Mapping[str, Group]]] = field(default_factory=dict, repr=False)
@@ -136,6 +138,12 @@ class Result:
     shown: tuple[str, ...] = field(default=(), repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[[], Arrow] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{name} {'undefined' if self[name] is None else f'{self[name]:.4f}'}" for name in self.shown[:3]
+        )
+        return f"<Result {self.run} on {self.corpus}: {shown}{', …' if len(self.shown) > 3 else ''}>"
 
     def __getitem__(self, measure: str) -> float | None:
         return self.score(measure).value
@@ -188,6 +196,7 @@ class Result:
             counts={view: self.counts(view) for view in [*self.views, *self.totals]},
             thresholds=dict(self.thresholds),
             intervals=dict(self.intervals),
+            resamples=self.resamples,
             documents=self.ids.to_pylist(),
             statistics={view: Columns(*map(_numbers, s.weights.T)) for view, s in self.views.items()},
             skipped=dict(self.skipped),
@@ -236,6 +245,7 @@ class Result:
             },
             thresholds=file.thresholds,
             intervals=file.intervals,
+            resamples=file.resamples,
             skipped=file.skipped,
             notes=tuple(file.notes),
             by=file.by,

@@ -21,6 +21,7 @@ from karat.model.signature import Signature
 from karat.pipeline.evaluate import setting
 from karat.pipeline.sweep import Curve, curve_of, threshold_at, tried
 from karat.spec.empty import EMPTY
+from karat.spec.task import TASKS
 from karat.spec.threshold import SWEEPS, Sweep, Threshold, threshold_of
 
 _SHORTS = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1")
@@ -98,6 +99,8 @@ def curve(
     todo = setting(corpus, run, like=like, choices=given, kb=kb, allow_unknown=allow_unknown)
     sweep = threshold_of(todo.table)
     views = list(dict.fromkeys(name.view for name in todo.wanted if not name.view.filters))
+    if TASKS[todo.table["task"]].parts:
+        raise UsageError(f"{todo.table['task']} is the mean of several tasks, each with its own curve. Choose one.")
     if not isinstance(sweep, Sweep) or len(views) != 1:
         raise UsageError(f"a curve has one relation and a sweep of thresholds. Use one of {', '.join(SWEEPS)}.")
     plan = todo.planner().plan(views[0])
@@ -105,6 +108,11 @@ def curve(
         raise UsageError(f"{views[0]} cannot be divided into documents, and has no curve. Choose a relation.")
     pairing = todo.pairing(plan.source)
     found = curve_of(
-        plan, pairing, EMPTY[todo.table["empty"]], BLOCK, gold_documents=todo.table["macro"] == "gold-documents"
+        plan,
+        pairing,
+        EMPTY[todo.table["empty"]],
+        BLOCK,
+        gold_documents=todo.table["macro"] == "gold-documents",
+        grid=sweep.steps,
     )
     return ThresholdCurve(todo.signature, corpus.name, run.name, str(views[0]), sweep, tried(found, sweep), found)

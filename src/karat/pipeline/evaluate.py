@@ -13,11 +13,14 @@ from typing import TypeAlias
 import numpy as np
 
 from karat.errors import UnknownNameError, UsageError
+from karat.kb.folder import read_kb
 from karat.kb.protocol import KB
 from karat.matching.judge import Located
 from karat.matching.pairing import BLOCK, Pairing, pair
 from karat.matching.reading import Reading, reading
 from karat.matching.reduce import demand, left_out, reduced
+from karat.matching.thinning import longest
+from karat.model.columns import NIL, NO_LINK
 from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, parse_measure
 from karat.model.result import Group, Result, Scored
@@ -28,13 +31,14 @@ from karat.model.verdict import Verdicts, joined
 from karat.pipeline.folds import View, measure_of, scored, short_names
 from karat.pipeline.groups import by_document, by_label
 from karat.pipeline.notes import notes
-from karat.pipeline.plan import Plan, Planner, Plans, expanded, in_task, measures_of, reads
+from karat.pipeline.plan import Plan, Planner, Plans, expanded, in_task, measures_of, parts_of, reads
+from karat.pipeline.profiles import profile_named
 from karat.pipeline.ranked import ranking_of, scores_of
 from karat.pipeline.sweep import Chosen, best_threshold
 from karat.pipeline.tables import verdict_table
-from karat.registry import get, identity
+from karat.registry import identity
 from karat.spec.empty import EMPTY
-from karat.spec.profile import Profile, chosen
+from karat.spec.profile import chosen
 from karat.spec.task import TASKS, Source
 from karat.spec.threshold import Threshold, threshold_of
 from karat.version import __version__
@@ -72,6 +76,14 @@ class Setting:
         return Signature((("karat", __version__), ("data", data), *self.table.items()))
 
 
+def as_text(choices: Mapping[str, object]) -> dict[str, str]:
+    """Choices as the signature writes them; several values are separated by spaces."""
+    return {
+        name: " ".join(map(str, value)) if isinstance(value, list) or type(value) is tuple else str(value)
+        for name, value in choices.items()
+    }
+
+
 def setting(
     corpus: Corpus,
     run: Run,
@@ -79,13 +91,15 @@ def setting(
     like: str = "karat",
     choices: Mapping[str, str],
     measures: Sequence[str] = (),
-    kb: KB | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
 ) -> Setting:
     """Check what was asked for against what there is."""
+    if isinstance(kb, str | os.PathLike):
+        kb = read_kb(kb)
     if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
         raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
-    profile = get("profiles", like, Profile)
+    profile = profile_named(like)
     given = dict(choices)
     if "kb" in given and kb is None:
         raise UsageError("the choice kb says which knowledge base was used. Give the knowledge base itself.")
@@ -95,10 +109,17 @@ def setting(
     shown = measures_of(profile, table, given.get("match"), measures)
     wanted = [parse_measure(name) for name in shown]
     for name in wanted:
-        measure_of(name)  # says so if there is no such measure
+        measure = measure_of(name)  # says so if there is no such measure
+        if parts_of(name.view, table["task"]) and (measure.needs_detection or not measure.usual):
+            raise UsageError(f"{name} is not averaged over the parts of {name.view}. Ask for it of one of them.")
     for task in dict.fromkeys(name.view.task or table["task"] for name in wanted):
         demand(task, corpus, run, asked="task" in given)
-    table["match"] = ",".join(dict.fromkeys(identity("relations", name.view.relation) for name in wanted))
+    table["match"] = ",".join(
+        dict.fromkeys(
+            f"{f'{name.view.task}/' if name.view.task else ''}{identity('relations', name.view.relation)}"
+            for name in wanted
+        )
+    )
     types, clusters = reads(wanted, table["task"])
     how = reading(table, kb, typed=types, clustered=clusters)
     pairing = _pairings(corpus, run, allow_unknown=allow_unknown, how=how)
@@ -125,7 +146,7 @@ def evaluate(
     choices: Mapping[str, str] | None = None,
     measures: Sequence[str] = (),
     by: Sequence[str] = (),
-    kb: KB | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     resamples: int = 0,
     allow_unknown: bool = False,
     progress: Progress | None = None,
@@ -137,13 +158,13 @@ def evaluate(
     `measures` replaces those the profile shows; `by` names labels to group by (`types`, `nil`, `doc`, a
     dimension of `categories`); `allow_unknown` leaves out answers to documents that the corpus does not have.
     Choices are those of `karat.spec.profile.CHOICES`, in a mapping or as keywords: `assignment="greedy"`. With a
-    knowledge base, ids are resolved by it on both sides. With `resamples`, the measures shown that add up over
-    documents get 95 % intervals from as many samples of documents.
+    knowledge base (or the folder of its tables), ids are resolved by it on both sides. With `resamples`, the measures
+    shown that add up over documents get 95 % intervals from as many samples of documents.
     """
     by, measures = ([item] if isinstance(item, str) else item for item in (by, measures))
     if block < 1 or resamples < 0:
         raise UsageError(f"block is {block} and resamples {resamples}. Give numbers of documents and of samples.")
-    given = {name: str(value) for name, value in {**(choices or {}), **choice}.items()}
+    given = as_text({**(choices or {}), **choice})
     todo = setting(corpus, run, like=like, choices=given, measures=measures, kb=kb, allow_unknown=allow_unknown)
     thresholds, found = _thresholds(todo, block)
     plans = todo.planner(thresholds).plans(todo.wanted)
@@ -167,10 +188,12 @@ def evaluate(
         skipped=_skipped(todo, plans),
         notes=(
             *notes(pairing, {name: view.statistics for name, view in views.items()}),
+            *_no_classes(todo, plans),
             *(best.note for best in found.values()),
         ),
         intervals=_intervals(todo, views, resamples),
-        thresholds={name: best.threshold.at for name, best in found.items()},
+        thresholds=_chosen_here(plans, found),
+        resamples=resamples,
         by=_grouped(todo, labels, plans, views, kept),
         about_corpus=corpus.about,
         about_run=run.about,
@@ -178,6 +201,16 @@ def evaluate(
         aliases={given: str(in_task(given, todo.table["task"])) for asked in measures for given in expanded(asked)},
         make_verdicts=lambda: verdict_table(_cases(todo, plans.views, block)),
     )
+
+
+def _chosen_here(plans: Plans, found: Mapping[str, Chosen]) -> dict[str, float | None]:
+    """The thresholds found by trying; a view with the mean of others has none of its own, but is an oracle too."""
+    own = {name: best.threshold.at for name, best in found.items()}
+    bases = {
+        name: {str(replace(plans.views[part].view, filters=())) for part in parts}
+        for name, parts in plans.means.items()
+    }
+    return own | {name: None for name, parts in bases.items() if parts & own.keys()}
 
 
 def _thresholds(todo: Setting, block: int) -> tuple[dict[str, Threshold], dict[str, Chosen]]:
@@ -252,7 +285,7 @@ def _view(
         part,
         found=statistics[plans.detection[name]] if name in plans.detection else None,
         per_item=plan.relation.credit is not None,
-        macro=own.gold > 0 if todo.table["macro"] == "gold-documents" else None,
+        macro=pairing.has_gold if todo.table["macro"] == "gold-documents" else None,
         present=part and base is not None and _present(todo, plan),
         ranking=(lambda: ranking_of(pairing, joined(kept[name]))) if plan.relation.level == "document" else None,
         scored=lambda: scores_of(pairing, joined(kept[name])),
@@ -356,12 +389,43 @@ def _skipped(todo: Setting, plans: Plans) -> dict[str, int]:
     counts |= {f"answers: {what}": count for what, count in todo.run.skipped.items()}
     counts |= todo.pairing(TASKS[todo.table["task"]].source).skipped
     counts |= left_out(todo.corpus, todo.run, sources)
+    rule = threshold_of(todo.table)
+    if isinstance(rule, Threshold) and rule.at is not None:
+        score = todo.pairing(TASKS[todo.table["task"]].source).run.answers.score()
+        counts["answers below the threshold"] = int((score <= rule.at if rule.strict else score < rule.at).sum())
+    counts |= _dropped(todo, plans)
     for plan in plans.views.values():
         name = f"answers off the given mentions{f' of {plan.view.task}' if plan.view.task else ''}"
         if plan.select.rules.given is not None and name not in counts:
             pairing, size = todo.pairing(plan.source), len(todo.corpus)
             counts[name] = plan.select.off_given(pairing.gold(0, size), pairing.answers(0, size))
     return {name: count for name, count in counts.items() if count}
+
+
+def _dropped(todo: Setting, plans: Plans) -> dict[str, int]:
+    """What a profile's rules leave out before anything is matched."""
+    counts: dict[str, int] = {}
+    for plan in plans.views.values():
+        pairing, rules = todo.pairing(plan.source), plan.select.rules
+        sides = {"gold labels": pairing.gold_entity, "answers": pairing.answer_entity}
+        for side, entity in sides.items():
+            if rules.drop_nil:
+                counts[f"{side} linked to NIL"] = int((entity == NIL).sum())
+            if rules.annotations and rules.unlinked == "absent":
+                counts[f"{side} without link"] = int((entity == NO_LINK).sum())
+        if rules.thin and plan.relation.loose and "answers inside or across longer ones" not in counts:
+            size = len(todo.corpus)
+            items = pairing.gold(0, size).items, pairing.answers(0, size).items
+            for side, found in zip(sides, items, strict=True):
+                counts[f"{side} inside or across longer ones"] = int((~longest(found)).sum())
+    return counts
+
+
+def _no_classes(todo: Setting, plans: Plans) -> Iterator[str]:
+    """Types compared by a hierarchy that is not there."""
+    typed = any(plan.relation.typed for plan in plans.views.values())
+    if typed and todo.table["typing"] != "shared" and (todo.kb is None or not todo.kb.hierarchy.superclasses):
+        yield f"typing={todo.table['typing']} knows no classes above or below others: give subclass_of.tsv with --kb"
 
 
 def _grouped(

@@ -7,10 +7,11 @@ from karat.matching.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.pipeline.folds import measure_of
+from karat.pipeline.profiles import profile_named
 from karat.registry import get, names
 from karat.spec.clustering import Clustering
 from karat.spec.key import SETS, Key, key_of
-from karat.spec.profile import CHOICES, Profile
+from karat.spec.profile import CHOICES
 from karat.spec.relation import Relation
 from karat.spec.task import ALSO, TASKS, task_named
 
@@ -76,6 +77,9 @@ def _relation(name: str) -> Relation:
 
 def _compared(name: str) -> str:
     """What is compared in a view: by a relation, a clustering, or a key of neleval's."""
+    task, _, inner = name.partition("/")
+    if inner and task in TASKS:
+        return _compared(inner)
     if name == "blanc":
         return "The means of the scores of pairwise and pairwise-negative."
     if name in names("clusterings"):
@@ -101,7 +105,7 @@ def _key(key: Key) -> str:
 
 
 def _profile(name: str) -> str:
-    profile = get("profiles", name, Profile)
+    profile = profile_named(name)
     lines = [f"{name}: {profile.says}"]
     for choice, value in profile.choices.items():
         known = CHOICES[choice].values.get(value) or CHOICES[choice].open.format(value)
@@ -114,7 +118,10 @@ def _measure(name: MeasureName) -> str:
     measure = measure_of(name)
     lines = [f"{name}: {measure.title}."]
     if name.view.task is not None:
-        lines.append(f"Task: {TASKS[task_named(name.view.task)].says}")
+        task = TASKS[task_named(name.view.task)]
+        lines.append(f"Task: {task.says}")
+        if task.parts:
+            return "\n".join([*lines, f"Of {', '.join(part.task for part in task.parts)}, each with its own scores."])
     lines.append(f"Match: {_compared(name.view.relation)}")
     lines += [f"Restricted to: {_filter(name.view, item)}." for item in name.view.filters]
     lines.append(f"Formula: {measure.formula}.")

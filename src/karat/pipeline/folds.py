@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from karat.errors import KaratError, UnknownNameError
+from karat.errors import InputError, KaratError, UnknownNameError
 from karat.model.columns import Bools, Floats
 from karat.model.name import MeasureName, parse_measure
 from karat.model.result import Scored
@@ -88,7 +88,10 @@ class View:
         if self.scored is None:
             return Scored(None, 0, reason)
         scores, right = self.scored()
-        value = compute(scores, right)
+        try:
+            value = compute(scores, right)
+        except InputError as problem:
+            return Scored(None, 0, f"{problem.found} where {problem.expected} is needed")
         return Scored(None, 0, reason) if value is None else Scored(value, len(scores))
 
     def interval(self, short: str, resamples: int, seed: int) -> Interval | None:

@@ -26,8 +26,8 @@ def by_label(pairing: Pairing, label: str) -> Callable[[Verdicts, View], dict[st
     Unmatched answers are credited to the answer's values, all else to the gold's. A case with several values
     counts under each. Where answers carry no such label, precision by it is unknown, and so is F1.
     """
-    labels = pairing.corpus.labels
-    gold, answers = facet(labels, label, labels), answer_facet(pairing.run.answers, label, labels)
+    labels = pairing.labels
+    gold, answers = facet(labels, label, labels), answer_facet(pairing.answered, label, labels)
     names = sorted({*gold.names, *answers.names})
     reason = None if answers.given else f"answers carry no {label}: precision by {label} is unknown"
     return lambda cases, view: _grouped(cases, names, gold, answers, view, reason)

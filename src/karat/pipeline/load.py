@@ -85,6 +85,26 @@ def stored_runs(given: str) -> list[str]:
     return [given]
 
 
+def load_either(name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None) -> Corpus | Run:
+    """Gold or answers, whichever a file holds, unless `kind` says so."""
+    given = os.fspath(name)
+    if kind is None:
+        if _is_dataset(given):
+            kind = "gold"
+        elif _is_dataset(given.partition("/")[0]) and "/" in given:
+            kind = "answers"
+        else:
+            source = _source(given)
+            kind = "gold" if _format(source, format).holds_gold(source) else "answers"
+    return load(name, format=format) if kind == "gold" else load_run(name, format=format)
+
+
+def target_format(path: str, format: str | None) -> tuple[str, Format]:
+    """The format to write a file in, by its name and itself."""
+    name = format or _by_suffix(path)
+    return name, get("formats", name, Format)
+
+
 def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write a corpus or a run; the suffix chooses format and compression (`.gz`, `.zst`), `-` is standard output.
 
@@ -94,7 +114,7 @@ def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: s
     if isinstance(data, Result):
         save_results([data], target)
         return
-    chosen = get("formats", format or _by_suffix(target), Format)
+    _, chosen = target_format(target, format)
     write = chosen.write_corpus if isinstance(data, Corpus) else chosen.write_run
     if write is None:
         raise UsageError(f"{chosen.title} cannot hold this. Choose another format.")

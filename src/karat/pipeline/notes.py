@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from karat.matching.pairing import Pairing
-from karat.model.columns import Mentions
+from karat.model.columns import NIL, Mentions
 from karat.model.statistics import Statistics
 
 _LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme--", "not_in_kb")
@@ -20,6 +20,8 @@ def notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tuple[str, ...]:
         *_taken_from_labels(pairing),
         *_foreign_ids(pairing),
         *_all_emerging(pairing),
+        *_emerging(pairing),
+        *_resolved(pairing),
         *_odd_scores(pairing),
         *_nil_as_text("gold labels", labels),
         *_nil_as_text("answers", answers),
@@ -40,7 +42,7 @@ def _foreign_ids(pairing: Pairing) -> Iterator[str]:
     if len(gold) and len(answers) and known.any() and not known[pairing.answer_entity].any():
         yield (
             f"no entity id of the answers occurs in the gold standard (gold has {gold[0].as_py()!r}, answers have "
-            f"{answers[0].as_py()!r})" + (": ids are compared as written" if pairing.reading.kb is None else "")
+            f"{answers[0].as_py()!r})" + ("" if pairing.reading.renames else ": ids are compared as written")
         )
 
 
@@ -56,6 +58,27 @@ def _all_emerging(pairing: Pairing) -> Iterator[str]:
             f"no gold id begins with a prefix of the knowledge base (the first is {first!r}), so that all of them are "
             "emerging entities and any two match: set prefixes to how your ids begin"
         )
+
+
+def _emerging(pairing: Pairing) -> Iterator[str]:
+    """How many ids are outside the knowledge base by their prefix."""
+    if pairing.reading.prefixes is not None:
+        gold = int(((pairing.gold_entity == NIL) & (pairing.corpus.labels.entity >= 0)).sum())
+        answers = int(((pairing.answer_entity == NIL) & (pairing.run.answers.entity >= 0)).sum())
+        if gold or answers:
+            yield f"emerging entities by their prefix: {gold} gold labels, {answers} answers"
+
+
+def _resolved(pairing: Pairing) -> Iterator[str]:
+    """How many ids the knowledge base replaced."""
+    kb = pairing.reading.kb
+    if kb is not None:
+        counts = []
+        for items in (pairing.corpus.labels, pairing.run.answers):
+            ids = items.names.to_pylist()
+            moved = np.array([old != new for old, new in zip(ids, kb.canonical(ids), strict=True)] + [False, False])
+            counts.append(int(moved[items.entity].sum()))
+        yield f"{kb.name} replaced the ids of {counts[0]} gold labels and {counts[1]} answers"
 
 
 def _odd_scores(pairing: Pairing) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -127,6 +128,10 @@ def expanded(given: str) -> list[str]:
         return [name for preset in SETS[given] for name in expanded(preset)]
     if given in PRESETS or key_of(given) is not None:
         return [f"{given}:micro.{short}" for short in ("p", "r", "f1")]
+    if ":" not in given:
+        near = get_close_matches(given.lower(), [*PRESETS, *SETS], n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else "Write RELATION:AGGREGATE.MEASURE, such as strong:micro.f1."
+        raise KaratError(f"{given!r} is no measure name. {hint}")
     return [given]
 
 
@@ -184,6 +189,8 @@ class Planner:
         allowed = {*task.match.values(), *task.others}
         if key is None and view.relation in names("relations") and view.relation not in allowed:
             raise UsageError(f"{view.relation} is no relation for task {name}. Use {', '.join(sorted(allowed))}.")
+        if key is None and task.source in ("entities", "statements") and relation.level != "document":
+            raise UsageError(f"{view.relation} compares mentions, and {name} has none. Use entity.")
         pairing = self.pairing(task.source)
         if relation.typed:
             hierarchy = self.kb.hierarchy if self.kb is not None else Hierarchy.of(())

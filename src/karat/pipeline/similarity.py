@@ -26,10 +26,11 @@ from karat.model.signature import Signature
 from karat.model.verdict import Verdicts, joined
 from karat.pipeline.evaluate import Setting, setting
 from karat.pipeline.folds import mean
+from karat.pipeline.notes import notes
 from karat.pipeline.sweep import best_threshold
 from karat.spec.empty import EMPTY
 from karat.spec.task import TASKS
-from karat.spec.threshold import SWEEPS, Threshold
+from karat.spec.threshold import Sweep, Threshold, threshold_of
 
 
 class Likeness(NamedTuple):
@@ -68,13 +69,17 @@ class Together(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several systems side by side; `thresholds` holds those at which each was compared, for each relation."""
+    """Several systems side by side; `thresholds` holds those at which each was compared, for each relation.
+
+    `oracle` says which of them were chosen on this very corpus; `notes` hint at likely mistakes.
+    """
 
     signature: Signature
     runs: tuple[str, ...]
     likeness: tuple[Likeness, ...]
     together: tuple[Together, ...]
     thresholds: Mapping[str, Mapping[str, float | None]]
+    oracle: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -97,26 +102,37 @@ def similarity(
     names = [run.name for run in runs]
     if len(runs) < 2 or len(set(names)) < len(names):
         raise UsageError("similarity compares at least two runs with different names. Give them so.")
-    given = {"threshold": "none", **choice, "match": match}
-    todos = {
-        run.name: _reduced(setting(corpus, run, like=like, choices=given, kb=kb, allow_unknown=allow_unknown))
-        for run in runs
-    }
-    relations = todos[names[0]].table["match"].split(",")
+    given = {"threshold": best or "none", **choice, "match": match}
+    if best is not None and choice.get("threshold", best) != best:
+        raise UsageError("best and threshold both choose thresholds. Give one of the two.")
+    asked = [setting(corpus, run, like=like, choices=given, kb=kb, allow_unknown=allow_unknown) for run in runs]
+    rule = threshold_of(asked[0].table)
+    todos = {one.run.name: _reduced(one) for one in asked}
+    relations = list(dict.fromkeys(name.view.relation for name in asked[0].wanted))
+    for view in dict.fromkeys(name.view for name in asked[0].wanted):
+        if asked[0].planner().plan(view).weights_are_whole:
+            raise UsageError(f"{view} compares clusters, not annotations. Choose a relation.")
     likeness: list[Likeness] = []
     together: list[Together] = []
     thresholds: dict[str, dict[str, float | None]] = {}
-    notes: list[str] = []
+    oracle: list[str] = []
     for relation in relations:
-        cut = {name: _best(todo, relation, best, notes) for name, todo in todos.items()}
+        cut = {name: _cut(todo, relation, rule, oracle) for name, todo in todos.items()}
         thresholds[relation] = {name: threshold.at for name, threshold in cut.items()}
         left = {name: _above(todo.run, cut[name]) for name, todo in todos.items()}
         against = {name: _found(replace_sides(todo, todo.corpus, left[name]), relation) for name, todo in todos.items()}
         for one, two in combinations(names, 2):
             likeness.append(_likeness(todos[one], left[one], left[two], relation, against[one], against[two]))
         together.append(_together(relation, against))
+    source = TASKS[asked[0].table["task"]].source
     return Comparison(
-        todos[names[0]].signature, tuple(names), tuple(likeness), tuple(together), thresholds, tuple(notes)
+        asked[0].signature,
+        tuple(names),
+        tuple(likeness),
+        tuple(together),
+        thresholds,
+        tuple(oracle),
+        tuple(f"{one.run.name}: {note}" for one in asked for note in notes(one.pairing(source), {})),
     )
 
 
@@ -148,21 +164,21 @@ class _Found(NamedTuple):
 
 def replace_sides(todo: Setting, corpus: Corpus, run: Run, measures: Sequence[str] | None = None) -> Setting:
     """The same setting for another corpus and run."""
-    choices = {name: value for name, value in todo.table.items() if name not in ("kb", "match")}
+    choices = {name: value for name, value in todo.table.items() if name not in ("kb", "match", "threshold")}
+    choices["threshold"] = "none"  # what a threshold leaves is chosen before
     shown = todo.shown if measures is None else measures
     return setting(corpus, run, like=todo.like, choices=choices, measures=shown, kb=todo.kb, allow_unknown=True)
 
 
-def _best(todo: Setting, relation: str, best: str | None, notes: list[str]) -> Threshold:
-    if best is None:
-        return Threshold()
-    if best not in SWEEPS:
-        raise UsageError(f"best is {best!r}. Use one of {', '.join(SWEEPS)}.")
+def _cut(todo: Setting, relation: str, rule: Threshold | Sweep, oracle: list[str]) -> Threshold:
+    """The threshold above which a system is compared: a fixed one, or its best for the relation."""
+    if isinstance(rule, Threshold):
+        return rule
     plan = todo.planner().plan(next(name.view for name in todo.wanted if name.view.relation == relation))
-    found = best_threshold(plan, todo.pairing(plan.source), SWEEPS[best], EMPTY[todo.table["empty"]], BLOCK)
+    found = best_threshold(plan, todo.pairing(plan.source), rule, EMPTY[todo.table["empty"]], BLOCK)
     if found is None:
         return Threshold()
-    notes.append(f"{todo.run.name}, {found.note}")
+    oracle.append(f"{todo.run.name}, {found.note}")
     return found.threshold
 
 

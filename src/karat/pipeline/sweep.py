@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from karat.matching.judge import Located, contested
 from karat.matching.pairing import Pairing
-from karat.model.columns import Bools, Floats, Ints, Longs
+from karat.model.columns import NO_LINK, Bools, Floats, Ints, Longs
 from karat.model.items import Answers, Gold, Items
 from karat.model.statistics import Statistics
 from karat.model.verdict import Outcome, Verdicts
@@ -20,6 +20,7 @@ from karat.spec.empty import EmptyRule
 from karat.spec.threshold import STEPS, Sweep, Threshold
 
 _FEW = 16
+_TIE = 1e-12
 _PAIRED = (Outcome.TP, Outcome.WRONG_LINK)
 
 
@@ -110,11 +111,19 @@ class Chosen(NamedTuple):
     note: str
 
 
-def curve_of(plan: Plan, pairing: Pairing, empty: EmptyRule, block: int, *, gold_documents: bool = False) -> Curve:
-    """The scores of a view at every threshold."""
+def curve_of(
+    plan: Plan,
+    pairing: Pairing,
+    empty: EmptyRule,
+    block: int,
+    *,
+    gold_documents: bool = False,
+    grid: int | None = None,
+) -> Curve:
+    """The scores of a view at every threshold; with a `grid`, only those at its steps (`1 / grid` apart) are needed."""
     parts, bases = [], []
     for first, last in pairing.blocks(block):
-        part = _steps(plan, pairing.gold(first, last), pairing.answers(first, last), first, last)
+        part = _steps(plan, pairing.gold(first, last), pairing.answers(first, last), first, last, grid)
         bases.append(part.base)
         parts.append(part)
     kinds = np.cumsum([0, *(len(part.kinds) for part in parts)])
@@ -132,7 +141,7 @@ def curve_of(plan: Plan, pairing: Pairing, empty: EmptyRule, block: int, *, gold
         empty,
         bool(plan.view.filters),
         per_item=plan.relation.credit is not None,
-        macro=base.gold > 0 if gold_documents else None,
+        macro=pairing.has_gold if gold_documents else None,
     )
     return Curve(score, weights + steps.base.sum(axis=0), steps, view)
 
@@ -182,19 +191,24 @@ def best_threshold(
     """The threshold that is best on this very corpus, the lowest on ties; None where answers have no scores."""
     if pairing.run.answers.field("score") is None:
         return None
-    scores = curve_of(plan, pairing, empty, block, gold_documents=gold_documents)
+    scores = curve_of(plan, pairing, empty, block, gold_documents=gold_documents, grid=sweep.steps)
     values = scores.values(sweep.criterion)
     candidates = tried(scores, sweep)
-    if sweep.grid == "scores" and sweep.strict and plan.relation.typed:
-        candidates[0] = 0.0  # GERBIL's typing goes through older code, which drops scores of 0
-    found = values[scores.places(candidates, strict=sweep.strict)]
-    best = threshold_at(candidates[int(np.argmax(np.nan_to_num(found, nan=-1.0)))], sweep)
+    if sweep.typing_drops_zero and plan.relation.typed:
+        candidates[0] = 0.0
+    found = np.nan_to_num(values[scores.places(candidates, strict=sweep.strict)], nan=-1.0)
+    # The same F1 can be computed in ways that differ in the last digit; a peer's ties are those of its own arithmetic.
+    near = 0.0 if sweep.typing_drops_zero else _TIE
+    best = threshold_at(candidates[int(np.flatnonzero(found >= found.max() - near)[0])], sweep)
     without = values[len(scores.score)]
-    keep = "no threshold" if best.at is None else f"threshold {'>' if best.strict else '>='} {best.at:.6g}"
-    note = (
-        f"{plan.view}: oracle, of all tried {keep} gives the best {sweep.criterion} on this very corpus "
-        f"({values[scores.place(best)]:.4f}; {without:.4f} with all answers)"
-    )
+    found_there = values[scores.place(best)]
+    if best.at is None or found_there <= without:
+        note = f"{plan.view}: oracle, no threshold gives a better {sweep.criterion} than all answers ({without:.4f})"
+    else:
+        note = (
+            f"{plan.view}: oracle, a score {'>' if best.strict else '>='} {best.at:.6g} gives the best "
+            f"{sweep.criterion} on this very corpus ({found_there:.4f}; {without:.4f} with all answers)"
+        )
     return Chosen(best, note)
 
 
@@ -210,7 +224,7 @@ def threshold_at(at: float, sweep: Sweep) -> Threshold:
     return Threshold() if np.isnan(at) else Threshold(float(at), sweep.strict)
 
 
-def _steps(plan: Plan, gold: Gold, answers: Answers, first: int, last: int) -> Steps:
+def _steps(plan: Plan, gold: Gold, answers: Answers, first: int, last: int, grid: int | None) -> Steps:
     """The steps of one block of documents."""
     known = Located()
     chosen_gold, chosen_answers = plan.select.of(gold, answers)
@@ -218,7 +232,7 @@ def _steps(plan: Plan, gold: Gold, answers: Answers, first: int, last: int) -> S
     simple = steps_of_cases(plan.verdicts(gold, answers, known), answers, first, last, ~slow)
     if not slow.any():
         return simple
-    retried = _of_copies(plan, gold, answers, np.flatnonzero(slow) + first, first)
+    retried = _of_copies(plan, gold, answers, np.flatnonzero(slow) + first, grid)
     base = simple.base.copy()
     base[slow] = retried.base
     return Steps(
@@ -240,6 +254,8 @@ def _slow(plan: Plan, gold: Gold, answers: Answers, known: Located, first: int, 
     if plan.key is not None or rules.given == "best-overlap" or thinned or gold.segmented:
         return np.ones(last - first, np.bool_)
     slow = np.zeros(last - first, np.bool_)
+    if plan.relation.links and gold.without_link:  # whether a wrong link stands on such a span depends on the others
+        slow[gold.items.document[gold.items.entity == NO_LINK] - first] = True
     if plan.assignment == "optimal" and not plan.relation.graded and not gold.optional.any():
         return slow
     slow[contested(gold, answers, plan.relation, known) - first] = True
@@ -284,49 +300,44 @@ def _kinds(change: Floats) -> tuple[Floats, Longs]:
     return kinds.reshape(-1, 4), kind.reshape(-1)
 
 
-def _of_copies(plan: Plan, gold: Gold, answers: Answers, documents: Longs, first: int) -> Steps:
+def _of_copies(plan: Plan, gold: Gold, answers: Answers, documents: Longs, grid: int | None) -> Steps:
     """The steps of documents that are scored anew at each of their scores: a copy of the document for each."""
-    gold_rows, gold_copy, answer_rows, answer_copy = [], [], [], []
-    copies, owner, level = 0, [], []
+    labels, given = gold.items.document, answers.items.document  # both rise
+    gold_rows, answer_rows, levels, owners = [], [], [], []
     for document in documents.tolist():
-        labels = np.flatnonzero(gold.items.document == document)
-        own = np.flatnonzero(answers.items.document == document)
+        own = np.arange(np.searchsorted(given, document), np.searchsorted(given, document, side="right"))
+        mentions = np.arange(np.searchsorted(labels, document), np.searchsorted(labels, document, side="right"))
         score = answers.score[own]
-        levels = np.unique(score[~np.isnan(score)])[::-1]
-        for number, at in enumerate([np.inf, *levels.tolist()]):
-            stay = own[np.isnan(score) | (score >= at)] if number else own[np.isnan(score)]
-            gold_rows.append(labels)
-            gold_copy.append(np.full(len(labels), copies))
-            answer_rows.append(stay)
-            answer_copy.append(np.full(len(stay), copies))
-            owner.append(document)
-            level.append(np.nan if not number else at)
-            copies += 1
-    copied_gold = _copied_gold(gold, np.concatenate(gold_rows), np.concatenate(gold_copy))
+        reached = score[~np.isnan(score)]
+        if grid is not None:  # between two steps of the grid nothing changes that is looked at
+            reached = np.floor(reached * grid) / grid
+        for level in [np.nan, *np.unique(reached)[::-1].tolist()]:
+            gold_rows.append(mentions)
+            answer_rows.append(own[np.isnan(score) | (score >= level)])
+            levels.append(level)
+            owners.append(document)
+    copies = len(levels)
     rows = np.concatenate(answer_rows)
-    copied = Answers(_moved(answers.items.take(rows), np.concatenate(answer_copy)), answers.score[rows])
-    weights = plan.verdicts(copied_gold, copied, Located()).per_document(0, copies)
-    at_level, owners = np.array(level), np.array(owner, np.int32)
-    bottom = np.isnan(at_level)
+    copy = np.repeat(np.arange(copies), [len(part) for part in answer_rows])
+    copied = Answers(_moved(answers.items.take(rows), copy), answers.score[rows])
+    weights = plan.verdicts(_copied_gold(gold, gold_rows), copied, Located()).per_document(0, copies)
+    at, owner = np.array(levels), np.array(owners, np.int32)
+    bottom = np.isnan(at)
     change = weights - np.concatenate([weights[:1], weights[:-1]])
     kinds, kind = _kinds(change[~bottom])
-    return Steps(weights[bottom], owners[~bottom], at_level[~bottom], kind, kinds)
+    return Steps(weights[bottom], owner[~bottom], at[~bottom], kind, kinds)
 
 
-def _copied_gold(gold: Gold, rows: Longs, copy: Longs) -> Gold:
+def _copied_gold(gold: Gold, parts: list[Longs]) -> Gold:
     """Some labels, several times, each copy in a document of its own; units and parents point within the copy."""
-    place = {}
-    for new, (old, number) in enumerate(zip(rows.tolist(), copy.tolist(), strict=True)):
-        place[number, old] = new
-    unit = [place[number, int(gold.unit[old])] for old, number in zip(rows.tolist(), copy.tolist(), strict=True)]
-    parent = [
-        place[number, int(gold.parent[old])] if gold.parent[old] >= 0 else -1
-        for old, number in zip(rows.tolist(), copy.tolist(), strict=True)
-    ]
+    rows = np.concatenate(parts)
+    sizes = np.array([len(part) for part in parts])
+    shift = np.arange(len(rows)) - rows  # the labels of a document lie together, so that all of a copy move alike
+    parent = gold.parent[rows]
     return Gold(
-        _moved(gold.items.take(rows), copy),
-        np.array(unit, np.int64).reshape(-1),
-        np.array(parent, np.int64).reshape(-1),
+        _moved(gold.items.take(rows), np.repeat(np.arange(len(parts)), sizes)),
+        gold.unit[rows] + shift,
+        np.where(parent < 0, -1, parent + shift),
         gold.optional[rows],
     )
 

@@ -19,7 +19,7 @@ _OUTCOMES = pa.array([outcome.label for outcome in Outcome])
 def verdict_table(cases: Iterable[tuple[Pairing, str, Verdicts]]) -> Arrow:
     """One row per case and view, in the order of documents and then of spans."""
     parts = [_table(pairing, view, verdicts) for pairing, view, verdicts in cases]
-    return pa.concat_tables(parts)
+    return pa.concat_tables(parts) if parts else pa.table({"view": pa.array([], pa.string())})
 
 
 def _table(pairing: Pairing, view: str, cases: Verdicts) -> Arrow:

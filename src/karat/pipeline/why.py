@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
@@ -21,6 +21,7 @@ from karat.pipeline.plan import in_task
 from karat.registry import get, names
 from karat.spec.relation import Relation
 from karat.spec.task import TASKS
+from karat.spec.threshold import SWEEPS, Threshold
 from karat.stats.shapley import shapley
 
 EXACT_UP_TO = 12
@@ -34,24 +35,32 @@ _SAME = ("match", "seed")  # what is shown, and what no score depends on
 
 
 class Flip(NamedTuple):
-    """A gold mention or an answer that counts otherwise once a choice has changed sides."""
+    """A case that counts otherwise once a choice has changed sides.
 
-    side: str
+    `gold` and `answer` are what it is linked to there, None where there is no such side; the words say how each counted
+    before and after, and are empty for a side that counts as before.
+    """
+
     document: str
     start: int
     end: int
-    entity: str
     text: str
-    before: str
-    after: str
+    gold: str | None
+    answer: str | None
+    score: float | None
+    gold_before: str
+    gold_after: str
+    answer_before: str
+    answer_after: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
     """A choice, or several that go together, with its share of the gap and what it flips.
 
-    `error` is the standard error of the share where orders were sampled. `alone` is what the score becomes if this is
-    the only choice that changes.
+    `error` is the standard error of the share where orders were sampled. `first` is what the choice changes if it
+    changes sides before all others, `last` if after them (None where that mixture was not scored). An oracle threshold
+    is chosen anew in every mixture: `moved` says from what to what, while flips are those at the threshold of theirs.
     """
 
     choices: tuple[str, ...]
@@ -59,7 +68,9 @@ class Cause:
     ours: tuple[str, ...]
     share: float
     error: float | None
-    alone: float
+    first: float
+    last: float | None
+    moved: tuple[float | None, float | None] | None
     flips: tuple[Flip, ...]
 
     @property
@@ -86,6 +97,13 @@ class Explanation:
     idle: tuple[str, ...]
     exact: bool
     mixtures: int
+    their_result: Result = field(repr=False)
+    our_result: Result = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        """Ours minus theirs."""
+        return self.our_score - self.their_score
 
 
 def why(
@@ -114,39 +132,42 @@ def why(
     here = _Side.of(corpus, run, ours, our_choices or {}, measure, kb, allow_unknown)
     players, idle = _players(there, here, corpus, run)
     results: dict[frozenset[str], Result] = {}
+    scores: dict[frozenset[str], float] = {}
 
     def score(changed: frozenset[str]) -> float:
-        if changed not in results:
+        if changed not in scores:
             results[changed] = _mixture(corpus, run, there, here, players, changed, kb, allow_unknown)
+            scores[changed] = _value(results[changed], _measured(there, here, changed), changed)
             if progress is not None:
                 progress(1)
-        name = here.measure if _MEASURE in changed or there.measure == here.measure else there.measure
-        value = results[changed].score(name)
-        if value.value is None:
-            mixed = ", ".join(sorted(changed)) or "no change"
-            raise UsageError(f"{name} is undefined with {mixed}: {value.reason}. Choose another measure.")
-        return value.value
+        return scores[changed]
 
     found = shapley(list(players), score, exact_up_to=EXACT_UP_TO, samples=samples, seed=seed)
-    before = _standing(results[frozenset()])
+    nobody, everybody = frozenset[str](), frozenset(players)
+    start, end = score(nobody), score(everybody)
+    before = _standing(results[nobody], there.measure)
     causes = []
     for part in found.shares:
-        choices = players[part.player]
-        alone = frozenset({part.player})
-        value = score(alone)
+        alone, others = frozenset({part.player}), everybody - {part.player}
+        fixed = _fixed(results[nobody], there.measure) if "threshold" not in players[part.player] else None
+        flipped = results[alone] if score(alone) is not None else results[nobody]
+        if fixed is not None and flipped.thresholds:
+            flipped = _mixture(corpus, run, there, here, players, alone, kb, allow_unknown, fixed)
+        moved = tuple(_oracle(result, _measured(there, here, alone)) for result in (results[nobody], results[alone]))
         causes.append(
             Cause(
-                choices,
-                tuple(there.value(choice) for choice in choices),
-                tuple(here.value(choice) for choice in choices),
+                players[part.player],
+                tuple(there.value(choice) for choice in players[part.player]),
+                tuple(here.value(choice) for choice in players[part.player]),
                 part.value,
                 part.error,
-                value,
-                tuple(_flips(before, _standing(results[alone]))),
+                score(alone) - start,
+                end - scores[others] if others in scores else None,
+                (moved[0], moved[1]) if fixed is not None and moved[0] != moved[1] else None,
+                tuple(_flips(before, _standing(flipped, _measured(there, here, alone)))),
             )
         )
     causes.sort(key=lambda cause: -abs(cause.share))
-    nobody, everybody = frozenset[str](), frozenset(players)
     return Explanation(
         corpus.name,
         run.name,
@@ -154,15 +175,49 @@ def why(
         ours,
         there.measure,
         here.measure,
-        score(nobody),
-        score(everybody),
+        start,
+        end,
         results[nobody].signature,
         results[everybody].signature,
         tuple(causes),
         tuple(idle),
         found.exact,
-        len(results),
+        found.evaluations,
+        results[nobody],
+        results[everybody],
     )
+
+
+def _measured(there: _Side, here: _Side, changed: frozenset[str]) -> str:
+    """The measure in a mixture."""
+    return here.measure if _MEASURE in changed or there.measure == here.measure else there.measure
+
+
+def _value(result: Result, name: str, changed: frozenset[str]) -> float:
+    found = result.score(name)
+    if found.value is None:
+        mixed = ", ".join(sorted(changed)) or "no change"
+        hints = " ".join(f"Note: {note}." for note in result.notes)
+        raise UsageError(f"{name} is undefined with {mixed}: {found.reason}. Choose another measure. {hints}".strip())
+    return found.value
+
+
+def _base(name: str) -> str:
+    return str(replace(parse_measure(name).view, filters=()))
+
+
+def _oracle(result: Result, name: str) -> float | None:
+    """The threshold that was chosen on the scored data, if one was."""
+    return result.thresholds.get(_base(name))
+
+
+def _fixed(result: Result, name: str) -> str | None:
+    """The oracle threshold of a result as a fixed one; None where it has no oracle."""
+    if _base(name) not in result.thresholds:
+        return None
+    rule = SWEEPS[result.signature["threshold"]]
+    at = result.thresholds[_base(name)]
+    return "none" if at is None else str(Threshold(at, rule.strict))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +241,8 @@ class _Side:
     ) -> _Side:
         todo = setting(corpus, run, like=like, choices=given, measures=[measure], kb=kb, allow_unknown=allow_unknown)
         if len(todo.wanted) != 1 or todo.wanted[0].group is not None:
-            raise UsageError(f"{measure} is not one number of the whole. Name one, such as strong:micro.f1.")
+            several = f"{measure}:micro.f1" if todo.wanted[0].group is None else "strong:micro.f1"
+            raise UsageError(f"{measure} is not one number of the whole. Name one, such as {several}.")
         return cls(like, todo.table, str(in_task(todo.shown[0], todo.table["task"])))
 
     def value(self, choice: str) -> str:
@@ -214,7 +270,9 @@ def _idle(choice: str, there: _Side, here: _Side, corpus: Corpus, run: Run) -> b
     tasks = [TASKS[name.view.task or side.table["task"]] for name, side in zip(measures, (there, here), strict=True)]
     labels, answers = corpus.labels, run.answers
     scores = answers.field("score") is not None or "tags" in run.table.column_names
-    documents = all(name.aggregate == "micro" for name in measures)
+    rules = [SWEEPS.get(side.table["threshold"]) for side in (there, here)]
+    by_macro = any(rule is not None and rule.criterion.startswith("macro") for rule in rules)
+    documents = all(name.aggregate == "micro" for name in measures) and not by_macro
     never: dict[str, bool] = {
         "given": not any(task.given for task in tasks),
         "typing": not any(_typed(name.view.relation) for name in measures),
@@ -241,26 +299,38 @@ def _mixture(
     changed: frozenset[str],
     kb: KB | None,
     allow_unknown: bool,
+    threshold: str | None = None,
 ) -> Result:
-    """The scores when some players have taken our side and the others theirs."""
+    """The scores when some players have taken our side and the others theirs, at a given threshold if one is."""
     ours = {choice for player in changed for choice in players[player]}
     if len(changed) == len(players):
         ours = set(here.table)
     choices = {
         name: (here if name in ours else there).table[name] for name in there.table if name not in ("kb", "match")
     }
+    if threshold is not None:
+        choices["threshold"] = threshold
     measures = list(dict.fromkeys([there.measure, here.measure]))
     return evaluate(
         corpus, run, like=there.like, choices=choices, measures=measures, kb=kb, allow_unknown=allow_unknown
     )
 
 
-def _standing(result: Result) -> dict[tuple[str, int], tuple[str, Mapping[str, Any]]]:
-    """How every gold label and every answer counts, by side and row."""
-    standing: dict[tuple[str, int], tuple[str, Mapping[str, Any]]] = {}
-    view = str(parse_measure(result.shown[0]).view)
+class _Standing(NamedTuple):
+    """How a gold label or an answer counts, and the row of the verdict table that says so."""
+
+    word: str
+    row: Mapping[str, Any]
+
+
+_WORDS = {"gold": ("found", "missed"), "answer": ("right", "wrong")}
+
+
+def _standing(result: Result, measure: str) -> dict[tuple[str, int], _Standing]:
+    """How every gold label and every answer counts, by side and row; nothing where a view has no verdicts."""
+    standing: dict[tuple[str, int], _Standing] = {}
     table = result.verdicts
-    for row in table.filter(pc.equal(table.column("view"), view)).to_pylist():
+    for row in table.filter(pc.equal(table.column("view"), str(parse_measure(measure).view))).to_pylist():
         for side, right, wrong in (
             ("gold", row["matched_gold"], row["unmatched_gold"]),
             ("answer", row["matched_answer"], row["unmatched_answer"]),
@@ -269,24 +339,44 @@ def _standing(result: Result) -> dict[tuple[str, int], tuple[str, Mapping[str, A
                 words = _WORDS[side]
                 word = words[0] if right else words[1] if wrong else "not counted"
                 known = standing.get((side, row[side]))
-                if known is None or known[0] == "not counted":
-                    standing[side, row[side]] = (word, row)
+                if known is None or known.word == "not counted":
+                    standing[side, row[side]] = _Standing(word, row)
     return standing
 
 
-_WORDS = {"gold": ("found", "missed"), "answer": ("right", "wrong")}
+def _flips(before: Mapping[tuple[str, int], _Standing], after: Mapping[tuple[str, int], _Standing]) -> Iterator[Flip]:
+    """What counts otherwise; a gold label and the answer at its place are one case."""
+    changed = {
+        key: (old.word if old else "left out", new.word if new else "left out")
+        for key in sorted(before.keys() | after.keys())
+        for old, new in [(before.get(key), after.get(key))]
+        if (old.word if old else "left out") != (new.word if new else "left out")
+    }
+    told: set[tuple[str, int]] = set()
+    for key in changed:
+        if key in told:
+            continue
+        row = _fuller(before.get(key), after.get(key))
+        pair = [(side, row[side]) for side in ("gold", "answer") if row[side] is not None]
+        told.update(pair)
+        was = {side: changed.get((side, number), ("", "")) for side, number in pair}
+        yield _flip(row, was.get("gold", ("", "")), was.get("answer", ("", "")))
 
 
-def _flips(
-    before: Mapping[tuple[str, int], tuple[str, Mapping[str, Any]]],
-    after: Mapping[tuple[str, int], tuple[str, Mapping[str, Any]]],
-) -> Iterable[Flip]:
-    for key in sorted(before.keys() | after.keys()):
-        old, new = before.get(key), after.get(key)
-        was, is_now = (side[0] if side else "left out" for side in (old, new))
-        row = (new or old or ("", {}))[1]
-        if was != is_now:
-            side = key[0]
-            entity = "NIL" if row[f"{side}_nil"] else row[f"{side}_entity"] or "no link"
-            start, end = row[f"{side}_start"], row[f"{side}_end"]
-            yield Flip(side, row["document"], start, end, entity, row.get("text") or "", was, is_now)
+def _fuller(old: _Standing | None, new: _Standing | None) -> Mapping[str, Any]:
+    """The row with both sides, if one of the two has both."""
+    rows = [standing.row for standing in (new, old) if standing is not None]
+    return max(rows, key=lambda row: (row["gold"] is not None) + (row["answer"] is not None))
+
+
+def _flip(row: Mapping[str, Any], gold: tuple[str, str], answer: tuple[str, str]) -> Flip:
+    side = "gold" if row["gold"] is not None else "answer"
+
+    def link(side: str) -> str | None:
+        if row[side] is None:
+            return None
+        return "NIL" if row[f"{side}_nil"] else row[f"{side}_entity"] or "no link"
+
+    start, end = row[f"{side}_start"], row[f"{side}_end"]
+    words = (*gold, *answer)
+    return Flip(row["document"], start, end, row.get("text") or "", link("gold"), link("answer"), row["score"], *words)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 from karat.model.columns import Floats
 from karat.model.signature import Signature
 from karat.plots.labels import SIZE, WIDTH, Placed
-from karat.registry import get, names
+from karat.pipeline.profiles import profile_named
+from karat.registry import names
 from karat.spec.profile import Profile
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def labelled(found: Sequence[Placed], lines: Sequence[Line]) -> list[alt.Chart]:
 def chosen(head: Origin) -> str:
     """The version, the data, the profile that is nearest to what was chosen, and what was chosen otherwise."""
     parts = head.signature.as_dict()
-    other = {name: _otherwise(parts, get("profiles", name, Profile)) for name in ["karat", *names("profiles")]}
+    other = {name: _otherwise(parts, profile_named(name)) for name in ["karat", *names("profiles")]}
     nearest = min(other, key=lambda name: len(other[name]))
     but = f" but {', '.join(other[nearest])}" if other[nearest] else ""
     return f"karat {parts['karat']}, data {parts['data']}, choices of the profile {nearest}{but}."

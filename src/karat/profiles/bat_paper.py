@@ -4,8 +4,9 @@ from karat.spec.profile import Profile
 
 PROFILE = Profile(
     title="BAT paper",
-    says="As equations 1 to 5 of the BAT paper say: every answer that matches anything is a true positive, macro F1 is "
-    "the harmonic mean of macro P and macro R, and the threshold is the best of 129 by micro F1.",
+    says="As equations 1 to 5 of the BAT paper say: every answer that matches anything is a true positive, the macro "
+    "F1 shown is the harmonic mean of macro P and macro R (macro.f1-of-means), and the threshold is the best of 129 by "
+    "micro F1.",
     choices={
         "task": "a2kb",
         "given": "best-overlap",

@@ -21,6 +21,8 @@ def _render(results: Sequence[Result]) -> str:
     ]
     for label in head.by:
         blocks += [_grouped(result, label) for result in results]
+    if head.intervals:
+        blocks.append(f"In brackets: what 95 % of {head.resamples} samples of as many documents give.")
     blocks += _notes(results)
     blocks += list(dict.fromkeys(str(result.signature) for result in results))
     return "\n\n".join(blocks) + "\n"

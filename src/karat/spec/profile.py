@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -70,7 +71,7 @@ CHOICES: dict[str, Choice] = {
             "gerbil": "Ids of the knowledge base begin with one of GERBIL's prefixes: DBpedia resources and ontology, "
             "DUL and its d0 module, Wikidata entities, d-nb.info.",
         },
-        open="Ids of the knowledge base begin with one of: {}.",
+        open="Ids of the knowledge base begin with one of (separated by spaces or commas): {}.",
     ),
     "optional": Choice(
         "Optional mentions",
@@ -94,8 +95,8 @@ CHOICES: dict[str, Choice] = {
         {
             "detection": "An answer without link counts only where links are not compared; a link on a gold span "
             "that names no entity is not counted.",
-            "absent": "Spans without link are absent, in the gold standard as in the answers, where links are "
-            "compared.",
+            "absent": "Spans without link are absent, in the gold standard as in the answers, in every task that is "
+            "about links.",
             "nil": "A span without link is taken for NIL.",
         },
     ),
@@ -178,12 +179,16 @@ CHOICES: dict[str, Choice] = {
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A table of choices under one name, and the measures it shows by default."""
+    """A table of choices under one name, and the measures it shows by default.
+
+    With a `base`, `choices` names only those in which it differs from that profile.
+    """
 
     title: str
     says: str
     choices: Mapping[str, str]
     measures: tuple[str, ...]
+    base: str | None = None
 
 
 def chosen(profile: Profile, overrides: Mapping[str, str]) -> dict[str, str]:
@@ -252,4 +257,4 @@ def prefixes_of(choices: Mapping[str, str]) -> tuple[str, ...] | None:
     """How the ids of the knowledge base begin, or None where all ids are its own."""
     named: dict[str, tuple[str, ...] | None] = {"none": None, "gerbil": GERBIL_PREFIXES}
     text = choices["prefixes"]
-    return named[text] if text in named else tuple(text.split(" "))
+    return named[text] if text in named else tuple(re.split(r"[ ,]+", text))

@@ -163,7 +163,7 @@ TASKS: dict[str, Task] = {
         "OKE 2018 task 4",
         "The mean of relation extraction and annotation.",
         "mentions",
-        parts=(Part("re"), Part("a2kb", "strong")),
+        parts=(Part("re"), Part("a2kb")),
     ),
 }
 """Every task, by GERBIL's name in small letters."""

@@ -24,11 +24,18 @@ class Sweep(NamedTuple):
     grid: Literal["scores", "steps"]
     strict: bool
     criterion: str
+    typing_drops_zero: bool = False
+    """GERBIL's typing goes through older code, in which no threshold means a score above 0."""
+
+    @property
+    def steps(self) -> int | None:
+        """Into how many steps the unit interval is divided, None where every score is tried."""
+        return STEPS if self.grid == "steps" else None
 
 
 SWEEPS: dict[str, Sweep] = {
     "oracle": Sweep("scores", False, "micro.f1"),
-    "oracle-gerbil": Sweep("scores", True, "micro.f1"),
+    "oracle-gerbil": Sweep("scores", True, "micro.f1", typing_drops_zero=True),
     "oracle-bat": Sweep("steps", False, "macro.f1"),
     "oracle-bat-paper": Sweep("steps", False, "micro.f1"),
 }
