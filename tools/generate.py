@@ -23,12 +23,13 @@ from karat.matching.select import FILTERS
 from karat.model.document import Document, Header, Reply
 from karat.model.result import ResultFile
 from karat.model.verdict import WEIGHTS
+from karat.pipeline.profiles import profile_named
 from karat.registry import get, names
 from karat.spec.clustering import Clustering
 from karat.spec.empty import EMPTY
 from karat.spec.key import PRESETS, SETS
 from karat.spec.measure import Measure
-from karat.spec.profile import CHOICES, Profile
+from karat.spec.profile import CHOICES
 from karat.spec.relation import Relation
 from karat.spec.task import ALSO, TASKS
 
@@ -89,7 +90,7 @@ def choices() -> str:
 
 def profiles() -> str:
     """All profiles, and their choices side by side; presets of one profile share its choices."""
-    found = {name: get("profiles", name, Profile) for name in names("profiles")}
+    found = {name: profile_named(name) for name in names("profiles")}
     says = [f"- **`{name}`** {profile.says}" for name, profile in found.items()]
     distinct = {name: p for name, p in found.items() if not any(name.startswith(f"{other}-tac") for other in found)}
     rows = [[f"`{choice}`", *(f"`{p.choices[choice]}`" for p in distinct.values())] for choice in CHOICES]

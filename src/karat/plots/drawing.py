@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from karat.model.columns import Floats
 from karat.model.signature import Signature
-from karat.plots.labels import SIZE, WIDTH, Placed
 from karat.pipeline.profiles import profile_named
+from karat.plots.labels import SIZE, WIDTH, Placed
 from karat.registry import names
 from karat.spec.profile import Profile
 
