@@ -405,4 +405,5 @@ FORMAT = Format(
     read_run=read_run,
     write_corpus=write_corpus,
     write_run=write_run,
+    loose=True,  # so that a misspelt field is said to be one, and not an unknown format
 )

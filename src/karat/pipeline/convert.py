@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from karat.model.arrow import Arrow
 from karat.model.columns import Mentions
 from karat.model.corpus import Corpus
@@ -40,10 +44,9 @@ def _filled(table: Arrow, name: str) -> int:
 
 def _values(column: Arrow) -> int:
     """Rows with a value; an empty list, and a flag that is not set, are none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_list(column.type) or pa.types.is_map(column.type):
+    if pa.types.is_map(column.type):
+        return int((np.diff(column.offsets.to_numpy()) > 0).sum())
+    if pa.types.is_list(column.type):
         return int(pc.sum(pc.greater(pc.list_value_length(column).fill_null(0), 0)).as_py() or 0)
     if pa.types.is_boolean(column.type):
         return int(pc.sum(column.fill_null(False)).as_py() or 0)

@@ -20,12 +20,16 @@ _NO_KB = "needs --kb with entities.tsv and popular.tsv"
 
 
 class Mention(NamedTuple):
-    """A gold mention: the labels of its unit, what it says, and whether it is a part of another segmentation."""
+    """A gold mention: the labels of its unit, what it says, and whether it is a part of another segmentation.
+
+    A `root` can also be segmented otherwise.
+    """
 
     document: str
     labels: tuple[Label, ...]
     text: str
     part: bool
+    root: bool
 
     @property
     def entities(self) -> list[str]:
@@ -78,7 +82,7 @@ MENTIONS: dict[str, Statistic] = {
     "nil": Statistic("linked to NIL", lambda m, _: all(label.entity is None for label in m.labels)),
     "unlinked": Statistic("without link", lambda m, _: all(label.entity is UNLINKED for label in m.labels)),
     "optional": Statistic("optional", lambda m, _: all(label.optional for label in m.labels)),
-    "alternative": Statistic("with several accepted links", lambda m, _: len(m.labels) > 1),
+    "alternative": Statistic("with several accepted links or segmentations", lambda m, _: len(m.labels) > 1 or m.root),
     "coreference": Statistic("that are coreference", _kind("coreference")),
     "quantity": Statistic("that are quantities", _kind("quantity")),
     "datetime": Statistic("that are dates or times", _kind("datetime")),
@@ -136,8 +140,8 @@ def describe(corpus: Corpus, lexicon: Lexicon | None = None) -> Description:
     count = len(documents)
     numbers: dict[str, int | float | str | None] = {
         "documents": count,
-        "sentences": sum(_sentences(document.text) for document in documents),
-        "words": sum(len(_WORD.findall(document.text)) for document in documents),
+        "sentences": sum(_sentences(_evaluated(document)) for document in documents),
+        "words": sum(len(_WORD.findall(_evaluated(document))) for document in documents),
         "labels": len(corpus.labels),
         "mentions": len(roots),
         "entities": len({entity for mention in found for entity in mention.entities}),
@@ -150,7 +154,7 @@ def describe(corpus: Corpus, lexicon: Lexicon | None = None) -> Description:
         "entities per surface": sum(map(len, linked.values())) / len(linked) if linked else None,
         "documents without labels": sum(not document.labels and not document.tags for document in documents),
         "characters per document": sum(len(document.text) for document in documents) / count,
-        "words per document": sum(len(_WORD.findall(document.text)) for document in documents) / count,
+        "words per document": sum(len(_WORD.findall(_evaluated(document))) for document in documents) / count,
         "annotations per document": (len(corpus.labels) + sum(len(d.tags) for d in documents)) / count,
         "hardest problem": _hardest(documents),
         "domain": corpus.about.get("domain"),
@@ -185,15 +189,23 @@ def _mentions(document: Document) -> list[Mention]:
     units: dict[object, list[Label]] = defaultdict(list)
     for number, label in enumerate(document.labels):
         units[label.unit if label.unit is not None else number].append(label)
+    parents = {label.parent for label in document.labels if label.parent is not None}
     return [
         Mention(
             document.id,
             tuple(labels),
             document.text[labels[0].start : labels[0].end],
             any(label.parent is not None for label in labels),
+            unit in parents,
         )
-        for labels in units.values()
+        for unit, labels in units.items()
     ]
+
+
+def _evaluated(document: Document) -> str:
+    """The text that is scored."""
+    start, end = document.evaluation_span or (0, len(document.text))
+    return document.text[start:end]
 
 
 def _sentences(text: str) -> int:

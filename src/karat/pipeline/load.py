@@ -150,6 +150,7 @@ def _format(source: Source, forced: str | None) -> Format:
         described = f"a folder of {len(files)} files in no known layout"
     else:
         found = [(name, known) for name, known in _formats() if known.recognises(source.opening)]
+        found = [(name, known) for name, known in found if not known.loose] or found
         described = _described(source.opening)
     if len(found) != 1:
         several = ", ".join(f"{known.title} ({name})" for name, known in found)
