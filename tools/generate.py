@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 import karat
+from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
 from karat.matching.policy import FAIR
 from karat.matching.select import FILTERS
@@ -26,11 +27,14 @@ from karat.model.verdict import WEIGHTS
 from karat.pipeline.profiles import profile_named
 from karat.registry import get, names
 from karat.spec.clustering import Clustering
+from karat.spec.dataset import Dataset
 from karat.spec.empty import EMPTY
+from karat.spec.format import Format
 from karat.spec.key import PRESETS, SETS
 from karat.spec.measure import Measure
 from karat.spec.profile import CHOICES
 from karat.spec.relation import Relation
+from karat.spec.step import Step
 from karat.spec.task import ALSO, TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,6 +116,33 @@ def tasks() -> str:
     return table(["task", "also", "what is asked", "relations"], rows)
 
 
+def formats() -> str:
+    """All formats: what each reads and writes."""
+    rows = []
+    for name in names("formats"):
+        known = get("formats", name, Format)
+        reads = [what for what, how in (("gold", known.read_corpus), ("answers", known.read_run)) if how is not None]
+        writes = [what for what, how in (("gold", known.write_corpus), ("answers", known.write_run)) if how is not None]
+        rows.append([f"`{name}`", known.title, ", ".join(reads) or "–", ", ".join(writes) or "–", known.says or "–"])
+    return table(["format", "", "reads", "writes", "note"], rows)
+
+
+def steps() -> str:
+    """All steps."""
+    rows = [[f"`{name}`", step.says] for name in names("steps") for step in [get("steps", name, Step)]]
+    return table(["step", "what it does"], rows)
+
+
+def datasets() -> str:
+    """All registered benchmarks."""
+    rows = [
+        [f"`{name}`", d.title, d.language, d.licence]
+        for name in names("datasets")
+        for d in [get("datasets", name, Dataset)]
+    ]
+    return table(["name", "benchmark", "language", "licence"], rows)
+
+
 def clusterings() -> str:
     """All clusterings."""
     rows = [[f"`{n}`", c.title, c.says] for n in names("clusterings") for c in [get("clusterings", n, Clustering)]]
@@ -168,8 +199,9 @@ _CONSTANTS = {
 def commands() -> str:
     """The help of every command."""
     blocks = []
-    for name in ("", *sorted(COMMANDS)):
-        arguments = [name, "--help"] if name else ["--help"]
+    data = [f"data {name}" for name in sorted(DATA)]
+    for name in ("", *sorted(COMMANDS), *data):
+        arguments = [*name.split(), "--help"]
         done = subprocess.run(
             [sys.executable, "-m", "karat", *arguments], capture_output=True, check=True, env={"COLUMNS": "100"}
         )
@@ -208,6 +240,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
         tasks,
         clusterings,
         keys,
+        formats,
+        steps,
+        datasets,
         relations,
         measures,
         filters,

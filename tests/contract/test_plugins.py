@@ -117,7 +117,7 @@ def _kept(data, items, known):
     if known.holds is None:
         return list(data)
     fields = ("start", "end", "entity", *sorted(known.holds & {"types", "score", "same_as"}))
-    return [(item.id, sorted(str([getattr(x, f) for f in fields]) for x in getattr(item, items))) for item in data]
+    return [(item.id, sorted(str([getattr(x, f, None) for f in fields]) for x in getattr(item, items))) for item in data]
 
 
 @pytest.mark.parametrize("name", names("datasets"))

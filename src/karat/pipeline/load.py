@@ -177,9 +177,15 @@ def _described(head: bytes) -> str:
 
 
 def _by_suffix(path: str) -> str:
+    if path == "-":
+        return "karat-jsonl"
     bare = path.removesuffix(".gz").removesuffix(".zst")
-    for name, known in _formats():
-        if bare.endswith(known.suffix) or path == "-":
-            return name
-    suffixes = ", ".join(known.suffix for _, known in _formats())
+    writers = [(name, known) for name, known in _formats() if known.write_corpus or known.write_run]
+    found = [name for name, known in writers if bare.endswith(known.suffix)]
+    own = [name for name in found if name.startswith("karat-")]
+    if len(own or found) == 1:
+        return (own or found)[0]
+    if found:
+        raise UsageError(f"{path}: the suffix could mean {', '.join(found)}. Name the format with --to.")
+    suffixes = ", ".join(sorted({known.suffix for _, known in writers}))
     raise UsageError(f"{path}: the suffix names no format. Use one of {suffixes} (also .gz, .zst), or give the format.")

@@ -1,0 +1,64 @@
+"""XML as a stream of records: a record at a time in memory, no entities, errors that say where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element, ParseError
+
+from karat.errors import InputError
+from karat.spec.format import Bytes
+
+_ROOT = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*<([A-Za-z_][^\s/>]*)", re.DOTALL)
+
+
+def root(head: bytes) -> str:
+    """The name of the outermost element, told from the first bytes; empty where they are no XML."""
+    found = _ROOT.match(head)
+    return found[1].decode(errors="replace") if found else ""
+
+
+def records(source: Bytes, *tags: str) -> Iterator[Element]:
+    """The outermost elements of these names, complete, in the order of the file.
+
+    Each is dropped once the next is asked for, and so is all else, so that memory follows the largest record. Entity
+    declarations and references to other files are refused.
+    """
+    from defusedxml.ElementTree import iterparse
+
+    around: list[Element] = []
+    inside = 0
+    with source.stream() as file:
+        try:
+            for event, element in iterparse(file, events=("start", "end")):
+                if event == "start":
+                    around.append(element)
+                    inside += element.tag in tags
+                    continue
+                around.pop()
+                inside -= element.tag in tags
+                if not inside:
+                    if element.tag in tags:
+                        yield element
+                    if around:
+                        del around[-1][:]
+        except ParseError as problem:
+            raise _refused(
+                f"{source.label}:{problem.position[0]}", f"XML that cannot be read ({problem.msg})"
+            ) from None
+        except (ValueError, LookupError) as problem:  # what defusedxml forbids, and unknown encodings
+            raise _refused(source.label, f"XML that is not allowed ({problem})") from None
+
+
+def _refused(where: str, found: str) -> InputError:
+    return InputError(
+        where,
+        found=found,
+        expected="complete XML without entity declarations",
+        remedy="Check that the file was not cut off, and write plain characters instead of entities",
+    )
+
+
+def child(element: Element, name: str) -> str:
+    """The text of a child without the white space around it; empty where there is none."""
+    return (element.findtext(name) or "").strip()

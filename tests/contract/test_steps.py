@@ -1,0 +1,41 @@
+"""What every step must hold to: it changes nothing in place, and a second time changes nothing."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat import Corpus
+from karat.registry import get, names
+from karat.spec.step import Step
+from tests import strategies
+
+DOCUMENTS = st.one_of(
+    strategies.rich_documents(),
+    strategies.families().map(lambda pair: list(pair[0])),
+    strategies.pairs(families=True, max_documents=2).map(lambda pair: list(pair[0])),
+)
+
+
+@pytest.mark.parametrize("name", names("steps"))
+def test_steps_say_what_they_do(name):
+    step = get("steps", name, Step)
+    assert step.title
+    assert step.says.endswith(".")
+
+
+@given(DOCUMENTS)
+def test_steps_are_pure_and_idempotent(documents):
+    before = deepcopy(documents)
+    for name in names("steps"):
+        apply = get("steps", name, Step).apply
+        done = [apply(document) for document in documents]
+        assert documents == before, name
+        assert [apply(document) for document in documents] == done, name
+        kept = [document for document in done if document is not None]
+        assert [apply(document) for document in kept] == kept, name
+        if kept and kept != documents:
+            Corpus.of(kept)  # no part has lost its root
