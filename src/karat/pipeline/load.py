@@ -181,7 +181,8 @@ def _by_suffix(path: str) -> str:
         return "karat-jsonl"
     bare = path.removesuffix(".gz").removesuffix(".zst")
     writers = [(name, known) for name, known in _formats() if known.write_corpus or known.write_run]
-    found = [name for name, known in writers if bare.endswith(known.suffix)]
+    longest = max((len(known.suffix) for _, known in writers if bare.endswith(known.suffix)), default=0)
+    found = [name for name, known in writers if bare.endswith(known.suffix) and len(known.suffix) == longest]
     own = [name for name in found if name.startswith("karat-")]
     if len(own or found) == 1:
         return (own or found)[0]

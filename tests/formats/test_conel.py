@@ -1,0 +1,149 @@
+"""ConEL JSON: turns of dialogues, mentions found by their words, and both forms of runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+import karat
+from karat import UNLINKED, Answer, Document, InputError, Label
+from karat.formats import conel
+from karat.parsing.placing import places
+from tests.formats.broken import nearly, read_or_refused
+
+TURN = {
+    "speaker": "USER",
+    "utterance": "I fished a fish. My dog likes fish.",
+    "turn_number": 1,
+    "el_annotations": [
+        {"mention": "fish", "entity": "Fish", "entity_type": "concept"},
+        {"mention": "fish", "entity": "Fish", "entity_type": "concept"},
+    ],
+    "personal_entity_annotations": [{"personal_entity_mention": "My dog", "entity": "Rex"}],
+}
+GOLD = [
+    {
+        "dialogue_id": "5",
+        "dataset_name": "wow",
+        "turns": [{"speaker": "SYSTEM", "utterance": "Hello", "turn_number": 0}, TURN],
+    }
+]
+RUN = [
+    {
+        "dialogue_id": "5",
+        "dataset_name": "wow",
+        "turns": {"1": {"turn_number": 1, "el_tool_annotations": [{"mention": "fish", "entity": "Fish"}]}},
+    }
+]
+ROWS = [["5", 1, "My dog", "Rex"], ["5", 1, "cat", "Cat"], ["6", 0, "x", "X"]]
+
+
+def _written(path, value):
+    path.write_text(json.dumps(value))
+    return path
+
+
+def test_a_turn_is_a_document(tmp_path):
+    corpus = karat.load(_written(tmp_path / "gold.json", GOLD))
+    labels = (
+        Label(11, 15, "Fish", types=("concept",)),
+        Label(30, 34, "Fish", types=("concept",)),
+        Label(17, 23, "Rex", categories=("personal entity",)),
+    )
+    meta = {
+        "dialogue_id": "5",
+        "turn_number": "1",
+        "speaker": "USER",
+        "dataset_name": "wow",
+        "history": "SYSTEM: Hello",
+    }
+    assert list(corpus) == [Document("wow/5/1", TURN["utterance"], labels, meta=meta)]
+    assert corpus.skipped == {
+        "turns without annotation (they are context)": 1,
+        "mentions that stand in several places of their turn (the first was taken)": 1,
+    }
+
+
+def test_spans_are_taken_where_they_are_given(tmp_path):
+    turn = {
+        "turn_number": 0,
+        "utterance": "fish fish",
+        "el_annotations": [{"mention": "fish", "entity": "Fish", "span": [5, 9]}],
+        "personal_entity_annotations_without_eems": [{"personal_entity_mention": "fish"}],
+    }
+    corpus = karat.load(_written(tmp_path / "gold.json", [{"dialogue_id": 7, "turns": [turn]}]))
+    assert corpus["7/0"].labels == (Label(5, 9, "Fish"), Label(0, 4, UNLINKED, categories=("personal entity",)))
+
+
+def test_mentions_that_are_not_there_are_counted(tmp_path):
+    turn = {"turn_number": 0, "utterance": "a b", "el_annotations": [{"mention": "c", "entity": "C"}]}
+    corpus = karat.load(_written(tmp_path / "x.json", [{"dialogue_id": 7, "turns": [turn]}]))
+    assert corpus.skipped == {"mentions that do not stand in their turn (left out)": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "found"),
+    [
+        ("party art", "art", [(6, 9)]),
+        ("party", "art", [(1, 4)]),
+        ("the ART party", "art", [(9, 12)]),
+        ("the ART", "art", [(4, 7)]),
+        ("c++ c", "c++", [(0, 3)]),
+        ("x", "", []),
+        ("x", "y", []),
+    ],
+)
+def test_whole_words_come_first(text, mention, found):
+    assert [tuple(span) for span in places(text, mention)] == found
+
+
+@pytest.mark.parametrize("gold", ["ConEL_X.json", "gold.json"])
+def test_a_run_finds_its_gold_beside_it(gold, tmp_path):
+    corpus = karat.load(_written(tmp_path / gold, GOLD))
+    run = karat.load_run(_written(tmp_path / "ConEL_X-tool-2.json", RUN), corpus=corpus)
+    (reply,) = run
+    assert (reply.id, reply.answers) == ("wow/5/1", (Answer(11, 15, "Fish"),))
+    rows = karat.load_run(_written(tmp_path / "ConEL_X-rows.json", ROWS), corpus=corpus)
+    (reply,) = rows
+    assert (reply.id, reply.answers) == ("wow/5/1", (Answer(17, 23, "Rex"),))
+    assert rows.skipped == {
+        "mentions that do not stand in their turn (left out)": 1,
+        "answers to turns that the gold does not have (left out)": 1,
+    }
+
+
+def test_a_run_without_gold_is_refused(tmp_path):
+    with pytest.raises(
+        InputError, match=r"X-tool\.json: found answers without text or spans.* as X\.json or gold\.json"
+    ):
+        karat.load_run(_written(tmp_path / "X-tool.json", RUN))
+
+
+def test_errors_say_where(tmp_path):
+    with pytest.raises(InputError, match=r"x\.json: found `int` at `\[0\].turns"):
+        karat.load(_written(tmp_path / "x.json", [{"dialogue_id": 7, "turns": [{"turn_number": 0, "utterance": 5}]}]))
+    turn = {"turn_number": 0, "utterance": "a b", "el_annotations": [{"mention": "b", "entity": "B", "span": [2, 9]}]}
+    with pytest.raises(InputError, match=r"document '7/0': found label \[2, 9\)"):
+        karat.load(_written(tmp_path / "x.json", [{"dialogue_id": 7, "turns": [turn]}]))
+
+
+@given(nearly(json.dumps(GOLD).encode()), nearly(json.dumps(RUN).encode()) | nearly(json.dumps(ROWS).encode()))
+def test_broken_files_are_refused_in_words(gold, run):
+    read_or_refused(lambda source: conel.read_corpus(source, True), gold)
+    read_or_refused(conel.read_run, run, beside={"gold.json": json.dumps(GOLD).encode()})
+
+
+@pytest.mark.shared
+def test_the_published_files(shared):
+    corpus = karat.load(shared / "formats" / "conel" / "ConEL_PE.json.gz")
+    kinds = [label.types or label.categories for document in corpus for label in document.labels]
+    assert (len(corpus), len(kinds)) == (113, 199)
+    counts = {kind: kinds.count((kind,)) for kind in ("concept", "named_entity", "personal entity")}
+    assert counts == {"concept": 128, "named_entity": 44, "personal entity": 27}
+    run = karat.load_run(shared / "formats" / "conel" / "ConEL_PE-REL_history.json.gz", corpus=corpus)
+    assert (len(run), len(run.answers)) == (113, 50)
+    several = "mentions that stand in several places of their turn (the first was taken)"
+    assert corpus.skipped == {several: 7, "turns without annotation (they are context)": 112}
+    assert run.skipped == {several: 1}
