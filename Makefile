@@ -18,7 +18,7 @@ demo: setup
 
 # What a contributor runs: light dependencies, a few minutes at most.
 test: setup
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto
 
 # Everything, with the packages of all extras; later steps add browser, PostgreSQL, Spark and training here.
 test-all: export KARAT_EXTRAS = 1

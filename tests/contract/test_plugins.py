@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib.metadata import EntryPoint
 
 import jsonschema
@@ -101,6 +102,8 @@ def test_profiles(name):
 def test_formats(name, tmp_path):
     known = get("formats", name, Format)
     assert known.title
+    if name == "spacy-docbin" and not os.environ.get("KARAT_EXTRAS"):
+        pytest.importorskip("spacy", reason="needs the extra spacy; make test-all installs it")
     corpus, run = _tiny()
     if known.write_corpus is not None:
         karat.save(corpus, tmp_path / f"gold{known.suffix}", format=name)

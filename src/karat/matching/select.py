@@ -133,8 +133,9 @@ class Selection(NamedTuple):
         for masks in self.filters:
             left, right = masks(gold, answers)
             gold, answers = _gold(gold, left), answers if self.detection else _answers(answers, right)
-        if self.detection:
-            gold = _gold(gold, gold.items.entity != NO_LINK)
+        if self.detection and gold.without_link:  # they stay, so that nothing becomes optional with them
+            bare = np.isin(gold.unit, gold.unit[gold.items.entity == NO_LINK])
+            gold = Gold(gold.items, gold.unit, gold.parent, gold.optional | bare)
         if relation.level == "document" and not rules.counted:
             return _once_per_document(gold, answers)
         return gold, answers

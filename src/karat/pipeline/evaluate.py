@@ -286,6 +286,7 @@ def _view(
         found=statistics[plans.detection[name]] if name in plans.detection else None,
         per_item=plan.relation.credit is not None,
         macro=pairing.has_gold if todo.table["macro"] == "gold-documents" else None,
+        by_gold=plan.relation.by_gold,
         present=part and base is not None and _present(todo, plan),
         ranking=(lambda: ranking_of(pairing, joined(kept[name]))) if plan.relation.level == "document" else None,
         scored=lambda: scores_of(pairing, joined(kept[name])),
@@ -442,7 +443,10 @@ def _grouped(
         if label == "doc":
             groups[label] = {name: by_document(todo.corpus.ids, view) for name, view in divided.items()}
             continue
-        folds = {source: by_label(todo.pairing(source), label) for source in {p.source for p in plans.views.values()}}
+        spread = [name for name in todo.wanted if measure_of(name).spread and name.group and name.group[0] == label]
+        also = list(dict.fromkeys(name.short for name in spread))
+        sources = {plan.source for plan in plans.views.values()}
+        folds = {source: by_label(todo.pairing(source), label, also) for source in sources}
         groups[label] = {
             name: folds[plans.views[name].source](joined(kept[name]), view) for name, view in divided.items()
         }

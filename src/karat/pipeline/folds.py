@@ -27,7 +27,8 @@ class View:
 
     `part` says that the view shows only a part of the data, so that empty documents say nothing, and `whole` that it
     cannot be divided into documents. `macro` marks the documents over which macro scores are taken, None for all.
-    `present` says that there were cases before a threshold. `ranking` and `scored` make what some measures ask for.
+    `present` says that there were cases before a threshold, and `by_gold` that groups put wrong links where the mention
+    belongs. `ranking` and `scored` make what some measures ask for.
     """
 
     statistics: Statistics
@@ -38,6 +39,7 @@ class View:
     whole: bool = False
     macro: Bools | None = None
     present: bool = False
+    by_gold: bool = False
     ranking: Callable[[], Ranking] | None = None
     scored: Callable[[], tuple[Floats, Floats]] | None = None
     known: dict[str, Scored] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,26 +20,36 @@ from karat.registry import get
 from karat.spec.measure import Measure
 
 
-def by_label(pairing: Pairing, label: str) -> Callable[[Verdicts, View], dict[str, Group]]:
+def by_label(pairing: Pairing, label: str, also: Sequence[str] = ()) -> Callable[[Verdicts, View], dict[str, Group]]:
     """How to group the verdicts of this corpus and run by a label.
 
-    Unmatched answers are credited to the answer's values, all else to the gold's. A case with several values
-    counts under each. Where answers carry no such label, precision by it is unknown, and so is F1.
+    Unmatched answers are credited to the answer's values (or, where a relation says so, to those of the mention they
+    met), all else to the gold's. A case with several values
+    counts under each. Where answers carry no such label, precision by it is unknown, and so is F1. Measures that not
+    every view has are named in `also`.
     """
     labels = pairing.labels
     gold, answers = facet(labels, label, labels), answer_facet(pairing.answered, label, labels)
     names = sorted({*gold.names, *answers.names})
     reason = None if answers.given else f"answers carry no {label}: precision by {label} is unknown"
-    return lambda cases, view: _grouped(cases, names, gold, answers, view, reason)
+    shorts = list(dict.fromkeys([*short_names(detection=False), *also]))
+    return lambda cases, view: _grouped(cases, names, gold, answers, view, reason, shorts)
 
 
 def _grouped(
-    cases: Verdicts, names: list[str], gold: Facet, answers: Facet, view: View, note: str | None
+    cases: Verdicts,
+    names: list[str],
+    gold: Facet,
+    answers: Facet,
+    view: View,
+    note: str | None,
+    shorts: list[str],
 ) -> dict[str, Group]:
     place = {name: code for code, name in enumerate(names)}
     weights = cases.weights()
     to_gold, to_answer = weights.copy(), np.zeros_like(weights)
-    to_answer[:, 1], to_gold[:, 1] = weights[:, 1], 0
+    own_side = (cases.gold < 0) if view.by_gold else np.ones(len(weights), np.bool_)
+    to_answer[own_side, 1], to_gold[own_side, 1] = weights[own_side, 1], 0
     rows: list[tuple[Longs, Longs, NDArray[Any]]] = []
     for side, own, share in ((cases.gold, gold, to_gold), (cases.answer, answers, to_answer)):
         counts = np.flatnonzero((side >= 0) & share.any(axis=1))
@@ -51,7 +61,6 @@ def _grouped(
     keys, group = np.unique((code << 32) | document, return_inverse=True)
     sums: Floats = np.column_stack([np.bincount(group, share[:, i], len(keys)) for i in range(share.shape[1])])
     present, begin = np.unique(keys >> 32, return_index=True)
-    shorts = short_names(detection=False)
     unknown = {
         s: Scored(None, 0, note) for s in shorts if note and not get("measures", s.rpartition(".")[2], Measure).of_gold
     }

@@ -35,6 +35,9 @@ _RANKED = ("macro.p@1", "macro.p@5", "macro.r-precision", "macro.recall@10", "ma
 _MEANS = {"blanc": ("pairwise", "pairwise-negative")}
 """Views whose scores are the means of those of others."""
 
+_OF_TASKS = {name for task in TASKS.values() for name in (*task.match.values(), *task.others)}
+"""Relations that belong to certain tasks; any other may be used in all."""
+
 _ANYWHERE = Relation("Any", "Whatever stands there.", overlapping)
 """What items are selected by where a key compares them."""
 
@@ -187,7 +190,7 @@ class Planner:
         task, key = TASKS[name], _key(view.relation)
         relation = _ANYWHERE if key is not None else get("relations", view.relation, Relation)
         allowed = {*task.match.values(), *task.others}
-        if key is None and view.relation in names("relations") and view.relation not in allowed:
+        if key is None and view.relation in _OF_TASKS and view.relation not in allowed:
             raise UsageError(f"{view.relation} is no relation for task {name}. Use {', '.join(sorted(allowed))}.")
         if key is None and task.source in ("entities", "statements") and relation.level != "document":
             raise UsageError(f"{view.relation} compares mentions, and {name} has none. Use entity.")

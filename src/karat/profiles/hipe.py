@@ -1,19 +1,17 @@
-"""The scorer of HIPE-2022, as near as Karat's own relations come to it."""
+"""The scorer of HIPE-2022."""
 
 from karat.spec.profile import Profile
 
-_VIEWS = ("rt2kb/typed", "rt2kb/typed-weak", "strong", "weak")
-
 PROFILE = Profile(
     title="HIPE",
-    says="Near to what the scorer of the HIPE-2022 shared task computes, for mentions with coarse types (NERC: typed, "
-    "typed-weak) and for links (NEL: strong, weak), where strong is strict and weak is fuzzy: NIL is a class of its "
-    "own, and mentions and answers without link are left out of NEL. The scorer pairs overlapping mentions otherwise, "
-    "and leaves documents out of macro F1 in which nothing was answered.",
+    says="As the scorer of the HIPE-2022 shared task computes, strict and fuzzy, for mentions with coarse types (NERC) "
+    "and for links (NEL): answers are walked through in the order of the file, NIL is a class of its own, mentions and "
+    "answers without link are left out of NEL, and macro scores are means over the documents that have what they "
+    "divide by.",
     choices={
         "task": "a2kb",
         "given": "exact",
-        "match": "typed,typed-weak,strong,weak",
+        "match": "hipe-nerc-strict,hipe-nerc-fuzzy,hipe-nel-strict,hipe-nel-fuzzy",
         "assignment": "greedy",
         "nil": "explicit",
         "prefixes": "none",
@@ -24,8 +22,8 @@ PROFILE = Profile(
         "duplicates": "kept",
         "typing": "shared",
         "span": "inside",
-        "empty": "fair",
-        "macro": "gold-documents",
+        "empty": "hipe",
+        "macro": "defined",
         "threshold": "none",
         "ids": "as-written",
         "missing": "distinct",
@@ -33,8 +31,8 @@ PROFILE = Profile(
         "seed": "0",
     },
     measures=tuple(
-        f"{view}:{short}"
-        for view in _VIEWS
+        f"{relation}:{short}"
+        for relation in ("rt2kb/hipe-nerc-strict", "rt2kb/hipe-nerc-fuzzy", "hipe-nel-strict", "hipe-nel-fuzzy")
         for short in ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1")
     ),
 )

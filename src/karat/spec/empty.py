@@ -51,6 +51,7 @@ _NO_GOLD, _NO_ANSWERS = Triple(0.0, None, 0.0), Triple(None, 0.0, 0.0)
 _FAIR = Empty(_NONE, _NO_GOLD, _NO_ANSWERS)
 _GERBIL = Empty(_ONE, _ZERO, _ZERO)
 _BAT = Empty(_ONE, Triple(0.0, 1.0, 0.0), Triple(1.0, 0.0, 0.0))
+_HIPE = Empty(_NONE, Triple(0.0, None, None), Triple(None, 0.0, None))
 _NELEVAL = Empty(_ZERO, _ZERO, _ZERO)
 
 EMPTY: dict[str, EmptyRule] = {
@@ -77,6 +78,14 @@ EMPTY: dict[str, EmptyRule] = {
         totals=_BAT,
         part_documents=_BAT,
         part_totals=_BAT,
+    ),
+    "hipe": EmptyRule(
+        "A document without answers has no P, one without gold no R, and one that lacks either no F1; none of them "
+        "goes into the mean. A total that would divide by zero is 0.",
+        documents=_HIPE,
+        totals=_NELEVAL,
+        part_documents=_HIPE,
+        part_totals=_NELEVAL,
     ),
     "zero": EmptyRule(
         "A score that would divide by zero is 0.",

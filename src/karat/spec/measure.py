@@ -19,6 +19,9 @@ class Lookup(Protocol):
     def score(self, short: str) -> Scored:
         """Another measure of the same view, such as `macro.p`."""
 
+    def per_document(self, short: str) -> Floats:
+        """The values that a macro measure averages, NaN where it is not defined."""
+
     def total(self) -> Statistics:
         """The statistics of the view, summed over documents."""
 
@@ -34,7 +37,8 @@ class Measure:
     macro (the mean over documents where defined), intervals and tests. `derive`: from other measures of the view.
     `ranked`: one value for each document from its ranked answers, down to a cut-off, averaged by macro. `scored`: from
     the scores of all answers and how right each is. `undefined` says when there is no value.
-    A measure `of_gold` does not look at unmatched answers.
+    A measure `of_gold` does not look at unmatched answers; one of `spread` says how far scores lie apart, and is
+    computed where it is asked for.
     """
 
     title: str
@@ -48,9 +52,10 @@ class Measure:
     cutoff: Literal["none", "optional", "required"] = "none"
     needs_detection: bool = False
     of_gold: bool = False
+    spread: bool = False
     note: str = ""
 
     @property
     def usual(self) -> bool:
         """Whether every view has it, asked for or not."""
-        return self.ranked is None and self.scored is None
+        return self.ranked is None and self.scored is None and not self.spread

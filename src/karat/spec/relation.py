@@ -20,7 +20,8 @@ class Relation:
     `graded`. A relation that compares links leaves out answers without one, and one that compares types those
     without. `detection` names the relation that asks only for the place. A `loose` relation asks for less than an exact
     span. At the level of documents each entity counts once per document. `credit` says, for pairs that were matched,
-    what they add to precision and to recall; then scores are means over items.
+    what they add to precision and to recall; then scores are means over items. Where scores are grouped by a label, the
+    false positive of a wrong link goes to the value of the answer, or to that of the mention if `by_gold`.
     """
 
     title: str
@@ -34,6 +35,7 @@ class Relation:
     loose: bool = False
     typed: bool = False
     credit: Callable[[Items, Items, Pairs], Floats] | None = None
+    by_gold: bool = False
 
     @property
     def links(self) -> bool:

@@ -1,0 +1,28 @@
+"""Recall: its standard deviation over documents."""
+
+import math
+
+import numpy as np
+
+from karat.model.result import Scored
+from karat.spec.measure import Lookup, Measure
+
+
+def _derive(view: Lookup) -> Scored:
+    mean = view.score("macro.r")
+    if mean.value is None:
+        return mean
+    values = view.per_document("macro.r")
+    squares = (values[~np.isnan(values)] - mean.value) ** 2
+    return Scored(math.sqrt(math.fsum(squares.tolist()) / mean.n), mean.n)
+
+
+MEASURE = Measure(
+    title="Recall, standard deviation",
+    formula="SD = √(mean over documents of (R − macro R)²)",
+    undefined="in every document r is undefined",
+    aggregates=("macro",),
+    derive=_derive,
+    spread=True,
+    note="Over the documents in which the measure is defined, divided by their number.",
+)

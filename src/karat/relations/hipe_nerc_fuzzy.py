@@ -1,0 +1,17 @@
+"""HIPE's fuzzy match of mentions and types."""
+
+from karat.matching.joins import same_types
+from karat.matching.walk import walked_by_type
+from karat.spec.relation import Relation
+
+RELATION = Relation(
+    title="HIPE fuzzy NERC",
+    says="The answer overlaps the mention and has its type. Pairs are those of the HIPE scorer: each answer meets at "
+    "most one mention, and a mention that a wrong answer met is lost.",
+    located=walked_by_type,
+    loose=True,
+    degree=same_types,
+    detection="mention-weak",
+    typed=True,
+    by_gold=True,
+)

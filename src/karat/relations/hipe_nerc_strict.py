@@ -1,0 +1,23 @@
+"""HIPE's strict match of mentions and types."""
+
+from karat.matching.joins import same_span, same_types
+from karat.matching.walk import walked_by_type
+from karat.model.columns import Bools
+from karat.model.items import Items, Pairs
+from karat.spec.relation import Relation
+
+
+def _degree(gold: Items, answers: Items, pairs: Pairs) -> Bools:
+    return same_span(gold, answers, pairs) & same_types(gold, answers, pairs)
+
+
+RELATION = Relation(
+    title="HIPE strict NERC",
+    says="The answer has exactly the span of the mention and its type. Pairs are those of the HIPE scorer: each answer "
+    "meets at most one mention, and a mention that a wrong answer met is lost.",
+    located=walked_by_type,
+    degree=_degree,
+    detection="mention",
+    typed=True,
+    by_gold=True,
+)

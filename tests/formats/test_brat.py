@@ -1,0 +1,126 @@
+"""brat standoff: a folder or a file, mentions with links and attributes, what is no mention."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+import karat
+from karat import UNLINKED, Answer, InputError, Label, Statement
+from karat.formats.brat import FORMAT
+from karat.storage.files import Source
+from tests.formats.broken import nearly, read_or_refused
+
+TEXT = "Ada of Ulm\nmet Bob and Eve in Old and New Ulm."
+ANN = """\
+T1\tPER 0 3\tAda
+N1\tReference T1 Wikidata:Q1\tAda L.
+T2\tLOC 7 10\tUlm
+N2\tReference T2 Wikidata:Q2\tUlm
+N3\tReference T2 Wikidata:Q3
+A1\tConfidence T2 Low
+A2\tNegated T2
+T3\tPER 15 18\tBob
+R1\tKnows Arg1:T1 Arg2:T2\t
+R2\tKnows Arg1:T1 Arg2:T3
+T4\tMeet 11 14\tmet
+E1\tMeet:T4 Who:T1
+A3\tNegated E1
+T5\tLOC 30 33;42 45\tOld Ulm
+#1\tAnnotatorNotes T1\tsure
+*\tEquiv T1 T3
+"""
+
+
+def folder(tmp_path, **files):
+    for name, content in files.items():
+        path = tmp_path / name.replace("__", "/").replace("_", ".")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content.encode())
+    return tmp_path
+
+
+def test_a_folder_of_pairs(tmp_path):
+    made = folder(tmp_path, sub__one_txt=TEXT, sub__one_ann=ANN, two_txt="Ulm\r\n", two_ann="", three_txt="Ulm")
+    corpus = karat.load(made)
+    one, two = sorted(corpus, key=lambda document: len(document.labels), reverse=True)
+    assert (one.id, one.text, two.id, two.text) == ("sub/one", TEXT, "two", "Ulm\r\n")
+    assert one.labels == (
+        Label(0, 3, "Wikidata:Q1", name="Ada L.", types=("PER",)),
+        Label(7, 10, "Wikidata:Q2", name="Ulm", types=("LOC",), categories=("Confidence:Low", "Negated"), unit="T2"),
+        Label(7, 10, "Wikidata:Q3", types=("LOC",), categories=("Confidence:Low", "Negated"), unit="T2"),
+        Label(15, 18, UNLINKED, types=("PER",)),
+        Label(30, 45, UNLINKED, types=("LOC",)),
+    )
+    assert one.relations == (Statement("Wikidata:Q1", "Knows", "Wikidata:Q2"),)
+    assert corpus.skipped == {
+        "texts without annotations": 1,
+        "events": 1,
+        "notes": 1,
+        "equivalences": 1,
+        "triggers of events": 1,
+        "normalizations and attributes of other things than mentions": 1,
+        "mentions of several fragments (taken from first to last)": 1,
+        "relations that are not between two linked mentions": 1,
+    }
+
+
+def test_a_single_file_with_its_text_beside_it(tmp_path):
+    made = folder(tmp_path, one_txt=TEXT, one_ann=ANN)
+    assert next(iter(karat.load(made / "one.ann"))).id == "one"
+    answers = next(iter(karat.load_run(made / "one.ann"))).answers
+    assert answers[:2] == (Answer(0, 3, "Wikidata:Q1", types=("PER",)), Answer(7, 10, "Wikidata:Q2", types=("LOC",)))
+    assert len(next(iter(FORMAT.read_run(Source(str(made))))).answers) == 5
+    (made / "one.txt").unlink()
+    with pytest.raises(InputError, match=r"one\.ann: found no one\.txt beside it"):
+        karat.load(made / "one.ann")
+
+
+def test_offsets_that_count_otherwise(tmp_path):
+    made = folder(tmp_path, one_txt="😀 Ulm", one_ann="T1\tLOC 3 6\tUlm\n")
+    corpus = karat.load(made)
+    assert next(iter(corpus)).labels == (Label(2, 5, UNLINKED, types=("LOC",)),)
+    assert corpus.skipped == {"texts whose offsets count UTF-16 units": 1}
+
+
+@pytest.mark.parametrize(
+    ("ann", "message"),
+    [
+        ("T1\tLOC 0\tUlm", ":1: found 'T1\\tLOC 0\\tUlm'; expected an annotation such as T1"),
+        ("T1\tLOC 0 3\tUlm\nX1\tLOC", ":2: found 'X1\\tLOC'; expected an annotation such as T1"),
+        ("T1\tLOC 0 3\tUlm\nT1\tLOC 0 3\tUlm", ":2: found T1 a second time; expected each id once."),
+        ("T1\tLOC 0 9\tUlm", ":1: found a mention from 0 to 9 in a text of 3 code points; expected"),
+    ],
+)
+def test_errors_say_where(tmp_path, ann, message):
+    made = folder(tmp_path, one_txt="Ulm", one_ann=ann)
+    with pytest.raises(InputError) as caught:
+        karat.load(made)
+    assert str(caught.value).startswith(f"{made}/one.ann{message}")
+
+
+def test_an_annotation_file_without_text_in_a_folder(tmp_path):
+    made = folder(tmp_path, one_ann=ANN)
+    with pytest.raises(InputError, match=r"one\.ann: found no text file of the same name; expected one\.txt"):
+        karat.load(made, format="brat")
+
+
+@given(nearly(ANN.encode()))
+def test_broken_files_are_refused_in_words(data):
+    read_or_refused(lambda source: FORMAT.read_corpus(source, True), data, "x.ann", {"x.txt": TEXT.encode()})
+
+
+@pytest.mark.parametrize("head", [ANN.encode(), b"T1\tLOC 0 3\tUlm", b"#1\tNote T1\tx\nT1\tLOC 0 3;4 5\tUlm\n"])
+def test_recognised(head):
+    assert FORMAT.recognises(head)
+
+
+@pytest.mark.parametrize("head", [b"", b"T1\tLOC\n", b"#1\tNote T1\tx\n", b"T1\tLOC 0 3\tUlm\nword\tO\n"])
+def test_not_recognised(head):
+    assert not FORMAT.recognises(head)
+
+
+def test_folders_of_other_files_are_not_taken():
+    assert FORMAT.recognises_folder(["a.ann", "a.txt", "annotation.conf"])
+    assert not FORMAT.recognises_folder(["a.txt"])
+    assert not FORMAT.recognises_folder(["a.ann"])

@@ -1,0 +1,209 @@
+"""Hugging Face datasets: Karat's own columns round trip, tokens with tags and links, folders; the library itself."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+
+import karat
+from karat import UNLINKED, Answer, Corpus, Document, InputError, Label, Run
+from karat.formats.hf_datasets import FORMAT
+from tests import strategies
+from tests.formats.broken import nearly, read_or_refused
+
+NAMES = ["O", "B-PER", "I-PER", "S-LOC"]
+ROWS = {
+    "doc_id": ["a", "b"],
+    "tokens": [["Ada", "King", "of", "Ulm"], ["Bob", "."]],
+    "ner_tags": [[1, 2, 0, 3], [1, 0]],
+    "entity_ids": [["Q1", "Q1", "_", None], ["NIL", "O"]],
+    "text": ["Ada  King of Ulm", None],
+    "lang": ["en", "de"],
+}
+
+
+def stream(rows: dict, **metadata: str) -> bytes:
+    table = pa.table(rows).replace_schema_metadata(metadata or None)
+    file = io.BytesIO()
+    with pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+    return file.getvalue()
+
+
+def with_names(rows: dict) -> bytes:
+    tags = {"feature": {"names": NAMES, "_type": "ClassLabel"}, "_type": "List"}
+    return stream(rows, huggingface=json.dumps({"info": {"features": {"ner_tags": tags}}}))
+
+
+DOCUMENTS = [
+    Document("a", "Ada  King of Ulm", (Label(0, 9, "Q1", types=("PER",)), Label(13, 16, UNLINKED, types=("LOC",)))),
+    Document("b", "Bob .", (Label(0, 3, None, types=("PER",)),)),
+]
+
+
+def test_tokens_with_tags_and_links(tmp_path):
+    (tmp_path / "x.arrow").write_bytes(with_names(ROWS))
+    corpus = karat.load(tmp_path / "x.arrow")
+    assert list(corpus) == DOCUMENTS
+    assert corpus.skipped == {"columns that are not read (lang)": 1}
+    pq.write_table(pa.ipc.open_stream(with_names(ROWS)).read_all(), tmp_path / "x.parquet")
+    assert list(karat.load(tmp_path / "x.parquet", format="hf-datasets")) == DOCUMENTS
+    run = FORMAT.read_run(Held(with_names(ROWS)))
+    assert next(iter(run)).answers == (Answer(0, 9, "Q1", types=("PER",)), Answer(13, 16, types=("LOC",)))
+
+
+def test_rows_without_ids_texts_and_links_and_with_odd_ones(tmp_path):
+    rows = {"tokens": [["Ada", "of", "Ulm"], ["x"]], "ner_tags": [["I-PER", "O", "B-LOC"], ["O"]], "text": ["Ada", "x"]}
+    (tmp_path / "x.arrow").write_bytes(stream({**rows, "entity_ids": [["Q1", "Q2", "NIL"], None]}))
+    corpus = karat.load(tmp_path / "x.arrow")
+    assert list(corpus) == [
+        Document("1", "Ada of Ulm", (Label(0, 3, "Q1", types=("PER",)), Label(7, 10, None, types=("LOC",)))),
+        Document("2", "x"),
+    ]
+    assert corpus.skipped == {
+        "documents without an id (numbered)": 2,
+        "texts without their tokens (these were joined by spaces)": 1,
+        "mentions that begin without a B or S tag": 1,
+        "links on tokens outside all mentions": 1,
+    }
+
+
+@given(strategies.rich_documents(), strategies.about)
+def test_a_written_corpus_is_read_again(documents, about):
+    corpus = Corpus.of(documents, name="mine", **about)
+    read = FORMAT.read_corpus(Held(written(FORMAT.write_corpus, corpus)), True)
+    assert list(read) == documents
+    assert (read.name, read.about, read.digest, read.skipped) == ("mine", about, corpus.digest, {})
+
+
+@given(strategies.rich_replies(), strategies.about)
+def test_a_written_run_is_read_again(replies, about):
+    run = Run.of(replies, name="mine", **about)
+    data = written(FORMAT.write_run, run)
+    read = FORMAT.read_run(Held(data))
+    assert list(read) == replies
+    assert (read.name, read.about, read.digest) == ("mine", about, run.digest)
+    assert FORMAT.recognises(data)
+    assert not FORMAT.holds_gold(Held(data))
+
+
+def written(write, what) -> bytes:
+    file = io.BytesIO()
+    write(what, file)
+    return file.getvalue()
+
+
+class Held:
+    """Bytes in memory, as a format is given them."""
+
+    given = label = stem = "memory"
+    folder = False
+
+    def __init__(self, data: bytes) -> None:
+        self.opening = data
+
+    def data(self) -> bytes:
+        return self.opening
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            with_names({**ROWS, "ner_tags": [[1], [1, 0]]}),
+            ": row 1: found 4 tokens, 1 tags and 4 links; expected as many",
+        ),
+        (
+            with_names({**ROWS, "ner_tags": [[1, 2, 0, 9], [1, 0]]}),
+            ": row 1: found the tag 9; expected a string such as",
+        ),
+        (stream(ROWS), ": row 1: found the tag 1; expected a string such as B-PER"),
+        (
+            stream({"tokens": [["a"]], "ner_tags": [["X-Y"]]}),
+            ": row 1, token 1: found the tag 'X-Y'; expected O, or B-",
+        ),
+        (stream({"tokens": [["a"]], "ner_tags": ["O"]}), ": row 1: found no list in `ner_tags`; expected lists"),
+        (stream({"id": ["a"]}), ": found the columns id; expected `id` and `labels`, or `tokens` and `ner_tags`."),
+        (stream({"id": ["a"], "text": ["b"], "labels": [["c"]]}), ": found a column of another type at labels[]"),
+        (
+            stream({"id": ["a"], "text": ["b"], "labels": [[{"start": 0, "end": 1}]]}),
+            ": found labels without a field `entity`; expected start, end, and entity",
+        ),
+        (
+            stream({"id": ["a"], "text": ["b"], "labels": [[{"start": 0, "end": 9, "entity": "Q1"}]]}),
+            ": row 1: found label [0, 9) in a text of 1 code points; expected an end inside the text.",
+        ),
+        (
+            stream({"id": ["a"], "text": ["b"], "labels": [[]], "meta": [5]}),
+            ": found data that cannot be read (`meta` is",
+        ),
+        (with_names(ROWS)[:-100], ": found data that cannot be read ("),
+        (b"", ": found data that cannot be read ("),
+    ],
+)
+def test_errors_say_where(tmp_path, data, message):
+    path = tmp_path / "x.arrow"
+    path.write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        karat.load(path, format="hf-datasets")
+    assert str(caught.value).startswith(f"{path}{message}")
+
+
+@given(nearly(with_names(ROWS)))
+def test_broken_files_are_refused_in_words(data):
+    read_or_refused(lambda source: FORMAT.read_corpus(source, True), data)
+
+
+def test_a_folder_as_the_library_saves_it(tmp_path):
+    for split in ("train", "test"):
+        folder = tmp_path / split
+        folder.mkdir()
+        for number in range(2):
+            part = {name: values[number : number + 1] for name, values in ROWS.items() if name != "text"}
+            (folder / f"data-{number}.arrow").write_bytes(with_names(part))
+        files = [{"filename": f"data-{number}.arrow"} for number in range(2)]
+        (folder / "state.json").write_text(json.dumps({"_data_files": files}))
+        (folder / "dataset_info.json").write_text("{}")
+    (tmp_path / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+    assert [document.text for document in karat.load(tmp_path / "test")] == ["Ada King of Ulm", "Bob ."]
+    with pytest.raises(InputError, match=r"found several datasets in one folder \(test, train\); expected one split"):
+        karat.load(tmp_path)
+    (tmp_path / "test" / "state.json").write_text("{}")
+    with pytest.raises(InputError, match=r"state\.json: found data that cannot be read \('_data_files'\)"):
+        karat.load(tmp_path / "test")
+
+
+@pytest.mark.extras
+def test_the_library_reads_what_is_written_and_the_other_way_round(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    datasets.disable_progress_bars()
+    corpus = Corpus.of([Document("d", "Ada met Bob.", (Label(0, 3, "Q1"), Label(8, 11)), meta={"k": "v"})])
+    karat.save(corpus, tmp_path / "gold.arrow", format="hf-datasets")
+    opened = datasets.Dataset.from_file(str(tmp_path / "gold.arrow"))
+    assert opened[0]["labels"][0]["entity"] == "Q1"
+    opened.save_to_disk(str(tmp_path / "saved"))
+    assert list(karat.load(tmp_path / "saved")) == list(corpus)
+    features = datasets.Features(
+        {
+            "id": datasets.Value("string"),
+            "tokens": datasets.List(datasets.Value("string")),
+            "ner_tags": datasets.List(datasets.ClassLabel(names=NAMES)),
+        }
+    )
+    rows = {"id": ["a"], "tokens": [["Ada", "King"]], "ner_tags": [[1, 2]]}
+    made = datasets.Dataset.from_dict(rows, features=features)
+    made.save_to_disk(str(tmp_path / "tags"))
+    made.to_parquet(str(tmp_path / "tags.parquet"))
+    expected = [Document("a", "Ada King", (Label(0, 8, types=("PER",)),))]
+    assert list(karat.load(tmp_path / "tags")) == expected
+    assert list(karat.load(tmp_path / "tags.parquet", format="hf-datasets")) == expected
+
+
+@pytest.mark.parametrize("head", [b"", b"\xff\xff\xff\xff", stream({"a": [1]}), stream({"tokens": [1]}), b"PAR1"])
+def test_not_recognised(head):
+    assert not FORMAT.recognises(head)

@@ -1,0 +1,167 @@
+"""spaCy's DocBin: what spaCy writes, what Karat writes and reads again, and what overlaps."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import karat
+from karat import UNLINKED, Answer, Corpus, Document, InputError, KaratError, Label
+from karat.errors import UsageError
+from karat.formats.spacy_docbin import FORMAT, _cut
+
+
+def made_by_spacy(*, data: bool = True) -> bytes:
+    pytest.importorskip("spacy")
+    from spacy.tokens import Doc, DocBin, Span
+    from spacy.vocab import Vocab
+
+    doc = Doc(Vocab(), words=["Ada", "met", "Bob", "in", "Ulm", "."], spaces=[True, True, True, True, False, False])
+    doc.ents = [
+        Span(doc, 0, 1, label="PER", kb_id="Q1"),
+        Span(doc, 2, 3, label="PER", kb_id="NIL"),
+        Span(doc, 4, 5, "LOC"),
+    ]
+    if data:
+        doc.user_data.update({"id": "d1", "meta": {"a": "b"}, "other": 3})
+        doc.spans["sc"] = [Span(doc, 0, 2, "X")]
+        doc.cats = {"news": 1.0}
+    return DocBin(store_user_data=data, docs=[doc, doc] if not data else [doc]).to_bytes()
+
+
+@pytest.mark.extras
+def test_what_spacy_writes(tmp_path):
+    path = tmp_path / "gold.spacy"
+    path.write_bytes(made_by_spacy())
+    corpus = karat.load(path)
+    assert list(corpus) == [
+        Document(
+            "d1",
+            "Ada met Bob in Ulm.",
+            (
+                Label(0, 3, "Q1", types=("PER",)),
+                Label(8, 11, None, types=("PER",)),
+                Label(15, 18, UNLINKED, types=("LOC",)),
+            ),
+            meta={"a": "b"},
+        )
+    ]
+    assert corpus.skipped == {
+        "documents with further user data": 1,
+        "documents with categories": 1,
+        "span groups that are not read": 1,
+    }
+    assert next(iter(karat.load_run(path))).answers[0] == Answer(0, 3, "Q1", types=("PER",))
+    path.write_bytes(made_by_spacy(data=False))
+    corpus = karat.load(path)
+    assert ([d.id for d in corpus], corpus.skipped) == (["1", "2"], {"documents without an id (numbered)": 2})
+    assert len(FORMAT.read_run(karat.storage.files.Source(str(path))).answers) == 6
+
+
+@pytest.mark.extras
+def test_spacy_reads_what_is_written():
+    pytest.importorskip("spacy")
+    from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
+
+    labels = (Label(0, 11, "Q1", types=("A",)), Label(5, 8, None, types=("B", "C")), Label(17, 20, "Q3"))
+    file = io.BytesIO()
+    FORMAT.write_corpus(Corpus.of([Document("d", "New  Berlin and  Ulm", labels)]), file)
+    (doc,) = DocBin().from_bytes(file.getvalue()).get_docs(Vocab())
+    assert doc.text == "New  Berlin and  Ulm"
+    assert [(span.text, span.label_, span.kb_id_) for span in doc.ents] == [
+        ("New  Berlin", "A", "Q1"),
+        ("Ulm", "MENTION", "Q3"),
+    ]
+    assert [(span.text, span.label_, span.kb_id_) for span in doc.spans["karat"]] == [
+        ("New  Berlin", "A", "Q1"),
+        ("Ber", "B,C", "NIL"),
+        ("Ulm", "MENTION", "Q3"),
+    ]
+
+
+TEXTS = st.text(alphabet="ab \té😀.\n", min_size=3, max_size=12)
+
+
+@st.composite
+def documents(draw):
+    made = []
+    for number in range(draw(st.integers(1, 3))):
+        text = draw(TEXTS)
+        ends = draw(st.sets(st.tuples(st.integers(0, len(text) - 1), st.integers(1, 4)), max_size=4))
+        spans = {(start, min(start + size, len(text))) for start, size in ends}
+        labels = tuple(
+            Label(
+                start,
+                end,
+                draw(st.sampled_from(["Q1", "Ünï code", None, UNLINKED])),
+                types=tuple(draw(st.lists(st.sampled_from(["A", "B é"]), unique=True))),
+            )
+            for start, end in draw(st.permutations(sorted(spans)))
+        )
+        meta = draw(st.dictionaries(st.sampled_from(["a", "é"]), st.just("x"), max_size=1))
+        made.append(Document(f"d{number}", text, labels, meta=meta))
+    return [*made, Document("empty", "")]
+
+
+class Held:
+    """Bytes in memory, as a format is given them."""
+
+    given = label = stem = "memory"
+
+    def __init__(self, data: bytes) -> None:
+        self.opening = data
+
+    def data(self) -> bytes:
+        return self.opening
+
+
+@pytest.mark.extras
+@given(documents())
+def test_what_is_written_is_read_again(made):
+    pytest.importorskip("spacy")
+    file = io.BytesIO()
+    FORMAT.write_corpus(Corpus.of(made), file)
+    assert FORMAT.recognises(file.getvalue())
+    assert list(FORMAT.read_corpus(Held(file.getvalue()), True)) == made
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("label", [Label(0, 1, "NIL"), Label(0, 1, types=("a,b",)), Label(0, 1, types=("MENTION",))])
+def test_what_cannot_be_held_is_refused(label):
+    pytest.importorskip("spacy")
+    with pytest.raises(UsageError, match="which a DocBin cannot hold"):
+        FORMAT.write_corpus(Corpus.of([Document("d", "text", (label,))]), io.BytesIO())
+
+
+@pytest.mark.extras
+def test_a_damaged_file(tmp_path):
+    pytest.importorskip("spacy")
+    path = tmp_path / "gold.spacy"
+    path.write_bytes(made_by_spacy()[:-20])
+    with pytest.raises(InputError) as caught:
+        karat.load(path)
+    assert str(caught.value).startswith(f"{path}: found a DocBin that cannot be read (ValueError: [E1014]")
+
+
+def test_without_spacy_the_extra_is_named():
+    if importlib.util.find_spec("spacy") is not None:
+        pytest.skip("spaCy is installed")
+    with pytest.raises(KaratError, match=r"pip install 'karat\[spacy\]'"):
+        FORMAT.read_corpus(Held(b""), True)
+
+
+def test_words_are_cut_where_mentions_begin_and_end():
+    text = "New  Berlin's mayor "
+    words, spaces = _cut(text, [Label(0, 11, "Q1"), Label(5, 8, "Q2"), Label(14, 20, "Q3")])
+    assert words == ["New", "  ", "Ber", "lin", "'", "s", "mayor", " "]
+    assert "".join(word + " " * space for word, space in zip(words, spaces, strict=True)) == text
+
+
+@pytest.mark.parametrize("head", [b"", b"x", b"\x78\x9c", b"\x78\x9cxxxx", b"version"])
+def test_not_recognised(head):
+    assert not FORMAT.recognises(head)
