@@ -120,18 +120,22 @@ def _kept(data, items, known):
     if known.holds is None:
         return list(data)
     fields = ("start", "end", "entity", *sorted(known.holds & {"types", "score", "same_as"}))
-    return [(item.id, sorted(str([getattr(x, f, None) for f in fields]) for x in getattr(item, items))) for item in data]
+    return [
+        (item.id, sorted(str([getattr(x, f, None) for f in fields]) for x in getattr(item, items))) for item in data
+    ]
 
 
 @pytest.mark.parametrize("name", names("datasets"))
 def test_datasets(name):
     dataset = get("datasets", name, Dataset)
     assert dataset.licence
-    if dataset.gold.exists():
-        corpus = karat.load(name)
-        assert (len(corpus), len(corpus.labels)) == (dataset.documents, dataset.labels)
-        for system in dataset.answers:
-            karat.load_run(f"{name}/{system}", corpus=corpus)
+    for version, found in dataset.versions.items():
+        for split, said in found.splits.items():
+            if said.root is not None:
+                corpus = karat.load(f"{name}@{version}/{split}")
+                assert (len(corpus), len(corpus.labels)) == (said.expected.documents, said.expected.labels)
+                for system in said.answers:
+                    karat.load_run(f"{name}@{version}/{split}/{system}", corpus=corpus)
 
 
 @pytest.mark.parametrize("name", names("reports"))

@@ -37,8 +37,8 @@ def command(
         if not isinstance(data, Corpus):
             raise UsageError(f"{source} holds answers, and steps change gold standards. Leave --step out.")
         data, counts = stepped(data, steps)
-        for name, count in counts.items():
-            click.echo(f"{name}: {count}", err=True)
+        for name, change in counts.items():
+            click.echo(f"{name}: {change}", err=True)
     save(data, target, format=format)
     what = f"{len(data)} documents, {len(data.labels) if isinstance(data, Corpus) else len(data.answers)} " + (
         "labels" if isinstance(data, Corpus) else "answers"

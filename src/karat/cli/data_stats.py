@@ -53,8 +53,8 @@ def command(
             from karat.pipeline.steps import stepped
 
             corpus, counts = stepped(corpus, steps)
-            for name, count in counts.items():
-                click.echo(f"{corpus.name}, {name}: {count}", err=True)
+            for name, change in counts.items():
+                click.echo(f"{corpus.name}, {name}: {change}", err=True)
         found.append(describe(corpus, lexicon))
     if json_file is not None:
         content = [one.to_dict() for one in found]

@@ -2,20 +2,32 @@
 
 from pathlib import Path
 
-from karat.spec.dataset import Dataset
-
-_HERE = Path(__file__).with_name("demo_data")
+from karat.spec.dataset import Counts, Dataset, File, Split, Version
 
 DATASET = Dataset(
     title="Karat demo",
     says="News, tweets, web pages, encyclopaedic texts and questions with optional and alternative labels, NIL, "
     "metonyms, demonyms, partial names, lowercase and common mentions, and nested spans.",
+    tasks=("a2kb", "d2kb", "c2kb", "erec", "rt2kb"),
     language="en",
+    domain="mixed",
+    document_type="short texts",
     licence="Apache-2.0",
+    citation="Written for Karat.",
     kb="wikidata",
-    format="karat-jsonl",
-    gold=_HERE / "gold.jsonl",
-    documents=50,
-    labels=329,
-    answers={name: _HERE / f"{name}.jsonl" for name in ("perfect", "prior", "noisy")},
+    where=(),
+    versions={
+        "karat": Version(
+            says="The files that come with this version of Karat.",
+            splits={
+                "all": Split(
+                    format="karat-jsonl",
+                    files=(File("gold.jsonl"),),
+                    counts=Counts(documents=50, labels=329),
+                    root=Path(__file__).with_name("demo_data"),
+                    answers={name: f"{name}.jsonl" for name in ("perfect", "prior", "noisy")},
+                )
+            },
+        )
+    },
 )

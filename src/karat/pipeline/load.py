@@ -12,24 +12,32 @@ from karat.matching.pairing import pair
 from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.model.run import Run
+from karat.pipeline.datasets import choose, finished, named, needs_text, ready, stored_answers
 from karat.pipeline.save import save_results
 from karat.registry import get, names
-from karat.spec.dataset import Dataset
+from karat.spec.dataset import is_bare_name
 from karat.spec.format import Format
 from karat.storage.files import Source, writing
 
 
 def load(name: str | os.PathLike[str], *, format: str | None = None, text: bool = True) -> Corpus:
-    """A gold standard: a registered name such as `demo`, a path, or `-` for standard input.
+    """A gold standard: a registered name such as `demo` or `msnbc@guo2018`, a path, or `-` for standard input.
 
     The format is told from the content unless given. Without `text`, a format that can leaves the texts out.
     """
     given = os.fspath(name)
-    if _is_dataset(given):
-        dataset = get("datasets", given, Dataset)
-        given, format = str(dataset.gold), format or dataset.format
-    source = _source(given)
-    found = _format(source, format)
+    asked = named(given)
+    if asked is None:
+        source = _source(given)
+        return _corpus(source, _format(source, format), text=text)
+    if stored_answers(given) is not None:
+        raise UsageError(f"{given} are stored answers. Give the gold standard that they belong to.")
+    chosen = choose(asked)
+    source, found = Source(str(ready(chosen))), get("formats", format or chosen.format, Format)
+    return finished(_corpus(source, found, text=text or needs_text(chosen)), chosen)
+
+
+def _corpus(source: Source, found: Format, *, text: bool) -> Corpus:
     if found.read_corpus is None:
         raise UsageError(f"{source.label}: {found.title} holds no gold labels. Give a gold file.")
     return found.read_corpus(source, text)
@@ -42,25 +50,28 @@ def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, form
     checked against it at once; without, `evaluate` does so.
     """
     given = os.fspath(name)
-    dataset, _, system = given.partition("/")
-    if system and _is_dataset(dataset):
-        entry = get("datasets", dataset, Dataset)
-        if system not in entry.answers:
-            raise UnknownNameError(f"stored answers of {dataset}", system, entry.answers)
-        given, format = str(entry.answers[system]), format or entry.format
-    source = _source(given)
-    found = _format(source, format)
-    if found.holds_gold(source):
-        if found.read_corpus is None:
-            raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
-        run = Run.of_gold(found.read_corpus(source, True), name=source.stem)
-    elif found.read_run is None:
-        raise UsageError(f"{source.label}: {found.title} holds no answers. Give a file of answers.")
+    answers = stored_answers(given)
+    if answers is not None:
+        run = _run(Source(str(answers[0])), get("formats", format or answers[1], Format))
+    elif named(given) is not None:
+        gold = load(given, format=format)
+        run = Run.of_gold(gold, name=gold.name)
     else:
-        run = found.read_run(source)
+        source = _source(given)
+        run = _run(source, _format(source, format))
     if corpus is not None:
         pair(corpus, run)
     return run
+
+
+def _run(source: Source, found: Format) -> Run:
+    if found.holds_gold(source):
+        if found.read_corpus is None:
+            raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
+        return Run.of_gold(found.read_corpus(source, True), name=source.stem)
+    if found.read_run is None:
+        raise UsageError(f"{source.label}: {found.title} holds no answers. Give a file of answers.")
+    return found.read_run(source)
 
 
 def load_both(
@@ -80,19 +91,19 @@ def load_both(
 
 def stored_runs(given: str) -> list[str]:
     """The names that a single argument stands for: the stored answers of a dataset, or the argument itself."""
-    if _is_dataset(given):
-        return [f"{given}/{system}" for system in get("datasets", given, Dataset).answers]
-    return [given]
+    asked = named(given)
+    answers = () if asked is None or stored_answers(given) is not None else choose(asked).split.answers
+    return [f"{given}/{system}" for system in answers] or [given]
 
 
 def load_either(name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None) -> Corpus | Run:
     """Gold or answers, whichever a file holds, unless `kind` says so."""
     given = os.fspath(name)
     if kind is None:
-        if _is_dataset(given):
-            kind = "gold"
-        elif _is_dataset(given.partition("/")[0]) and "/" in given:
+        if stored_answers(given) is not None:
             kind = "answers"
+        elif named(given) is not None:
+            kind = "gold"
         else:
             source = _source(given)
             kind = "gold" if _format(source, format).holds_gold(source) else "answers"
@@ -124,14 +135,9 @@ def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: s
         write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
 
 
-def _is_dataset(given: str) -> bool:
-    """Whether a name is registered; a file of that name is reached as `./NAME`."""
-    return given in names("datasets")
-
-
 def _source(given: str) -> Source:
     """A file or standard input; a bare word that is neither is taken for a misspelt name."""
-    if given.isidentifier() and not Path(given).exists():
+    if is_bare_name(given) and not Path(given).exists():
         raise UnknownNameError("dataset or file", given, names("datasets"))
     return Source(given)
 

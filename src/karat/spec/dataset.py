@@ -22,7 +22,7 @@ from typing import TypeAlias
 from karat.errors import UsageError
 
 _WORD = "[a-z0-9][a-z0-9-]*"
-_NAME = re.compile(rf"({_WORD})(?:@([a-z0-9][a-z0-9.-]*))?(?:/({_WORD}))?(?:/({_WORD}))?")
+_NAME = re.compile(rf"([A-Za-z0-9][\w-]*)(?:@([a-z0-9][a-z0-9.-]*))?(?:/({_WORD}))?(?:/({_WORD}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,11 @@ def parse_dataset(text: str) -> DatasetName:
     if found is None or found[4] is not None:
         raise UsageError(f"{text!r} names no benchmark. Write NAME[@VERSION][/SPLIT], such as msnbc@guo2018.")
     return DatasetName(found[1], found[2], found[3])
+
+
+def is_bare_name(text: str) -> bool:
+    """Whether a text without `/` and suffix reads like the name of a benchmark, known or misspelt."""
+    return "/" not in text and _NAME.fullmatch(text) is not None
 
 
 def split_system(text: str) -> tuple[str, str]:
@@ -92,7 +97,8 @@ class File:
 class Folder:
     """A folder of files that are not hidden.
 
-    Its SHA-256 is that of the list which `sha256sum` writes for the files in it and below, sorted by their paths.
+    Its SHA-256 is that of the list which `sha256sum` writes for the files in it and below, sorted by their paths. Where
+    `url` is the address of the folder itself, `names` are the files to fetch from there.
     """
 
     path: str
@@ -101,6 +107,7 @@ class Folder:
     size: int | None = None
     url: str | None = None
     member: str | None = None
+    names: tuple[str, ...] = ()
 
 
 Item: TypeAlias = File | Folder
@@ -194,39 +201,10 @@ class Dataset:
     biases: tuple[Remark, ...] = ()
     excluded: tuple[Remark, ...] = ()
 
-    # What follows serves karat.pipeline.load and the contract test until they ask for splits.
-
-    @property
-    def _first(self) -> Split:
-        version = next(iter(self.versions.values()))
-        return version.splits[version.usual or next(iter(version.splits))]
-
-    @property
-    def gold(self) -> Path:
-        """The gold file of the usual split."""
-        return (self._first.root or Path()) / self._first.opened
-
-    @property
-    def format(self) -> str | None:
-        """The format of the usual split."""
-        return self._first.format
-
-    @property
-    def documents(self) -> int | None:
-        """The documents of the usual split."""
-        return self._first.expected.documents
-
-    @property
-    def labels(self) -> int | None:
-        """The labels of the usual split."""
-        return self._first.expected.labels
-
-    @property
-    def answers(self) -> Mapping[str, Path]:
-        """The stored answers of the usual split."""
-        return {name: (self._first.root or Path()) / path for name, path in self._first.answers.items()}
-
 
 def github(repository: str, commit: str, path: str) -> str:
-    """The address of a file in a repository, in the state of a commit."""
+    """The address of a file in a repository, in the state of a commit.
+
+    `HEAD` is the newest state, which nothing but a checksum ties to a version.
+    """
     return f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"

@@ -1,0 +1,69 @@
+"""AQUAINT: fifty short newswire stories, linked as Wikipedia would be."""
+
+from karat.spec.dataset import Counts, Dataset, Folder, Remark, Split, Version
+
+_BAT = "https://github.com/marcocor/bat-framework/archive/bb6dab4fbea0cc68a1b956a715a2b7f178897d36.zip"
+
+DATASET = Dataset(
+    title="AQUAINT",
+    says="Stories of the Associated Press of 250 to 300 words, in which important things are linked once each.",
+    tasks=("a2kb", "d2kb", "c2kb", "erec"),
+    language="en",
+    domain="news",
+    document_type="articles",
+    licence="Not stated; the texts belong to the Associated Press",
+    citation="Milne and Witten 2008: Learning to Link with Wikipedia. CIKM.",
+    kb="wikipedia",
+    where=("https://community.nzdl.org/wikification/", "https://github.com/marcocor/bat-framework"),
+    versions={
+        "milne2008": Version(
+            says="The original annotations, as BAT and GERBIL pass them on; BAT's paper counts the same.",
+            splits={
+                "all": Split(
+                    format="wned",
+                    files=(
+                        Folder(
+                            "bat/AQUAINT/Problems",
+                            files=50,
+                            sha256="8a0b4d3fd498ed8e84dae0d20dcfcfd196abb932caa026b5e7d39d40b3788d3b",
+                            size=285108,
+                            url=_BAT,
+                            member="src/main/resources/datasets/AQUAINT/Problems",
+                        ),
+                        Folder(
+                            "bat/AQUAINT/RawTexts",
+                            files=50,
+                            sha256="391399fc1d85dfd4cca9a4b6b58d690fcb31370fbd4a88dce3d203b0afe212c5",
+                            size=70799,
+                            url=_BAT,
+                            member="src/main/resources/datasets/AQUAINT/RawTexts",
+                        ),
+                    ),
+                    gold="bat/AQUAINT",
+                    counts=Counts(documents=50, labels=727),
+                )
+            },
+        )
+    },
+    biases=(
+        Remark(
+            "Only one mention of each entity is annotated, and only of the most important entities.",
+            "Cornolti et al. 2013, section 4",
+        ),
+        Remark(
+            "Systems are punished for reasonable answers that the gold standard does not have.",
+            "Cornolti et al. 2013, section 6",
+        ),
+        Remark(
+            "Of the links that people looked at again, 92 % were accepted as they are; 41 % of all accepted links are "
+            "missing in the gold standard.",
+            "Ding et al. 2022, log files",
+        ),
+    ),
+    excluded=(
+        Remark(
+            "Annotations follow no rule: plain names are missing in some texts, and common nouns are in on and off.",
+            "ELEVANT, list of excluded benchmarks",
+        ),
+    ),
+)

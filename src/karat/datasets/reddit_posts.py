@@ -1,0 +1,38 @@
+"""Reddit posts with links on which all annotators agree."""
+
+from karat.spec.dataset import Dataset, File, Remark, Split, Version
+
+_ZIP = "https://zenodo.org/record/3970806/files/reddit_el.zip"
+
+DATASET = Dataset(
+    title="Reddit posts",
+    says="Top-scoring posts of the forum Reddit; gold are the links on which three of three annotators agree.",
+    tasks=("d2kb", "a2kb", "c2kb"),
+    language="en",
+    domain="forum",
+    document_type="short texts",
+    licence="CC BY 4.0",
+    citation="Botzer et al. 2021: Reddit Entity Linking Dataset. Information Processing and Management 58(3).",
+    kb="wikipedia",
+    where=("https://doi.org/10.5281/zenodo.3970806",),
+    versions={
+        "botzer2021": Version(
+            says="The native files.",
+            splits={
+                "gold": Split(
+                    format="reddit",
+                    files=(
+                        File("reddit/gold_post_annotations.tsv", url=_ZIP, member="gold_post_annotations.tsv"),
+                        File("reddit/posts.tsv", url=_ZIP, member="posts.tsv"),
+                    ),
+                )
+            },
+        )
+    },
+    biases=(
+        Remark(
+            "Links on which annotators differ are not in the gold part, which leaves the easier ones.",
+            "Botzer et al. 2021; Milich and Akbik 2023, section 3.1",
+        ),
+    ),
+)

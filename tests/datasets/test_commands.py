@@ -1,0 +1,127 @@
+"""`karat data list`, `show` and `fetch` as users use them."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import EntryPoint
+
+import pytest
+from click.testing import CliRunner
+
+from karat import registry
+from karat.cli.data_fetch import command as fetch_command
+from karat.registry import names
+from tests.datasets import toys
+
+
+def test_the_list_names_every_benchmark(karat_cli):
+    ran = karat_cli("data", "list")
+    assert (ran.code, ran.err) == (0, "")
+    shown = {line.split()[0].partition("@")[0] for line in ran.out.splitlines()[1:]}
+    assert shown == set(names("datasets"))
+    assert [line.split()[0] for line in ran.out.splitlines() if line.endswith(" here")] == ["demo@karat"]
+    aida = next(line for line in ran.out.splitlines() if line.startswith("aida@hoffart2011/testb"))
+    assert "231" in aida
+    assert aida.endswith("bring your own")
+
+
+def test_the_list_as_json_and_by_task(karat_cli):
+    rows = json.loads(karat_cli("data", "list", "--all", "--json", "-").out)
+    found = {row["name"]: row for row in rows}
+    assert found["msnbc@bat2013"]["labels"] == 737
+    assert found["meij@meij2012"]["tags"] == 812
+    assert found["demo@karat"]["here"]
+    ranked = json.loads(karat_cli("data", "list", "--task", "Rc2W", "--json", "-").out)
+    assert [row["name"] for row in ranked] == ["meij@meij2012"]
+    assert karat_cli("data", "list", "--task", "cooking").code == 2
+
+
+def test_show_tells_biases_repairs_and_versions(karat_cli):
+    ran = karat_cli("data", "show", "aida")
+    assert ran.code == 0
+    assert "44 % of the articles of the test set are about sports. (Bast et al. 2023, section 4.1)" in ran.out
+    assert "bring your own" in ran.out.lower()
+    assert "after drop-nil: 231 documents, 4,485 labels" in ran.out
+    assert "Why some leave it out" in karat_cli("data", "show", "dbpedia-spotlight").out
+    one = karat_cli("data", "show", "msnbc@guo2018").out
+    assert "supersedes" in one
+    assert "bat2013" not in one
+
+
+def test_show_as_json(karat_cli, tmp_path):
+    shown = json.loads(karat_cli("data", "show", "iitb@bat2013", "--json", "-").out)
+    (split,) = shown["splits"].values()
+    assert [done["step"] for done in split["steps"]] == ["drop-nil", "distinct", "drop-empty"]
+    assert split["files"][1]["files"] == 650
+    assert shown["name"] == "iitb"
+    assert karat_cli("data", "show", "demo", "--json", tmp_path / "demo.json").code == 0
+    assert "stored answers" not in (tmp_path / "demo.json").read_text()
+    assert json.loads((tmp_path / "demo.json").read_text())["licence"] == "Apache-2.0"
+
+
+@pytest.mark.parametrize("command", ["show", "fetch"])
+def test_unknown_names_are_refused_with_the_near_ones(karat_cli, command):
+    ran = karat_cli("data", command, "kore55")
+    assert ran.code == 2
+    assert "Did you mean 'kore50'" in ran.err
+    assert "version of msnbc" in karat_cli("data", command, "msnbc@new").err
+
+
+def test_closed_data_ends_with_exit_code_2_and_says_how_to_obtain_it(karat_cli):
+    ran = karat_cli("data", "fetch", "aida")
+    assert (ran.code, ran.out) == (2, "")
+    assert "NIST" in ran.err
+    assert "--from FOLDER" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_link_needs_a_folder(karat_cli):
+    assert karat_cli("data", "fetch", "kore50", "--link").code == 2
+    assert "is no folder" in karat_cli("data", "fetch", "kore50", "--from", "no/such/folder").err
+
+
+@pytest.mark.shared
+def test_fetch_from_a_folder_laid_out_like_the_shared_data(karat_cli, shared, cache):
+    ran = karat_cli("data", "fetch", "kore50", "msnbc@cucerzan2007", "zelda/tweeki", "--from", shared, "--json", "-")
+    assert (ran.code, ran.err) == (0, "")
+    done = json.loads(ran.out)
+    assert list(done) == ["kore50@elevant2024", "msnbc@cucerzan2007", "zelda@milich2023/tweeki"]
+    assert all(item["how"] == "copied" and item["verified"] for items in done.values() for item in items)
+    assert (cache / "bat" / "MSNBC" / "Problems" / "Bus3683270.txt").is_file()
+    again = karat_cli("data", "fetch", "kore50")
+    assert again.out == f"kore50@elevant2024: there, {cache / 'elevant/benchmarks/kore50.benchmark.jsonl.gz'}\n"
+    listed = {row["name"]: row["here"] for row in json.loads(karat_cli("data", "list", "--json", "-").out)}
+    assert listed["kore50@elevant2024"]
+    assert not listed["aquaint@milne2008"]
+
+
+@pytest.fixture
+def toy_benchmark(monkeypatch, web):
+    """A benchmark `toy` that someone installed, whose files the test's server has."""
+    web.files = {"/gold.jsonl": toys.GOLD}
+    found = toys.dataset(toys.toy(toys.file(url=web.url("/gold.jsonl"))).version)
+    monkeypatch.setattr(toys, "INSTALLED", found, raising=False)
+    entry = EntryPoint("toy", "tests.datasets.toys:INSTALLED", "karat.datasets")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == "karat.datasets" else [])
+    registry._entries.cache_clear()
+    yield found
+    monkeypatch.undo()
+    registry._entries.cache_clear()
+
+
+def test_an_installed_benchmark_is_fetched(toy_benchmark, web, tmp_path):
+    ran = CliRunner().invoke(fetch_command, ["toy", "--json", str(tmp_path / "done.json")])
+    assert ran.exit_code == 0, ran.output
+    assert ran.output.startswith("toy@v1: downloaded, ")
+    (item,) = json.loads((tmp_path / "done.json").read_text())["toy@v1"]
+    assert (item["how"], item["sha256"]) == ("downloaded", toys.sha256(toys.GOLD))
+
+
+def test_people_who_look_see_a_bar(toy_benchmark, web, monkeypatch, capsys):
+    import sys
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    fetch_command.main(["toy"], standalone_mode=False)
+    seen = capsys.readouterr()
+    assert "gold.jsonl" in seen.err
+    assert "100%" in seen.err
