@@ -153,4 +153,5 @@ FORMAT = Format(
     read_corpus=read_corpus,
     read_run=read_run,
     says="Documents of passages with annotations and infons, as in PubTator Central and BioCreative.",
+    either=True,
 )

@@ -205,4 +205,5 @@ FORMAT = Format(
     read_run=read_run,
     recognises_folder=_recognises_folder,
     says="Annotations in .ann files beside the .txt files that they are about.",
+    either=True,
 )

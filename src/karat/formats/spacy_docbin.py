@@ -175,4 +175,5 @@ FORMAT = Format(
     write_corpus=write_corpus,
     holds=frozenset({"types", "meta"}),
     says="Documents with entities and their `kb_id_`, as spaCy stores them; needs the extra spacy.",
+    either=True,
 )

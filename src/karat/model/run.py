@@ -71,7 +71,7 @@ class Run:
         Mentions that are parts of another segmentation are not answered, their root is.
         """
         replies = (_answered(document) for document in corpus)
-        return cls.of(replies, name=name, answers="labels")
+        return replace(cls.of(replies, name=name, answers="labels"), skipped=corpus.skipped)
 
     @classmethod
     def checked(cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where) -> Run:

@@ -65,7 +65,7 @@ def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, form
 
 
 def _run(source: Source, found: Format) -> Run:
-    if found.holds_gold(source):
+    if found.holds_gold(source) and not (found.either and found.read_run is not None):
         if found.read_corpus is None:
             raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
         return Run.of_gold(found.read_corpus(source, True), name=source.stem)
