@@ -1,0 +1,166 @@
+"""ELEVANT's benchmarks: one article per line with its gold labels.
+
+Ids are kept as written; `<NIL>` and `<NO_MAPPING>` are NIL (the latter in the category `nil:no-mapping`), and an empty
+id is a span without link. Labels that describe (`desc`), quantities and dates are optional, as ELEVANT has it. `coref`
+is the kind `coreference`; where it is false, the category `coreference:no`. `karat.parsing.elevant_trees` says which
+labels have units, and how what a tree cannot say is kept in categories. Title, url, hyperlinks, title synonyms and
+sections are in `meta`, lists as JSON.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import IO, Any, NamedTuple
+
+import msgspec
+
+from karat.model.corpus import Corpus
+from karat.model.document import UNLINKED, Document, Label
+from karat.model.run import Run
+from karat.parsing import elevant_answers, elevant_gold
+from karat.parsing.elevant_articles import NIL, NO_MAPPING, GoldLabel, Place, number_of, told, with_meta
+from karat.parsing.elevant_gold import NOT_COREFERENCE, UNMAPPED
+from karat.spec.format import Bytes, Format
+
+_IMPLIED = {"quantity": "QUANTITY", "datetime": "DATETIME"}
+
+
+def read_corpus(source: Bytes, text: bool) -> Corpus:
+    """Gold documents; the texts are always kept."""
+    return elevant_gold.read_corpus(source, source.stem)
+
+
+def read_run(source: Bytes) -> Run:
+    """The answers in a file that turns out to have mentions of a linker after its first lines."""
+    return elevant_answers.read_run(source, source.stem)
+
+
+def _holds_gold(source: Bytes) -> bool:
+    return b'"entity_mentions"' not in source.data()
+
+
+def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
+    """One line per document. ELEVANT itself reads only whole numbers as ids of documents."""
+    encode = msgspec.json.Encoder().encode
+    for document in corpus:
+        file.write(encode(_article(document)) + b"\n")
+
+
+def _article(document: Document) -> dict[str, Any]:
+    fields = with_meta(document.meta, f"document {document.id!r}")
+    span = {} if document.evaluation_span is None else {"evaluation_span": document.evaluation_span}
+    first = {"id": number_of(document.id), "title": fields.pop("title"), "text": document.text}
+    return {**first, **fields, **span, "labels": _labels(document.labels)}
+
+
+def _labels(labels: tuple[Label, ...]) -> list[GoldLabel]:
+    ids, first = _ids(labels)
+    ties = _ties(labels, ids, first)
+    children: dict[int, list[int]] = defaultdict(list)
+    for row, tie in enumerate(ties):
+        for other in tie.listed_by:
+            children[other].append(ids[row])
+    return [_label(label, ids[row], ties[row], tuple(sorted(children[ids[row]]))) for row, label in enumerate(labels)]
+
+
+def _ids(labels: tuple[Label, ...]) -> tuple[list[int], dict[str, int]]:
+    """The id of each label: its unit if that is a whole number, else its place; and the first label of each unit."""
+    first: dict[str, int] = {}
+    for row, label in enumerate(labels):
+        if label.unit is not None:
+            first.setdefault(label.unit, row)
+    named = {row: number for unit, row in first.items() if (number := _number(unit)) is not None}
+    taken = set(named.values())
+    free = max([len(labels), *(number + 1 for number in taken)])
+    ids = []
+    for row in range(len(labels)):
+        number = named.get(row, free if row in taken else row)
+        free += number == free
+        ids.append(number)
+    return ids, first
+
+
+def _number(unit: str) -> int | None:
+    number = number_of(unit)
+    return number if isinstance(number, int) and number < 2**30 else None
+
+
+class _Tie(NamedTuple):
+    """A label's parent, the labels that list it as a child, and the categories that say so."""
+
+    parent: int | None
+    listed_by: set[int]
+    said: set[str]
+
+
+def _ties(labels: tuple[Label, ...], ids: list[int], first: dict[str, int]) -> list[_Tie]:
+    """How labels hang together. Alternatives of a mention become children of the first of them."""
+    known = set(ids)
+    ties = []
+    for row, label in enumerate(labels):
+        above = first[label.parent] if label.parent is not None else first.get(label.unit or "", row)
+        parent = None if above == row else ids[above]
+        listed = set() if parent is None else {parent}
+        said: set[str] = set()
+        for category in label.categories:
+            mark, _, name = category.partition(":")
+            other = _number(name)
+            if other is None:
+                continue
+            if mark == "also-part-of" and other in known and other != parent:
+                listed.add(other)
+            elif mark == "not-listed-by" and other == parent:
+                listed.discard(other)
+            elif mark == "missing-parent" and parent is None and other not in known:
+                parent = other
+            elif mark == "circular-parent" and parent is None and other in known:
+                parent = other
+                listed.add(other)
+            else:
+                continue
+            said.add(category)
+        ties.append(_Tie(parent, listed, said))
+    return ties
+
+
+def _label(label: Label, number: int, tie: _Tie, children: tuple[int, ...]) -> GoldLabel:
+    implied = _IMPLIED.get(label.kind or "")
+    types = label.types if implied is None or implied in label.types else (*label.types, implied)
+    neutral = label.kind == "descriptive" or not {"QUANTITY", "DATETIME"}.isdisjoint(types)
+    said = set(tie.said)
+    if label.kind != "coreference":
+        said.add(NOT_COREFERENCE)
+    if label.entity is None:
+        said.add(UNMAPPED)
+    return GoldLabel(
+        id=number,
+        span=Place(label.start, label.end),
+        entity_id=_reference(label),
+        name=label.name or "",
+        type="|".join(types) or None,
+        parent=tie.parent,
+        children=children,
+        optional=label.optional and not neutral,
+        desc=label.kind == "descriptive",
+        coref=True if label.kind == "coreference" else False if NOT_COREFERENCE in label.categories else None,
+        categories=tuple(category for category in label.categories if category not in said),
+    )
+
+
+def _reference(label: Label) -> str:
+    if label.entity is None:
+        return NO_MAPPING if UNMAPPED in label.categories else NIL
+    return "" if label.entity is UNLINKED else str(label.entity)
+
+
+FORMAT = Format(
+    title="ELEVANT benchmark",
+    suffix=".benchmark.jsonl",
+    recognises=lambda head: told(head) == "gold",
+    holds_gold=_holds_gold,
+    read_corpus=read_corpus,
+    read_run=read_run,
+    write_corpus=write_corpus,
+    holds=frozenset({"name", "types", "categories", "kind", "optional", "unit", "parent", "evaluation_span", "meta"}),
+    says="Units that are no whole numbers are numbered anew; alternatives of a mention become parts of it.",
+)

@@ -1,0 +1,74 @@
+"""ELEVANT's linked articles: the documents of a benchmark with what a linker marked in them.
+
+Such a file is gold as well as answers. The gold is read as in a benchmark (`karat.formats.elevant`). Of the answers
+ids are kept as written; `<NIL>` and `<NO_MAPPING>` are NIL, and a mention without id, or with an empty one, is without
+link. Candidates are sets: their order says nothing. Two mentions at the same span are two answers, in the order of the
+file, though ELEVANT takes the last one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import IO
+
+import msgspec
+
+from karat.model.corpus import Corpus
+from karat.model.document import UNLINKED, Answer, EntityId
+from karat.model.run import Run
+from karat.parsing import elevant_answers, elevant_gold
+from karat.parsing.elevant_articles import NIL, Article, EntityMention, Place, number_of, told
+from karat.spec.format import Bytes, Format
+
+_NAMES = re.compile(r"([^/\\]+)\.([^./\\]+)\.linked_articles\.jsonl")
+
+
+def read_corpus(source: Bytes, text: bool) -> Corpus:
+    """The gold labels; the texts are always kept."""
+    names = _NAMES.search(source.given)
+    return elevant_gold.read_corpus(source, names[2] if names else source.stem)
+
+
+def read_run(source: Bytes) -> Run:
+    """The answers of the linker."""
+    names = _NAMES.search(source.given)
+    return elevant_answers.read_run(source, names[1] if names else source.stem)
+
+
+def write_run(run: Run, file: IO[bytes]) -> None:
+    """One line per reply. A run knows no texts, so that it needs the benchmark beside it."""
+    encode = msgspec.json.Encoder().encode
+    linker = run.about.get("linked_by", run.name)
+    recogniser = run.about.get("recognized_by", linker)
+    for reply in run:
+        mentions = tuple(_mention(answer, recogniser, linker) for answer in reply.answers)
+        file.write(encode(Article(id=number_of(reply.id), entity_mentions=mentions)) + b"\n")
+
+
+def _mention(answer: Answer, recogniser: str, linker: str) -> EntityMention:
+    return EntityMention(
+        span=Place(answer.start, answer.end),
+        id=_reference(answer.entity),
+        recognized_by=recogniser,
+        linked_by=linker,
+        candidates=tuple(candidate.entity for candidate in answer.candidates),
+    )
+
+
+def _reference(entity: EntityId) -> str | None:
+    if entity is UNLINKED:
+        return None
+    return NIL if entity is None else str(entity)
+
+
+FORMAT = Format(
+    title="ELEVANT linked articles",
+    suffix=".linked_articles.jsonl",
+    recognises=lambda head: told(head) == "answers",
+    holds_gold=lambda source: False,  # as answers its labels are not meant
+    read_corpus=read_corpus,
+    read_run=read_run,
+    write_run=write_run,
+    holds=frozenset({"candidates"}),
+    says="Candidates are kept without their scores. Who recognised and linked is written into every mention.",
+)

@@ -1,0 +1,189 @@
+"""ELEVANT's articles: one JSON object per line, with gold labels, with the mentions of a linker, or with both.
+
+Offsets are code points, ends are left out. Fields that ELEVANT does not know go to `meta` where they belong to a
+document, and are counted where they belong to a label or mention.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from karat.errors import UsageError
+from karat.model.document import Offset
+from karat.parsing.json_blocks import Block, blocks, first_objects
+from karat.parsing.json_records import others
+from karat.spec.format import Bytes
+
+NIL, NO_MAPPING = "<NIL>", "<NO_MAPPING>"
+"""No entity fits; or the reference that was given could not be found in Wikidata. ELEVANT scores both as NIL."""
+
+
+class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True, gc=False):
+    """A span, written as a list of two; what the garbage collector need not look at is read faster."""
+
+    start: Offset
+    end: Offset
+
+
+Marked: TypeAlias = list[tuple[Place, str]]
+"""Spans with a title each."""
+
+_OTHER = "other fields of the article"
+
+
+class PlainLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A gold label with no more than most labels have."""
+
+    id: Offset
+    span: Place
+    entity_id: str | None = None
+    name: str | None = None
+    type: str | None = None
+
+
+class GoldLabel(PlainLabel, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A gold label. `categories` is Karat's; ELEVANT passes over it."""
+
+    parent: Offset | None = None
+    children: tuple[Offset, ...] | None = ()
+    optional: bool | None = False
+    desc: bool | None = False
+    coref: bool | None = None
+    categories: tuple[str, ...] | None = ()
+
+
+class EntityMention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """What a linker marked."""
+
+    span: Place
+    id: str | None = None
+    recognized_by: str | None = None
+    linked_by: str | None = None
+    candidates: tuple[str, ...] | None = ()
+    referenced_span: Place | None = None
+    contained: bool | None = None
+
+
+class PlainArticle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A document of which all labels are plain. `other` holds further fields as strings."""
+
+    id: int | str
+    title: str | None = None
+    text: str | None = None
+    hyperlinks: Marked | None = None
+    title_synonyms: list[Place] | None = None
+    sections: Marked | None = None
+    url: str | None = None
+    evaluation_span: Place | None = None
+    entity_mentions: tuple[EntityMention, ...] | None = None
+    labels: tuple[PlainLabel, ...] | None = None
+    other: dict[str, str] = msgspec.field(name=_OTHER, default_factory=dict)
+
+
+class Article(PlainArticle, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A document."""
+
+    labels: tuple[GoldLabel, ...] | None = None
+
+
+_encode = msgspec.json.Encoder().encode
+_PLAIN = ("title", "url")
+_LISTS = {"hyperlinks": Marked, "title_synonyms": list[Place], "sections": Marked}
+_OWN = ("id", "text", "evaluation_span", "labels", "entity_mentions", _OTHER)
+
+
+def articles(source: Bytes, skipped: Counter[str]) -> Iterator[Block[PlainArticle]]:
+    """The articles of a file; fields of labels and mentions that are not known are counted.
+
+    In a block either all labels are `GoldLabel`, or all are plain.
+    """
+    return blocks(source, (PlainArticle, Article), lambda fields: _known(fields, skipped))
+
+
+def _known(fields: dict[str, Any], skipped: Counter[str]) -> dict[str, Any]:
+    """An article without unknown fields."""
+    without_unknown(fields, "labels", GoldLabel, skipped)
+    without_unknown(fields, "entity_mentions", EntityMention, skipped)
+    names = Article.__struct_encode_fields__
+    return {**{name: value for name, value in fields.items() if name in names}, _OTHER: others(fields, names)}
+
+
+def without_unknown(fields: dict[str, Any], name: str, kind: type[msgspec.Struct], skipped: Counter[str]) -> None:
+    """Take away and count what the entries of a list have besides the fields of a kind."""
+    entries = fields.get(name)
+    for entry in entries if isinstance(entries, list) else ():
+        for field in [f for f in entry if f not in kind.__struct_fields__] if isinstance(entry, dict) else ():
+            skipped[f"fields `{field}` of {name}"] += 1
+            del entry[field]
+
+
+def meta_of(article: PlainArticle) -> dict[str, str]:
+    """What is said about the document: strings as they are, lists as JSON."""
+    said = dict(article.other)
+    if article.title:
+        said["title"] = article.title
+    if article.url:
+        said["url"] = article.url
+    if article.hyperlinks is not None:
+        said["hyperlinks"] = _encode(article.hyperlinks).decode()
+    if article.title_synonyms is not None:
+        said["title_synonyms"] = _encode(article.title_synonyms).decode()
+    if article.sections is not None:
+        said["sections"] = _encode(article.sections).decode()
+    return said
+
+
+def with_meta(meta: Mapping[str, str], where: str) -> dict[str, Any]:
+    """The fields of an article that say what `meta` says."""
+    fields: dict[str, Any] = {"title": "", **{name: meta[name] for name in _PLAIN if name in meta}}
+    for name, kind in _LISTS.items():
+        if name in meta:
+            fields[name] = _listed(meta[name], name, kind, where)
+    for name, value in meta.items():
+        if name in _OWN:
+            raise UsageError(f"{where}: ELEVANT has another use for the name {name!r} in `meta`. Rename it.")
+        fields.setdefault(name, as_json(value))
+    return fields
+
+
+def _listed(value: str, name: str, kind: Any, where: str) -> Any:  # noqa: ANN401  # as _LISTS says
+    try:
+        return msgspec.json.decode(value, type=kind)
+    except (msgspec.DecodeError, RecursionError):
+        raise UsageError(f"{where}: `{name}` in `meta` is not the list that ELEVANT has there. Remove it.") from None
+
+
+def as_json(value: str) -> object:
+    """The list or object that a string in `meta` stands for, or else the string itself."""
+    if not value.startswith(("[", "{")):
+        return value
+    try:
+        found = msgspec.json.decode(value)
+        return found if msgspec.json.encode(found).decode() == value else value
+    except (msgspec.DecodeError, RecursionError, OverflowError, ValueError):
+        return value
+
+
+def number_of(name: str) -> int | str:
+    """An id as ELEVANT writes it, a whole number, or the string where it is none."""
+    return int(name) if name.isascii() and name.isdigit() and name == str(int(name[:18])) else name
+
+
+def told(opening: bytes) -> Literal["gold", "answers"] | None:
+    """Whether the first lines are articles, and if so, whether a linker has marked mentions in them."""
+    found = first_objects(opening)
+    if not found or any("id" not in one or "karat" in one for one in found):
+        return None
+    mentions = [entry for one in found for entry in one.get("entity_mentions") or ()]
+    if any("entity_mentions" in one for one in found):
+        return "answers" if all(isinstance(entry, dict) and "span" in entry for entry in mentions) else None
+    labels = [entry for one in found for entry in one.get("labels") or ()]
+    if labels:
+        fits = all(isinstance(entry, dict) and {"id", "span"} <= entry.keys() for entry in labels)
+    else:
+        fits = any({"title", "text"} <= one.keys() and {"labels", "evaluation_span"} & one.keys() for one in found)
+    return "gold" if fits else None

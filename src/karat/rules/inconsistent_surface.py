@@ -1,0 +1,83 @@
+"""A surface that is linked in one place of a document is linked in the others."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+
+from karat.model.document import Document, Label
+from karat.model.span import Span
+from karat.spec.lint import Context, Finding, Rule
+from karat.spec.lint_labels import inside_word, plain, unspaced
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+def _find(document: Document, context: Context) -> Iterator[Finding]:
+    linked: dict[str, Label] = {}
+    for label in document.labels:
+        surface = document.text[label.start : label.end]
+        if plain(label) and isinstance(label.entity, str) and surface.strip():
+            linked.setdefault(surface, label)
+    for label in document.labels:
+        first = linked.get(document.text[label.start : label.end])
+        if first is not None and plain(label) and not isinstance(label.entity, str):
+            says = f"not linked here, but to {first.entity} at {first.start}"
+            yield Finding.at(document, label, says, "Link all or none")
+    for span, surface in _unmarked(document, linked):
+        first = linked[surface]
+        says = f"not marked here, but linked to {first.entity} at {first.start}"
+        yield Finding(document.id, says, span, surface, "Mark all or none")
+
+
+def _unmarked(document: Document, linked: dict[str, Label]) -> Iterator[tuple[Span, str]]:
+    """Where a linked surface stands outside all labels."""
+    text = document.text
+    low, high = document.evaluation_span or (0, len(text))
+    starts: dict[str, list[int]] = defaultdict(list)
+    for token in _TOKEN.finditer(text, low, high):
+        starts[token[0]].append(token.start())
+    covered = _merged(label.span for label in document.labels)
+    for surface in linked:
+        first = _TOKEN.match(surface)
+        if first is None:
+            continue  # it begins with white space
+        places = starts[first[0]] if not unspaced(surface) else _everywhere(text, surface, low, high)
+        for start in places:
+            span = Span(start, start + len(surface))
+            whole = text.startswith(surface, start) and span.end <= high
+            if whole and not inside_word(text, start) and not inside_word(text, span.end) and _free(span, covered):
+                yield span, surface
+
+
+def _everywhere(text: str, surface: str, low: int, high: int) -> Iterator[int]:
+    while (low := text.find(surface, low, high)) >= 0:
+        yield low
+        low += len(surface)
+
+
+def _merged(spans: Iterator[Span]) -> list[Span]:
+    """Spans in order, with those that overlap put together."""
+    merged: list[Span] = []
+    for span in sorted(spans):
+        if merged and span.start < merged[-1].end:
+            merged[-1] = Span(merged[-1].start, max(merged[-1].end, span.end))
+        else:
+            merged.append(span)
+    return merged
+
+
+def _free(span: Span, covered: list[Span]) -> bool:
+    """Whether a span shares no character with any of the merged ones."""
+    place = bisect_left(covered, (span.end, 0))
+    return place == 0 or covered[place - 1].end <= span.start
+
+
+RULE = Rule(
+    title="Inconsistent surface",
+    says="A surface linked in one place of a document is linked in all (coreference and optional labels apart).",
+    severity="hint",
+    find=_find,
+)

@@ -1,0 +1,183 @@
+"""ELEVANT's linked articles."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+import pytest
+from hypothesis import given
+
+import karat
+from karat import UNLINKED, Answer, Candidate, InputError, Label, Reply, Run
+from karat.formats.elevant_linked import FORMAT
+from karat.storage.files import Source
+from tests import strategies
+
+TEXT = "The ship Vega met her twin in Oslo in 1921."
+LABEL = {"id": 0, "span": [9, 13], "entity_id": "Q1", "name": "Vega", "type": "OTHER"}
+
+
+def mention(start, end, entity=None, **fields):
+    by = {"recognized_by": "finder", "linked_by": "linker", "candidates": []}
+    return {"span": [start, end], **({} if entity is None else {"id": entity}), **by, **fields}
+
+
+def written(path, *articles):
+    path.write_text("".join(json.dumps(one) + "\n" for one in articles), encoding="utf-8")
+    return path
+
+
+def read(path):
+    return karat.load_run(path, format="elevant-linked")
+
+
+def rewritten(run):
+    file = io.BytesIO()
+    FORMAT.write_run(run, file)
+    return file.getvalue()
+
+
+def test_answers_and_gold_of_one_file(tmp_path):
+    first = {"id": 7, "title": "", "text": TEXT, "labels": [LABEL]}
+    mentions = [
+        mention(9, 13, "Q1", candidates=["Q1", "Q2", "<NIL>"]),
+        mention(22, 26, "<NIL>"),
+        mention(30, 34, "<NO_MAPPING>"),
+        mention(30, 34, "Q3"),
+        mention(38, 42, ""),
+        mention(0, 3),
+    ]
+    path = written(
+        tmp_path / "my_linker.ships.linked_articles.jsonl",
+        {**first, "entity_mentions": mentions},
+        {**first, "id": 8},
+    )
+    run = read(path)
+    assert (run.name, run.about) == ("my_linker", {"recognized_by": "finder", "linked_by": "linker"})
+    assert list(run) == [
+        Reply(
+            "7",
+            (
+                Answer(9, 13, "Q1", candidates=(Candidate("Q1"), Candidate("Q2"), Candidate("<NIL>"))),
+                Answer(22, 26, None),
+                Answer(30, 34, None),
+                Answer(30, 34, "Q3"),
+                Answer(38, 42, UNLINKED),
+                Answer(0, 3, UNLINKED),
+            ),
+        ),
+        Reply("8"),
+    ]
+    assert run.skipped == {
+        "links without a mapping to Wikidata (<NO_MAPPING>, read as NIL)": 1,
+        "mentions with an empty id (read as without link)": 1,
+    }
+    gold = karat.load(path, format="elevant-linked")
+    assert gold.name == "ships"
+    assert [document.labels for document in gold] == [(Label(9, 13, "Q1", name="Vega", types=("OTHER",)),)] * 2
+    assert karat.evaluate(gold, run)["strong:micro.f1"] == pytest.approx(1 / 3)
+
+
+def test_what_has_no_place_is_counted(tmp_path):
+    mentions = [
+        mention(9, 13, "Q1", linked_by="one", referenced_span=[0, 8], colour="red"),
+        mention(22, 26, "Q2", linked_by="two", contained=True, recognized_by=None),
+    ]
+    run = read(written(tmp_path / "x", {"id": 7, "text": TEXT, "entity_mentions": mentions}))
+    assert run.about == {}
+    assert run.skipped == {
+        "fields `colour` of entity_mentions": 1,
+        "fields `linked_by` of mentions": 2,
+        "fields `recognized_by` of mentions": 1,
+        "flags `contained` of mentions": 1,
+        "spans of antecedents (referenced_span)": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('{"id": 8, "entity_mentions": [{"id": "Q1"}]}', "no field `span` at `entity_mentions[0]`"),
+        ('{"id": 8, "entity_mentions": [{"span": [5, 5]}]}', "answer [5, 5)"),
+        ('{"id": 7}', "document '7' a second time"),
+    ],
+)
+def test_errors_say_where(tmp_path, line, found):
+    path = written(tmp_path / "x", {"id": 7, "entity_mentions": [mention(0, 3)]})
+    path.write_text(path.read_text() + "\n" + line)
+    with pytest.raises(InputError) as problem:
+        read(path)
+    assert (problem.value.where, problem.value.found) == (f"{path}:3", found)
+
+
+def test_answers_alone_are_no_gold(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(rewritten(Run.of([Reply("7", (Answer(0, 3, "Q1"),))])))
+    with pytest.raises(InputError, match=r"x:1: found no field `text`.*Give the benchmark file as gold"):
+        karat.load(path, format="elevant-linked")
+
+
+@given(strategies.rich_replies())
+def test_a_run_keeps_spans_links_and_candidates(replies):
+    def kept(reply):
+        return reply.id, [(x.start, x.end, x.entity, [c.entity for c in x.candidates]) for x in reply.answers]
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x"
+        path.write_bytes(rewritten(Run.of(replies)))
+        assert list(map(kept, read(path))) == list(map(kept, replies))
+        assert FORMAT.recognises(path.read_bytes())
+
+
+def test_recognition():
+    article = {"id": 7, "title": "", "text": TEXT, "entity_mentions": [mention(0, 3)], "labels": [LABEL]}
+    plain = {"id": 6, "title": "", "text": TEXT, "labels": [LABEL]}
+    head = (json.dumps(plain) + "\n" + json.dumps(article)).encode()
+    assert FORMAT.recognises(head)
+    assert FORMAT.recognises(head[: head.index(b"labels", 200)])
+    assert not FORMAT.recognises(json.dumps(plain).encode())
+    assert not FORMAT.recognises(b'{"id": "d", "answers": [{"start": 0, "end": 1}]}')
+
+
+@pytest.mark.shared
+def test_every_result_is_read(shared):
+    files = sorted(shared.glob("elevant/results/*/*.linked_articles.jsonl.gz"))
+    assert len(files) == 121
+    runs = [read(path) for path in files]
+    assert sum(len(run) for run in runs) == 15_983
+    assert sum(len(run.answers) for run in runs) == 222_170
+    assert len({run.name for run in runs}) == 7
+    assert sum((Counter(run.skipped) for run in runs), Counter()) == {
+        "links without a mapping to Wikidata (<NO_MAPPING>, read as NIL)": 243,
+        "mentions with an empty id (read as without link)": 1,  # the oracle repeats a gold label without id
+    }
+    assert all(FORMAT.recognises(Source(str(path)).opening) for path in files)
+
+
+@pytest.mark.shared
+def test_results_are_written_as_they_were_and_hold_their_benchmark(shared):
+    files = sorted(shared.glob("elevant/results/*/*.wiki-fair-v2.linked_articles.jsonl.gz"))
+    assert len(files) == 7
+    benchmark = shared / "elevant" / "benchmarks" / "wiki-fair-v2.benchmark.jsonl.gz"
+    digest = karat.load(benchmark, format="elevant").digest
+    for path in files:
+        given = [msgspec.json.decode(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+        again = [msgspec.json.decode(line) for line in rewritten(read(path)).splitlines()]
+        assert [one["id"] for one in again] == [one["id"] for one in given]
+        assert [[{"candidates": [], **entry} for entry in one["entity_mentions"]] for one in again] == [
+            [_scored(entry) for entry in one.get("entity_mentions", ())] for one in given
+        ]
+        gold = karat.load(path, format="elevant-linked")
+        assert (gold.name, gold.digest) == ("wiki-fair-v2", digest)
+
+
+def _scored(entry):
+    """What a mention says to the evaluation."""
+    entity = "<NIL>" if entry["id"] == "<NO_MAPPING>" else entry["id"]
+    return {**entry, "id": entity} if entity else {name: value for name, value in entry.items() if name != "id"}
