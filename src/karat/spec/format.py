@@ -70,9 +70,9 @@ class Format:
     `recognises` looks at the first bytes, decompressed, and `recognises_folder` at the names of the files in a folder;
     `holds_gold` says whether a file has gold labels. `read_corpus` may leave out the texts (keeping what `text_facts`
     says about them) if its second argument is false. A reader keeps ids as written and counts in `skipped` what it
-    leaves out or mends. A `loose` format recognises whatever no other does; of one that holds `either` the file does not
-    say whether it is gold or answers. `holds` names the fields of documents,
-    labels, replies and answers that a written file keeps besides id, text, spans and entity ids; None means all.
+    leaves out or mends. A `loose` format recognises whatever no other does; of one that holds `either` the file does
+    not say whether it is gold or answers. `holds` names the fields of documents, labels, replies and answers that a
+    written file keeps besides id, text, spans and entity ids; None means all.
     """
 
     title: str
