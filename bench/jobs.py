@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import resource
 import sys
+from collections import deque
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 import numpy as np
@@ -43,6 +45,22 @@ class Answer(msgspec.Struct, gc=False):
     end: int
     entity: str | None
     score: float
+
+
+class ElevantLabel(msgspec.Struct, gc=False):
+    """A label of ELEVANT's, with the fields that every file has."""
+
+    id: int | str
+    span: tuple[int, int]
+    entity_id: str | None
+
+
+class Elevant(msgspec.Struct, gc=False):
+    """A line of an ELEVANT benchmark."""
+
+    id: int | str
+    text: str
+    labels: list[ElevantLabel]
 
 
 class Reply(msgspec.Struct, gc=False):
@@ -144,6 +162,31 @@ def neleval(given: Files) -> Outcome:
     return Outcome(seconds, peak(), {})
 
 
+def formats(given: Files) -> Outcome:
+    """Other formats into columns, beside the bare parse of the same bytes."""
+    import pyoxigraph
+
+    corpus = karat.load(given.gold)
+    seconds: dict[str, float] = {}
+    with TemporaryDirectory() as folder:
+        turtle, elevant = Path(folder) / "gold.ttl", Path(folder) / "gold.elevant.jsonl"
+        karat.save(corpus, turtle, format="nif")
+        karat.save(corpus, elevant, format="elevant")
+        data = turtle.read_bytes()
+        with timed(seconds, "bare NIF"):
+            deque(pyoxigraph.parse(data, pyoxigraph.RdfFormat.TURTLE, lenient=True), maxlen=0)
+        with timed(seconds, "NIF"):
+            karat.load(turtle, format="nif")
+        lines = elevant.read_bytes().splitlines()
+        typed = msgspec.json.Decoder(Elevant)
+        with timed(seconds, "bare ELEVANT"):
+            for line in lines:
+                typed.decode(line)
+        with timed(seconds, "ELEVANT"):
+            karat.load(elevant, format="elevant")
+    return Outcome(seconds, peak(), {})
+
+
 def counted(result: karat.Result, relation: str) -> Counts:
     """What a relation counted, as the plain implementation says it."""
     counts = result.counts(relation)
@@ -169,6 +212,7 @@ def main() -> None:
         "karat-matching": match,
         "curve": curve,
         "neleval": neleval,
+        "formats": formats,
     }
     print(jobs[job](Files(Path(gold), Path(answers))).to_json())
 

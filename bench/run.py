@@ -175,6 +175,18 @@ def conventions(folder: Path) -> str:
     )
 
 
+def formats(folder: Path) -> str:
+    """Other formats beside the bare parse of their bytes."""
+    found = measure("formats", ensure(folder, 10_000, "jsonl"))
+    rows = [
+        (name, f"{found.part(f'bare {name}'):.3f}", f"{found.part(name):.3f}", f"{ratio:.2f}", goal)
+        for name, goal in (("NIF", "<= 1.5"), ("ELEVANT", "<= 5"))
+        for ratio in [found.part(name) / found.part(f"bare {name}")]
+    ]
+    head = ("10,000 documents", "bare parse, seconds", "into columns", "ratio", "target")
+    return "\n\n".join(["## Formats", table(head, rows)])
+
+
 def start() -> str:
     """How long it takes until anything happens."""
     commands = {
@@ -214,6 +226,7 @@ def main() -> None:
     )
     print(compare(ensure(given.data, given.documents, "jsonl"), given.documents), end="\n\n", flush=True)
     print(conventions(given.data), end="\n\n", flush=True)
+    print(formats(given.data), end="\n\n", flush=True)
     chosen = sizes(growing=given.growth, million=given.parquet_million)
     if chosen:
         print(growth(given.data, chosen), end="\n\n", flush=True)

@@ -319,6 +319,8 @@ def test_recognition(tmp_path):
         b"{",
         b'{"id": [[[',
         b'{"id": "d", "text": "x"}',
+        b'{"id": 1, "text": "x", "labels": 5}',
+        b'{"id": 1, "text": "x", "labels": ["ORG"]}',
         b'{"id": "d", "text": "x", "labels": [{"start": 0, "end": 1}]}',
         json.dumps(article(label(0, 0, 3), entity_mentions=mentions)).encode(),
         json.dumps([article()]).encode(),

@@ -178,12 +178,16 @@ def told(opening: bytes) -> Literal["gold", "answers"] | None:
     found = first_objects(opening)
     if not found or any("id" not in one or "karat" in one for one in found):
         return None
-    mentions = [entry for one in found for entry in one.get("entity_mentions") or ()]
     if any("entity_mentions" in one for one in found):
-        return "answers" if all(isinstance(entry, dict) and "span" in entry for entry in mentions) else None
-    labels = [entry for one in found for entry in one.get("labels") or ()]
+        fits = all(isinstance(entry, dict) and "span" in entry for entry in _entries(found, "entity_mentions"))
+        return "answers" if fits else None
+    labels = _entries(found, "labels")
     if labels:
         fits = all(isinstance(entry, dict) and {"id", "span"} <= entry.keys() for entry in labels)
     else:
         fits = any({"title", "text"} <= one.keys() and {"labels", "evaluation_span"} & one.keys() for one in found)
     return "gold" if fits else None
+
+
+def _entries(found: list[dict[str, Any]], name: str) -> list[Any]:
+    return [entry for one in found if isinstance(one.get(name), list) for entry in one[name]]

@@ -1,10 +1,9 @@
 """How the gold labels of an ELEVANT article hang together, in Karat's units and parents.
 
 A label that is in a tree, that shares its span with another, or whose id is not its place in the list has its id as
-its unit. What a tree cannot say is
-a mark, which becomes a category: `also-part-of:7` where label 7 lists the label among its children though its parent
-is another or none; `not-listed-by:7` where its parent does not list it; `missing-parent:7` and `circular-parent:7`
-where the parent could not be kept. ELEVANT's scores depend on all four.
+its unit. What a tree cannot say is a mark, which becomes a category: `also-part-of:7` where label 7 lists the label
+among its children though its parent is another or none; `not-listed-by:7` where its parent does not list it;
+`missing-parent:7` and `circular-parent:7` where the parent could not be kept. ELEVANT's scores depend on all four.
 """
 
 from __future__ import annotations
