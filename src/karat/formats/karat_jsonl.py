@@ -386,6 +386,19 @@ def _recognises(head: bytes) -> bool:
     return start.startswith(b"{") and (b'"karat"' in start[:100] or b'"id"' in start or b"\n" not in start)
 
 
+def _certain(head: bytes) -> bool:
+    """A header, or a whole first line with no fields but Karat's own."""
+    line, newline, _ = head.removeprefix(_BOM).lstrip().partition(b"\n")
+    if re.match(rb'\{\s*"karat"\s*:', line[:100]):
+        return True
+    try:
+        first = msgspec.json.decode(line) if newline else None
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    known = {*Document.__struct_fields__, *Reply.__struct_fields__}
+    return isinstance(first, dict) and isinstance(first.get("id"), str) and first.keys() <= known and len(first) > 1
+
+
 def _holds_gold(source: Bytes) -> bool:
     """Whether the file has labels; told by its header, or by its first line if that is long."""
     start = source.opening
@@ -405,5 +418,6 @@ FORMAT = Format(
     read_run=read_run,
     write_corpus=write_corpus,
     write_run=write_run,
+    certain=_certain,
     loose=True,  # so that a misspelt field is said to be one, and not an unknown format
 )

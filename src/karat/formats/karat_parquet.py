@@ -161,10 +161,15 @@ def _holds_gold(source: Bytes) -> bool:
     return "labels" in _opened(source).schema_arrow.names
 
 
+def _recognises(head: bytes) -> bool:
+    return head.startswith(b"PAR1")
+
+
 FORMAT = Format(
     title="Karat Parquet",
     suffix=".parquet",
-    recognises=lambda head: head.startswith(b"PAR1"),
+    recognises=_recognises,
+    certain=_recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,
     read_run=read_run,

@@ -19,6 +19,8 @@ from karat.spec.dataset import is_bare_name
 from karat.spec.format import Format
 from karat.storage.files import Source, writing
 
+_OWN = ("karat-jsonl", "karat-parquet")
+
 
 def load(name: str | os.PathLike[str], *, format: str | None = None, text: bool = True) -> Corpus:
     """A gold standard: a registered name such as `demo` or `msnbc@guo2018`, a path, or `-` for standard input.
@@ -150,6 +152,11 @@ def _formats() -> Iterator[tuple[str, Format]]:
 def _format(source: Source, forced: str | None) -> Format:
     if forced is not None:
         return get("formats", forced, Format)
+    if not source.folder:
+        for own in _OWN:  # so that Karat's own files do not wait for all other formats to be imported
+            format = get("formats", own, Format)
+            if format.certain is not None and format.certain(source.opening):
+                return format
     if source.folder:
         files = source.names
         found = [(name, f) for name, f in _formats() if f.recognises_folder is not None and f.recognises_folder(files)]

@@ -71,8 +71,9 @@ class Format:
     `holds_gold` says whether a file has gold labels. `read_corpus` may leave out the texts (keeping what `text_facts`
     says about them) if its second argument is false. A reader keeps ids as written and counts in `skipped` what it
     leaves out or mends. A `loose` format recognises whatever no other does; of one that holds `either` the file does
-    not say whether it is gold or answers. `holds` names the fields of documents, labels, replies and answers that a
-    written file keeps besides id, text, spans and entity ids; None means all.
+    not say whether it is gold or answers; where `certain` holds, no other format is asked. `holds` names the fields of
+    documents, labels, replies and answers that a written file keeps besides id, text, spans and entity ids; None means
+    all.
     """
 
     title: str
@@ -85,6 +86,7 @@ class Format:
     write_run: Callable[[Run, IO[bytes]], None] | None = None
     loose: bool = False
     either: bool = False
+    certain: Callable[[bytes], bool] | None = None
     recognises_folder: Callable[[Sequence[str]], bool] | None = None
     holds: frozenset[str] | None = None
     says: str = ""
