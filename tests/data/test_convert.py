@@ -53,3 +53,41 @@ def test_lossy_conversion_says_so(karat_cli, tmp_path):
     ran = karat_cli("data", "convert", source, tmp_path / "gold.ttl", "--to", "nif")
     assert ran.code == 0
     assert "not kept: optional of labels 1" in ran.err
+
+
+def test_large_files_are_converted_in_blocks(monkeypatch, karat_cli, tmp_path):
+    from karat.formats import karat_jsonl
+    from karat.pipeline.load import converted_in_blocks, target_format
+
+    source, target = tmp_path / "demo.jsonl", tmp_path / "demo.parquet"
+    karat.save(karat.load("demo"), source)
+    monkeypatch.setattr(karat_jsonl, "_STREAM", 5_000)
+    _, parquet = target_format(str(target), None)
+    assert converted_in_blocks(str(source), str(target), parquet, kind=None, format=None) == (50, 329)
+    again = karat.load(target)
+    assert (again.name, again.digest, again.about) == ("demo", karat.load("demo").digest, karat.load("demo").about)
+    assert list(again) == list(karat.load("demo"))
+
+
+def test_blocks_say_where_a_defect_is(monkeypatch, tmp_path):
+    import pytest
+
+    from karat import InputError
+    from karat.formats import karat_jsonl
+    from karat.pipeline.load import converted_in_blocks, target_format
+
+    source, target = tmp_path / "bad.jsonl", tmp_path / "bad.parquet"
+    lines = [
+        f'{{"id": "d{i}", "text": "Ada", "labels": [{{"start": 0, "end": 3, "entity": "Q1"}}]}}' for i in range(40)
+    ]
+    monkeypatch.setattr(karat_jsonl, "_STREAM", 300)
+    _, parquet = target_format(str(target), None)
+    for broken, said in (
+        ([*lines[:30], lines[30].replace('"end": 3', '"end": 9')], ":31: "),
+        ([*lines[:30], "{nonsense"], ":31: "),
+        ([*lines, lines[0]], "a second time"),
+    ):
+        source.write_text("\n".join(broken), encoding="utf-8")
+        with pytest.raises(InputError, match=said):
+            converted_in_blocks(str(source), str(target), parquet, kind=None, format=None)
+        assert not target.exists()

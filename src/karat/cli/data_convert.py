@@ -27,17 +27,22 @@ def command(
     from karat.errors import UsageError
     from karat.model.corpus import Corpus
     from karat.pipeline.convert import lost
-    from karat.pipeline.load import load_either, save, target_format
+    from karat.pipeline.load import converted_in_blocks, load_either, save, target_format
     from karat.pipeline.steps import stepped
 
     apart([source], [target])
     format, chosen = target_format(target, wanted)
+    if not steps:
+        counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
+        if counts is not None:
+            click.echo(f"{source}: {counts[0]} documents, {counts[1]} labels to {chosen.title}", err=True)
+            return
     data = load_either(source, kind=kind, format=given)
     if steps:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source} holds answers, and steps change gold standards. Leave --step out.")
-        data, counts = stepped(data, steps)
-        for name, change in counts.items():
+        data, changes = stepped(data, steps)
+        for name, change in changes.items():
             click.echo(f"{name}: {change}", err=True)
     save(data, target, format=format)
     what = f"{len(data)} documents, {len(data.labels) if isinstance(data, Corpus) else len(data.answers)} " + (

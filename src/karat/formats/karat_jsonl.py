@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -31,6 +31,7 @@ _BOM = b"\xef\xbb\xbf"
 _T = TypeVar("_T", bound=msgspec.Struct)
 
 _BLOCK = 4 << 20
+_STREAM = 64 << 20
 _SAMPLE_LINES = 50
 _WINDOW = 1 << 20
 _NIL = re.compile(rb'"entity"\s*:\s*null')  # an unescaped "entity" before a colon can only be a key
@@ -90,14 +91,39 @@ def _write(header: Header, objects: Corpus | Run, file: IO[bytes]) -> None:
         file.write(encode(item) + b"\n")
 
 
+def corpus_blocks(source: Bytes) -> Iterator[Corpus]:
+    """Gold documents a block of lines at a time, for files that do not fit into memory."""
+    about: dict[str, str] = {}
+    number, rest = 1, b""
+    with source.stream() as file:
+        while block := file.read(_STREAM):
+            whole, newline, rest = (rest + block).rpartition(b"\n")
+            if newline and whole.strip():
+                yield _block(whole, source, about, number)
+            number += (whole + newline).count(b"\n")
+    if rest.strip():
+        yield _block(rest, source, about, number)
+
+
+def _block(data: bytes, source: Bytes, about: dict[str, str], first_line: int) -> Corpus:
+    """Some lines as a corpus; what the header says is noted in `about`."""
+    table, said, line = _read_lines(data, source, _GOLD, first_line)
+    about.update(said)
+    rest = {name: value for name, value in about.items() if name != "name"}
+    name = about.get("name", source.stem)
+    return Corpus.checked(table, name=name, about=rest, where=lambda row: f"{source.label}:{line(row)}")
+
+
 def _read(source: Bytes, side: _Side) -> _Content:
-    data = source.data()
+    return _read_lines(source.data(), source, side)
+
+
+def _read_lines(data: bytes, source: Bytes, side: _Side, first_line: int = 1) -> _Content:
     begin = len(_BOM) if data.startswith(_BOM) else 0
     about: dict[str, str] = {}
-    first_line = 1
     newline = data.find(b"\n", begin)
     opening = data[begin:] if newline < 0 else data[begin:newline]
-    if re.match(rb'\s*\{\s*"karat"\s*:', opening[:100]):
+    if first_line == 1 and re.match(rb'\s*\{\s*"karat"\s*:', opening[:100]):
         header = _parsed(opening, 1, source, Header)
         if header.karat != side.header:
             raise InputError(
@@ -108,7 +134,7 @@ def _read(source: Bytes, side: _Side) -> _Content:
             )
         about = dict(header.about)
         begin += len(opening) + 1
-        first_line = 2
+        first_line += 1
     end = len(data)
     while end > begin and data[end - 1] in b" \t\r\n":
         end -= 1
@@ -418,6 +444,7 @@ FORMAT = Format(
     read_run=read_run,
     write_corpus=write_corpus,
     write_run=write_run,
+    corpus_blocks=corpus_blocks,
     certain=_certain,
     loose=True,  # so that a misspelt field is said to be one, and not an unknown format
 )

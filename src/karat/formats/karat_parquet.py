@@ -7,7 +7,7 @@ is NIL.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import IO
 
@@ -52,6 +52,27 @@ def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
     """The corpus, with its name and what is known about it in the file's metadata."""
     facts = [name for name in ("length", "text_digest") if name in corpus.table.column_names]
     _write(corpus.table.drop_columns(facts), {"name": corpus.name, **corpus.about}, file)
+
+
+def write_blocks(blocks: Iterable[Corpus], file: IO[bytes]) -> None:
+    """A corpus that comes in blocks, one after another; all columns are there, whatever a block uses."""
+    writer = None
+    try:
+        for corpus in blocks:
+            given = corpus.table
+            columns = [
+                given.column(field.name).cast(field.type)
+                if field.name in given.column_names
+                else pa.nulls(given.num_rows, field.type)
+                for field in GOLD
+            ]
+            if writer is None:
+                about = json.dumps({"name": corpus.name, **corpus.about}, sort_keys=True).encode()
+                writer = pq.ParquetWriter(file, GOLD.with_metadata({_ABOUT: about}), compression="zstd")
+            writer.write_table(pa.table(columns, schema=writer.schema), row_group_size=_ROWS)
+    finally:
+        if writer is not None:
+            writer.close()
 
 
 def write_run(run: Run, file: IO[bytes]) -> None:
@@ -170,6 +191,7 @@ FORMAT = Format(
     suffix=".parquet",
     recognises=_recognises,
     certain=_recognises,
+    write_blocks=write_blocks,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,
     read_run=read_run,

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow as pa
+
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.matching.pairing import pair
+from karat.model import check
 from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.model.run import Run
@@ -110,6 +113,42 @@ def load_either(name: str | os.PathLike[str], *, kind: str | None = None, format
             source = _source(given)
             kind = "gold" if _format(source, format).holds_gold(source) else "answers"
     return load(name, format=format) if kind == "gold" else load_run(name, format=format)
+
+
+def converted_in_blocks(
+    source: str, target: str, chosen: Format, *, kind: str | None, format: str | None
+) -> tuple[int, int] | None:
+    """Documents and labels written without holding all in memory; None where the formats cannot do that."""
+    if kind == "answers" or named(source) is not None or chosen.write_blocks is None or _source(source).passing:
+        return None
+    given = _source(source)
+    found = _format(given, format)
+    if found.corpus_blocks is None or not found.holds_gold(given):
+        return None
+    counts = [0, 0]
+    seen: set[int] = set()
+
+    def counted(blocks: Iterator[Corpus]) -> Iterator[Corpus]:
+        for block in blocks:
+            for id in block.ids.to_pylist():
+                key = hash(id)
+                if key in seen:
+                    raise InputError(
+                        given.label,
+                        found=f"document {id!r} a second time",
+                        expected="each document once",
+                        remedy="Delete one of the two",
+                    )
+                seen.add(key)
+            counts[0] += len(block)
+            counts[1] += len(block.labels)
+            yield block
+
+    with writing(target) as file:
+        chosen.write_blocks(counted(found.corpus_blocks(given)), file)
+        if not counts[0]:
+            check.some(pa.table({"id": []}), given.label)
+    return counts[0], counts[1]
 
 
 def target_format(path: str, format: str | None) -> tuple[str, Format]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, Protocol
@@ -73,7 +73,7 @@ class Format:
     leaves out or mends. A `loose` format recognises whatever no other does; of one that holds `either` the file does
     not say whether it is gold or answers; where `certain` holds, no other format is asked. `holds` names the fields of
     documents, labels, replies and answers that a written file keeps besides id, text, spans and entity ids; None means
-    all.
+    all. `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory.
     """
 
     title: str
@@ -87,6 +87,8 @@ class Format:
     loose: bool = False
     either: bool = False
     certain: Callable[[bytes], bool] | None = None
+    corpus_blocks: Callable[[Bytes], Iterator[Corpus]] | None = None
+    write_blocks: Callable[[Iterable[Corpus], IO[bytes]], None] | None = None
     recognises_folder: Callable[[Sequence[str]], bool] | None = None
     holds: frozenset[str] | None = None
     says: str = ""
