@@ -107,6 +107,7 @@ def _edited(line, edits):
 @example(b'{"karat":"gold/1"}')
 @example(b'{"id":"a","text":"x","labels":' + b"[" * 5000)
 @example(b"[" * 200_000)
+@example(b'{"\xffid":"a"}\n')
 def test_readers_raise_nothing_but_input_errors(data):
     with TemporaryDirectory() as folder:
         path = Path(folder) / "x"

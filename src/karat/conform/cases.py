@@ -115,7 +115,7 @@ def conform_cases(path: str) -> Conformance:
     source = Source(path)
     try:
         cases = msgspec.json.decode(source.data(), type=list[Case])
-    except msgspec.DecodeError as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise InputError(
             source.label,
             found=f"no cases ({problem})",

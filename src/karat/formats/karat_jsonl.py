@@ -419,7 +419,7 @@ def _certain(head: bytes) -> bool:
         return True
     try:
         first = msgspec.json.decode(line) if newline else None
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return False
     known = {*Document.__struct_fields__, *Reply.__struct_fields__}
     return isinstance(first, dict) and isinstance(first.get("id"), str) and first.keys() <= known and len(first) > 1
