@@ -103,7 +103,7 @@ def _pairs(source: Source) -> tuple[list[tuple[str, str]], list[str]]:
     if source.opening.lstrip()[:1] == b"{":
         try:
             found = msgspec.json.decode(source.data(), type=dict[str, str])
-        except msgspec.DecodeError as problem:
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise _refused(source.label, f"something else ({problem})") from None
         return list(found.items()), [f"{source.label}, {origin!r}" for origin in found]
     rows = [line for line in lines(source) if _is_row(line.text)]
