@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
+from karat.cli.columns import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from karat.model.result import Scored
     from karat.pipeline.similarity import Comparison
 
@@ -113,10 +112,10 @@ def _page(found: Comparison, corpus: str) -> str:
             [one, *(_both(pairs[one, two]) if (one, two) in pairs else "" for two in found.runs[1:])]
             for one in found.runs[:-1]
         ]
-        blocks.append(_table([f"{relation}: similarity in percent, macro/micro", *found.runs[1:]], rows))
+        blocks.append(aligned([[f"{relation}: similarity in percent, macro/micro", *found.runs[1:]], *rows]))
         only = [[f"{p.one}, not {p.two}", *_share(p.only_one, p.right_one)] for p in pairs.values()]
         only += [[f"{p.two}, not {p.one}", *_share(p.only_two, p.right_two)] for p in pairs.values()]
-        blocks.append(_table([f"{relation}: found by one only", "answers", "right", "%"], only))
+        blocks.append(aligned([[f"{relation}: found by one only", "answers", "right", "%"], *only]))
         recall = group.oracle_recall
         lines = [
             f"{relation}: of {group.gold} gold mentions {group.found_by_any} are found by at least one system"
@@ -138,12 +137,3 @@ def _both(pair: tuple[str, str, str, Scored, Scored, int, int, int, int]) -> str
 
 def _share(count: int, right: int) -> list[str]:
     return [str(count), str(right), f"{100 * right / count:.0f}" if count else "–"]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [list(head), *map(list, rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    return "\n".join(
-        "  ".join([line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]).rstrip()
-        for line in lines
-    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, once
+from karat.cli.columns import aligned
 
 if TYPE_CHECKING:
     from karat.pipeline.describe import Description
@@ -76,9 +77,7 @@ def _shown(value: float | str | None) -> str:
 
 
 def _table(found: list[Description]) -> str:
-    rows = [["", *(one.corpus for one in found)], *_rows(found)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
+    lines = [aligned([["", *(one.corpus for one in found)], *_rows(found)])]
     for one in found:
         for title, counts in (("types", one.types), ("categories", one.categories), ("skipped", one.skipped)):
             if counts:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, chosen, once
+from karat.cli.columns import aligned
 
 if TYPE_CHECKING:
     from karat.model.result import Result
@@ -162,7 +163,7 @@ def _ends(found: Explanation) -> str:
         (found.ours, found.our_measure, found.our_score, found.our_result),
     ):
         rows.append([f"as {name} counts", f"{100 * score:.1f}", *_counts(result, measure), _threshold(result, measure)])
-    return _aligned(rows)
+    return aligned(rows, left=(0, len(rows[0]) - 1))
 
 
 def _counts(result: Result, measure: str) -> list[str]:
@@ -198,7 +199,7 @@ def _shares(found: Explanation, causes: list[Cause]) -> str:
         change = "; ".join(f"{a} → {b}" for a, b in zip(cause.theirs, cause.ours, strict=True))
         rows.append([cause.name, f"{100 * cause.share:+.2f}{error}", f"{100 * cause.first:+.2f}", last, change])
     rows.append(["total", f"{100 * found.gap:+.2f}", "", "", ""])
-    return _aligned(rows)
+    return aligned(rows, left=(0, len(rows[0]) - 1))
 
 
 def _reading(found: Explanation) -> str:
@@ -231,15 +232,3 @@ def _flip(flip: Flip) -> str:
     answer += f" ({flip.score:g})" if flip.score is not None else ""
     answer += f" {flip.answer_before} → {flip.answer_after}" if flip.answer_after else ""
     return f"{place}{text}{gold}{answer}"
-
-
-def _aligned(rows: list[list[str]]) -> str:
-    """Columns side by side: text to the left, numbers to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    left = (0, len(widths) - 1)
-    return "\n".join(
-        "  ".join(
-            c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )

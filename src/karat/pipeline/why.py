@@ -150,7 +150,8 @@ def why(
     for part in found.shares:
         alone, others = frozenset({part.player}), everybody - {part.player}
         fixed = _fixed(results[nobody], there.measure) if "threshold" not in players[part.player] else None
-        flipped = results[alone] if score(alone) is not None else results[nobody]
+        first = score(alone) - start
+        flipped = results[alone]
         if fixed is not None and flipped.thresholds:
             flipped = _mixture(corpus, run, there, here, players, alone, kb, allow_unknown, fixed)
         moved = tuple(_oracle(result, _measured(there, here, alone)) for result in (results[nobody], results[alone]))
@@ -161,7 +162,7 @@ def why(
                 tuple(here.value(choice) for choice in players[part.player]),
                 part.value,
                 part.error,
-                score(alone) - start,
+                first,
                 end - scores[others] if others in scores else None,
                 (moved[0], moved[1]) if fixed is not None and moved[0] != moved[1] else None,
                 tuple(_flips(before, _standing(flipped, _measured(there, here, alone)))),
