@@ -12,10 +12,13 @@ from tempfile import TemporaryDirectory
 import msgspec
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Answer, Candidate, InputError, Label, Reply, Run
 from karat.formats.elevant_linked import FORMAT
+from karat.parsing import elevant_answers, elevant_both, elevant_gold, json_blocks
+from karat.pipeline.load import load_both
 from karat.storage.files import Source
 from tests import strategies
 
@@ -133,6 +136,108 @@ def test_a_run_keeps_spans_links_and_candidates(replies):
         path.write_bytes(rewritten(Run.of(replies)))
         assert list(map(kept, read(path))) == list(map(kept, replies))
         assert FORMAT.recognises(path.read_bytes())
+
+
+# --- gold and answers together
+
+
+def same(found, expected):
+    fields = ("name", "about", "digest", "skipped")
+    assert [getattr(found, field) for field in fields] == [getattr(expected, field) for field in fields]
+    assert list(found) == list(expected)
+
+
+_mentions = st.lists(
+    st.fixed_dictionaries(
+        {"span": strategies.spans(8).map(list)},
+        optional={
+            "id": st.sampled_from(["Q1", "<NIL>", "<NO_MAPPING>", "", None]),
+            "linked_by": st.sampled_from(["one", "two", None]),
+            "candidates": st.lists(st.sampled_from(["Q1", "Q2"]), max_size=2),
+            "referenced_span": st.just([0, 1]),
+            "contained": st.booleans(),
+            "colour": st.just("red"),
+        },
+    ),
+    max_size=4,
+)
+_articles = st.lists(
+    st.fixed_dictionaries(
+        {"text": strategies.TEXT},
+        optional={
+            "entity_mentions": _mentions,
+            "labels": st.just([]) | st.just([LABEL | {"span": [0, 4], "colour": "blue"}]),
+            "evaluation_span": st.just([0, 3]),
+        },
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(_articles, st.sampled_from([1, 40, 20_000]))
+def test_what_is_read_once_is_what_is_read_twice(articles, many):
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        for module in (elevant_answers, elevant_gold):
+            patch.setattr(module, "_MANY", many)
+        patch.setattr(json_blocks, "_BLOCK", 300)
+        path = written(
+            Path(folder) / "a.b.linked_articles.jsonl", *({"id": row, **one} for row, one in enumerate(articles))
+        )
+        corpus, (run,) = load_both(
+            str(path), [str(path)], gold_format="elevant-linked", answers_format="elevant-linked"
+        )
+        same(corpus, karat.load(path, format="elevant-linked"))
+        same(run, read(path))
+        assert (corpus.name, run.name) == ("b", "a")
+
+
+def test_a_file_is_parsed_once_if_it_is_both(tmp_path, monkeypatch):
+    path = written(
+        tmp_path / "x", {"id": 7, "text": TEXT, "labels": [LABEL], "entity_mentions": [mention(9, 13, "Q1")]}
+    )
+    parsed = []
+    real = elevant_both.articles
+    monkeypatch.setattr(elevant_both, "articles", lambda *given: parsed.append(given) or real(*given))
+    corpus, runs = load_both(str(path), [str(path), str(path)])
+    assert (len(corpus.labels), len(runs), len(runs[0].answers), len(parsed)) == (1, 2, 1, 1)
+
+
+def test_errors_of_both_sides_say_where(tmp_path):
+    first = {"id": 7, "text": TEXT, "entity_mentions": [mention(0, 3)]}
+    for second, found in (
+        ({"id": 8, "text": TEXT, "entity_mentions": [mention(5, 5)]}, r"answer \[5, 5\)"),
+        ({"id": 8, "text": TEXT, "labels": [LABEL | {"span": [5, 5]}]}, r"label \[5, 5\)"),
+        ({"id": 8, "entity_mentions": []}, "no field `text`"),
+        ({"id": 7, "text": TEXT}, "document '7' a second time"),
+    ):
+        path = written(tmp_path / "x", first, second)
+        with pytest.raises(InputError, match=f"x:2: found {found}"):
+            load_both(str(path), [str(path)])
+
+
+def test_answers_without_texts_are_not_both(tmp_path):
+    linked = {"id": 7, "entity_mentions": [mention(0, 3)]}
+    assert not FORMAT.holds_both(Source(str(written(tmp_path / "x", linked))))
+    assert FORMAT.holds_both(Source(str(written(tmp_path / "y", linked, {**linked, "id": 8, "text": TEXT}))))
+
+
+def test_a_linker_that_found_nothing_is_no_second_annotator(tmp_path):
+    articles = [{"id": 7, "title": "", "text": TEXT, "labels": [LABEL]}]
+    run = karat.load_run(written(tmp_path / "linker.ships.linked_articles.jsonl", *articles))
+    assert (run.name, len(run), len(run.answers)) == ("linker", 1, 0)
+    assert len(karat.load_run(written(tmp_path / "ships.benchmark.jsonl", *articles)).answers) == 1
+
+
+@pytest.mark.shared
+def test_results_are_the_same_if_read_once(shared):
+    files = sorted(shared.glob("elevant/results/refined/*.linked_articles.jsonl.gz"))
+    assert len(files) == 19
+    for path in files:
+        corpus, (run,) = load_both(str(path), [str(path)])
+        same(run, karat.load_run(path))
+        gold = karat.load(path)
+        assert (corpus.name, corpus.digest, corpus.skipped) == (gold.name, gold.digest, gold.skipped)
 
 
 def test_recognition():

@@ -12,12 +12,16 @@ from hypothesis import strategies as st
 from karat import InputError
 from karat.kb.folder import read_kb
 
-EXPECTED = "any of redirects.tsv, same_as.tsv, subclass_of.tsv, entities.tsv (also .gz, .zst)"
+EXPECTED = (
+    "any of redirects.tsv, same_as.tsv, subclass_of.tsv, entities.tsv, popular.tsv, demonyms.txt (also .gz, .zst)"
+)
 FILES = {
     "redirects.tsv": "#from\tto\nQ7\tQ6\n\nQ6\tQ5\n",
     "same_as.tsv": "Q5\tdbr:Ada Lovelace\r\n# the other one\r\nQ3\tQ4",
     "subclass_of.tsv": "\ufeffpainter\tperson\n",
-    "entities.tsv": "\ufeff# id\tname\ttypes\nQ5\tAda\tpainter\nQ3\nQ8\t\n",
+    "entities.tsv": '\ufeff# id\tname\ttypes\nQ5\tAda\tpainter|poet\nQ3\nQ8\t\nQ2\t "Ten\t\nQ5\tAda\tpainter|poet\n',
+    "popular.tsv": 'surface\tids\nAda\tQ7|Q3\n# 1\tQ3\n# a remark\n\n#x\tQ8\r\n a \tQ2\n"\tQ2\nsurface\tQ2\n',
+    "demonyms.txt": "# some\nTyrolean\r\n#x\n\n'Ulmer\n",
 }
 
 
@@ -42,6 +46,43 @@ def test_by_hand(tmp_path):
     assert kb.canonical(["Q7", "Q6", "dbr:Ada Lovelace", "Q4", "#from"]) == ["Q5", "Q5", "Q5", "Q3", "#from"]
     assert kb.has(["Q7", "dbr:Ada Lovelace", "Q4", "Q8", "Q9", "Ada"]) == [True, True, True, True, False, False]
     assert kb.hierarchy.above("painter") == {"painter": 0, "person": 1}
+
+
+def test_what_is_known_about_entities(tmp_path):
+    kb = read_kb(folder(tmp_path, FILES))
+    assert kb.names(["Q7", "dbr:Ada Lovelace", "Q3", "Q8", "Q2", "Q1"]) == ["Ada", "Ada", None, None, ' "Ten', None]
+    both = frozenset({"painter", "poet"})
+    assert kb.types(["Q6", "dbr:Ada Lovelace", "Q3", "Q8", "Q2", "Q1"]) == [both, both, None, None, frozenset(), None]
+    assert kb.has(["id", "# id"]) == [False, False]
+
+
+def test_surfaces_are_kept_letter_by_letter(tmp_path):
+    kb = read_kb(folder(tmp_path, FILES))
+    surfaces = ["Ada", "# 1", "#x", " a ", '"', "surface"]
+    ids = [{"Q5", "Q3"}, {"Q3"}, {"Q8"}, {"Q2"}, {"Q2"}, {"Q2"}]  # Q7 redirects to Q5
+    assert kb.popular(surfaces) == ids
+    assert kb.popular(["ada", "a", "# a remark", "", "ids"]) == [None] * 5
+    assert kb.demonyms(["Tyrolean", "#x", "'Ulmer", "# some", "tyrolean", ""]) == [True] * 3 + [False] * 3
+
+
+def test_tables_may_have_a_header(tmp_path):
+    plain = {"entities.tsv": "Q1\tOne\tX\n", "popular.tsv": "one\tQ1\n"}
+    headed = {"entities.tsv": "id\tname\ttypes\nQ1\tOne\tX\n", "popular.tsv": "surface\tids\none\tQ1\n"}
+    assert read_kb(folder(tmp_path, plain)).digest == read_kb(folder(tmp_path, headed, "headed")).digest
+    # Only the first row can be one, and a surface of that name is not mistaken for it.
+    later = {"entities.tsv": "Q1\nid\n", "popular.tsv": "surface\tQ1\nsurface\tQ1\n"}
+    kb = read_kb(folder(tmp_path, later, "later"))
+    assert (kb.has(["id"]), kb.popular(["surface"])) == ([True], [{"Q1"}])
+
+
+def test_without_a_table_nothing_is_known(tmp_path):
+    kb = read_kb(folder(tmp_path, {"redirects.tsv": "Q1\tQ2\n"}))
+    assert (kb.names(["Q1"]), kb.types(["Q1"]), kb.popular(["a"]), kb.demonyms(["a"])) == (
+        [None],
+        [None],
+        [None],
+        [None],
+    )
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
@@ -84,6 +125,29 @@ BAD = {
     "no target": ("redirects.tsv", "Q1\t \n", ":1", "an empty id", "an id"),
     "no id": ("entities.tsv", "# id\nQ1\tAda\n\tBob\n", ":3", "an empty id", "an id"),
     "nothing but a tab": ("same_as.tsv", "a\tb\n\t\n", ":2", "an empty id", "an id"),
+    "four columns": ("entities.tsv", "Q1\tA\tX\tY\n", ":1", "4 columns", "1 to 3 columns: id, name, types"),
+    "an empty type": ("entities.tsv", "# id\nQ1\nQ2\tA\tX||Y\n", ":3", "an empty type", "types"),
+    "an entity again": (
+        "entities.tsv",
+        "Q1\tA\nQ2\tB\nQ1\tC\n",
+        ":3",
+        "'Q1' again, with other facts than at {path}:1",
+        "one row for each id",
+    ),
+    "surface without ids": ("popular.tsv", "a\tQ1\n#b\n", ":2", "1 column", "2 columns: surface, ids"),
+    "surface with a tab": ("popular.tsv", "# a\tb\tQ1\n", ":1", "3 columns", "2 columns: surface, ids"),
+    "blanks for a row": ("popular.tsv", "a\tQ1\n  \n", ":2", "1 column", "2 columns: surface, ids"),
+    "no ids": ("popular.tsv", "surface\tids\na\tQ1\na\tQ1\nb\t\n", ":4", "an empty id", "an id"),
+    "a missing id": ("popular.tsv", "a\tQ1||Q2\n", ":1", "an empty id", "an id"),
+    "no surface": ("popular.tsv", "a\tQ1\n\tQ1\n", ":2", "an empty surface", "a surface"),
+    "a surface again": (
+        "popular.tsv.gz",
+        "a\tQ1|Q2\na\tQ2\n",
+        ":2",
+        "'a' again, with other facts than at {path}:1",
+        "one row for each surface",
+    ),
+    "two columns of demonyms": ("demonyms.txt", "# ok\nDane\tDenmark\n", ":2", "2 columns", "1 column: surface"),
     "two targets": (
         "redirects.tsv",
         "#\nQ1\tQ2\nQ3\tQ2\nQ1\tQ3\n",
@@ -180,6 +244,12 @@ def test_no_folder(tmp_path):
             "same-as.tsv.gz",
             "Rename or convert same-as.tsv.gz to same_as.tsv, or move elsewhere what is no table",
         ),
+        (
+            ["demonym.txt", "entities.tsv", "popular.txt"],
+            "demonym.txt and popular.txt",
+            "Rename or convert demonym.txt to demonyms.txt and popular.txt to popular.tsv, "
+            "or move elsewhere what is no table",
+        ),
     ],
 )
 def test_folders_without_tables_and_misspelt_ones(names, found, remedy, tmp_path):
@@ -190,7 +260,7 @@ def test_folders_without_tables_and_misspelt_ones(names, found, remedy, tmp_path
 
 
 def test_other_files_may_lie_beside_the_tables(tmp_path):
-    names = ["redirects.tsv", "redirects_old.tsv", "entities.jsonl", "names.tsv", "LICENSE"]
+    names = ["redirects.tsv", "redirects_old.tsv", "entities.jsonl", "names.tsv", "same_as_notes.txt", "LICENSE"]
     assert read_kb(folder(tmp_path, dict.fromkeys(names, ""))).has(["Q1"]) is None
 
 
@@ -212,3 +282,16 @@ def test_nothing_but_an_input_error_escapes(tmp_path, file, content):
         read_kb(path)
     except InputError as problem:
         assert str(path / file) in problem.where  # noqa: PT017 - the place is the point
+
+
+@pytest.mark.shared
+def test_no_row_of_a_real_pack_is_lost(shared):
+    path = shared / "elevant" / "kb"
+    kb = read_kb(path)
+    rows = [row.split("\t") for row in (path / "entities.tsv").read_text(encoding="utf-8").split("\n")[1:] if row]
+    assert kb.names([row[0] for row in rows]) == [row[1] for row in rows]
+    assert kb.types([row[0] for row in rows]) == [frozenset(filter(None, row[2].split("|"))) for row in rows]
+    rows = [row.split("\t") for row in (path / "popular.tsv").read_text(encoding="utf-8").split("\n")[1:] if row]
+    assert kb.popular([row[0] for row in rows]) == [set(row[1].split("|")) for row in rows]
+    surfaces = [row for row in (path / "demonyms.txt").read_text(encoding="utf-8").split("\n") if row]
+    assert all(kb.demonyms(surfaces))

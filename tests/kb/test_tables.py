@@ -21,7 +21,36 @@ REDIRECTS = st.dictionaries(st.integers(0, len(IDS) - 2), st.integers(1, len(IDS
 )
 ENTITIES = st.none() | st.lists(ID)
 CLASSES = PAIRS.map(lambda pairs: [pair for pair in pairs if pair[0] < pair[1]])
-TABLES = st.fixed_dictionaries({"redirects": REDIRECTS, "same_as": PAIRS, "subclass_of": CLASSES, "entities": ENTITIES})
+NAMES = st.none() | st.dictionaries(ID, st.sampled_from(["", "Ada", "Bob"]))
+TYPES = st.none() | st.dictionaries(ID, st.frozensets(st.sampled_from(["X", "Y"])))
+SURFACES = ["Ada", "#", " "]
+POPULAR = st.none() | st.dictionaries(st.sampled_from(SURFACES), st.frozensets(ID, min_size=1))
+DEMONYMS = st.none() | st.frozensets(st.sampled_from(SURFACES))
+TABLES = st.fixed_dictionaries(
+    {
+        "redirects": REDIRECTS,
+        "same_as": PAIRS,
+        "subclass_of": CLASSES,
+        "entities": ENTITIES,
+        "names": NAMES,
+        "types": TYPES,
+        "popular": POPULAR,
+        "demonyms": DEMONYMS,
+    }
+)
+
+
+def answers(kb):
+    """Everything that a knowledge base can be asked about the ids and surfaces here."""
+    return (
+        kb.canonical(IDS),
+        kb.has(IDS),
+        dict(kb.hierarchy.superclasses),
+        kb.names(IDS),
+        kb.types(IDS),
+        kb.popular(SURFACES),
+        kb.demonyms(SURFACES),
+    )
 
 
 def connected(pairs):
@@ -92,25 +121,23 @@ def test_redirects_that_never_end_are_refused(redirects):
 @given(TABLES, st.randoms())
 def test_the_order_of_rows_never_matters(tables, rng):
     one = Tables.of(**tables)
+    listed = {name: list(rows.items() if isinstance(rows, dict) else rows or ()) for name, rows in tables.items()}
+    for rows in listed.values():
+        rng.shuffle(rows)
     shuffled = {
-        name: None if rows is None else list(rows.items() if name == "redirects" else rows)
+        name: None if rows is None else dict(listed[name]) if isinstance(rows, dict) else listed[name]
         for name, rows in tables.items()
     }
-    for rows in shuffled.values():
-        rng.shuffle(rows or [])
     shuffled["same_as"] = [pair[::-1] for pair in shuffled["same_as"]]
     two = Tables.of(**shuffled)
-    assert two.canonical(IDS) == one.canonical(IDS)
-    assert two.has(IDS) == one.has(IDS)
-    assert two.hierarchy.superclasses == one.hierarchy.superclasses
+    assert answers(two) == answers(one)
     assert two.digest == one.digest
 
 
 @given(TABLES, TABLES)
 def test_the_digest_is_the_same_exactly_if_all_answers_are(tables, others):
     one, two = Tables.of(**tables), Tables.of(**others)
-    answers = [(kb.canonical(IDS), kb.has(IDS), dict(kb.hierarchy.superclasses)) for kb in (one, two)]
-    assert (one.digest == two.digest) == (answers[0] == answers[1])
+    assert (one.digest == two.digest) == (answers(one) == answers(two))
 
 
 @given(TABLES, st.sampled_from(["redirects", "same_as", "subclass_of", "entities"]))
@@ -119,6 +146,35 @@ def test_the_digest_sees_every_table(tables, changed):
     new = ["new"] if changed == "entities" else [("new", "Q1")]
     old = list(tables[changed].items()) if changed == "redirects" else tables[changed]
     assert Tables.of(**tables | {changed: old + new}).digest != Tables.of(**tables).digest
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"names": {"Q1": "Ada"}}, {"types": {"Q1": []}}, {"popular": {"Ada": ["Q1"]}}, {"demonyms": []}],
+    ids=lambda more: next(iter(more)),
+)
+@given(tables=TABLES)
+def test_the_digest_sees_every_fact(more, tables):
+    without = tables | dict.fromkeys(more)
+    assert Tables.of(**without | more).digest != Tables.of(**without).digest
+
+
+@given(TABLES)
+def test_facts_are_those_of_the_entity_whatever_it_is_called(tables):
+    kb = Tables.of(**tables)
+    canonical = dict(zip(IDS, kb.canonical(IDS), strict=True))
+    names, types = tables["names"] or {}, tables["types"] or {}
+    for id, name, its in zip(IDS, kb.names(IDS), kb.types(IDS), strict=True):
+        same = [other for other in IDS if canonical[other] == canonical[id]]
+        preferred = [canonical[id], *sorted(same)]
+        assert name == next((names[other] for other in preferred if names.get(other)), None)
+        given_types = [types[other] for other in same if other in types]
+        assert its == (frozenset().union(*given_types) if given_types else None)
+    for surface, ids in zip(SURFACES, kb.popular(SURFACES), strict=True):
+        listed = (tables["popular"] or {}).get(surface)
+        assert ids == (None if listed is None else {canonical[id] for id in listed})
+    known = tables["demonyms"]
+    assert kb.demonyms(SURFACES) == [None if known is None else surface in known for surface in SURFACES]
 
 
 @given(TABLES)
@@ -187,6 +243,13 @@ def test_long_chains_need_no_stack():
         ({"same_as": [("A", "B"), (" ", "B")]}, "same_as[1]", "an empty id"),
         ({"subclass_of": [("", "B")]}, "subclass_of[0]", "an empty id"),
         ({"entities": ["A", ""]}, "entities[1]", "an empty id"),
+        ({"names": {"A": "a", "": "b"}}, "names[1]", "an empty id"),
+        ({"types": {"": ["X"]}}, "types[0]", "an empty id"),
+        ({"types": {"A": ["X"], "B": ["X", ""]}}, "types[1]", "an empty type"),
+        ({"popular": {"a": ["A"], "b": []}}, "popular[1]", "an empty id"),
+        ({"popular": {"a": ["A", " "]}}, "popular[0]", "an empty id"),
+        ({"popular": {"": ["A"]}}, "popular[0]", "an empty surface"),
+        ({"demonyms": ["Dane", ""]}, "demonyms[1]", "an empty surface"),
     ],
 )
 def test_what_is_refused(tables, place, found):

@@ -10,7 +10,11 @@ from karat.cli.choices import apart, once
 from karat.cli.columns import aligned
 
 if TYPE_CHECKING:
-    from karat.pipeline.describe import Description
+    from collections.abc import Mapping
+
+    from karat.pipeline.describe import Description, Share
+
+_LISTED = 16
 
 
 @click.command()
@@ -40,13 +44,13 @@ def command(
     """
     import msgspec
 
-    from karat.kb.lexicon import read_lexicon
+    from karat.kb.folder import read_kb
     from karat.pipeline.describe import describe
     from karat.pipeline.load import load
     from karat.storage.files import writing
 
     apart(list(paths), [json_file])
-    lexicon = None if kb is None else read_lexicon(kb)
+    tables = None if kb is None else read_kb(kb)
     found = []
     for path in paths:
         corpus = load(path, format=gold_format)
@@ -56,7 +60,7 @@ def command(
             corpus, counts = stepped(corpus, steps)
             for name, change in counts.items():
                 click.echo(f"{corpus.name}, {name}: {change}", err=True)
-        found.append(describe(corpus, lexicon))
+        found.append(describe(corpus, tables))
     if json_file is not None:
         content = [one.to_dict() for one in found]
         with writing(json_file) as file:
@@ -66,8 +70,19 @@ def command(
 
 
 def _rows(found: list[Description]) -> list[list[str]]:
-    names = list(found[0].numbers)
-    return [[name, *(_shown(one.numbers[name]) for one in found)] for name in names]
+    rows = [[name, *(_shown(one.numbers[name]) for one in found)] for name in found[0].numbers]
+    for name in found[0].columns:
+        shares = [one.columns[name] for one in found]
+        rows.append([f"  {name}", *(_shown_share(share) for share in shares)])
+        if any(share.undecided for share in shares):
+            rows.append(["    undecided", *(f"{share.undecided:,}" for share in shares)])
+    return rows
+
+
+def _shown_share(share: Share) -> str:
+    if share.number is None:
+        return "–"
+    return f"{share.number:,}" if share.percent is None else f"{share.number:,} ({share.percent:.1f} %)"
 
 
 def _shown(value: float | str | None) -> str:
@@ -79,16 +94,29 @@ def _shown(value: float | str | None) -> str:
 def _table(found: list[Description]) -> str:
     lines = [aligned([["", *(one.corpus for one in found)], *_rows(found)])]
     for one in found:
-        for title, counts in (("types", one.types), ("categories", one.categories), ("skipped", one.skipped)):
+        for title, counts in _listed(one).items():
             if counts:
-                shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:12])
-                more = f", and {len(counts) - 12} more" if len(counts) > 12 else ""
+                shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:_LISTED])
+                more = f", and {len(counts) - _LISTED} more" if len(counts) > _LISTED else ""
                 lines.append(f"{one.corpus}, {title}: {shown}{more}")
-    reasons = {
-        reason: [n for n, r in found[0].undefined.items() if r == reason] for reason in found[0].undefined.values()
-    }
+    reasons: dict[str, dict[str, None]] = {}
+    for name, reason in (item for one in found for item in one.undefined.items()):
+        reasons.setdefault(reason, {})[name] = None
     lines += [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
     return "\n".join(lines) + "\n"
+
+
+def _listed(one: Description) -> dict[str, Mapping[str, int]]:
+    """Counts of labels that take a line each."""
+    return {
+        "traits of labels": {name: share.number for name, share in one.traits.items() if share.number},
+        "undecided labels": {name: share.undecided for name, share in one.traits.items() if share.undecided},
+        "mention types of labels": one.mention_types,
+        "labels by their number of words": {f"{count}:": labels for count, labels in one.words.items()},
+        "types": one.types,
+        "categories": one.categories,
+        "skipped": one.skipped,
+    }
 
 
 def _latex(found: list[Description]) -> str:

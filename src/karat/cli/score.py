@@ -1,4 +1,4 @@
-"""`karat score GOLD ANSWERS…`."""
+"""`karat score GOLD [ANSWERS…]`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
 
 @click.command()
 @click.argument("gold")
-@click.argument("answers", nargs=-1, required=True)
+@click.argument("answers", nargs=-1)
 @click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
 @click.option(
     "--match", multiple=True, metavar="R,…", help="Relations: strong, weak, mention, mention-weak, entity, a .py file."
@@ -32,6 +32,12 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
 @click.option("--task", metavar="TASK", help="a2kb, d2kb, c2kb, rc2kb, erec, rt2kb, re, … or BAT's names.")
 @click.option("--threshold", metavar="T", help="Leave out answers with a score below T (>T: of at most T); or oracle.")
+@click.option(
+    "--drop-answers",
+    multiple=True,
+    metavar="RULE",
+    help="Drop answers before scoring: lowercase, non-named (by --kb), type:X, score<T (repeatable).",
+)
 @click.option("--tune-on", metavar="DEV", help="Choose the threshold on this gold standard (best micro F1).")
 @click.option(
     "--tune-answers",
@@ -71,6 +77,7 @@ def command(
     overrides: tuple[str, ...],
     task: str | None,
     threshold: str | None,
+    drop_answers: tuple[str, ...],
     tune_on: str | None,
     tune_answers: tuple[str, ...],
     kb: str | None,
@@ -88,7 +95,8 @@ def command(
 
     GOLD and ANSWERS are files (Karat JSONL or Parquet, also .gz and .zst), - for standard input, or names:
     `demo` is the built-in benchmark and stands for its stored answers too. Several files of answers are shown
-    side by side.
+    side by side. A file that holds both, as ELEVANT's linked articles do, is given once; several such files must
+    have the same gold standard.
 
     \b
     karat score gold.jsonl mine.jsonl
@@ -96,25 +104,28 @@ def command(
     karat score demo demo/noisy --verdicts cases.jsonl
     karat score demo demo --like gerbil --set prefixes=Q
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
+    karat score mine.kore50.linked_articles.jsonl
     """
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
+    from karat.pipeline.drop import needs_text, rules_of
     from karat.pipeline.evaluate import evaluate
-    from karat.pipeline.load import load_both, stored_runs
+    from karat.pipeline.load import inputs
     from karat.pipeline.save import save_results, save_verdicts
 
-    runs = [name for given in answers for name in stored_runs(given)]
-    if [gold, *runs].count("-") > 1:
+    if [gold, *answers].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
-    apart([gold, *runs], [json_file, verdicts_file])
-    choices = chosen(overrides, match=",".join(match) or None, threshold=threshold, task=task)
+    apart([gold, *answers], [json_file, verdicts_file])
+    dropping = ",".join(rule for given in drop_answers for rule in rules_of(given)) or None
+    choices = chosen(overrides, match=",".join(match) or None, threshold=threshold, task=task, drop=dropping)
     if tune_on is not None and "threshold" in choices:
         raise UsageError("--tune-on chooses the threshold, and one is given. Give one of the two.")
+    sides = inputs(gold, answers, gold_format=gold_format, answers_format=answers_format)
+    runs = sides.runs
     if tune_answers and (tune_on is None or len(tune_answers) != len(runs)):
         raise UsageError(f"--tune-answers goes with --tune-on, once for each of the {len(runs)} files of answers.")
-    corpus, loaded = load_both(
-        gold, runs, gold_format=gold_format, answers_format=answers_format, text=verdicts_file is not None
-    )
+    text = verdicts_file is not None or needs_text(rules_of(choices.get("drop", "none")))
+    corpus, loaded = sides.load(text=text)
     tables = None if kb is None else read_kb(kb)
     loaded = named_apart(loaded, runs)
     tuned = _tuned(tune_on, tune_answers, corpus, loaded, like=like, choices=choices, measures=measures, kb=tables)

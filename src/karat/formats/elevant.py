@@ -16,9 +16,9 @@ import msgspec
 
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
-from karat.model.run import Run
 from karat.parsing import elevant_answers, elevant_gold
-from karat.parsing.elevant_articles import NIL, NO_MAPPING, GoldLabel, Place, number_of, told, with_meta
+from karat.parsing.elevant_articles import NIL, NO_MAPPING, GoldLabel, Place, linked, number_of, told, with_meta
+from karat.parsing.elevant_both import read_both
 from karat.parsing.elevant_gold import NOT_COREFERENCE, UNMAPPED
 from karat.spec.format import Bytes, Format
 
@@ -27,16 +27,7 @@ _IMPLIED = {"quantity": "QUANTITY", "datetime": "DATETIME"}
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold documents; the texts are always kept."""
-    return elevant_gold.read_corpus(source, source.stem)
-
-
-def read_run(source: Bytes) -> Run:
-    """The answers in a file that turns out to have mentions of a linker after its first lines."""
-    return elevant_answers.read_run(source, source.stem)
-
-
-def _holds_gold(source: Bytes) -> bool:
-    return b'"entity_mentions"' not in source.data()
+    return elevant_gold.read_corpus(source)
 
 
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
@@ -157,9 +148,11 @@ FORMAT = Format(
     title="ELEVANT benchmark",
     suffix=".benchmark.jsonl",
     recognises=lambda head: told(head) == "gold",
-    holds_gold=_holds_gold,
+    holds_gold=lambda source: not linked(source),  # as answers the labels of linked articles are not meant
     read_corpus=read_corpus,
-    read_run=read_run,
+    read_run=elevant_answers.read_run,
+    holds_both=linked,  # where no mention is in the first lines, they look like a benchmark
+    read_both=read_both,
     write_corpus=write_corpus,
     holds=frozenset({"name", "types", "categories", "kind", "optional", "unit", "parent", "evaluation_span", "meta"}),
     says="Units that are no whole numbers are numbered anew; alternatives of a mention become parts of it.",

@@ -8,7 +8,6 @@ file, though ELEVANT takes the last one.
 
 from __future__ import annotations
 
-import re
 from typing import IO
 
 import msgspec
@@ -17,22 +16,14 @@ from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, EntityId
 from karat.model.run import Run
 from karat.parsing import elevant_answers, elevant_gold
-from karat.parsing.elevant_articles import NIL, Article, EntityMention, Place, number_of, told
+from karat.parsing.elevant_articles import NIL, Article, EntityMention, Place, has_text, number_of, told
+from karat.parsing.elevant_both import read_both
 from karat.spec.format import Bytes, Format
-
-_NAMES = re.compile(r"([^/\\]+)\.([^./\\]+)\.linked_articles\.jsonl")
 
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
     """The gold labels; the texts are always kept."""
-    names = _NAMES.search(source.given)
-    return elevant_gold.read_corpus(source, names[2] if names else source.stem)
-
-
-def read_run(source: Bytes) -> Run:
-    """The answers of the linker."""
-    names = _NAMES.search(source.given)
-    return elevant_answers.read_run(source, names[1] if names else source.stem)
+    return elevant_gold.read_corpus(source)
 
 
 def write_run(run: Run, file: IO[bytes]) -> None:
@@ -67,7 +58,9 @@ FORMAT = Format(
     recognises=lambda head: told(head) == "answers",
     holds_gold=lambda source: False,  # as answers its labels are not meant
     read_corpus=read_corpus,
-    read_run=read_run,
+    read_run=elevant_answers.read_run,
+    holds_both=has_text,
+    read_both=read_both,
     write_run=write_run,
     holds=frozenset({"candidates"}),
     says="Candidates are kept without their scores. Who recognised and linked is written into every mention.",

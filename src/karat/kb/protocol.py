@@ -31,3 +31,22 @@ class KB(Protocol):
 
     def has(self, ids: Sequence[str]) -> list[bool] | None:
         """Whether each id stands for an entity of the knowledge base; None if it has no table of entities."""
+
+    def names(self, ids: Sequence[str]) -> list[str | None]:
+        """The name of each entity; None where it is not known."""
+
+    def types(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
+        """The types of each entity, ids of classes as written; None where they are not known.
+
+        An entity that is known to have none has the empty set. Quantities have the type `QUANTITY`, dates and times
+        the type `DATETIME`.
+        """
+
+    def popular(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
+        """The entities that each surface, letter by letter, most often stands for, as canonical ids.
+
+        Several are equally frequent. None where the surface is not known, which does not say that it has no entity.
+        """
+
+    def demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:
+        """Whether each surface, letter by letter, is a demonym; None if there is no table of demonyms."""

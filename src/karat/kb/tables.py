@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
 from typing import TypeVar
+
+import msgspec
 
 from karat.errors import InputError
 from karat.kb.cycles import refused
@@ -22,7 +25,7 @@ def _in_memory(table: str) -> Where:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """A knowledge base made of tables: redirects, same-as, superclasses and entities.
+    """A knowledge base made of tables: redirects, same-as, superclasses, entities and what is known about them.
 
     Redirects and same-as speak of entities; they do not change the ids of classes.
     """
@@ -31,6 +34,10 @@ class Tables:
     hierarchy: Hierarchy
     _stands_for: Mapping[str, str] = field(repr=False)
     _known: frozenset[str] | None = field(repr=False)
+    _names: Mapping[str, str] = field(repr=False)
+    _types: Mapping[str, frozenset[str]] = field(repr=False)
+    _popular: Mapping[str, frozenset[str]] = field(repr=False)
+    _demonyms: frozenset[str] | None = field(repr=False)
 
     @classmethod
     def of(
@@ -41,13 +48,21 @@ class Tables:
         same_as: Iterable[tuple[str, str]] = (),
         subclass_of: Iterable[tuple[str, str]] = (),
         entities: Iterable[str] | None = None,
+        names: Mapping[str, str] | None = None,
+        types: Mapping[str, Iterable[str]] | None = None,
+        popular: Mapping[str, Iterable[str]] | None = None,
+        demonyms: Iterable[str] | None = None,
         where: Callable[[str], Where] = _in_memory,
     ) -> Tables:
         """The tables, or an `InputError` about their first defect.
 
         Redirects are pairs (from, to), `subclass_of` pairs (class, superclass). Of ids that are the same, the
         smallest as written stands for all, after redirects. Without `entities` nobody can say which ids are known;
-        with an empty table none is. `where` makes the place of a row in messages, for each table by its name.
+        with an empty table none is.
+
+        `names` and `types` are by id: where several ids stand for one entity it has the types of all of them, and the
+        name of the one that stands for all or else of the smallest. `popular` has the most frequent entities by
+        surface. `where` makes the place of a row in messages, for each table by its name.
         """
         moved = _named(redirects.items() if isinstance(redirects, Mapping) else redirects, where("redirects"))
         same = _named(same_as, where("same_as"))
@@ -55,8 +70,17 @@ class Tables:
         stands_for = _united(_ends(moved, where("redirects")), same)
         known = None
         if entities is not None:
-            known = frozenset(stands_for.get(id, id) for (id,) in _named(zip(entities), where("entities")))
-        return cls(name, Hierarchy.of(classes, where=where("subclass_of")), stands_for, known)
+            known = frozenset([stands_for.get(id, id) for id in _filled(entities, where("entities"))])
+        return cls(
+            name,
+            Hierarchy.of(classes, where=where("subclass_of")),
+            stands_for,
+            known,
+            _entity_names(names or {}, stands_for, where("names")),
+            _entity_types(types or {}, stands_for, where("types")),
+            _candidates(popular or {}, stands_for, where("popular")),
+            None if demonyms is None else _surfaces(demonyms, where("demonyms")),
+        )
 
     def canonical(self, ids: Sequence[str]) -> list[str]:
         """For each id the one that stands for the same entity; an unknown id stands for itself."""
@@ -67,13 +91,31 @@ class Tables:
         known = self._known
         return None if known is None else [id in known for id in self.canonical(ids)]
 
+    def names(self, ids: Sequence[str]) -> list[str | None]:
+        """The name of each entity; None where it is not known."""
+        return list(map(self._names.get, self.canonical(ids)))
+
+    def types(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
+        """The types of each entity; None where they are not known, and the empty set where it has none."""
+        return list(map(self._types.get, self.canonical(ids)))
+
+    def popular(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
+        """The canonical ids that each surface most often stands for; None where the surface is not in the table."""
+        return list(map(self._popular.get, surfaces))
+
+    def demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:
+        """Whether each surface is in the table of demonyms; None without table."""
+        known = self._demonyms
+        return [None if known is None else surface in known for surface in surfaces]
+
     @cached_property
     def digest(self) -> str:
         """Eight hexadecimal digits that change with what the tables say, however their rows say it.
 
         It tells versions apart; it is no protection against forgery.
         """
-        total = sum(int.from_bytes(blake2b(row.encode(), digest_size=8).digest()) for row in self._facts())
+        facts = chain(map(str.encode, self._facts()), self._columns())
+        total = sum(int.from_bytes(blake2b(fact, digest_size=8).digest()) for fact in facts)
         return f"{total & 0xFFFFFFFF:08x}"
 
     def _facts(self) -> Iterator[str]:
@@ -83,10 +125,20 @@ class Tables:
         for one, others in self.hierarchy.superclasses.items():
             for other in others:
                 yield f"subclass_of\0{one}\0{other}"
-        if self._known is not None:
-            yield "entities"
-            for id in self._known:
-                yield f"entity\0{id}"
+
+    def _columns(self) -> Iterator[bytes]:
+        """What is known about entities and surfaces, each table as a whole: row by row would take too long."""
+        for table, members in (("entities", self._known), ("demonyms", self._demonyms)):
+            if members is not None:
+                yield msgspec.json.encode((table, sorted(members)))
+        ids = sorted(self._names)
+        if ids:  # nobody can tell an empty table from none, by any answer
+            yield msgspec.json.encode(("names", ids, [self._names[id] for id in ids]))
+        for table, sets in (("types", self._types), ("popular", self._popular)):
+            if sets:
+                listed = {each: sorted(each) for each in set(sets.values())}  # many are the same
+                keys = sorted(sets)
+                yield msgspec.json.encode((table, keys, [listed[sets[key]] for key in keys]))
 
 
 def _named(rows: Iterable[_Row], where: Where) -> list[_Row]:
@@ -94,8 +146,20 @@ def _named(rows: Iterable[_Row], where: Where) -> list[_Row]:
     checked = list(rows)
     for row, ids in enumerate(checked):
         if not all(map(str.strip, ids)):
-            raise InputError(where(row), found="an empty id", expected="an id", remedy="Fill it in, or delete the row")
+            raise _no_id(where(row))
     return checked
+
+
+def _filled(ids: Iterable[str], where: Where) -> list[str]:
+    """The ids, none of which is empty."""
+    checked = list(ids)
+    if not all(map(str.strip, checked)):
+        raise _no_id(where(next(row for row, id in enumerate(checked) if not id.strip())))
+    return checked
+
+
+def _no_id(where: str) -> InputError:
+    return InputError(where, found="an empty id", expected="an id", remedy="Fill it in, or delete the row")
 
 
 def _ends(redirects: Sequence[tuple[str, str]], where: Where) -> dict[str, str]:
@@ -140,3 +204,54 @@ def _united(ends: Mapping[str, str], same: Iterable[tuple[str, str]]) -> dict[st
     stands_for = {id: smallest(end) for id, end in ends.items()}
     stands_for.update((id, smallest(id)) for id in toward)
     return stands_for
+
+
+def _entity_names(names: Mapping[str, str], stands_for: Mapping[str, str], where: Where) -> dict[str, str]:
+    """The name of each entity that has one."""
+    _filled(names, where)
+    found = {id: name for id, name in names.items() if name and id not in stands_for}
+    for id in sorted(names.keys() & stands_for.keys()):
+        if names[id]:
+            found.setdefault(stands_for[id], names[id])
+    return found
+
+
+def _entity_types(
+    types: Mapping[str, Iterable[str]], stands_for: Mapping[str, str], where: Where
+) -> dict[str, frozenset[str]]:
+    """All types of each entity."""
+    _filled(types, where)
+    found: dict[str, frozenset[str]] = {}
+    for row, (id, its) in enumerate(types.items()):
+        each = frozenset(its)
+        if "" in each:
+            raise InputError(where(row), found="an empty type", expected="types", remedy="Fill it in, or leave it out")
+        id = stands_for.get(id, id)
+        found[id] = each | found[id] if id in found else each
+    return found
+
+
+def _candidates(
+    popular: Mapping[str, Iterable[str]], stands_for: Mapping[str, str], where: Where
+) -> dict[str, frozenset[str]]:
+    """The entities of each surface, of which there is at least one."""
+    _surfaces(popular, where)
+    found: dict[str, frozenset[str]] = {}
+    for row, (surface, ids) in enumerate(popular.items()):
+        found[surface] = frozenset([stands_for.get(id, id) for id in ids]) if stands_for else frozenset(ids)
+        if not found[surface] or not all(map(str.strip, found[surface])):
+            raise _no_id(where(row))
+    return found
+
+
+def _surfaces(surfaces: Iterable[str], where: Where) -> frozenset[str]:
+    """The surfaces, none of which is empty."""
+    checked = list(surfaces)
+    if "" in checked:
+        raise InputError(
+            where(checked.index("")),
+            found="an empty surface",
+            expected="a surface",
+            remedy="Fill it in, or delete the row",
+        )
+    return frozenset(checked)

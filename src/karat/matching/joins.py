@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,13 @@ def overlapping(gold: Items, answers: Items) -> Pairs:
 
 
 def same_span(gold: Items, answers: Items, pairs: Pairs) -> Bools:
-    """Which pairs have equal start and end."""
-    same: Bools = gold.start[pairs.gold] == answers.start[pairs.answer]
-    same &= gold.end[pairs.gold] == answers.end[pairs.answer]
+    """Which pairs have equal start and end, as they are or (where spans are) widened to words."""
+    left, right = [(gold.start, gold.end)], [(answers.start, answers.end)]
+    if gold.words is not None and answers.words is not None:
+        left, right = [*left, gold.words], [*right, answers.words]
+    same = np.zeros(len(pairs.gold), np.bool_)
+    for one, other in product(left, right):
+        same |= (one[0][pairs.gold] == other[0][pairs.answer]) & (one[1][pairs.gold] == other[1][pairs.answer])
     return same
 
 
@@ -65,9 +70,11 @@ def same_types(gold: Items, answers: Items, pairs: Pairs) -> Bools:
 
 
 def same_entity(gold: Items, answers: Items, pairs: Pairs) -> Bools:
-    """Which pairs are linked to the same entity, or both to NIL."""
+    """Which pairs are linked to the same entity, or both to NIL, or are the same kind of value where kinds count."""
     left, right = gold.entity[pairs.gold], answers.entity[pairs.answer]
     same: Bools = (left == right) & (left != NO_LINK)
+    if gold.kind is not None and answers.kind is not None:
+        same |= (gold.kind[pairs.gold] > 0) & (gold.kind[pairs.gold] == answers.kind[pairs.answer])
     if gold.same_as is not None or answers.same_as is not None:
         open_pairs = np.flatnonzero(~same & (left >= 0) & (right >= 0))
         same[open_pairs] = _share_an_id(

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from karat.errors import KaratError
 from karat.matching.assign import Edges, Preferences, assign, first_in_file, most_wanted
-from karat.matching.policy import FAIR, AnswerState, GoldState, lookup
+from karat.matching.policy import TABLE, AnswerState, GoldState
 from karat.matching.segment import segment
 from karat.model.columns import NO_LINK, Bools, Floats, Ints, Longs
 from karat.model.items import Answers, Gold, Items, Pairs
-from karat.model.verdict import Outcome, Verdicts
+from karat.model.verdict import Outcome, Tree, Verdicts
 from karat.spec.relation import Relation
 
-_FAIR = lookup(FAIR)
+_Found = TypeVar("_Found")
 
 
 class _Cases(NamedTuple):
@@ -28,26 +28,28 @@ class _Cases(NamedTuple):
 
 
 class Located:
-    """The pairs at the same place in one block: found once for all relations that look at the same items."""
+    """What stands at the same place in one block: found once for all views that look at the same items."""
 
     def __init__(self) -> None:
         # The items are kept beside what was found for them, so that identity stays meaningful.
-        self._found: list[tuple[tuple[object, ...], Items, Items, Pairs]] = []
+        self._found: list[tuple[tuple[object, ...], Items, Items, Any]] = []
 
     def pairs(self, gold: Items, answers: Items, relation: Relation) -> Pairs:
         """The pairs that stand at the same place under a relation."""
         find, place = relation.located, relation.place
-        candidates = self._once((find,), gold, answers, lambda: find(gold, answers))
+        candidates = self.once((find,), gold, answers, lambda: find(gold, answers))
         if place is None:
             return candidates
-        return self._once((find, place), gold, answers, lambda: candidates.where(place(gold, answers, candidates)))
+        return self.once((find, place), gold, answers, lambda: candidates.where(place(gold, answers, candidates)))
 
-    def _once(self, rule: tuple[object, ...], gold: Items, answers: Items, find: Callable[[], Pairs]) -> Pairs:
-        for known, of_gold, of_answers, pairs in self._found:
+    def once(self, rule: tuple[object, ...], gold: Items, answers: Items, find: Callable[[], _Found]) -> _Found:
+        """What a rule finds for these very items."""
+        for known, of_gold, of_answers, found in self._found:
             if known == rule and of_gold is gold and of_answers is answers:
-                return pairs
-        self._found.append((rule, gold, answers, find()))
-        return self._found[-1][-1]
+                return cast("_Found", found)
+        found = find()
+        self._found.append((rule, gold, answers, found))
+        return found
 
 
 def verdicts(
@@ -79,12 +81,13 @@ def verdicts(
         matched, (taken, outcome) = candidates, _SHARED[assignment](candidates, state, prefer)
     else:
         matched = taken = candidates.take(assign(candidates, prefer, assignment))
-        outcome = _FAIR[state[matched.label], AnswerState.RIGHT]
+        outcome = TABLE[state[matched.label], AnswerState.RIGHT]
     wrong = _wrong_links(located.take(~right), matched, gold, prefer)
     free = _Cases(taken.label, taken.answer, outcome)
     cases = _with_leftovers(free, matched, wrong, located, gold, answers, state, in_play)
+    tree = None
     if parts:
-        cases = _speaking_for_roots(cases, parts, gold, state, matched)
+        cases, tree = _speaking_for_roots(cases, parts, gold, state, matched)
     credit = None
     if relation.credit is not None or relation.graded:
         credit = np.ones((len(cases.label), 2))
@@ -106,6 +109,7 @@ def verdicts(
         answers.items.row,
         credit,
         relation.credit is not None,
+        tree,
     )
 
 
@@ -165,7 +169,7 @@ def _members(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edges, Int
     counts_both[most_wanted(edges.take(by_answer), prefer, edges.unit[by_answer])] = True
     others = by_unit[~np.isin(edges.unit[by_unit], edges.unit[by_answer])]
     places = np.concatenate([by_answer, others])
-    outcome = _FAIR[state[edges.label[places]], AnswerState.RIGHT]
+    outcome = TABLE[state[edges.label[places]], AnswerState.RIGHT]
     counted = np.where(counts_both, Outcome.TP, Outcome.MATCHED_ANSWER)
     counted = np.concatenate([counted, np.full(len(others), Outcome.MATCHED_GOLD)]).astype(np.int32)
     return edges.take(places), np.where(outcome == Outcome.TP, counted, outcome)
@@ -176,7 +180,7 @@ def _right_answers(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edge
     by_answer = most_wanted(edges, prefer, edges.answer)
     by_unit = most_wanted(edges, prefer, edges.unit)
     others = by_unit[~np.isin(edges.unit[by_unit], edges.unit[by_answer])]
-    outcome = _FAIR[state[edges.label[by_answer]], AnswerState.RIGHT]
+    outcome = TABLE[state[edges.label[by_answer]], AnswerState.RIGHT]
     places = np.concatenate([by_answer, others])
     return edges.take(places), np.concatenate([outcome, np.full(len(others), Outcome.IGNORED)]).astype(np.int32)
 
@@ -188,7 +192,7 @@ def _first_answers(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edge
     again = np.setdiff1d(by_unit, once)
     spare = first_in_file(edges, prefer, edges.answer)
     spare = spare[~np.isin(edges.answer[spare], edges.answer[once])]
-    outcome = _FAIR[state[edges.label[once]], AnswerState.RIGHT]
+    outcome = TABLE[state[edges.label[once]], AnswerState.RIGHT]
     ignored = np.full(len(again) + len(spare), Outcome.IGNORED)
     return edges.take(np.concatenate([once, again, spare])), np.concatenate([outcome, ignored]).astype(np.int32)
 
@@ -232,6 +236,8 @@ def _with_leftovers(
     spare = np.ones(len(answers.items), np.bool_)
     spare[matched.answer] = False
     spare[wrong.answer] = False
+    if answers.items.outside is not None:  # they count only where they match a mention
+        spare &= ~answers.items.outside
     labels, extra = np.flatnonzero(missing), np.flatnonzero(spare)
     at = np.full(len(answers.items), GoldState.NONE)
     if gold.without_link:  # any number of answers may stand on a span without link
@@ -242,9 +248,9 @@ def _with_leftovers(
         np.concatenate(
             [
                 free.outcome,
-                _FAIR[state[wrong.label], AnswerState.WRONG],
-                _FAIR[state[labels], AnswerState.NONE],
-                _FAIR[at[extra], AnswerState.WRONG],
+                TABLE[state[wrong.label], AnswerState.WRONG],
+                TABLE[state[labels], AnswerState.NONE],
+                TABLE[at[extra], AnswerState.WRONG],
             ]
         ),
     )
@@ -252,18 +258,24 @@ def _with_leftovers(
 
 def _speaking_for_roots(
     cases: _Cases, parts: dict[int, tuple[int, ...]], gold: Gold, state: Ints, matched: Edges
-) -> _Cases:
+) -> tuple[_Cases, Tree]:
     """Let each root that is scored by its parts count once: found if no required part of it is missing."""
     found = set(matched.unit.tolist())
     roots = np.array(list(parts), np.int64)
     complete = [all(unit in found or state[unit] != GoldState.REQUIRED for unit in units) for units in parts.values()]
-    outcome = _FAIR[state[roots], np.where(complete, AnswerState.RIGHT, AnswerState.NONE)]
+    outcome = TABLE[state[roots], np.where(complete, AnswerState.RIGHT, AnswerState.NONE)]
     speaking = [unit for units in parts.values() for unit in units]
     is_part = (cases.label >= 0) & np.isin(gold.unit[cases.label], speaking)
     is_wrong = (cases.outcome == Outcome.WRONG_LINK) | (cases.outcome == Outcome.FP)
     own = np.where(is_part, np.where(is_wrong, Outcome.FP, Outcome.PART), cases.outcome)
-    return _Cases(
+    spoken = _Cases(
         np.concatenate([cases.label, roots]),
         np.concatenate([cases.answer, np.full(len(roots), -1)]),
         np.concatenate([own, outcome]).astype(np.int32),
     )
+    tree = Tree(
+        factor=np.append(np.ones(len(is_part), np.bool_), np.zeros(len(roots), np.bool_)),
+        part=np.append(is_part, np.zeros(len(roots), np.bool_)),
+        own=np.append(cases.outcome, np.full(len(roots), Outcome.IGNORED)).astype(np.int32),
+    )
+    return spoken, tree

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.errors import InputError
+from karat.errors import InputError, UsageError
 from karat.matching.reading import Codes, Reading, renamed
+from karat.matching.trees import Trees, trees
+from karat.matching.widening import widened
 from karat.model import check
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions
 from karat.model.corpus import Corpus
 from karat.model.items import Answers, Gold, Items, Lists
 from karat.model.run import Run
+
+KINDS = {1: "QUANTITY", 2: "DATETIME"}
+"""The kinds of values, by their code in `Items.kind`, as types say them."""
 
 BLOCK = 5_000
 """Documents per block: arrays that stay in the processor's cache."""
@@ -65,25 +72,27 @@ class Pairing:
             None if self.gold_same is None else self.gold_same.take(np.arange(low, high)),
             None if self._types is None else self._types[0].take(np.arange(low, high)),
             None if self._clusters is None else self._clusters[0][rows],
+            kind=None if self._kinds is None else self._kinds[0][rows],
         )
+        items = self._widened(items)
         unit, parent, optional = units.unit[rows] - low, units.parent[rows], units.optional[rows]
         if self.reading.separate:
             unit, parent = np.arange(high - low), np.full(high - low, -1)
         if self.reading.required:
             optional = np.zeros(high - low, np.bool_)
         gold = Gold(items, unit, np.where(parent < 0, -1, parent - low), optional)
-        stay = self._inside(items)
+        stay = self._counting(items)
         if self._gold_again is not None:
             stay &= ~self._gold_again[rows]
         return gold if stay.all() else kept(gold, stay)
 
     def answers(self, first: int, last: int) -> Answers:
         """The answers to some documents that lie inside the evaluation span; repeated ones if they count."""
-        items = self._answered(first, last)
+        items = self._widened(self._answered(first, last))
         score = self._score[items.row]
         if self._spans is None and self._again is None:
             return Answers(items, score)
-        stay = self._inside(items)
+        stay = self._counting(items)
         if self._again is not None:
             stay &= ~self._again[items.row]
         return Answers(items.take(stay), score[stay])
@@ -104,6 +113,7 @@ class Pairing:
             None if self.answer_same is None else self.answer_same.take(places),
             None if self._types is None else self._types[1].take(places),
             None if self._clusters is None else self._clusters[1][rows],
+            kind=None if self._kinds is None else self._kinds[1][rows],
         )
 
     @cached_property
@@ -117,7 +127,7 @@ class Pairing:
         labels_outside = answers_outside = 0
         if self._spans is not None:
             labels_outside = len(corpus.labels) - len(self.gold(0, len(corpus)).unit)
-            answers_outside = int((~self._inside(self._answered(0, len(corpus)))).sum())
+            answers_outside = int((~self._inside(self._answered(0, len(corpus)))).sum())  # matched or not
         counts = {
             "unanswered documents": len(corpus) - int(known.sum()),
             "failed documents": failed,
@@ -197,8 +207,78 @@ class Pairing:
         return codes[0], codes[1]
 
     @cached_property
+    def trees(self) -> Trees:
+        """How the gold labels hang together, where every label is judged."""
+        return trees(self.corpus.labels, self.corpus.units)
+
+    @property
+    def nameless(self) -> int:
+        """The code of a link without id, where that is an entity; else there is no such link."""
+        return (
+            int(pc.index(self.names, pa.scalar("", pa.string())).as_py())
+            if self.reading.unlinked_is_entity
+            else NO_LINK
+        )
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The texts of the corpus."""
+        if not self.corpus.has_text:
+            raise UsageError(f"{self.corpus.name} was loaded without its texts. Load it again with text=True.")
+        texts: list[str] = self.corpus.table.column("text").to_pylist()
+        return texts
+
+    @cached_property
+    def gold_kind(self) -> Ints:
+        """Which labels are quantities and which datetimes, as codes of `KINDS`."""
+        labels = self.corpus.labels
+        kinds = np.zeros(len(labels), np.int32)
+        types, named = labels.field("types"), labels.field("kind")
+        for code, kind in reversed(KINDS.items()):
+            if types is not None:
+                lengths = types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+                owner = np.repeat(np.arange(len(kinds)), lengths)
+                kinds[owner[pc.equal(types.flatten(), kind).to_numpy(zero_copy_only=False)]] = code
+            if named is not None:
+                kinds[pc.equal(named, kind.lower()).fill_null(False).to_numpy(zero_copy_only=False)] = code
+        return kinds
+
+    @cached_property
+    def answer_kind(self) -> Ints:
+        """Which answers lead to quantities and which to datetimes, as far as anybody says."""
+        by_code = np.zeros(len(self.names) + 2, np.int32)
+        if self.reading.kinds is not None:
+            for code, types in enumerate(self.reading.kinds.types(self.names.to_pylist())):
+                by_code[code] = next((kind for kind, name in KINDS.items() if name in (types or ())), 0)
+        return by_code[self.answer_entity]
+
+    @property
+    def _kinds(self) -> tuple[Ints, Ints] | None:
+        return None if self.reading.kinds is None else (self.gold_kind, self.answer_kind)
+
+    @cached_property
+    def hyperlinks(self) -> dict[int, set[tuple[int, int]]]:
+        """The spans of links in the source of each document that has any, where its metadata say so."""
+        if "meta" not in self.corpus.table.column_names:
+            return {}
+        given = pc.map_lookup(self.corpus.table.column("meta").combine_chunks(), "hyperlinks", "first")
+        decode = msgspec.json.Decoder(list[tuple[tuple[int, int], Any]]).decode
+        return {
+            document: {span for span, _ in decode(text)}
+            for document, text in enumerate(given.to_pylist())
+            if text is not None
+        }
+
+    @cached_property
     def _score(self) -> Floats:
         return self.run.answers.score()
+
+    @cached_property
+    def evaluated(self) -> tuple[list[int], list[int]]:
+        """Where the evaluation span of each document begins and ends."""
+        if self._spans is None:
+            return [0] * len(self.corpus), self.corpus.lengths.tolist()
+        return self._spans[0].tolist(), self._spans[1].tolist()
 
     @cached_property
     def _spans(self) -> tuple[Longs, Longs] | None:
@@ -214,6 +294,19 @@ class Pairing:
         start, end = np.zeros(len(sizes), np.int64), self.corpus.lengths.copy()
         start[given], end[given] = flat[:, 0], flat[:, 1]
         return start, end
+
+    def _widened(self, items: Items) -> Items:
+        """The items with what the reading asks of their spans."""
+        if self.reading.span_of_unmatched and self._spans is not None:
+            items = replace(items, outside=~self._inside(items))
+        if not self.reading.words or not len(items):
+            return items
+        first, last = int(items.document[0]), int(items.document[-1]) + 1
+        return replace(items, words=widened(self.texts[first:last], items.document - first, items.start, items.end))
+
+    def _counting(self, items: Items) -> Bools:
+        """Which items may count at all."""
+        return np.ones(len(items), np.bool_) if self.reading.span_of_unmatched else self._inside(items)
 
     def _inside(self, items: Items) -> Bools:
         if self._spans is None:

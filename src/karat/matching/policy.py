@@ -55,3 +55,7 @@ def lookup(table: dict[tuple[GoldState, AnswerState], Outcome]) -> NDArray[np.in
     for (gold, answer), outcome in table.items():
         array[gold, answer] = outcome
     return array
+
+
+TABLE = lookup(FAIR)
+"""The default as an array."""

@@ -22,7 +22,8 @@ class Reading:
     """The choices that decide what the items are, before any is selected.
 
     `prefixes` are those of the knowledge base where ids outside of it are emerging entities; `typed` and `clustered`
-    say that some view looks at types or at clusters.
+    say that some view looks at types or at clusters; `kinds` is who says which entities are quantities and datetimes,
+    where these are compared by kind.
     """
 
     kb: KB | None = field(default=None, compare=False)
@@ -34,11 +35,15 @@ class Reading:
     required: bool = False
     typed: bool = False
     clustered: bool = False
+    words: bool = False
+    unlinked_is_entity: bool = False
+    span_of_unmatched: bool = False
+    kinds: KB | None = field(default=None, compare=False)
 
     @property
     def renames(self) -> bool:
         """Whether entity codes change at all."""
-        return self.kb is not None or self.prefixes is not None or self.unlinked_is_nil
+        return self.kb is not None or self.prefixes is not None or self.unlinked_is_nil or self.unlinked_is_entity
 
 
 def reading(choices: Mapping[str, str], kb: KB | None, *, typed: bool, clustered: bool) -> Reading:
@@ -53,6 +58,10 @@ def reading(choices: Mapping[str, str], kb: KB | None, *, typed: bool, clustered
         required=choices["optional"] == "required",
         typed=typed,
         clustered=clustered,
+        words=choices["spans"] == "words",
+        unlinked_is_entity=choices["unlinked"] == "entity",
+        span_of_unmatched=choices["span"] == "unmatched",
+        kinds=kb if choices["quantities"] == "kind" else None,
     )
 
 
@@ -70,7 +79,12 @@ def renamed(names: Arrow, sides: tuple[Codes, Codes], how: Reading) -> tuple[Arr
         names, code = _canonical(names, how.kb, alike=how.alike)
         sides = _mapped(sides[0], code), _mapped(sides[1], code)
     if how.unlinked_is_nil:
-        sides = _linked(sides[0]), _linked(sides[1])
+        sides = _linked(sides[0], NIL), _linked(sides[1], NIL)
+    if how.unlinked_is_entity:
+        known = pc.index(names, pa.scalar("", pa.string())).as_py()
+        nameless = known if known >= 0 else len(names)
+        names = names if known >= 0 else pa.concat_arrays([names, pa.array([""])])
+        sides = _linked(sides[0], nameless), _linked(sides[1], nameless)
     if how.prefixes is not None:
         inside = np.zeros(len(names), np.bool_)
         for prefix in how.prefixes:
@@ -99,8 +113,8 @@ def _mapped(side: Codes, code: Ints) -> Codes:
     return Codes(kept[side.entity], None if same is None else Lists(same.offsets, kept[same.values]))
 
 
-def _linked(side: Codes) -> Codes:
-    return Codes(np.where(side.entity == NO_LINK, np.int32(NIL), side.entity), side.same_as)
+def _linked(side: Codes, code: int) -> Codes:
+    return Codes(np.where(side.entity == NO_LINK, np.int32(code), side.entity), side.same_as)
 
 
 def _emerging(side: Codes, inside: Bools) -> Codes:

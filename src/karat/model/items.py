@@ -33,8 +33,9 @@ class Items:
 
     `row` is the place in the corpus's labels or the run's answers. `entity` holds codes that mean the same on
     both sides (`names[code]` is the id), `NIL` or `NO_LINK`. `same_as` lists further ids of the same entity, `types`
-    the types, in codes of both sides too; `cluster` tells clusters apart, those of NIL included. The last two are
-    there only where a view looks at them.
+    the types, in codes of both sides too; `cluster` tells clusters apart, those of NIL included; `words` are the spans
+    widened to whole words; `kind` tells quantities and datetimes from all else, which is 0; `outside` marks what lies
+    outside the evaluation span and counts only where it is matched. These are there only where somebody looks at them.
     """
 
     row: Longs
@@ -46,6 +47,9 @@ class Items:
     same_as: Lists | None = None
     types: Lists | None = None
     cluster: Ints | None = None
+    words: tuple[Ints, Ints] | None = None
+    kind: Ints | None = None
+    outside: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -63,6 +67,9 @@ class Items:
             None if self.same_as is None else self.same_as.take(places),
             None if self.types is None else self.types.take(places),
             None if self.cluster is None else self.cluster[places],
+            None if self.words is None else (self.words[0][places], self.words[1][places]),
+            None if self.kind is None else self.kind[places],
+            None if self.outside is None else self.outside[places],
         )
 
 

@@ -77,11 +77,17 @@ class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Group(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One value of a label in one view: what it counts, and its measures without the name of the view.
 
-    `note` says why precision is unknown, where the answers do not carry the label.
+    `note` says why precision is unknown, where the answers do not carry the label. An error category has `errors` out
+    of a `total` (None where that cannot be said) instead of counts, and says how many cases are `undecided` for want
+    of facts.
     """
 
-    counts: Counted
+    counts: Counted | None = None
     note: str | None = None
+    errors: int | None = None
+    total: int | None = None
+    undecided: int = 0
+    intervals: dict[str, tuple[float, float]] = {}
 
 
 class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from karat.model.columns import Floats, Ints, Longs
+from karat.model.columns import Bools, Floats, Ints, Longs
 
 
 class Weights(NamedTuple):
@@ -61,13 +61,25 @@ _TABLE = np.array([WEIGHTS[outcome] for outcome in Outcome], np.float64)
 _TABLE_PER_ITEM = np.array([PER_ITEM[outcome] for outcome in Outcome], np.float64)
 
 
+class Tree(NamedTuple):
+    """What cases are beside others, where a mention may be segmented in several ways.
+
+    `part`: the label is below another one, which speaks for it. `factor`: the case counts as itself; a mention does
+    not if its parts speak for it. `own` is the outcome before anybody spoke for another.
+    """
+
+    factor: Bools
+    part: Bools
+    own: Ints
+
+
 @dataclass(frozen=True, slots=True)
 class Verdicts:
     """One row per case, as places in a block of documents; -1 is none.
 
     `gold` and `answer` give them as rows of the corpus's labels and the run's answers. `credit` is how right a match
     is where a relation grants partial credit, for precision and for recall; None means 1 throughout. `per_item`: the
-    scores are means over items (see `PER_ITEM`).
+    scores are means over items (see `PER_ITEM`). `tree` is None where no mention has parts.
     """
 
     document: Ints
@@ -78,6 +90,7 @@ class Verdicts:
     answer_rows: Longs
     credit: Floats | None = None
     per_item: bool = False
+    tree: Tree | None = None
 
     @property
     def gold(self) -> Longs:
@@ -91,6 +104,18 @@ class Verdicts:
 
     def __len__(self) -> int:
         return len(self.document)
+
+    def where(self, mask: Bools) -> Verdicts:
+        """Some of the cases."""
+        return replace(
+            self,
+            document=self.document[mask],
+            outcome=self.outcome[mask],
+            label_place=self.label_place[mask],
+            answer_place=self.answer_place[mask],
+            credit=None if self.credit is None else self.credit[mask],
+            tree=None if self.tree is None else Tree(*(column[mask] for column in self.tree)),
+        )
 
     def weights(self) -> Floats:
         """The four weights of every case, one column each in the order of `Weights`."""
@@ -138,4 +163,16 @@ def joined(parts: list[Verdicts]) -> Verdicts:
         answer[has_answer],
         np.concatenate(graded) if graded else None,
         any(part.per_item for part in parts),
+        _joined_trees(parts),
     )
+
+
+def _joined_trees(parts: list[Verdicts]) -> Tree | None:
+    if all(part.tree is None for part in parts):
+        return None
+    trees = [part.tree or _flat(part) for part in parts]
+    return Tree(*(np.concatenate(column) for column in zip(*trees, strict=True)))
+
+
+def _flat(cases: Verdicts) -> Tree:
+    return Tree(np.ones(len(cases), np.bool_), np.zeros(len(cases), np.bool_), cases.outcome)

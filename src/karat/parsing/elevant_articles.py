@@ -6,9 +6,11 @@ document, and are counted where they belong to a label or mention.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, TypeAlias
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -33,6 +35,8 @@ Marked: TypeAlias = list[tuple[Place, str]]
 """Spans with a title each."""
 
 _OTHER = "other fields of the article"
+_NAMES = re.compile(r"([^/\\]+)\.([^./\\]+)\.linked_articles\.jsonl")
+_TEXT = re.compile(rb'"text"\s*:')
 
 
 class PlainLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -173,6 +177,30 @@ def number_of(name: str) -> int | str:
     return int(name) if name.isascii() and name.isdigit() and name == str(int(name[:18])) else name
 
 
+class Names(NamedTuple):
+    """How a linker and the benchmark that it was run on are called."""
+
+    linker: str
+    benchmark: str
+
+
+def names_of(source: Bytes) -> Names:
+    """The names in that of a file, which ELEVANT calls `LINKER.BENCHMARK.linked_articles.jsonl`."""
+    found = _NAMES.search(source.given)
+    return Names(found[1], found[2]) if found else Names(source.stem, source.stem)
+
+
+def linked(source: Bytes) -> bool:
+    """Whether a linker was run on the articles: one has mentions, or the file is named as if some could have."""
+    return _NAMES.search(source.given) is not None or b'"entity_mentions"' in source.data()
+
+
+def has_text(source: Bytes) -> bool:
+    """Whether any article has a text, as those have that carry gold labels."""
+    return _TEXT.search(source.opening) is not None or _TEXT.search(source.data()) is not None
+
+
+@lru_cache(maxsize=4)  # since two formats ask about the same file
 def told(opening: bytes) -> Literal["gold", "answers"] | None:
     """Whether the first lines are articles, and if so, whether a linker has marked mentions in them."""
     found = first_objects(opening)

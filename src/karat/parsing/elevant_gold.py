@@ -21,7 +21,7 @@ from karat.errors import InputError
 from karat.model.arrow import Arrow
 from karat.model.columns import Bools, Longs
 from karat.model.corpus import Corpus
-from karat.parsing.elevant_articles import NIL, NO_MAPPING, Article, PlainArticle, articles, meta_of
+from karat.parsing.elevant_articles import NIL, NO_MAPPING, Article, PlainArticle, articles, meta_of, names_of
 from karat.parsing.elevant_trees import tie, untied
 from karat.parsing.json_blocks import Block, nothing
 from karat.spec.format import Bytes
@@ -34,31 +34,56 @@ UNMAPPED = "nil:no-mapping"
 
 _UNLINKED = "labels without entity id (read as without link)"
 _DESCRIBES = "coreference labels that also describe (read as optional)"
-_KINDS = (None, "quantity", "datetime", "descriptive", "coreference")
+_KINDS = pa.array([None, "quantity", "datetime", "descriptive", "coreference"], pa.string())
+# A scalar whose type is given is made many times faster.
+_NULL, _EMPTY, _NO_MAPPING = (pa.scalar(value, pa.string()) for value in (None, "", NO_MAPPING))
+_NO_ENTITY = pa.array([NIL, NO_MAPPING], pa.string())
 _PLAIN = ("id", "entity_id", "name", "type")
 _FULL = ("parent", "children", "optional", "desc", "coref", "categories")
 _MANY = 20_000  # labels and documents at a time
 
 
-def read_corpus(source: Bytes, name: str) -> Corpus:
+def read_corpus(source: Bytes) -> Corpus:
     """The documents of a file with their gold labels."""
     skipped: Counter[str] = Counter()
-    tables: list[Arrow] = []
-    numbers: list[int] = []
-    batch: _Batch | None = None
+    found = Gold(source)
     for block in articles(source, skipped):
+        found.add(block)
+    return found.corpus(names_of(source).benchmark, skipped)
+
+
+@dataclass
+class Gold:
+    """The gold labels of a file, to be taken in block by block."""
+
+    source: Bytes
+    tables: list[Arrow] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    batch: _Batch | None = None
+
+    def add(self, block: Block[PlainArticle]) -> None:
+        """Take in the labels of some articles."""
         full = isinstance(block.objects[0], Article)
+        batch = self.batch
         if batch is not None and (batch.full != full or len(batch.fields["id"]) + len(batch.numbers) > _MANY):
-            tables.append(_table(batch, source.label, skipped))
+            self.tables.append(_table(batch, self.source.label, self.skipped))
             batch = None
-        batch = batch or _Batch(full)
-        batch.add(block)
-        numbers.extend(block.numbers)
-    if batch is None:
-        raise nothing(source)
-    table = pa.concat_tables([*tables, _table(batch, source.label, skipped)])
-    corpus = Corpus.checked(table, name=name, about={}, where=lambda row: f"{source.label}:{numbers[row]}")
-    return replace(corpus, skipped={what: count for what, count in skipped.items() if count})
+        self.batch = batch or _Batch(full)
+        self.batch.add(block)
+        self.numbers.extend(block.numbers)
+
+    def corpus(self, name: str, skipped: Mapping[str, int]) -> Corpus:
+        """All that was taken in; `skipped` is what was left out before."""
+        if self.batch is None:
+            raise nothing(self.source)
+        table = pa.concat_tables([*self.tables, _table(self.batch, self.source.label, self.skipped)])
+        corpus = Corpus.checked(table, name=name, about={}, where=self._where)
+        counts = Counter(skipped) + self.skipped
+        return replace(corpus, skipped=dict(counts))
+
+    def _where(self, row: int) -> str:
+        return f"{self.source.label}:{self.numbers[row]}"
 
 
 @dataclass
@@ -130,20 +155,19 @@ def _labels(batch: _Batch, offsets: Longs, where: Callable[[int], str], skipped:
     flags = _flags(fields) if batch.full else _Flags(*np.zeros((4, count), np.bool_))
     written = _strings(fields["entity_id"])
     types, quantity, datetime = _types(fields["type"])
-    known = pc.invert(pc.is_in(written, pa.array([NIL, NO_MAPPING])))
-    unmapped = _true(pc.equal(written, NO_MAPPING))
+    unmapped = _true(pc.equal(written, _NO_MAPPING))
     kinds = np.select([flags.refers, flags.describes, quantity, datetime], [4, 3, 1, 2], 0)
     skipped[_UNLINKED] += written.null_count
     skipped[_DESCRIBES] += int(np.sum(flags.refers & flags.describes))
     columns = {
         "start": pa.array(start),
         "end": pa.array(end),
-        "entity": pc.if_else(known, written, pa.scalar(None, pa.string())),
+        "entity": pc.if_else(pc.is_in(written, _NO_ENTITY), _NULL, written),
         "linked": written.is_valid(),
         "name": _strings(fields["name"]),
         "types": types,
         "categories": _categories(fields["categories"], flags.denied, unmapped, ties.marks),
-        "kind": pa.array(_KINDS, pa.string()).take(pa.array(kinds)),
+        "kind": _KINDS.take(pa.array(kinds)),
         "optional": pa.array(flags.optional | flags.describes | quantity | datetime),
         "unit": _names(ties.unit),
         "parent": _names(ties.parent),
@@ -154,7 +178,7 @@ def _labels(batch: _Batch, offsets: Longs, where: Callable[[int], str], skipped:
 def _strings(values: list[str | None]) -> Arrow:
     """Null where a string is empty."""
     written = pa.array(values, pa.string())
-    return pc.if_else(pc.equal(written, ""), pa.scalar(None, pa.string()), written)
+    return pc.if_else(pc.equal(written, _EMPTY), _NULL, written) if "" in values else written
 
 
 def _flags(fields: Mapping[str, list[Any]]) -> _Flags:

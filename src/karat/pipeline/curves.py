@@ -18,7 +18,7 @@ from karat.model.corpus import Corpus
 from karat.model.result import Counted, counted
 from karat.model.run import Run
 from karat.model.signature import Signature
-from karat.pipeline.evaluate import setting
+from karat.pipeline.setting import setting
 from karat.pipeline.sweep import Curve, curve_of, threshold_at, tried
 from karat.spec.empty import EMPTY
 from karat.spec.task import TASKS

@@ -4,138 +4,43 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from karat.errors import UnknownNameError, UsageError
-from karat.kb.folder import read_kb
+from karat.errors import UsageError
 from karat.kb.protocol import KB
 from karat.matching.judge import Located
-from karat.matching.pairing import BLOCK, Pairing, pair
-from karat.matching.reading import Reading, reading
-from karat.matching.reduce import demand, left_out, reduced
+from karat.matching.pairing import BLOCK, Pairing
+from karat.matching.reduce import left_out
 from karat.matching.thinning import longest
+from karat.model.arrow import Arrow
 from karat.model.columns import NIL, NO_LINK
 from karat.model.corpus import Corpus
-from karat.model.name import MeasureName, parse_measure
-from karat.model.result import Group, Result, Scored
+from karat.model.result import Result, Scored
 from karat.model.run import Run
-from karat.model.signature import Signature
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts, joined
 from karat.pipeline.folds import View, measure_of, scored, short_names
-from karat.pipeline.groups import by_document, by_label
+from karat.pipeline.grouping import LABELS_OF_CASES, case_labels, grouped
+from karat.pipeline.groups import Draw
 from karat.pipeline.notes import notes
-from karat.pipeline.plan import Plan, Planner, Plans, expanded, in_task, measures_of, parts_of, reads
-from karat.pipeline.profiles import profile_named
+from karat.pipeline.plan import Plan, Plans, expanded, in_task
 from karat.pipeline.ranked import ranking_of, scores_of
+from karat.pipeline.setting import Setting, as_text, setting
 from karat.pipeline.sweep import Chosen, best_threshold
 from karat.pipeline.tables import verdict_table
-from karat.registry import identity
 from karat.spec.empty import EMPTY
-from karat.spec.profile import chosen
-from karat.spec.task import TASKS, Source
+from karat.spec.task import TASKS
 from karat.spec.threshold import Threshold, threshold_of
-from karat.version import __version__
 
 _AHEAD = 8  # blocks in flight: enough to keep all cores busy, few enough to stay small
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of documents done since the last call."""
-
-Groups: TypeAlias = dict[str, dict[str, dict[str, Group]]]
-"""Scores by label, view and value."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What is to be computed: the table of choices, the measures, and both sides as each task sees them."""
-
-    corpus: Corpus
-    run: Run
-    like: str
-    table: Mapping[str, str]
-    shown: tuple[str, ...]
-    wanted: tuple[MeasureName, ...]
-    kb: KB | None
-    pairing: Callable[[Source], Pairing]
-
-    def planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
-        """What makes plans in this setting."""
-        return Planner(self.table, self.kb, self.pairing, thresholds or {})
-
-    @property
-    def signature(self) -> Signature:
-        """The version, the data and every choice."""
-        data = f"{self.corpus.name}@{self.corpus.digest}"
-        return Signature((("karat", __version__), ("data", data), *self.table.items()))
-
-
-def as_text(choices: Mapping[str, object]) -> dict[str, str]:
-    """Choices as the signature writes them; several values are separated by spaces."""
-    return {
-        name: " ".join(map(str, value)) if isinstance(value, list) or type(value) is tuple else str(value)
-        for name, value in choices.items()
-    }
-
-
-def setting(
-    corpus: Corpus,
-    run: Run,
-    *,
-    like: str = "karat",
-    choices: Mapping[str, str],
-    measures: Sequence[str] = (),
-    kb: KB | str | os.PathLike[str] | None = None,
-    allow_unknown: bool = False,
-) -> Setting:
-    """Check what was asked for against what there is."""
-    if isinstance(kb, str | os.PathLike):
-        kb = read_kb(kb)
-    if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
-        raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
-    profile = profile_named(like)
-    given = dict(choices)
-    if "kb" in given and kb is None:
-        raise UsageError("the choice kb says which knowledge base was used. Give the knowledge base itself.")
-    if kb is not None:
-        given = {"ids": "resolved", **given, "kb": f"{kb.name}@{kb.digest}"}
-    table = chosen(profile, given)
-    shown = measures_of(profile, table, given.get("match"), measures)
-    wanted = [parse_measure(name) for name in shown]
-    for name in wanted:
-        measure = measure_of(name)  # says so if there is no such measure
-        if parts_of(name.view, table["task"]) and (measure.needs_detection or not measure.usual):
-            raise UsageError(f"{name} is not averaged over the parts of {name.view}. Ask for it of one of them.")
-    for task in dict.fromkeys(name.view.task or table["task"] for name in wanted):
-        demand(task, corpus, run, asked="task" in given)
-    table["match"] = ",".join(
-        dict.fromkeys(
-            f"{f'{name.view.task}/' if name.view.task else ''}{identity('relations', name.view.relation)}"
-            for name in wanted
-        )
-    )
-    types, clusters = reads(wanted, table["task"])
-    how = reading(table, kb, typed=types, clustered=clusters)
-    pairing = _pairings(corpus, run, allow_unknown=allow_unknown, how=how)
-    return Setting(corpus, run, like, table, tuple(shown), tuple(wanted), kb, pairing)
-
-
-def _pairings(corpus: Corpus, run: Run, *, allow_unknown: bool, how: Reading) -> Callable[[Source], Pairing]:
-    """Both sides laid beside each other, once for each kind of item."""
-
-    @cache
-    def pairing(source: Source) -> Pairing:
-        # The parts of a statement are compared as they are: no rule for emerging entities holds between them.
-        own = replace(how, kb=None, prefixes=None) if source == "statements" else how
-        return pair(*reduced(corpus, run, source, how.kb), allow_unknown=allow_unknown, how=own)
-
-    return pairing
 
 
 def evaluate(
@@ -167,11 +72,11 @@ def evaluate(
     given = as_text({**(choices or {}), **choice})
     todo = setting(corpus, run, like=like, choices=given, measures=measures, kb=kb, allow_unknown=allow_unknown)
     thresholds, found = _thresholds(todo, block)
-    plans = todo.planner(thresholds).plans(todo.wanted)
     labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in todo.wanted if name.group)]))
+    plans = todo.planner(thresholds).plans(todo.wanted, staged="category" in labels)
     keep = {str(name.view) for name in todo.wanted if not measure_of(name).usual}
     if set(labels) - {"doc"}:
-        keep = set(plans.views)
+        keep = {*plans.views, *plans.stages.values()}
     views, kept = count_views(todo, plans, block, keep=keep, found=found, progress=progress)
     scores = _scores(todo, plans, views)
     pairing = todo.pairing(TASKS[todo.table["task"]].source)
@@ -194,12 +99,12 @@ def evaluate(
         intervals=_intervals(todo, views, resamples),
         thresholds=_chosen_here(plans, found),
         resamples=resamples,
-        by=_grouped(todo, labels, plans, views, kept),
+        by=grouped(todo, labels, plans, views, kept, Draw(resamples, todo.table["seed"])),
         about_corpus=corpus.about,
         about_run=run.about,
         shown=todo.shown,
         aliases={given: str(in_task(given, todo.table["task"])) for asked in measures for given in expanded(asked)},
-        make_verdicts=lambda: verdict_table(_cases(todo, plans.views, block)),
+        make_verdicts=lambda: verdict_table(_cases(todo, plans, block, LABELS_OF_CASES & set(labels))),
     )
 
 
@@ -322,10 +227,7 @@ def _intervals(todo: Setting, views: Mapping[str, View], resamples: int) -> dict
     found: dict[str, tuple[float, float]] = {}
     if not resamples:
         return found
-    try:
-        seed = int(todo.table["seed"])
-    except ValueError:
-        raise UsageError(f"seed is {todo.table['seed']!r}. Give a whole number.") from None
+    seed = Draw(resamples, todo.table["seed"]).number
     for name in todo.wanted:
         if name.group is None and str(name.view) in views:
             between = views[str(name.view)].interval(name.short, resamples, seed)
@@ -376,11 +278,16 @@ def _judged(
             yield block, waiting.popleft().result()
 
 
-def _cases(todo: Setting, plans: Mapping[str, Plan], block: int) -> Iterator[tuple[Pairing, str, Verdicts]]:
-    counted = {name: plan for name, plan in plans.items() if not plan.weights_are_whole}
+def _cases(
+    todo: Setting, plans: Plans, block: int, labels: Set[str]
+) -> Iterator[tuple[Pairing, str, Verdicts, dict[str, Arrow]]]:
+    """Every case of every view, with the labels of cases that were asked for."""
+    counted = {name: plan for name, plan in plans.all.items() if not plan.weights_are_whole}
+    shown = [name for name in counted if name in plans.views]
     for _, found in _judged(todo, counted, block, lambda first, last, cases: cases):
-        for name, cases in found.items():
-            yield todo.pairing(counted[name].source), name, cases
+        for name in shown:
+            more = case_labels(todo, plans, name, found, labels)
+            yield todo.pairing(counted[name].source), name, found[name], more
 
 
 def _skipped(todo: Setting, plans: Plans) -> dict[str, int]:
@@ -389,7 +296,7 @@ def _skipped(todo: Setting, plans: Plans) -> dict[str, int]:
     counts = {f"gold: {what}": count for what, count in todo.corpus.skipped.items()}
     counts |= {f"answers: {what}": count for what, count in todo.run.skipped.items()}
     counts |= todo.pairing(TASKS[todo.table["task"]].source).skipped
-    counts |= left_out(todo.corpus, todo.run, sources)
+    counts |= {**left_out(todo.corpus, todo.run, sources), **todo.left_out}
     rule = threshold_of(todo.table)
     if isinstance(rule, Threshold) and rule.at is not None:
         score = todo.pairing(TASKS[todo.table["task"]].source).run.answers.score()
@@ -427,35 +334,3 @@ def _no_classes(todo: Setting, plans: Plans) -> Iterator[str]:
     typed = any(plan.relation.typed for plan in plans.views.values())
     if typed and todo.table["typing"] != "shared" and (todo.kb is None or not todo.kb.hierarchy.superclasses):
         yield f"typing={todo.table['typing']} knows no classes above or below others: give subclass_of.tsv with --kb"
-
-
-def _grouped(
-    todo: Setting,
-    labels: Sequence[str],
-    plans: Plans,
-    views: Mapping[str, View],
-    kept: Mapping[str, list[Verdicts]],
-) -> Groups:
-    """The scores by each label; a value that a measure names must be among them."""
-    groups: Groups = {}
-    divided = {name: view for name, view in views.items() if not view.whole}
-    for label in labels:
-        if label == "doc":
-            groups[label] = {name: by_document(todo.corpus.ids, view) for name, view in divided.items()}
-            continue
-        spread = [name for name in todo.wanted if measure_of(name).spread and name.group and name.group[0] == label]
-        also = list(dict.fromkeys(name.short for name in spread))
-        sources = {plan.source for plan in plans.views.values()}
-        folds = {source: by_label(todo.pairing(source), label, also) for source in sources}
-        groups[label] = {
-            name: folds[plans.views[name].source](joined(kept[name]), view) for name, view in divided.items()
-        }
-    for name in todo.wanted:
-        if name.group is not None:
-            label, value = name.group
-            known = groups[label].get(str(name.view), {})
-            if value not in known:
-                raise UnknownNameError(f"value of {label}", value, known)
-            if name.short not in known[value].measures:
-                raise UnknownNameError(f"measure by {label}", name.short, known[value].measures)
-    return groups

@@ -10,11 +10,12 @@ import msgspec
 
 from karat.errors import InputError
 from karat.kb.folder import read_kb
-from karat.kb.lexicon import read_lexicon
+from karat.kb.protocol import KB
 from karat.kb.tables import Tables
 from karat.model.document import Document, Label
 from karat.parsing.lines import columns, lines
 from karat.spec.lint import Context
+from karat.spec.lint_ids import spellings
 from karat.storage.files import Source
 
 SCHEME = frozenset({"form", "pos", "overlap", "reference"})
@@ -37,12 +38,12 @@ def context_of(
     labels = [label for document in documents for label in document.labels]
     used = {tag.partition(":")[0] for label in labels for tag in label.categories if ":" in tag}
     base = _Base() if kb is None else _base(kb)
-    moved = {} if redirects is None else _redirects(Source(redirects))
+    moved = {**base.redirects, **({} if redirects is None else _redirects(Source(redirects)))}
     return Context(
         known=base.known,
-        redirects={**base.redirects, **moved},
+        redirects=moved,
         disambiguation=base.disambiguation,
-        types=base.types,
+        types=_types(base.tables, {label.entity for label in labels if isinstance(label.entity, str)}, moved),
         whitelist=None if types is None else _whitelist(Source(types)),
         typed=any(label.types for label in labels),
         blanks=_blanks(labels),
@@ -57,7 +58,7 @@ class _Base(NamedTuple):
     known: Callable[[str], bool] | None = None
     redirects: Mapping[str, str] = {}
     disambiguation: frozenset[str] = frozenset()
-    types: Mapping[str, frozenset[str]] = {}
+    tables: KB | None = None
 
 
 def _base(folder: str) -> _Base:
@@ -75,8 +76,18 @@ def _base(folder: str) -> _Base:
         known=(lambda id: bool((tables.has([id]) or [False])[0])) if "entities.tsv" in files else None,
         redirects={} if redirects is None else _redirects(redirects),
         disambiguation=frozenset() if pages is None else frozenset(_first_column(pages)),
-        types={id: types for id, types in read_lexicon(folder).types.items() if types},
+        tables=tables,
     )
+
+
+def _types(kb: KB | None, ids: Iterable[str], redirects: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """The types of each id that has any, in all its spellings, and of what a fix may put in its place."""
+    if kb is None:
+        return {}
+    names = {name for id in ids for name in spellings(id)}
+    names |= {name for id in names & redirects.keys() for name in spellings(redirects[id])}
+    listed = sorted(names)
+    return {id: types for id, types in zip(listed, kb.types(listed), strict=True) if types}
 
 
 def _blanks(labels: Iterable[Label]) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 
@@ -30,15 +33,62 @@ def load(name: str | os.PathLike[str], *, format: str | None = None, text: bool 
 
     The format is told from the content unless given. Without `text`, a format that can leaves the texts out.
     """
-    given = os.fspath(name)
-    asked = named(given)
+    return _gold(_Given(os.fspath(name), format), text=text)
+
+
+def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, format: str | None = None) -> Run:
+    """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
+
+    A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
+    checked against it at once; without, `evaluate` does so.
+    """
+    run = _answers(_Given(os.fspath(name), format))
+    if corpus is not None:
+        pair(corpus, run)
+    return run
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A gold standard or answers as the user calls them. Of what can be read only once, the bytes are kept."""
+
+    name: str
+    format: str | None = None
+
+    @cached_property
+    def source(self) -> Source:
+        """The file."""
+        return _source(self.name)
+
+    @cached_property
+    def found(self) -> Format:
+        """The format of the file."""
+        return _format(self.source, self.format)
+
+    @property
+    def kind(self) -> Literal["gold", "answers"]:
+        """Which of the two it is, or is first of all."""
+        if stored_answers(self.name) is not None:
+            return "answers"
+        return "gold" if named(self.name) is not None or self.found.holds_gold(self.source) else "answers"
+
+    @cached_property
+    def both(self) -> bool:
+        """Whether it is a file with gold labels and answers."""
+        if stored_answers(self.name) is not None or named(self.name) is not None:
+            return False
+        holds = self.found.holds_both
+        return holds is not None and holds(self.source)
+
+
+def _gold(given: _Given, *, text: bool) -> Corpus:
+    asked = named(given.name)
     if asked is None:
-        source = _source(given)
-        return _corpus(source, _format(source, format), text=text)
-    if stored_answers(given) is not None:
-        raise UsageError(f"{given} are stored answers. Give the gold standard that they belong to.")
+        return _corpus(given.source, given.found, text=text)
+    if stored_answers(given.name) is not None:
+        raise UsageError(f"{given.name} are stored answers. Give the gold standard that they belong to.")
     chosen = choose(asked)
-    source, found = Source(str(ready(chosen))), get("formats", format or chosen.format, Format)
+    source, found = Source(str(ready(chosen))), get("formats", given.format or chosen.format, Format)
     return finished(_corpus(source, found, text=text or needs_text(chosen)), chosen)
 
 
@@ -48,25 +98,14 @@ def _corpus(source: Source, found: Format, *, text: bool) -> Corpus:
     return found.read_corpus(source, text)
 
 
-def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, format: str | None = None) -> Run:
-    """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
-
-    A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
-    checked against it at once; without, `evaluate` does so.
-    """
-    given = os.fspath(name)
-    answers = stored_answers(given)
+def _answers(given: _Given) -> Run:
+    answers = stored_answers(given.name)
     if answers is not None:
-        run = _run(Source(str(answers[0])), get("formats", format or answers[1], Format))
-    elif named(given) is not None:
-        gold = load(given, format=format)
-        run = Run.of_gold(gold, name=gold.name)
-    else:
-        source = _source(given)
-        run = _run(source, _format(source, format))
-    if corpus is not None:
-        pair(corpus, run)
-    return run
+        return _run(Source(str(answers[0])), get("formats", given.format or answers[1], Format))
+    if named(given.name) is not None:
+        gold = _gold(given, text=True)
+        return Run.of_gold(gold, name=gold.name)
+    return _run(given.source, given.found)
 
 
 def _run(source: Source, found: Format) -> Run:
@@ -79,6 +118,82 @@ def _run(source: Source, found: Format) -> Run:
     return found.read_run(source)
 
 
+def _gold_and_answers(given: _Given, *, text: bool) -> tuple[Corpus, Run]:
+    """Both sides of one file."""
+    if given.found.read_both is not None:
+        return given.found.read_both(given.source)
+    return _gold(given, text=text), _answers(given)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A gold standard and the answers to it, recognised but not read.
+
+    Where they are `alike`, every file holds both, and must have the gold labels of the first.
+    """
+
+    gold: _Given
+    answers: tuple[_Given, ...]
+    alike: bool = False
+
+    @property
+    def runs(self) -> list[str]:
+        """What the files of answers were called."""
+        return [given.name for given in self.answers]
+
+    def load(self, *, text: bool = True) -> tuple[Corpus, list[Run]]:
+        """Read side by side: while one file is parsed, another is checked. A file that is both is read once."""
+        if not self.alike and not (self.gold in self.answers and self.gold.both):
+            with ThreadPoolExecutor(max_workers=2) as pool:
+                corpus = pool.submit(_gold, self.gold, text=text)
+                runs = [pool.submit(_answers, given) for given in self.answers]
+                return corpus.result(), [run.result() for run in runs]
+        gold, own = _gold_and_answers(self.gold, text=text)
+        return gold, [own if given == self.gold else self._other(given, gold, text=text) for given in self.answers]
+
+    def _other(self, given: _Given, gold: Corpus, *, text: bool) -> Run:
+        if not self.alike:
+            return _answers(given)
+        corpus, run = _gold_and_answers(given, text=text)
+        if corpus.digest != gold.digest:
+            raise UsageError(
+                f"{given.source.label} has other gold labels or texts than {self.gold.source.label} "
+                f"({corpus.name}@{corpus.digest} and {gold.name}@{gold.digest}). Score it by itself, or give the gold "
+                "standard for both as a file of its own, before them."
+            )
+        return run
+
+
+def inputs(
+    gold: str, answers: Sequence[str], *, gold_format: str | None = None, answers_format: str | None = None
+) -> Inputs:
+    """What is scored if these are named. A dataset as answers stands for its stored ones.
+
+    A file that holds gold labels and answers is both where it is alone, or where all others hold both too.
+    """
+    if not answers:
+        alone = _Given(gold, gold_format or answers_format)
+        if not alone.both:
+            raise _half(alone)
+        return Inputs(alone, (alone,))
+    first = _Given(gold, gold_format)
+    others = tuple(_Given(name, answers_format) for given in answers for name in stored_runs(given))
+    if not (first.both and all(given.both for given in others)):
+        return Inputs(first, others)
+    others = tuple(first if given.name == first.name else given for given in others)
+    return Inputs(first, others if first in others else (first, *others), alike=True)
+
+
+def _half(given: _Given) -> UsageError:
+    """What to say of something that is to be scored and is not both gold and answers."""
+    name = given.name
+    if given.kind == "answers":
+        return UsageError(f"{name} has no gold labels. Give the gold standard before it: karat score GOLD {name}")
+    stored = stored_runs(name) != [name]
+    hint = f"; its stored answers have its name: karat score {name} {name}" if stored else ""
+    return UsageError(f"{name} has no answers. Give them after it: karat score {name} ANSWERS{hint}")
+
+
 def load_both(
     gold: str,
     answers: Sequence[str],
@@ -87,11 +202,8 @@ def load_both(
     answers_format: str | None = None,
     text: bool = True,
 ) -> tuple[Corpus, list[Run]]:
-    """A gold standard and the runs on it, read side by side: while one is parsed, another is checked."""
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        corpus = pool.submit(load, gold, format=gold_format, text=text)
-        runs = [pool.submit(load_run, name, format=answers_format) for name in answers]
-        return corpus.result(), [run.result() for run in runs]
+    """A gold standard and the runs on it, read side by side."""
+    return Inputs(_Given(gold, gold_format), tuple(_Given(name, answers_format) for name in answers)).load(text=text)
 
 
 def stored_runs(given: str) -> list[str]:
@@ -103,16 +215,8 @@ def stored_runs(given: str) -> list[str]:
 
 def load_either(name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None) -> Corpus | Run:
     """Gold or answers, whichever a file holds, unless `kind` says so."""
-    given = os.fspath(name)
-    if kind is None:
-        if stored_answers(given) is not None:
-            kind = "answers"
-        elif named(given) is not None:
-            kind = "gold"
-        else:
-            source = _source(given)
-            kind = "gold" if _format(source, format).holds_gold(source) else "answers"
-    return load(name, format=format) if kind == "gold" else load_run(name, format=format)
+    given = _Given(os.fspath(name), format)
+    return _gold(given, text=True) if (kind or given.kind) == "gold" else _answers(given)
 
 
 def converted_in_blocks(

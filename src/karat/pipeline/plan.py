@@ -11,9 +11,10 @@ import numpy as np
 from karat.errors import KaratError, UsageError
 from karat.kb.hierarchy import Hierarchy
 from karat.kb.protocol import KB
-from karat.matching.joins import overlapping
+from karat.matching.joins import overlapping, same_span
 from karat.matching.judge import Located, verdicts
 from karat.matching.keys import kept, key_clusters, key_verdicts
+from karat.matching.lookup import Tied, look_up, looked_up
 from karat.matching.pairing import Pairing
 from karat.matching.select import Selection, rules, selection
 from karat.matching.typing import typed
@@ -53,9 +54,12 @@ class Plan:
     assignment: str
     segment_by: Relation | None = None
     key: Key | None = None
+    tied: Tied | None = None
 
     def verdicts(self, gold: Gold, answers: Answers, known: Located) -> Verdicts:
         """The verdicts on a block; what a user's own relation file does wrong is said as such."""
+        if self.tied is not None:
+            return self._looked_up(gold, answers, known, self.tied)
         gold, answers = self.select.of(gold, answers)
         if self.key is not None:
             return key_verdicts(gold, answers, self.key)
@@ -66,6 +70,16 @@ class Plan:
                 raise
             where = f"{self.view.relation}: the relation fails"
             raise KaratError(f"{where} ({type(problem).__name__}: {problem}). Correct the file.") from problem
+
+    def _looked_up(self, gold: Gold, answers: Answers, known: Located, tied: Tied) -> Verdicts:
+        """The verdicts where a part of the data is taken after matching."""
+        gold, answers = self.select._replace(filters=()).of(gold, answers)
+        shown = np.ones(len(gold.unit), np.bool_), np.ones(len(answers.items), np.bool_)
+        for masks in self.select.filters:
+            left, right = masks(gold, answers)
+            shown = shown[0] & left, shown[1] & right
+        found = known.once((look_up,), gold.items, answers.items, lambda: look_up(gold, answers.items, tied))
+        return looked_up(gold, answers, found, shown, links=self.relation.links)
 
     @property
     def weights_are_whole(self) -> bool:
@@ -91,13 +105,15 @@ class Plan:
 class Plans:
     """The views to score, and for those whose measures ask for it the name under which detection is counted.
 
-    `means` are views whose scores are the means of those of others.
+    `means` are views whose scores are the means of those of others. `stages` name for views with links the view in
+    which the same answers are looked at for their places only.
     """
 
     views: Mapping[str, Plan]
     detection: Mapping[str, str]
     all: Mapping[str, Plan]
     means: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    stages: Mapping[str, str] = field(default_factory=dict)
 
 
 def measures_of(profile: Profile, table: Mapping[str, str], match: str | None, measures: Sequence[str]) -> list[str]:
@@ -170,8 +186,8 @@ class Planner:
     pairing: Callable[[Source], Pairing]
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
 
-    def plans(self, wanted: Sequence[MeasureName]) -> Plans:
-        """How to make the verdicts that some measures need."""
+    def plans(self, wanted: Sequence[MeasureName], *, staged: bool = False) -> Plans:
+        """How to make the verdicts that some measures need; `staged` if both stages are to be told apart."""
         views: dict[str, Plan] = {}
         means: dict[str, tuple[str, ...]] = {}
         for view in dict.fromkeys(name.view for name in wanted):
@@ -182,7 +198,14 @@ class Planner:
                 means[str(view)] = tuple(map(str, parts))
         detecting = [name for name in wanted if needs_detection(name) and str(name.view) not in means]
         found = {str(name.view): self._detection(name, views[str(name.view)]) for name in detecting}
-        return Plans(views, {view: key for view, (key, _) in found.items()}, dict(found.values()) | views, means)
+        both = dict(found.values()) | views
+        stages: dict[str, str] = {}
+        for name, plan in views.items() if staged else ():
+            if plan.relation.links and plan.relation.detection is not None:
+                below = replace(plan.view, relation=plan.relation.detection)
+                stages[name] = str(below)
+                both.setdefault(str(below), self.plan(below))
+        return Plans(views, {view: key for view, (key, _) in found.items()}, both, means, stages)
 
     def plan(self, view: ViewName) -> Plan:
         """How to make the verdicts of one view."""
@@ -205,7 +228,12 @@ class Planner:
         assignment = self.table["assignment"]
         if relation.level == "document" and not rule.counted and assignment in ("optimal", "greedy"):
             assignment = "membership"  # sets of entities: who is matched with whom does not matter
-        return Plan(view, task.source, relation, select, assignment, key=key)
+        tied = None
+        if self.table["assignment"] == "lookup":
+            tied = Tied(pairing.trees, pairing.nameless)
+            if relation.place is not same_span or relation.typed:
+                raise UsageError(f"assignment=lookup looks up whole spans, not {view.relation}. Use strong or mention.")
+        return Plan(view, task.source, relation, select, assignment, key=key, tied=tied)
 
     def _detection(self, name: MeasureName, plan: Plan) -> tuple[str, Plan]:
         """How detection is counted: all answers, against the mentions of the view that have a link.
@@ -217,6 +245,9 @@ class Planner:
                 f"{name} needs a relation with links and places; {name.view.relation} has no detection of its own. "
                 "Ask for strong:accuracy or weak:accuracy."
             )
+        if plan.tied is not None:  # both stages look at the same cases
+            view = replace(name.view, relation=plan.relation.detection)
+            return str(view), self.plan(view)
         relation = get("relations", plan.relation.detection, Relation)
         corpus = self.pairing(plan.source).corpus
         plain = not (name.view.filters or (corpus.labels.entity == NO_LINK).any() or (corpus.units.parent >= 0).any())

@@ -24,9 +24,9 @@ from karat.model.result import Scored
 from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.verdict import Verdicts, joined
-from karat.pipeline.evaluate import Setting, setting
 from karat.pipeline.folds import mean
 from karat.pipeline.notes import notes
+from karat.pipeline.setting import Setting, setting
 from karat.pipeline.sweep import best_threshold
 from karat.spec.empty import EMPTY
 from karat.spec.task import TASKS

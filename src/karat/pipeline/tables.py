@@ -16,13 +16,15 @@ from karat.model.verdict import Outcome, Verdicts, Weights
 _OUTCOMES = pa.array([outcome.label for outcome in Outcome])
 
 
-def verdict_table(cases: Iterable[tuple[Pairing, str, Verdicts]]) -> Arrow:
-    """One row per case and view, in the order of documents and then of spans."""
-    parts = [_table(pairing, view, verdicts) for pairing, view, verdicts in cases]
-    return pa.concat_tables(parts) if parts else pa.table({"view": pa.array([], pa.string())})
+def verdict_table(cases: Iterable[tuple[Pairing, str, Verdicts, dict[str, Arrow]]]) -> Arrow:
+    """One row per case and view, in the order of documents and then of spans; with columns for labels of cases."""
+    parts = [_table(*case) for case in cases]
+    return (
+        pa.concat_tables(parts, promote_options="default") if parts else pa.table({"view": pa.array([], pa.string())})
+    )
 
 
-def _table(pairing: Pairing, view: str, cases: Verdicts) -> Arrow:
+def _table(pairing: Pairing, view: str, cases: Verdicts, more: dict[str, Arrow]) -> Arrow:
     labels, answers = pairing.corpus.labels, pairing.run.answers
     has_gold, has_answer = cases.gold >= 0, cases.answer >= 0
     start = np.where(has_gold, _at(labels.start, cases.gold), _at(answers.start, cases.answer))
@@ -48,7 +50,7 @@ def _table(pairing: Pairing, view: str, cases: Verdicts) -> Arrow:
     }
     if pairing.corpus.has_text:
         columns["text"] = _surfaces(pairing, cases.document, start, end)
-    return pa.table(columns).take(pa.array(order))
+    return pa.table(columns | more).take(pa.array(order))
 
 
 def _at(values: Arrow, rows: Longs) -> Arrow:

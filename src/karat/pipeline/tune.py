@@ -14,7 +14,7 @@ from karat.kb.protocol import KB
 from karat.matching.pairing import BLOCK
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.pipeline.evaluate import setting
+from karat.pipeline.setting import setting
 from karat.pipeline.sweep import best_threshold
 from karat.spec.empty import EMPTY
 from karat.spec.task import TASKS

@@ -16,8 +16,9 @@ from karat.model.name import parse_measure
 from karat.model.result import Result
 from karat.model.run import Run
 from karat.model.signature import Signature
-from karat.pipeline.evaluate import evaluate, setting
+from karat.pipeline.evaluate import evaluate
 from karat.pipeline.plan import in_task
+from karat.pipeline.setting import setting
 from karat.registry import get, names
 from karat.spec.relation import Relation
 from karat.spec.task import TASKS

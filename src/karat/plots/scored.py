@@ -13,7 +13,8 @@ from karat.model.corpus import Corpus
 from karat.model.name import parse_measure
 from karat.model.run import Run
 from karat.model.signature import Signature
-from karat.pipeline.evaluate import count_views, setting
+from karat.pipeline.evaluate import count_views
+from karat.pipeline.setting import setting
 
 
 @dataclass(frozen=True, eq=False)

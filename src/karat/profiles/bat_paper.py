@@ -21,6 +21,7 @@ PROFILE = Profile(
         "duplicates": "once",
         "typing": "shared",
         "span": "inside",
+        "quantities": "id",
         "empty": "bat",
         "macro": "defined",
         "threshold": "oracle-bat-paper",

@@ -20,6 +20,7 @@ PROFILE = Profile(
         "duplicates": "counted",
         "typing": "subclasses",
         "span": "inside",
+        "quantities": "id",
         "empty": "gerbil",
         "macro": "defined",
         "threshold": "oracle-gerbil",

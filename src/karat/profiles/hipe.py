@@ -22,6 +22,7 @@ PROFILE = Profile(
         "duplicates": "kept",
         "typing": "shared",
         "span": "inside",
+        "quantities": "id",
         "empty": "hipe",
         "macro": "defined",
         "threshold": "none",

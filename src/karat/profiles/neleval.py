@@ -21,6 +21,7 @@ PROFILE = Profile(
         "duplicates": "once",
         "typing": "descendants",
         "span": "inside",
+        "quantities": "id",
         "empty": "zero",
         "macro": "gold-documents",
         "threshold": "none",

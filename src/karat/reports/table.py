@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from karat.matching.facets import NONE
@@ -47,14 +47,17 @@ def _is_oracle(result: Result, name: str) -> bool:
 
 def _cell(result: Result, name: str) -> str:
     score = _percent(result.score(name))
-    if name not in result.intervals:
-        return score
-    low, high = result.intervals[name]
-    return f"{score} [{100 * low:.1f}, {100 * high:.1f}]"
+    return _with_interval(score, result.intervals.get(name))
+
+
+def _with_interval(score: str, between: tuple[float, float] | None) -> str:
+    return score if between is None else f"{score} [{100 * between[0]:.1f}, {100 * between[1]:.1f}]"
 
 
 def _grouped(result: Result, label: str) -> str:
     """One label of one run: per unfiltered view a row for each value, with the counts behind it."""
+    if label == "category":
+        return "\n\n".join(_errors(result, view, groups) for view, groups in result.by[label].items())
     parts = []
     for view, groups in result.by[label].items():
         if "[" not in view:
@@ -64,9 +67,32 @@ def _grouped(result: Result, label: str) -> str:
     return "\n\n".join(parts + sorted(notes))
 
 
+def _errors(result: Result, view: str, groups: Mapping[str, Group]) -> str:
+    """The error categories of one view: how many of how many, and how many could not be decided."""
+    rows = [
+        [
+            name,
+            _with_interval(_percent(group["micro.error-rate"]), group.intervals.get("micro.error-rate")),
+            str(group.errors),
+            _UNDEFINED if group.total is None else str(group.total),
+            str(group.undecided or ""),
+        ]
+        for name, group in groups.items()
+    ]
+    lines = [_columns([f"{result.run}, {view}, errors", "rate", "errors", "of", "undecided"], rows)]
+    reasons: dict[str, list[str]] = {}
+    for name, group in groups.items():
+        if (reason := group["micro.error-rate"].reason) is not None and group.total is None:
+            reasons.setdefault(reason, []).append(name)
+    return "\n".join([*lines, *(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())])
+
+
 def _group_row(value: str, group: Group) -> list[str]:
-    scores = [_percent(group[f"micro.{m}"]) for m in ("p", "r", "f1")]
+    scores = [
+        _with_interval(_percent(group[f"micro.{m}"]), group.intervals.get(f"micro.{m}")) for m in ("p", "r", "f1")
+    ]
     counts = group.counts
+    assert counts is not None, "every group but an error category has counts"
     fp = _UNDEFINED if group.note and value != NONE else f"{counts.unmatched_answers:g}"
     return [value, *scores, f"{counts.matched_gold:g}", fp, f"{counts.unmatched_gold:g}"]
 

@@ -73,7 +73,9 @@ class Format:
     leaves out or mends. A `loose` format recognises whatever no other does; of one that holds `either` the file does
     not say whether it is gold or answers; where `certain` holds, no other format is asked. `holds` names the fields of
     documents, labels, replies and answers that a written file keeps besides id, text, spans and entity ids; None means
-    all. `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory.
+    all. `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory. A file that `holds_both`
+    has gold labels and answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but
+    reads it once.
     """
 
     title: str
@@ -82,6 +84,8 @@ class Format:
     holds_gold: Callable[[Bytes], bool]
     read_corpus: Callable[[Bytes, bool], Corpus] | None = None
     read_run: Callable[[Bytes], Run] | None = None
+    holds_both: Callable[[Bytes], bool] | None = None
+    read_both: Callable[[Bytes], tuple[Corpus, Run]] | None = None
     write_corpus: Callable[[Corpus, IO[bytes]], None] | None = None
     write_run: Callable[[Run, IO[bytes]], None] | None = None
     loose: bool = False

@@ -37,8 +37,8 @@ class Measure:
     macro (the mean over documents where defined), intervals and tests. `derive`: from other measures of the view.
     `ranked`: one value for each document from its ranked answers, down to a cut-off, averaged by macro. `scored`: from
     the scores of all answers and how right each is. `undefined` says when there is no value.
-    A measure `of_gold` does not look at unmatched answers; one of `spread` says how far scores lie apart, and is
-    computed where it is asked for.
+    A measure `of_gold` does not look at unmatched answers; one of `spread` says how far scores lie apart. That, and
+    what is `on_request`, is computed where it is asked for.
     """
 
     title: str
@@ -53,9 +53,10 @@ class Measure:
     needs_detection: bool = False
     of_gold: bool = False
     spread: bool = False
+    on_request: bool = False
     note: str = ""
 
     @property
     def usual(self) -> bool:
         """Whether every view has it, asked for or not."""
-        return self.ranked is None and self.scored is None and not self.spread
+        return self.ranked is None and self.scored is None and not self.spread and not self.on_request

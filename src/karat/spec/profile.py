@@ -38,6 +38,15 @@ CHOICES: dict[str, Choice] = {
         {},
         open="Answers are compared with the gold standard by these relations, each with scores of its own: {}.",
     ),
+    "spans": Choice(
+        "Spans",
+        {
+            "exact": "Spans are compared as they are.",
+            "words": "Spans are the same if they are equal, as they are or widened to whole words: to both sides as "
+            "long as letters, digits, apostrophes, double quotes and underscores follow (but never over the last "
+            "character of the text); a double quote that is opened and not closed stays outside.",
+        },
+    ),
     "assignment": Choice(
         "Assignment",
         {
@@ -53,6 +62,11 @@ CHOICES: dict[str, Choice] = {
             "first": "Each mention takes the first answer of the file that matches it, and several may take the same. "
             "Taken answers are right, answers that match nothing are wrong, and the others are not counted; recall "
             "divides the right answers by the right answers and the missed mentions.",
+            "lookup": "Each mention looks up its span, then its widened span, among the spans of the answers and their "
+            "widened spans, of which the last in the file holds; several mentions may find the same answer, an answer "
+            "that stands where a mention is but is not found by it is not counted, and of a mention with other "
+            "segmentations those count that were answered. A part of the data, such as [in-kb], is taken after this, "
+            "not before.",
         },
     ),
     "nil": Choice(
@@ -98,6 +112,8 @@ CHOICES: dict[str, Choice] = {
             "absent": "Spans without link are absent, in the gold standard as in the answers, in every task that is "
             "about links.",
             "nil": "A span without link is taken for NIL.",
+            "entity": "A span without link is taken for a link to an entity that has no id; where no mention is, it is "
+            "not counted.",
         },
     ),
     "overlaps": Choice(
@@ -131,7 +147,19 @@ CHOICES: dict[str, Choice] = {
     ),
     "span": Choice(
         "Evaluation span",
-        {"inside": "Only mentions and answers that lie wholly inside a document's evaluation span count."},
+        {
+            "inside": "Only mentions and answers that lie wholly inside a document's evaluation span count.",
+            "unmatched": "Mentions count wherever they stand; of the answers that match none, those count that lie "
+            "wholly inside a document's evaluation span.",
+        },
+    ),
+    "quantities": Choice(
+        "Quantities and datetimes",
+        {
+            "id": "A quantity or a datetime is compared by its id, like all else.",
+            "kind": "An answer on a mention that is a quantity or a datetime is right if the knowledge base says that "
+            "its entity is one, or if the ids are the same.",
+        },
     ),
     "empty": Choice("Empty documents", {name: rule.says for name, rule in EMPTY.items()}),
     "macro": Choice(
@@ -171,6 +199,38 @@ CHOICES: dict[str, Choice] = {
             "alike": "All ids that the knowledge base does not know are one and the same entity.",
         },
     ),
+    "categories": Choice(
+        "Error categories",
+        {
+            "mention": "A mention is a demonym, a metonym, a partial name, rare or other, the first that holds, by "
+            "what is known of the mention, whatever the answer; where a fact is missing, it is undecided, in none.",
+            "answer": "A mention is a demonym, a metonym, a partial name, rare or other, the first that holds; a wrong "
+            "link is a metonym only if it leads to a location, and rare only if it leads to a popular candidate; where "
+            "a fact is missing, the next category is asked, and undecided mentions are counted beside.",
+            "all": "A mention is a demonym, a metonym, a partial name or rare, all that hold, by what is known of the "
+            "mention, whatever the answer, and other if none holds; where a fact is missing, it is undecided.",
+        },
+    ),
+    "order": Choice(
+        "Order of partial names and rare mentions",
+        {
+            "partial-name-first": "Partial names are asked for before rare mentions.",
+            "rare-first": "Rare mentions are asked for before partial names.",
+        },
+    ),
+    "false-coreference": Choice(
+        "False coreference",
+        {
+            "coreference": "A falsely detected coreference is a pronoun or a nominal phrase that no mention is.",
+            "pronouns": "A falsely detected coreference is It, This, That or Its, or it, this, that or its, where no "
+            "mention is.",
+        },
+    ),
+    "drop": Choice(
+        "Answers dropped",
+        {"none": "No answers were dropped before scoring."},
+        open="Before scoring, these answers were dropped: {}.",
+    ),
     "kb": Choice("Knowledge base", {"none": "No knowledge base was used."}, open="The knowledge base is {}."),
     "seed": Choice("Seed", {}, open="Random numbers start from seed {}; no score without interval uses any."),
 }
@@ -181,14 +241,14 @@ CHOICES: dict[str, Choice] = {
 class Profile:
     """A table of choices under one name, and the measures it shows by default.
 
-    With a `base`, `choices` names only those in which it differs from that profile.
+    `choices` names only those in which it differs from its `base`.
     """
 
     title: str
     says: str
     choices: Mapping[str, str]
     measures: tuple[str, ...]
-    base: str | None = None
+    base: str = "karat"
 
 
 def chosen(profile: Profile, overrides: Mapping[str, str]) -> dict[str, str]:

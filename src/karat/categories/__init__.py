@@ -1,0 +1,1 @@
+"""Kinds of errors, one file each."""

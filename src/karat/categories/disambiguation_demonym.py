@@ -1,0 +1,27 @@
+"""Demonyms."""
+
+from karat.model.cases import Cases
+from karat.model.truth import Truth, both
+from karat.spec.category import Category
+
+
+def _error(c: Cases) -> Truth:
+    return both(~c.coreference & c.wrong_link, c.demonym)
+
+
+def _avoided(c: Cases) -> Truth:
+    return both(~c.coreference & c.right, c.demonym)
+
+
+CATEGORY = Category(
+    title="Demonyms",
+    says="Wrong links of demonyms, such as German: the text is in the list of demonyms and the entity is a place, a "
+    "people or a language.",
+    group="disambiguation",
+    error=_error,
+    avoided=_avoided,
+    rank=1,
+    exclusive="both",
+    elevant=("wrong_disambiguation", "demonym"),
+    elevant_labels=("DISAMBIGUATION_DEMONYM_WRONG", "DISAMBIGUATION_DEMONYM_CORRECT"),
+)

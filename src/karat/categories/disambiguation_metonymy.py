@@ -1,0 +1,32 @@
+"""Metonyms."""
+
+from karat.model.cases import Cases
+from karat.model.truth import Truth, both
+from karat.spec.category import Category
+
+
+def _error(c: Cases) -> Truth:
+    return both(~c.coreference & c.wrong_link, c.metonym)
+
+
+def _avoided(c: Cases) -> Truth:
+    return both(~c.coreference & c.right, c.metonym)
+
+
+def _tempted(c: Cases) -> Truth:
+    return c.to_place
+
+
+CATEGORY = Category(
+    title="Metonyms",
+    says="Wrong links of metonyms, such as Berlin for a government: the text is popular for a place, and the entity "
+    "is no place, no person and no people.",
+    group="disambiguation",
+    error=_error,
+    avoided=_avoided,
+    rank=2,
+    exclusive="both",
+    tempted=_tempted,
+    elevant=("wrong_disambiguation", "metonymy"),
+    elevant_labels=("DISAMBIGUATION_METONYMY_WRONG", "DISAMBIGUATION_METONYMY_CORRECT"),
+)

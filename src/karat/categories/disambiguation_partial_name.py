@@ -1,0 +1,26 @@
+"""Partial names."""
+
+from karat.model.cases import Cases
+from karat.model.truth import Truth, both
+from karat.spec.category import Category
+
+
+def _error(c: Cases) -> Truth:
+    return both(~c.coreference & c.wrong_link, c.partial_name)
+
+
+def _avoided(c: Cases) -> Truth:
+    return both(~c.coreference & c.right, c.partial_name)
+
+
+CATEGORY = Category(
+    title="Partial names",
+    says="Wrong links of partial names, such as Curie: the text is a part of the entity's name.",
+    group="disambiguation",
+    error=_error,
+    avoided=_avoided,
+    rank=3,
+    exclusive="both",
+    elevant=("wrong_disambiguation", "partial_name"),
+    elevant_labels=("DISAMBIGUATION_PARTIAL_NAME_WRONG", "DISAMBIGUATION_PARTIAL_NAME_CORRECT"),
+)

@@ -1,0 +1,24 @@
+"""Undetected mentions."""
+
+from karat.model.cases import Cases
+from karat.model.columns import Bools
+from karat.spec.category import Category
+
+
+def _error(c: Cases) -> Bools:
+    return ~c.coreference & c.undetected
+
+
+def _avoided(c: Cases) -> Bools:
+    return ~c.coreference & c.detected
+
+
+CATEGORY = Category(
+    title="Undetected mentions",
+    says="Mentions that no answer stands on.",
+    group="ner-fn",
+    error=_error,
+    avoided=_avoided,
+    elevant=("ner_fn", "all"),
+    elevant_labels=("NER_FN", "AVOIDED_NER_FN"),
+)

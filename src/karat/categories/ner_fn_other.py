@@ -1,0 +1,25 @@
+"""Other undetected mentions."""
+
+from karat.model.cases import Cases
+from karat.model.columns import Bools
+from karat.spec.category import Category
+
+
+def _error(c: Cases) -> Bools:
+    return ~c.coreference & c.undetected
+
+
+def _avoided(c: Cases) -> Bools:
+    return ~c.coreference & ~c.lowercased & (c.detected | c.undetected)
+
+
+CATEGORY = Category(
+    title="Other undetected mentions",
+    says="Undetected capitalised mentions that no answer touches.",
+    group="ner-fn",
+    error=_error,
+    avoided=_avoided,
+    rank=4,
+    elevant=("ner_fn", "other"),
+    elevant_labels=("NER_FN_OTHER", "AVOIDED_NER_FN_OTHER"),
+)

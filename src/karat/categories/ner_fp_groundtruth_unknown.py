@@ -1,0 +1,25 @@
+"""Links on NIL."""
+
+from karat.model.cases import Cases
+from karat.model.columns import Bools
+from karat.spec.category import Category
+
+
+def _error(c: Cases) -> Bools:
+    return ~c.coreference & c.overdetected & ~c.lowercased & c.nil
+
+
+def _avoided(c: Cases) -> Bools:
+    return ~c.coreference & ~c.lowercased & c.nil & ~c.overdetected
+
+
+CATEGORY = Category(
+    title="Links on NIL",
+    says="Spurious answers on mentions that the gold standard links to NIL, among such mentions.",
+    group="ner-fp",
+    error=_error,
+    avoided=_avoided,
+    rank=2,
+    elevant=("ner_fp", "groundtruth_unknown"),
+    elevant_labels=("NER_FP_GROUNDTRUTH_UNKNOWN", "AVOIDED_NER_FP_GROUNDTRUTH_UNKNOWN"),
+)

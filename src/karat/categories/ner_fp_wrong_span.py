@@ -1,0 +1,24 @@
+"""Wrong spans."""
+
+from karat.model.cases import Cases
+from karat.model.columns import Bools
+from karat.spec.category import Category
+
+
+def _error(c: Cases) -> Bools:
+    return c.overdetected & c.off_its_mention
+
+
+def _avoided(c: Cases) -> Bools:
+    return ~c.coreference & (c.detected | c.overdetected)
+
+
+CATEGORY = Category(
+    title="Wrong spans",
+    says="Spurious answers that overlap a mention of the very entity, but do not have its span.",
+    group="ner-fp",
+    error=_error,
+    avoided=_avoided,
+    elevant=("ner_fp", "wrong_span"),
+    elevant_labels=("NER_FP_WRONG_SPAN", "AVOIDED_NER_FP_WRONG_SPAN"),
+)

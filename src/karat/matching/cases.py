@@ -1,0 +1,289 @@
+"""The cases of a view with what is known about each: what error categories look at."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.matching.facts import NAMED, NOMINAL, PRONOMINAL, Facts, Side
+from karat.matching.joins import overlapping, same_span
+from karat.model.cases import Cases
+from karat.model.columns import NIL, Bools, Ints, Longs
+from karat.model.items import Items, Pairs
+from karat.model.truth import Truth, both, either, negated, told
+from karat.model.verdict import Outcome, Verdicts
+
+_T = TypeVar("_T", bound=np.generic)
+_NEUTER = frozenset({"It", "it", "This", "this", "That", "that", "Its", "its"})
+_DEMONYMIC = ("place", "people", "language")
+_NOT_METONYMIC = ("place", "person", "people", "character")
+_MISSED = (Outcome.FN, Outcome.WRONG_LINK)
+_SPURIOUS = (Outcome.FP, Outcome.WRONG_LINK)
+
+
+class Stages(NamedTuple):
+    """The cases of a view: which label, which answer (-1 is none), how linking and how detection ended."""
+
+    document: Ints
+    gold: Longs
+    answer: Longs
+    linking: Ints
+    detection: Ints
+    part: Bools
+    factor: Bools
+
+
+def stages(link: Verdicts, detection: Verdicts, facts: Facts) -> Stages:
+    """Both stages side by side.
+
+    Where they match alike, case by case; else by the mention, and where there is none by the answer.
+    """
+    gold, answer = link.gold, link.answer
+    flags = np.zeros(len(link), np.bool_)
+    part, factor = (flags, ~flags) if link.tree is None else (link.tree.part, link.tree.factor)
+    if (
+        len(link) == len(detection)
+        and np.array_equal(gold, detection.gold)
+        and np.array_equal(answer, detection.answer)
+    ):
+        return Stages(link.document, gold, answer, link.outcome, detection.outcome, part, factor)
+    ended = np.full(len(facts.gold.entity) + 1, Outcome.IGNORED, np.int32)
+    unit = np.append(facts.pairing.corpus.units.unit, -1)
+    ended[unit[detection.gold]] = detection.outcome
+    said = np.full(len(facts.answers.entity) + 1, Outcome.IGNORED, np.int32)
+    said[detection.answer] = detection.outcome
+    found = np.where(gold >= 0, ended[unit[gold]], said[answer])
+    return Stages(link.document, gold, answer, link.outcome, found, part, factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cases, with the rows of labels and answers they are about and the place of each in the verdicts."""
+
+    cases: Cases
+    gold: Longs
+    answer: Longs
+    place: Longs
+    mention_type: Ints
+    nameless: Bools
+
+
+class Rule(NamedTuple):
+    """What depends on conventions.
+
+    `relevant` says which labels an answer may be near to, `nil_alike` which labels that are NIL an answer that is NIL
+    may mean, `neuter_only` that only some pronouns may be false coreference.
+    """
+
+    relevant: Bools
+    nil_alike: Bools
+    neuter_only: bool = False
+
+
+def table(found: Stages, facts: Facts, rule: Rule) -> Table:
+    """The cases with everything that categories ask."""
+    place = np.flatnonzero(~found.part)
+    gold, answer = found.gold[place], found.answer[place]
+    document = found.document[place]
+    has_gold, has_answer = gold >= 0, answer >= 0
+    linking, detection = found.linking[place], found.detection[place]
+    mention_type = _by_case(facts.gold.mention_type, facts.answers.mention_type, gold, answer)
+    over = np.isin(detection, _SPURIOUS)
+    start, end = _spans(facts, gold, answer)
+    spots = Items(place, document, start, end, np.append(facts.answers.entity, NIL)[answer], facts.pairing.names)
+    around, across = _near(spots, spots.take(over))
+    labels = _labels(facts, np.flatnonzero(rule.relevant))
+    at_mention, off = _near_labels(facts, spots, labels, answer, over, rule.nil_alike)
+    surface = _by_case(facts.gold.surface, facts.answers.surface, gold, answer)
+    entity = np.append(facts.gold.entity, NIL)[gold]
+    quantity = np.append(_quantities(facts), False)[gold]
+    known = has_gold & (entity != NIL) & ~quantity
+    judged = np.isin(linking, (Outcome.TP, Outcome.WRONG_LINK))
+    popular = _Popular(facts, gold, answer, surface, judged & has_gold)
+    names = _partial_names(facts, gold, surface, judged & known)
+    several, among = _candidates(facts, gold, answer)
+    coreference = np.isin(mention_type, (NOMINAL, PRONOMINAL))
+    wrong = linking == Outcome.WRONG_LINK
+    same, other = _references(facts, spots, gold, answer, mention_type, coreference & wrong)
+    cases = Cases(
+        document=document,
+        counts=found.factor[place],
+        right=linking == Outcome.TP,
+        wrong_link=wrong,
+        missed=np.isin(linking, _MISSED),
+        spurious=np.isin(linking, _SPURIOUS),
+        detected=detection == Outcome.TP,
+        undetected=np.isin(detection, _MISSED),
+        overdetected=over,
+        coreference=coreference,
+        lowercased=_by_case(facts.gold.lowercased, facts.answers.lowercased, gold, answer),
+        multiword=facts.by_surface(lambda text: " " in text)[surface],
+        nil=has_gold & (entity == NIL) | _on_nil(facts, spots, ~has_gold),
+        linked=known,
+        around_spurious=around,
+        across_spurious=across,
+        at_mention=at_mention,
+        off_its_mention=off,
+        demonym=both(facts.demonyms[surface], either(*(_role(facts.gold, role, gold) for role in _DEMONYMIC))),
+        metonym=both(
+            known,
+            *(negated(_role(facts.gold, role, gold)) for role in _NOT_METONYMIC),
+            facts.popular_for_place[surface],
+        ),
+        to_place=_role(facts.answers, "place", answer),
+        partial_name=names,
+        rare=popular.rare,
+        to_popular=both(has_answer, popular.answered),
+        several_candidates=several,
+        among_candidates=among,
+        false_coreference=over & (facts.by_surface(_NEUTER.__contains__)[surface] if rule.neuter_only else coreference),
+        hyperlink=_hyperlinks(facts, spots),
+        wrong_reference=same,
+        other_reference=other,
+    )
+    nameless = _by_case(facts.gold.nameless, facts.answers.nameless, gold, answer)
+    return Table(cases, gold, answer, place, mention_type, nameless)
+
+
+def _by_case(of_gold: NDArray[_T], of_answers: NDArray[_T], gold: Longs, answer: Longs) -> NDArray[_T]:
+    """What holds of the mention of a case, or else of its answer."""
+    nothing = of_gold.dtype.type(0)
+    return np.where(gold >= 0, np.append(of_gold, nothing)[gold], np.append(of_answers, nothing)[answer])
+
+
+def _role(side: Side, role: str, rows: Longs) -> Truth:
+    return np.append(side.of_role(role), np.int8(0))[rows]
+
+
+def _spans(facts: Facts, gold: Longs, answer: Longs) -> tuple[Ints, Ints]:
+    labels, answers = facts.gold.mentions, facts.answers.mentions
+    return _by_case(labels.start, answers.start, gold, answer), _by_case(labels.end, answers.end, gold, answer)
+
+
+def _quantities(facts: Facts) -> Bools:
+    """Which labels are quantities or datetimes."""
+    return facts.pairing.gold_kind > 0
+
+
+def _labels(facts: Facts, rows: Longs) -> Items:
+    labels = facts.gold.mentions
+    return Items(
+        rows, labels.document[rows], labels.start[rows], labels.end[rows], facts.gold.entity[rows], facts.pairing.names
+    )
+
+
+def _near(spots: Items, spurious: Items) -> tuple[Bools, Bools]:
+    """Which spans have a spurious one inside, and which overlap one."""
+    pairs = overlapping(spots, spurious)
+    start, end = spots.start[pairs.gold], spots.end[pairs.gold]
+    low, high = spurious.start[pairs.answer], spurious.end[pairs.answer]
+    inside = (start <= low) & (high <= end) & ((start != low) | (end != high))
+    return _flags(pairs.gold[inside], len(spots)), _flags(pairs.gold, len(spots))
+
+
+def _near_labels(
+    facts: Facts, spots: Items, labels: Items, answer: Longs, over: Bools, nil_alike: Bools
+) -> tuple[Bools, Bools]:
+    """Which spurious spans overlap a mention, and which one of their own entity, but with another span."""
+    pairs = overlapping(labels, spots.take(over))
+    pairs = Pairs(pairs.gold, np.flatnonzero(over)[pairs.answer])
+    entity = labels.entity[pairs.gold]
+    same = (entity == spots.entity[pairs.answer]) & ((entity >= 0) | nil_alike[labels.row[pairs.gold]])
+    kinds = facts.pairing.gold_kind[labels.row[pairs.gold]]
+    same |= (kinds > 0) & (kinds == np.append(facts.pairing.answer_kind, 0)[answer[pairs.answer]])
+    moved = (labels.start[pairs.gold] != spots.start[pairs.answer]) | (
+        labels.end[pairs.gold] != spots.end[pairs.answer]
+    )
+    return _flags(pairs.answer, len(spots)), _flags(pairs.answer[same & moved], len(spots))
+
+
+def _flags(places: Longs, count: int) -> Bools:
+    flags = np.zeros(count, np.bool_)
+    flags[places] = True
+    return flags
+
+
+def _on_nil(facts: Facts, spots: Items, where: Bools) -> Bools:
+    """Which answers without mention stand on a label that the view does not show, because it is NIL."""
+    nil = _labels(facts, np.flatnonzero(facts.gold.entity == NIL))
+    lone = np.flatnonzero(where)
+    pairs = overlapping(nil, spots.take(lone))
+    pairs = Pairs(pairs.gold, lone[pairs.answer])
+    return _flags(pairs.answer[same_span(nil, spots, pairs)], len(spots))
+
+
+class _Popular:
+    """For each case whether its entity, and whether its answer, is popular for its text."""
+
+    def __init__(self, facts: Facts, gold: Longs, answer: Longs, surface: Longs, where: Bools) -> None:
+        ids = facts.ids
+        rare: list[bool | None] = [False] * len(gold)
+        answered: list[bool | None] = [False] * len(gold)
+        popular, entities, answers = facts.popular, facts.gold.entity, facts.answers.entity
+        for place in np.flatnonzero(where).tolist():
+            known = popular[surface[place]]
+            if known is None:
+                rare[place] = answered[place] = None
+            else:
+                code = entities[gold[place]]
+                rare[place] = bool(known) and (code < 0 or ids[code] not in known)
+                code = answers[answer[place]]
+                answered[place] = bool(code >= 0) and ids[code] in known
+        self.rare, self.answered = told(rare), told(answered)
+
+
+def _partial_names(facts: Facts, gold: Longs, surface: Longs, where: Bools) -> Truth:
+    names, surfaces = facts.gold.names, facts.surfaces
+    found: list[bool | None] = [False] * len(gold)
+    for place in np.flatnonzero(where).tolist():
+        name, text = names[gold[place]], surfaces[surface[place]]
+        found[place] = None if name is None else " " in name and text in name and len(text) < len(name)
+    return told(found)
+
+
+def _candidates(facts: Facts, gold: Longs, answer: Longs) -> tuple[Bools, Bools]:
+    """Whose answer had several candidates, and whose entity was among them."""
+    offsets, candidates = facts.answers.candidates
+    sizes = np.append(np.diff(offsets), 0)[answer]
+    among = np.zeros(len(gold), np.bool_)
+    entities, ids = facts.gold.entity, facts.ids
+    for place in np.flatnonzero((sizes > 0) & (gold >= 0)).tolist():
+        code = entities[gold[place]]
+        row = answer[place]
+        among[place] = bool(code >= 0) and ids[code] in candidates[offsets[row] : offsets[row + 1]]
+    return sizes > 1, among
+
+
+def _hyperlinks(facts: Facts, spots: Items) -> Bools:
+    links = facts.pairing.hyperlinks
+    found = np.zeros(len(spots), np.bool_)
+    if links:
+        places = zip(spots.document.tolist(), spots.start.tolist(), spots.end.tolist(), strict=True)
+        found[:] = [(start, end) in links.get(document, ()) for document, start, end in places]
+    return found
+
+
+def _references(
+    facts: Facts, spots: Items, gold: Longs, answer: Longs, mention_type: Ints, where: Bools
+) -> tuple[Bools, Bools]:
+    """For wrong coreference whether its antecedent, the nearest named mention of the same entity before it, is linked
+    as it is, and whether it is linked otherwise."""
+    same, other = np.zeros(len(gold), np.bool_), np.zeros(len(gold), np.bool_)
+    if not where.any():
+        return same, other
+    entity = np.append(facts.gold.entity, NIL)[gold]
+    linked = np.append(facts.answers.entity, NIL - 9)[answer]
+    named: dict[tuple[int, int], list[int]] = defaultdict(list)
+    order = np.lexsort((spots.end, spots.start, spots.document))
+    for place in order.tolist():
+        key = (int(spots.document[place]), int(entity[place]))
+        if where[place] and named[key]:
+            target = same if linked[named[key][-1]] == linked[place] else other
+            target[place] = True
+        if mention_type[place] == NAMED and gold[place] >= 0:
+            named[key].append(place)
+    return same, other

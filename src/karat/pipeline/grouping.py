@@ -1,0 +1,241 @@
+"""Scores by labels: those that mentions carry, what mentions are, and kinds of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from karat.errors import UnknownNameError, UsageError
+from karat.matching.cases import Rule, Table, stages, table
+from karat.matching.facets import NONE, Facet, known
+from karat.matching.facts import MENTION_TYPES, NOMINAL, PRONOMINAL, Facts, Side
+from karat.matching.pairing import KINDS
+from karat.model.arrow import Arrow
+from karat.model.columns import NIL, Bools, Ints, Longs
+from karat.model.items import Lists
+from karat.model.result import Group, Scored, fields
+from karat.model.statistics import Statistics
+from karat.model.verdict import Verdicts, joined
+from karat.parsing.words import Words, counts
+from karat.pipeline.categories import Tally, rules, tagged, tallies
+from karat.pipeline.folds import View, measure_of, scored
+from karat.pipeline.groups import Draw, Label, by_document, by_label, intervals, label_of
+from karat.pipeline.plan import Plans
+from karat.pipeline.setting import Setting
+from karat.spec.empty import EMPTY
+
+Groups: TypeAlias = dict[str, dict[str, dict[str, Group]]]
+"""Scores by label, view and value."""
+
+LABELS_OF_CASES = frozenset({"category", "mention-type"})
+"""Labels that cases have, not mentions and answers by themselves."""
+
+_RATES = ("micro.error-rate", "macro.error-rate")
+_ROLLED_UP = ("entity", "coreference")
+_NO_TYPE = frozenset({*KINDS.values(), "OTHER"})
+
+
+def grouped(
+    todo: Setting,
+    labels: Sequence[str],
+    plans: Plans,
+    views: Mapping[str, View],
+    kept: Mapping[str, list[Verdicts]],
+    draw: Draw,
+) -> Groups:
+    """The scores by each label; a value that a measure names must be among them."""
+    groups: Groups = {}
+    divided = {name: view for name, view in views.items() if not view.whole}
+    cases = {name: joined(parts) for name, parts in kept.items()}
+    for label in labels:
+        if label == "doc":
+            groups[label] = {name: by_document(todo.corpus.ids, view) for name, view in divided.items()}
+        elif label == "category":
+            groups[label] = _by_category(todo, plans, cases, draw)
+        else:
+            groups[label] = _by_label(todo, label, plans, divided, cases, draw)
+    _check(todo, groups)
+    return groups
+
+
+def _by_label(
+    todo: Setting, label: str, plans: Plans, views: Mapping[str, View], cases: Mapping[str, Verdicts], draw: Draw
+) -> dict[str, dict[str, Group]]:
+    spread = [name for name in todo.wanted if measure_of(name).spread and name.group and name.group[0] == label]
+    also = list(dict.fromkeys(name.short for name in spread))
+    values: dict[str, Label] = {}
+    found = {}
+    for name, view in views.items():
+        source = plans.views[name].source
+        if source not in values:
+            values[source] = _label(todo, label, source)
+        own = cases[name] if label != "entity-type" else _entities_only(todo.facts, cases[name])
+        found[name] = by_label(values[source], own, view, draw, also)
+    return found
+
+
+def _entities_only(facts: Facts, cases: Verdicts) -> Verdicts:
+    """The cases that are no coreference."""
+    return cases.where(~np.isin(_mention_type(facts, cases), (NOMINAL, PRONOMINAL)))
+
+
+def _mention_type(facts: Facts, cases: Verdicts) -> Ints:
+    """What the mention of each case is, or else its answer."""
+    gold = np.append(facts.gold.mention_type, 0)[cases.gold]
+    return np.where(cases.gold >= 0, gold, np.append(facts.answers.mention_type, 0)[cases.answer])
+
+
+def _label(todo: Setting, name: str, source: str) -> Label:
+    facts = todo.facts
+    if name == "mention-type":
+        return Label(name, mention_types(facts.gold), mention_types(facts.answers), by_gold=True)
+    if name == "entity-type":
+        return Label(name, entity_types(facts, facts.gold), entity_types(facts, facts.answers))
+    pairing = todo.pairing(source)  # type: ignore[arg-type]  # a source by its name
+    try:
+        return label_of(pairing, name)
+    except UnknownNameError as problem:
+        own = ["category", "mention-type", "entity-type"]
+        raise UnknownNameError(problem.kind, name, [*own, *known(pairing.labels)]) from None
+
+
+def mention_types(side: Side) -> Facet:
+    """What each mention is, in detail and on the whole."""
+    codes = side.mention_type
+    whole = len(MENTION_TYPES) + np.array([kind.startswith("coreference") for kind in MENTION_TYPES])[codes]
+    values = np.column_stack([codes, whole]).reshape(-1).astype(np.int32)
+    return Facet(Lists(np.arange(0, 2 * len(codes) + 1, 2), values), [*MENTION_TYPES, *_ROLLED_UP])
+
+
+def entity_types(facts: Facts, side: Side) -> Facet:
+    """The types of each mention's entity, its own or those the knowledge base knows, and all classes above them."""
+    names: dict[str, int] = {NONE: 0}
+    above = {} if facts.kb is None else facts.kb.hierarchy.superclasses
+
+    def codes(types: Sequence[str] | frozenset[str]) -> list[int]:
+        every: set[str] = set()
+        waiting = [kind for kind in types if kind not in _NO_TYPE]
+        while waiting:
+            kind = waiting.pop()
+            if kind not in every:
+                every.add(kind)
+                waiting.extend(above.get(kind, ()))
+        return [names.setdefault(kind, len(names)) for kind in sorted(every)] or [0]
+
+    by_entity = [codes(types or ()) for types in facts.types] + [[0], [0]]
+    given = side.mentions.field("types")
+    own = [None] * len(side.entity) if given is None else given.to_pylist()
+    seen: dict[tuple[str, ...], list[int]] = {}
+    lists = []
+    for types, entity in zip(own, side.entity.tolist(), strict=True):
+        if types:
+            key = tuple(types)
+            if key not in seen:
+                seen[key] = codes(key)
+            lists.append(seen[key])
+        else:
+            lists.append(by_entity[entity])
+    offsets = np.concatenate([[0], np.cumsum([len(each) for each in lists])]).astype(np.int64)
+    return Facet(Lists(offsets, np.array([code for each in lists for code in each], np.int32)), list(names))
+
+
+def case_table(todo: Setting, plans: Plans, view: str, cases: Mapping[str, Verdicts]) -> Table:
+    """The cases of a view with what categories look at."""
+    facts = todo.facts
+    found = stages(cases[view], cases[plans.stages[view]], facts)
+    whole = not plans.views[view].view.filters
+    as_elevant = todo.table["categories"] == "answer"
+    rule = Rule(
+        relevant=_relevant(todo, found.gold, found.part, whole=whole),
+        # ELEVANT compares ids as strings, and has two for NIL; answers nearly always have the first.
+        nil_alike=~facts.gold.said("nil:no-mapping") & as_elevant,
+        neuter_only=todo.table["false-coreference"] == "pronouns",
+    )
+    return table(found, facts, rule)
+
+
+def _relevant(todo: Setting, gold: Longs, part: Bools, *, whole: bool) -> Bools:
+    """The labels that an answer may be near to: those that the view shows; ELEVANT has a rule of its own."""
+    pairing = todo.facts.pairing
+    labels = np.zeros(len(pairing.gold_entity), np.bool_)
+    if todo.table["categories"] != "answer":
+        labels[gold[~part & (gold >= 0)]] = True
+        return labels
+    labels[:] = ~pairing.trees.child
+    if not whole:
+        labels &= (pairing.gold_entity != NIL) & (pairing.gold_kind == 0) & ~pairing.corpus.units.optional
+    return labels
+
+
+def _by_category(todo: Setting, plans: Plans, cases: Mapping[str, Verdicts], draw: Draw) -> dict[str, dict[str, Group]]:
+    if not plans.stages:
+        raise UsageError("error categories are those of links, and no view compares any. Ask for strong.")
+    words = evaluated_words(todo)
+    found = {}
+    for view in plans.stages:
+        known = case_table(todo, plans, view, cases)
+        tags = tagged(known.cases, rules(todo.table))
+        counted = tallies(known, tags, len(todo.corpus), words)
+        found[view] = {name: _group(tally, todo, draw) for name, tally in counted.items()}
+    return found
+
+
+def evaluated_words(todo: Setting) -> list[Words] | None:
+    """The words of the evaluation span of each document, where they can be counted."""
+    pairing = todo.facts.pairing
+    starts, ends = pairing.evaluated
+    return counts([text[start:end] for text, start, end in zip(pairing.texts, starts, ends, strict=True)])
+
+
+def _group(tally: Tally, todo: Setting, draw: Draw) -> Group:
+    errors = int(tally.errors.sum())
+    if tally.total is None:
+        scores = dict.fromkeys(_RATES, Scored(None, 0, tally.reason))
+        return Group(errors=errors, undecided=tally.undecided, **fields(scores))
+    avoided = tally.total - tally.errors
+    weights = np.column_stack([avoided, tally.errors, avoided, tally.errors])
+    view = View(Statistics(weights), EMPTY[todo.table["empty"]], part=True)
+    return Group(
+        errors=errors,
+        total=int(tally.total.sum()),
+        undecided=tally.undecided,
+        intervals=intervals(weights, view, _RATES, draw),
+        **fields(scored(view, list(_RATES))),
+    )
+
+
+def case_labels(
+    todo: Setting, plans: Plans, view: str, cases: Mapping[str, Verdicts], labels: Set[str]
+) -> dict[str, Arrow]:
+    """The columns that the labels of cases add to the verdicts of a view."""
+    more: dict[str, Arrow] = {}
+    own = cases[view]
+    if "mention-type" in labels:
+        more["mention_type"] = pa.array(MENTION_TYPES).take(pa.array(_mention_type(todo.facts, own)))
+    if "category" in labels and view in plans.stages:
+        found = case_table(todo, plans, view, cases)
+        tags = tagged(found.cases, rules(todo.table))
+        errors: list[list[str]] = [[] for _ in range(len(own))]
+        avoided: list[list[str]] = [[] for _ in range(len(own))]
+        undecided: list[list[str]] = [[] for _ in range(len(own))]
+        for name, tag in tags.items():
+            for lists, mask in ((errors, tag.error), (avoided, tag.avoided), (undecided, tag.undecided)):
+                if mask is not None:
+                    for place in found.place[mask].tolist():
+                        lists[place].append(name)
+        more |= {"errors": pa.array(errors), "avoided": pa.array(avoided), "undecided": pa.array(undecided)}
+    return more
+
+
+def _check(todo: Setting, groups: Groups) -> None:
+    for name in todo.wanted:
+        if name.group is not None:
+            label, value = name.group
+            there = groups[label].get(str(name.view), {})
+            if value not in there:
+                raise UnknownNameError(f"value of {label}", value, there)
+            if name.short not in there[value].measures:
+                raise UnknownNameError(f"measure by {label}", name.short, there[value].measures)

@@ -1,0 +1,125 @@
+"""What is to be computed: the table of choices, the measures, and both sides as each task sees them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+from karat.errors import UsageError
+from karat.kb.folder import read_kb
+from karat.kb.protocol import KB
+from karat.matching.facts import Facts
+from karat.matching.pairing import Pairing, pair
+from karat.matching.reading import Reading, reading
+from karat.matching.reduce import demand, reduced
+from karat.model.corpus import Corpus
+from karat.model.name import MeasureName, parse_measure
+from karat.model.run import Run
+from karat.model.signature import Signature
+from karat.pipeline.drop import dropped
+from karat.pipeline.folds import measure_of
+from karat.pipeline.plan import Planner, measures_of, parts_of, reads
+from karat.pipeline.profiles import profile_named
+from karat.registry import identity
+from karat.spec.profile import chosen
+from karat.spec.task import TASKS, Source
+from karat.spec.threshold import Threshold
+from karat.version import __version__
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is to be computed: the table of choices, the measures, and both sides as each task sees them."""
+
+    corpus: Corpus
+    run: Run
+    like: str
+    table: Mapping[str, str]
+    shown: tuple[str, ...]
+    wanted: tuple[MeasureName, ...]
+    kb: KB | None
+    pairing: Callable[[Source], Pairing]
+    left_out: Mapping[str, int]
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known about the mentions and the answers."""
+        pairing = self.pairing(TASKS[self.table["task"]].source)
+        return Facts(pairing, self.kb, guess=self.table["categories"] == "answer")
+
+    def planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
+        """What makes plans in this setting."""
+        return Planner(self.table, self.kb, self.pairing, thresholds or {})
+
+    @property
+    def signature(self) -> Signature:
+        """The version, the data and every choice."""
+        data = f"{self.corpus.name}@{self.corpus.digest}"
+        return Signature((("karat", __version__), ("data", data), *self.table.items()))
+
+
+def as_text(choices: Mapping[str, object]) -> dict[str, str]:
+    """Choices as the signature writes them; several values are separated by spaces."""
+    return {
+        name: " ".join(map(str, value)) if isinstance(value, list) or type(value) is tuple else str(value)
+        for name, value in choices.items()
+    }
+
+
+def setting(
+    corpus: Corpus,
+    run: Run,
+    *,
+    like: str = "karat",
+    choices: Mapping[str, str],
+    measures: Sequence[str] = (),
+    kb: KB | str | os.PathLike[str] | None = None,
+    allow_unknown: bool = False,
+) -> Setting:
+    """Check what was asked for against what there is."""
+    if isinstance(kb, str | os.PathLike):
+        kb = read_kb(kb)
+    if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
+        raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
+    profile = profile_named(like)
+    given = dict(choices)
+    if "kb" in given and kb is None:
+        raise UsageError("the choice kb says which knowledge base was used. Give the knowledge base itself.")
+    if kb is not None:
+        given = {"ids": "resolved", **given, "kb": f"{kb.name}@{kb.digest}"}
+    table = chosen(profile, given)
+    left_out: dict[str, int] = {}
+    if table["drop"] != "none":
+        run, left_out = dropped(corpus, run, table["drop"].split(","), kb)
+    shown = measures_of(profile, table, given.get("match"), measures)
+    wanted = [parse_measure(name) for name in shown]
+    for name in wanted:
+        measure = measure_of(name)  # says so if there is no such measure
+        if parts_of(name.view, table["task"]) and (measure.needs_detection or not measure.usual):
+            raise UsageError(f"{name} is not averaged over the parts of {name.view}. Ask for it of one of them.")
+    for task in dict.fromkeys(name.view.task or table["task"] for name in wanted):
+        demand(task, corpus, run, asked="task" in given)
+    table["match"] = ",".join(
+        dict.fromkeys(
+            f"{f'{name.view.task}/' if name.view.task else ''}{identity('relations', name.view.relation)}"
+            for name in wanted
+        )
+    )
+    types, clusters = reads(wanted, table["task"])
+    how = reading(table, kb, typed=types, clustered=clusters)
+    pairing = _pairings(corpus, run, allow_unknown=allow_unknown, how=how)
+    return Setting(corpus, run, like, table, tuple(shown), tuple(wanted), kb, pairing, left_out)
+
+
+def _pairings(corpus: Corpus, run: Run, *, allow_unknown: bool, how: Reading) -> Callable[[Source], Pairing]:
+    """Both sides laid beside each other, once for each kind of item."""
+
+    @cache
+    def pairing(source: Source) -> Pairing:
+        # The parts of a statement are compared as they are: no rule for emerging entities holds between them.
+        own = replace(how, kb=None, prefixes=None) if source == "statements" else how
+        return pair(*reduced(corpus, run, source, how.kb), allow_unknown=allow_unknown, how=own)
+
+    return pairing

@@ -1,0 +1,108 @@
+"""ELEVANT's own file of results, for its web app and its scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from karat.errors import UsageError
+from karat.matching.facets import NONE
+from karat.model.result import Counted, Group, Result
+from karat.registry import get, names
+from karat.spec.category import Category
+from karat.spec.report import Report
+
+MODES = {"IGNORED": "[in-kb]", "REQUIRED": ""}
+"""ELEVANT's two ways to look at NIL, and the part of the data that each of them is."""
+
+_MENTION_TYPES = {
+    "entity": "entity",
+    "coref": "coreference",
+    "entity_named": "entity-named",
+    "entity_non_named": "entity-non-named",
+    "entity_unknown": "entity-unknown",
+    "coref_nominal": "coreference-nominal",
+    "coref_pronominal": "coreference-pronominal",
+}
+_TYPES = (
+    "Q215627 Q27096213 Q43229 Q17537576 Q2424752 Q1656682 Q431289 Q483394 Q17376908 Q43460564 Q16521 Q9174 Q7257 "
+    "Q4164871 Q12737077 Q11862829 Q21070598 Q618779 Q12136 Q4392985 Q373899 Q22222786 Q33829 Q1075 Q179661 Q169872 "
+    "Q4936952 Q349 Q729"
+)
+_NONE = Counted(0, 0, 0, 0)
+
+
+def layout(result: Result) -> dict[str, Any]:
+    """All figures in ELEVANT's order, under its names."""
+    for label in ("mention-type", "entity-type", "category"):
+        if label not in result.by:
+            raise UsageError(f"this layout needs the scores by {label}. Score with --like elevant --by {label}.")
+    return {mode: _mode(result, part) for mode, part in MODES.items()}
+
+
+def _mode(result: Result, part: str) -> dict[str, Any]:
+    link, detection = f"strong{part}", f"mention{part}"
+    types = result.by["mention-type"][link]
+    entities = result.by["entity-type"][link]
+    found = result.by["mention-type"][detection]
+    return {
+        "mention_types": {
+            "all": _figures(result.counts(link)),
+            **{name: _figures(_counts(types, value)) for name, value in _MENTION_TYPES.items()},
+        },
+        "error_categories": {
+            "ner": _figures(_counts(found, "entity")),
+            **_errors(result.by["category"][link]),
+        },
+        "entity_types": {
+            "OTHER": _figures(_counts(entities, NONE)),
+            **{kind: _figures(_counts(entities, kind)) for kind in _TYPES.split()},
+        },
+    }
+
+
+def _counts(groups: Mapping[str, Group], value: str) -> Counted:
+    return _NONE if value not in groups else groups[value].counts or _NONE
+
+
+def _figures(counts: Counted) -> dict[str, int | float]:
+    tp, fp, fn = int(counts.matched_gold), int(counts.unmatched_answers), int(counts.unmatched_gold)
+    p = tp / (tp + fp) if tp + fp else 0
+    r = tp / (tp + fn) if tp + fn else 0
+    return {
+        "true_positives": tp,
+        "false_positives": fp,
+        "false_negatives": fn,
+        "ground_truth": tp + fn,
+        "precision": p,
+        "recall": r,
+        "f1": 2 * p * r / (p + r) if p + r else 0,
+    }
+
+
+def _errors(groups: Mapping[str, Group]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name in names("categories"):
+        section, key = get("categories", name, Category).elevant
+        if section:
+            found.setdefault(section, {})[key] = _error(get("categories", name, Category), groups[name])
+    return found
+
+
+def _error(category: Category, group: Group) -> Any:
+    if category.avoided is None and category.words is None:
+        return group.errors
+    if category.needs_candidates and group.total is None:
+        return None
+    return {"errors": group.errors, "total": group.total}
+
+
+def _render(results: Sequence[Result]) -> str:
+    if len(results) != 1:
+        raise UsageError("ELEVANT's layout holds one system on one benchmark. Score one file of answers.")
+    return msgspec.json.format(msgspec.json.encode(layout(results[0])), indent=2).decode() + "\n"
+
+
+REPORT = Report(title="ELEVANT's eval_results.json", suffix=".eval_results.json", render=_render)
