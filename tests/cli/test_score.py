@@ -174,3 +174,118 @@ def test_importing_is_light():
     code = "import karat, karat.cli.main, sys; print(*sorted({'numpy', 'pyarrow', 'msgspec'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout.strip() == b""
+
+
+# --- files that hold gold labels and answers together
+
+_TEXT = "Ada met Bob in Ulm."
+
+
+def linked(path, *mentions, labels=((0, 3, "Q1"), (15, 18, "Q3"))):
+    """An ELEVANT file of one document."""
+    gold = [{"id": row, "span": [start, end], "entity_id": id} for row, (start, end, id) in enumerate(labels)]
+    by = {"recognized_by": "x", "linked_by": "x", "candidates": []}
+    found = [{"span": [start, end], "id": id, **by} for start, end, id in mentions]
+    path.write_text(json.dumps({"id": 1, "title": "", "text": _TEXT, "labels": gold, "entity_mentions": found}) + "\n")
+    return path
+
+
+def test_a_file_with_both_may_be_given_once_or_twice_or_piped(karat_cli, tmp_path):
+    path = linked(tmp_path / "one.ships.linked_articles.jsonl", (0, 3, "Q1"))
+    once = karat_cli("score", path, "--json", "-")
+    assert (once.code, once.err) == (0, "")
+    result = karat.Result.from_json(once.out.encode())
+    assert (result.corpus, result.run, result["strong:micro.r"]) == ("ships", "one", 0.5)
+    assert karat_cli("score", path, path, "--json", "-") == once
+    forced = karat_cli("score", path, "--json", "-", "--answers-format", "elevant-linked")
+    assert forced == once
+    piped = karat_cli("score", "-", "--json", "-", stdin=gzip.compress(path.read_bytes()))
+    assert karat.Result.from_json(piped.out.encode()).measures == result.measures
+
+
+def test_several_files_with_both_are_scored_against_the_same_gold(karat_cli, tmp_path):
+    one = linked(tmp_path / "one.ships.linked_articles.jsonl", (0, 3, "Q1"))
+    two = linked(tmp_path / "two.ships.linked_articles.jsonl", (0, 3, "Q1"), (15, 18, "Q3"))
+    ran = karat_cli("score", one, two, "--json", "-")
+    results = [karat.Result.from_json(line.encode()) for line in ran.out.splitlines()]
+    assert [(result.run, result["strong:micro.r"]) for result in results] == [("one", 0.5), ("two", 1.0)]
+    for order, names in (((one, two, one), ["two", "one"]), ((one, one, two), ["one", "two"])):
+        shown = karat_cli("score", *order, "--json", "-").out.splitlines()
+        assert [karat.Result.from_json(line.encode()).run for line in shown] == names
+    other = linked(tmp_path / "three.ships.linked_articles.jsonl", (0, 3, "Q1"), labels=((8, 11, "Q2"),))
+    ran = karat_cli("score", one, two, other)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert f"{other} has other gold labels or texts than {one} (ships@" in ran.err
+    gold = tmp_path / "gold.jsonl"
+    karat.save(karat.load(one), gold)
+    assert karat_cli("score", gold, one, other).code == 0  # whatever gold labels the second has
+
+
+def test_where_some_files_hold_answers_only_the_first_is_the_gold(karat_cli, tmp_path):
+    one = linked(tmp_path / "one.ships.linked_articles.jsonl", (0, 3, "Q1"))
+    (tmp_path / "mine.jsonl").write_text('{"id":"1","answers":[]}')
+    ran = karat_cli("score", one, tmp_path / "mine.jsonl", "--json", "-")
+    assert karat.Result.from_json(ran.out.encode()).run == "mine"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("gold.jsonl", "has no answers. Give them after it: karat score {} ANSWERS\n"),
+        ("answers.jsonl", "has no gold labels. Give the gold standard before it: karat score GOLD {}\n"),
+        ("demo", "has no answers. Give them after it: karat score demo ANSWERS; its stored answers have its name: "),
+        ("demo/prior", "has no gold labels. Give the gold standard before it: karat score GOLD demo/prior\n"),
+        ("ships.benchmark.jsonl", "has no answers."),
+        ("bare.linked_articles.jsonl", "has no gold labels."),
+        ("missing.jsonl", "Check the path"),
+    ],
+)
+def test_one_argument_that_is_not_both_is_refused(given, said, karat_cli, tmp_path):
+    gold = karat.load("demo")
+    karat.save(gold, tmp_path / "gold.jsonl")
+    karat.save(karat.load_run("demo/prior"), tmp_path / "answers.jsonl")
+    karat.save(gold, tmp_path / "ships.benchmark.jsonl", format="elevant")
+    karat.save(karat.load_run("demo/prior"), tmp_path / "bare.linked_articles.jsonl", format="elevant-linked")
+    name = given if given.startswith("demo") else tmp_path / given
+    ran = karat_cli("score", name)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert said.format(name) in ran.err
+
+
+def test_standard_input_can_be_converted(karat_cli, tmp_path):
+    karat.save(karat.load("demo"), tmp_path / "gold.jsonl")
+    ran = karat_cli("data", "convert", "-", tmp_path / "again.jsonl", stdin=(tmp_path / "gold.jsonl").read_bytes())
+    assert (ran.code, ran.err) == (0, "-: 50 documents, 329 labels to Karat JSONL\n")
+    assert list(karat.load(tmp_path / "again.jsonl")) == list(karat.load("demo"))
+
+
+# --- answers that are dropped
+
+
+def test_dropped_answers_are_in_the_signature_and_counted(karat_cli, tmp_path):
+    gold, answers = tmp_path / "gold.parquet", tmp_path / "answers.jsonl"
+    karat.save(karat.load(linked(tmp_path / "x", (0, 3, "Q1"))), gold)
+    rows = [{"start": 4, "end": 7, "entity": "Q9"}, {"start": 0, "end": 3, "entity": "Q1", "score": 0.2}]
+    answers.write_text(json.dumps({"id": "1", "answers": rows}) + "\n")
+    plain = karat_cli("score", gold, answers, "--json", "-")
+    assert "drop:none" in str(karat.Result.from_json(plain.out.encode()).signature)
+    ran = karat_cli("score", gold, answers, "--drop-answers", "lowercase", "--drop-answers", "score<0.1", "--json", "-")
+    assert (ran.code, ran.err) == (0, "")
+    result = karat.Result.from_json(ran.out.encode())
+    assert result.signature["drop"] == "lowercase,score<0.1"
+    assert (result["strong:micro.p"], result["strong:micro.r"]) == (1.0, 0.5)
+    assert result.skipped["answers dropped by lowercase"] == 1
+    assert karat_cli("score", gold, answers, "--set", "drop=lowercase,score<0.1", "--json", "-").out == ran.out
+
+
+@pytest.mark.parametrize("rule", ["lower", "", "type:"])
+def test_rules_that_do_not_exist_are_refused(rule, karat_cli):
+    ran = karat_cli("score", "demo", "demo", "--drop-answers", rule)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "lowercase: " in ran.err
+
+
+def test_names_need_a_knowledge_base(karat_cli):
+    ran = karat_cli("score", "demo", "demo", "--drop-answers", "non-named")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "--kb" in ran.err

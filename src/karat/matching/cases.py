@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,11 @@ from karat.model.verdict import Outcome, Verdicts
 
 _T = TypeVar("_T", bound=np.generic)
 _NEUTER = frozenset({"It", "it", "This", "this", "That", "that", "Its", "its"})
+_UNANSWERED = -9  # the code of no entity
 _DEMONYMIC = ("place", "people", "language")
 _NOT_METONYMIC = ("place", "person", "people", "character")
-_MISSED = (Outcome.FN, Outcome.WRONG_LINK)
-_SPURIOUS = (Outcome.FP, Outcome.WRONG_LINK)
+_MISSED = np.array([outcome in (Outcome.FN, Outcome.WRONG_LINK) for outcome in Outcome])
+_SPURIOUS = np.array([outcome in (Outcome.FP, Outcome.WRONG_LINK) for outcome in Outcome])
 
 
 class Stages(NamedTuple):
@@ -84,69 +86,100 @@ class Rule(NamedTuple):
     neuter_only: bool = False
 
 
+class Background(NamedTuple):
+    """What is known about cases however they ended: the labels and answers they are about, and facts."""
+
+    gold: Longs
+    answer: Longs
+    spots: Items
+    mention_type: Ints
+    nameless: Bools
+    facts: Mapping[str, Any]
+
+
+def background(facts: Facts, document: Ints, gold: Longs, answer: Longs) -> Background:
+    """The facts about some cases; the views of one evaluation often share them."""
+    for known in facts.backgrounds:
+        if np.array_equal(known.gold, gold) and np.array_equal(known.answer, answer):
+            same: Background = known
+            return same
+    found = _background(facts, document, gold, answer)
+    facts.backgrounds.append(found)
+    return found
+
+
+def _background(facts: Facts, document: Ints, gold: Longs, answer: Longs) -> Background:
+    start, end = _spans(facts, gold, answer)
+    row = np.arange(len(gold))
+    spots = Items(row, document, start, end, np.append(facts.answers.entity, NIL)[answer], facts.pairing.names)
+    mention_type = _by_case(facts.gold.mention_type, facts.answers.mention_type, gold, answer)
+    surface = _by_case(facts.gold.surface, facts.answers.surface, gold, answer)
+    entity = np.append(facts.gold.entity, NIL)[gold]
+    quantity = np.append(facts.pairing.gold_kind > 0, False)[gold]
+    has_gold, has_answer = gold >= 0, answer >= 0
+    linked = has_gold & (entity != NIL) & ~quantity
+    popular = _Popular(facts, gold, answer, surface, has_gold & has_answer)
+    several, among = _candidates(facts, gold, answer)
+    columns = {
+        "coreference": (mention_type == NOMINAL) | (mention_type == PRONOMINAL),
+        "lowercased": _by_case(facts.gold.lowercased, facts.answers.lowercased, gold, answer),
+        "multiword": facts.by_surface(lambda text: " " in text)[surface],
+        "nil": has_gold & (entity == NIL) | _on_nil(facts, spots, ~has_gold),
+        "linked": linked,
+        "demonym": both(facts.demonyms[surface], either(*(_role(facts.gold, role, gold) for role in _DEMONYMIC))),
+        "metonym": both(
+            linked,
+            *(negated(_role(facts.gold, role, gold)) for role in _NOT_METONYMIC),
+            facts.popular_for_place[surface],
+        ),
+        "to_place": _role(facts.answers, "place", answer),
+        "partial_name": _partial_names(facts, gold, surface, linked & has_answer),
+        "rare": popular.rare,
+        "to_popular": popular.answered,
+        "several_candidates": several,
+        "among_candidates": among,
+        "hyperlink": _hyperlinks(facts, spots),
+    }
+    nameless = _by_case(facts.gold.nameless, facts.answers.nameless, gold, answer)
+    return Background(gold, answer, spots, mention_type, nameless, columns)
+
+
 def table(found: Stages, facts: Facts, rule: Rule) -> Table:
     """The cases with everything that categories ask."""
     place = np.flatnonzero(~found.part)
-    gold, answer = found.gold[place], found.answer[place]
-    document = found.document[place]
-    has_gold, has_answer = gold >= 0, answer >= 0
     linking, detection = found.linking[place], found.detection[place]
-    mention_type = _by_case(facts.gold.mention_type, facts.answers.mention_type, gold, answer)
-    over = np.isin(detection, _SPURIOUS)
-    start, end = _spans(facts, gold, answer)
-    spots = Items(place, document, start, end, np.append(facts.answers.entity, NIL)[answer], facts.pairing.names)
+    known = background(facts, found.document[place], found.gold[place], found.answer[place])
+    spots, coreference = known.spots, known.facts["coreference"]
+    over, wrong = _SPURIOUS[detection], linking == Outcome.WRONG_LINK
     around, across = _near(spots, spots.take(over))
     labels = _labels(facts, np.flatnonzero(rule.relevant))
-    at_mention, off = _near_labels(facts, spots, labels, answer, over, rule.nil_alike)
-    surface = _by_case(facts.gold.surface, facts.answers.surface, gold, answer)
-    entity = np.append(facts.gold.entity, NIL)[gold]
-    quantity = np.append(_quantities(facts), False)[gold]
-    known = has_gold & (entity != NIL) & ~quantity
-    judged = np.isin(linking, (Outcome.TP, Outcome.WRONG_LINK))
-    popular = _Popular(facts, gold, answer, surface, judged & has_gold)
-    names = _partial_names(facts, gold, surface, judged & known)
-    several, among = _candidates(facts, gold, answer)
-    coreference = np.isin(mention_type, (NOMINAL, PRONOMINAL))
-    wrong = linking == Outcome.WRONG_LINK
-    same, other = _references(facts, spots, gold, answer, mention_type, coreference & wrong)
+    at_mention, off = _near_labels(facts, spots, labels, known.answer, over, rule.nil_alike)
+    same, other = _references(facts, known, coreference & wrong)
     cases = Cases(
-        document=document,
+        document=spots.document,
         counts=found.factor[place],
         right=linking == Outcome.TP,
         wrong_link=wrong,
-        missed=np.isin(linking, _MISSED),
-        spurious=np.isin(linking, _SPURIOUS),
+        missed=_MISSED[linking],
+        spurious=_SPURIOUS[linking],
         detected=detection == Outcome.TP,
-        undetected=np.isin(detection, _MISSED),
+        undetected=_MISSED[detection],
         overdetected=over,
-        coreference=coreference,
-        lowercased=_by_case(facts.gold.lowercased, facts.answers.lowercased, gold, answer),
-        multiword=facts.by_surface(lambda text: " " in text)[surface],
-        nil=has_gold & (entity == NIL) | _on_nil(facts, spots, ~has_gold),
-        linked=known,
         around_spurious=around,
         across_spurious=across,
         at_mention=at_mention,
         off_its_mention=off,
-        demonym=both(facts.demonyms[surface], either(*(_role(facts.gold, role, gold) for role in _DEMONYMIC))),
-        metonym=both(
-            known,
-            *(negated(_role(facts.gold, role, gold)) for role in _NOT_METONYMIC),
-            facts.popular_for_place[surface],
-        ),
-        to_place=_role(facts.answers, "place", answer),
-        partial_name=names,
-        rare=popular.rare,
-        to_popular=both(has_answer, popular.answered),
-        several_candidates=several,
-        among_candidates=among,
-        false_coreference=over & (facts.by_surface(_NEUTER.__contains__)[surface] if rule.neuter_only else coreference),
-        hyperlink=_hyperlinks(facts, spots),
+        false_coreference=over & (_neuter(facts, known) if rule.neuter_only else coreference),
         wrong_reference=same,
         other_reference=other,
+        **known.facts,
     )
-    nameless = _by_case(facts.gold.nameless, facts.answers.nameless, gold, answer)
-    return Table(cases, gold, answer, place, mention_type, nameless)
+    return Table(cases, known.gold, known.answer, place, known.mention_type, known.nameless)
+
+
+def _neuter(facts: Facts, known: Background) -> Bools:
+    surface = _by_case(facts.gold.surface, facts.answers.surface, known.gold, known.answer)
+    return facts.by_surface(_NEUTER.__contains__)[surface]
 
 
 def _by_case(of_gold: NDArray[_T], of_answers: NDArray[_T], gold: Longs, answer: Longs) -> NDArray[_T]:
@@ -162,11 +195,6 @@ def _role(side: Side, role: str, rows: Longs) -> Truth:
 def _spans(facts: Facts, gold: Longs, answer: Longs) -> tuple[Ints, Ints]:
     labels, answers = facts.gold.mentions, facts.answers.mentions
     return _by_case(labels.start, answers.start, gold, answer), _by_case(labels.end, answers.end, gold, answer)
-
-
-def _quantities(facts: Facts) -> Bools:
-    """Which labels are quantities or datetimes."""
-    return facts.pairing.gold_kind > 0
 
 
 def _labels(facts: Facts, rows: Longs) -> Items:
@@ -267,16 +295,15 @@ def _hyperlinks(facts: Facts, spots: Items) -> Bools:
     return found
 
 
-def _references(
-    facts: Facts, spots: Items, gold: Longs, answer: Longs, mention_type: Ints, where: Bools
-) -> tuple[Bools, Bools]:
+def _references(facts: Facts, known: Background, where: Bools) -> tuple[Bools, Bools]:
     """For wrong coreference whether its antecedent, the nearest named mention of the same entity before it, is linked
     as it is, and whether it is linked otherwise."""
+    gold, answer, spots, mention_type = known.gold, known.answer, known.spots, known.mention_type
     same, other = np.zeros(len(gold), np.bool_), np.zeros(len(gold), np.bool_)
     if not where.any():
         return same, other
     entity = np.append(facts.gold.entity, NIL)[gold]
-    linked = np.append(facts.answers.entity, NIL - 9)[answer]
+    linked = np.where(answer >= 0, spots.entity, _UNANSWERED)
     named: dict[tuple[int, int], list[int]] = defaultdict(list)
     order = np.lexsort((spots.end, spots.start, spots.document))
     for place in order.tolist():

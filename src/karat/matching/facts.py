@@ -47,6 +47,7 @@ class Facts:
 
     def __init__(self, pairing: Pairing, kb: KB | None, *, guess: bool) -> None:
         self.pairing, self.kb, self.guess = pairing, kb, guess
+        self.backgrounds: list[Any] = []  # of cases; see `karat.matching.cases.background`
         self.gold = Side(self, pairing.labels, pairing.gold_entity, pairing.corpus.labels.document)
         answers = pairing.run.answers
         self.answers = Side(self, pairing.answered, pairing.answer_entity, pairing.place[answers.document])

@@ -108,7 +108,8 @@ def looked_up(gold: Gold, answers: Answers, found: Found, kept: tuple[Bools, Boo
     own = TABLE[state, said]
     own = np.where(factor & (own >= 0), own, Outcome.IGNORED).astype(np.int32)  # neither side shown: nothing to judge
     outcome = own.copy()
-    outcome[part] = np.where(np.isin(own[part], (Outcome.WRONG_LINK, Outcome.FP)), Outcome.FP, Outcome.PART)
+    wrong = (own == Outcome.WRONG_LINK) | (own == Outcome.FP)
+    outcome[part] = np.where(wrong[part], Outcome.FP, Outcome.PART)
     for root, below in shape.split.items():
         outcome[root] = _spoken_for(own[below])
     return Verdicts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote, unquote
 
 from karat.errors import KaratError
@@ -63,6 +64,7 @@ class MeasureName:
         return f"{aggregate}{self.measure}{cutoff}"
 
 
+@lru_cache(maxsize=4096)
 def parse_measure(text: str) -> MeasureName:
     """The measure that a name stands for; whether its parts exist is for the registries to say."""
     match = _GRAMMAR.fullmatch(text)

@@ -72,6 +72,10 @@ class Tree(NamedTuple):
     part: Bools
     own: Ints
 
+    def where(self, mask: Bools) -> Tree:
+        """Some of the cases."""
+        return Tree(self.factor[mask], self.part[mask], self.own[mask])
+
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
@@ -114,7 +118,7 @@ class Verdicts:
             label_place=self.label_place[mask],
             answer_place=self.answer_place[mask],
             credit=None if self.credit is None else self.credit[mask],
-            tree=None if self.tree is None else Tree(*(column[mask] for column in self.tree)),
+            tree=None if self.tree is None else self.tree.where(mask),
         )
 
     def weights(self) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -157,6 +157,7 @@ def mean(values: Floats, reason: str) -> Scored:
     return Scored(math.fsum(defined.tolist()) / len(defined), len(defined))
 
 
+@cache
 def measure_of(name: MeasureName) -> Measure:
     """The measure that a name asks for, if there is one with this aggregate and cut-off."""
     plugin = f"{name.measure}-at" if name.cutoff and f"{name.measure}-at" in names("measures") else name.measure
@@ -179,14 +180,15 @@ def every_short() -> list[str]:
     return found
 
 
-def short_names(*, detection: bool = True) -> list[str]:
+@cache
+def short_names(*, detection: bool = True) -> tuple[str, ...]:
     """All measures that every view has, without its name."""
     found = []
     for name in names("measures"):
         measure = get("measures", name, Measure)
         if measure.usual and (detection or not measure.needs_detection):
             found += [f"{aggregate}.{name}" for aggregate in measure.aggregates] or [name]
-    return found
+    return tuple(found)
 
 
 def scored(view: View, shorts: list[str]) -> dict[str, Scored]:

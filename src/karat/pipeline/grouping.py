@@ -79,7 +79,8 @@ def _by_label(
 
 def _entities_only(facts: Facts, cases: Verdicts) -> Verdicts:
     """The cases that are no coreference."""
-    return cases.where(~np.isin(_mention_type(facts, cases), (NOMINAL, PRONOMINAL)))
+    kind = _mention_type(facts, cases)
+    return cases.where((kind != NOMINAL) & (kind != PRONOMINAL))
 
 
 def _mention_type(facts: Facts, cases: Verdicts) -> Ints:
@@ -125,7 +126,8 @@ def entity_types(facts: Facts, side: Side) -> Facet:
                 waiting.extend(above.get(kind, ()))
         return [names.setdefault(kind, len(names)) for kind in sorted(every)] or [0]
 
-    by_entity = [codes(types or ()) for types in facts.types] + [[0], [0]]
+    distinct = {types: codes(types or ()) for types in set(facts.types)}
+    by_entity = [*(distinct[types] for types in facts.types), [0], [0]]
     given = side.mentions.field("types")
     own = [None] * len(side.entity) if given is None else given.to_pylist()
     seen: dict[tuple[str, ...], list[int]] = {}

@@ -91,7 +91,7 @@ def _errors(groups: Mapping[str, Group]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _error(category: Category, group: Group) -> Any:
+def _error(category: Category, group: Group) -> int | dict[str, int | None] | None:
     if category.avoided is None and category.words is None:
         return group.errors
     if category.needs_candidates and group.total is None:
