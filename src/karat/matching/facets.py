@@ -12,11 +12,16 @@ from karat.errors import UnknownNameError
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, NO_LINK, Bools, Longs, Mentions
 from karat.model.items import Lists
+from karat.model.scheme import DIMENSIONS
 
 NONE = "none"
 """The value of a mention that has no value."""
 
 _FIELDS = ("types", "categories", "kind", "difficulty", "nil_cluster")
+
+
+_ABOVE = {leaf: node for d in DIMENSIONS.values() for node, leaves in d.inner.items() for leaf in leaves}
+"""The inner node of the scheme above each leaf that has one."""
 
 
 class Facet(NamedTuple):
@@ -39,7 +44,7 @@ class Facet(NamedTuple):
 
 def known(labels: Mentions) -> list[str]:
     """The labels that a corpus can be grouped by; `doc` is the document itself."""
-    return ["doc", "entity", "nil", "optional", *_FIELDS, *_dimensions(labels)]
+    return ["doc", "entity", "nil", "optional", "category", *_FIELDS, *_dimensions(labels)]
 
 
 def _dimensions(labels: Mentions) -> list[str]:
@@ -66,9 +71,58 @@ def facet(mentions: Mentions, name: str, labels: Mentions) -> Facet:
         return Facet(_single(codes), [*mentions.names.to_pylist(), "NIL", NONE])
     if name in _FIELDS:
         return _strings(mentions.field(name), len(mentions), "")
+    if name == "category":
+        return _with_inner(_strings(mentions.field("categories"), len(mentions), ""), "")
     if name in _dimensions(labels):
-        return _strings(mentions.field("categories"), len(mentions), f"{name}:")
+        return _with_inner(_strings(mentions.field("categories"), len(mentions), f"{name}:"), f"{name}:")
+    parts = name.split("+")
+    if len(parts) > 1 and set(parts) <= {*_FIELDS, *_dimensions(labels)}:
+        return _combined([_strings_of(mentions, part) for part in parts])
     raise UnknownNameError("label to group by", name, known(labels))
+
+
+def _strings_of(mentions: Mentions, name: str) -> Facet:
+    """A field, or a dimension of the categories as they are written."""
+    if name in _FIELDS:
+        return _strings(mentions.field(name), len(mentions), "")
+    return _strings(mentions.field("categories"), len(mentions), f"{name}:")
+
+
+def _with_inner(found: Facet, prefix: str) -> Facet:
+    """The same with the inner nodes of the scheme: a full name is a proper noun too."""
+    names = list(found.names)
+    further = []
+    for code, name in enumerate(found.names):
+        node = _ABOVE.get(prefix + name)
+        if node is not None:
+            inner = node.removeprefix(prefix)
+            if inner not in names:
+                names.append(inner)
+            further.append((code, names.index(inner)))
+    if not further:
+        return found
+    owner = np.repeat(np.arange(len(found.lists.offsets) - 1), np.diff(found.lists.offsets))
+    owners, values = [owner], [found.lists.values]
+    for code, inner_code in further:
+        hit = found.lists.values == code
+        owners.append(owner[hit])
+        values.append(np.full(int(hit.sum()), inner_code, np.int32))
+    pairs = np.unique(np.column_stack([np.concatenate(owners), np.concatenate(values)]), axis=0)
+    offsets = np.searchsorted(pairs[:, 0], np.arange(len(found.lists.offsets)))
+    return Facet(Lists(offsets, pairs[:, 1].astype(np.int32)), names, found.given)
+
+
+def _combined(parts: list[Facet]) -> Facet:
+    """Combinations of values; a mention with several values in one part, or with none, is in no combination."""
+    lone = np.logical_and.reduce([np.diff(part.lists.offsets) == 1 for part in parts])
+    columns = [np.array([*part.names, NONE])[part.lists.values[part.lists.offsets[:-1]]] for part in parts]
+    joined = ["+".join(row) if NONE not in row else NONE for row in zip(*columns, strict=True)]
+    values = pa.array(
+        [value if alone else NONE for value, alone in zip(joined, lone.tolist(), strict=True)], pa.string()
+    )
+    encoded = values.dictionary_encode()
+    given = all(part.given for part in parts)
+    return Facet(_single(encoded.indices.to_numpy()), encoded.dictionary.to_pylist(), given)
 
 
 def _single(codes: Arrow) -> Lists:

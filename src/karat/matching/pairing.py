@@ -78,9 +78,11 @@ class Pairing:
         unit, parent, optional = units.unit[rows] - low, units.parent[rows], units.optional[rows]
         if self.reading.separate:
             unit, parent = np.arange(high - low), np.full(high - low, -1)
+        if self.reading.merged:
+            unit, parent = _first_on_span(items), np.full(high - low, -1)
         if self.reading.required:
             optional = np.zeros(high - low, np.bool_)
-        gold = Gold(items, unit, np.where(parent < 0, -1, parent - low), optional)
+        gold = Gold(items, unit, np.where(parent < 0, -1, parent - low), optional, self.reading.merged)
         stay = self._counting(items)
         if self._gold_again is not None:
             stay &= ~self._gold_again[rows]
@@ -324,6 +326,9 @@ def kept(gold: Gold, mask: Bools) -> Gold:
     places = np.flatnonzero(mask)
     new = np.full(len(mask) + 1, -1)
     units, first = np.unique(gold.unit[places], return_index=True)
+    if gold.tied and not mask[units].all():
+        order = np.lexsort((*_by_place(gold.items.take(places)), gold.unit[places]))
+        first = order[np.searchsorted(gold.unit[places][order], units)]
     new[units] = np.where(mask[units], np.cumsum(mask)[units] - 1, first)  # the label that stands for it, if it stays
     broken = np.zeros(len(mask) + 1, np.bool_)
     lost = np.unique(gold.unit[~mask])
@@ -334,7 +339,27 @@ def kept(gold: Gold, mask: Bools) -> Gold:
     parent = new[gold.parent[places]]
     orphaned = (gold.parent[places] >= 0) & (parent < 0)
     optional = gold.optional[places] | broken[gold.unit[places]] | orphaned
-    return Gold(gold.items.take(places), new[gold.unit[places]], parent, optional)
+    if gold.merged:  # what is gone belongs to another part of the data
+        optional = gold.optional[places]
+    return Gold(gold.items.take(places), new[gold.unit[places]], parent, optional, gold.merged)
+
+
+def _first_on_span(items: Items) -> Longs:
+    """For each label the first, in the order of ids, of those that share its span."""
+    order = np.lexsort((*_by_place(items), items.document))
+    spans = np.column_stack([items.document, items.start, items.end])[order]
+    new = np.concatenate([[True], (spans[1:] != spans[:-1]).any(axis=1)]) if len(order) else np.zeros(0, np.bool_)
+    unit = np.empty(len(order), np.int64)
+    unit[order] = order[new][np.cumsum(new) - 1]
+    return unit
+
+
+def _by_place(items: Items) -> tuple[Longs, Ints, Ints]:
+    """What orders labels whatever the order of the file: id, end and start, the last goes first."""
+    rank = np.empty(len(items.names) + 2, np.int64)
+    rank[pc.array_sort_indices(items.names).to_numpy()] = np.arange(len(items.names))
+    rank[[NO_LINK, NIL]] = [-2, -1]
+    return rank[items.entity], items.end, items.start
 
 
 def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading | None = None) -> Pairing:

@@ -16,6 +16,8 @@ from karat.model.columns import NIL, NO_LINK, Bools, Ints
 from karat.model.items import Lists
 from karat.spec.profile import prefixes_of
 
+_GOLD_NIL = "NIL"
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -38,12 +40,22 @@ class Reading:
     words: bool = False
     unlinked_is_entity: bool = False
     span_of_unmatched: bool = False
+    merged: bool = False
+    last_segment: bool = False
+    nil_unmatched: bool = False
     kinds: KB | None = field(default=None, compare=False)
 
     @property
     def renames(self) -> bool:
         """Whether entity codes change at all."""
-        return self.kb is not None or self.prefixes is not None or self.unlinked_is_nil or self.unlinked_is_entity
+        return (
+            self.kb is not None
+            or self.prefixes is not None
+            or self.unlinked_is_nil
+            or self.unlinked_is_entity
+            or self.last_segment
+            or self.nil_unmatched
+        )
 
 
 def reading(choices: Mapping[str, str], kb: KB | None, *, typed: bool, clustered: bool) -> Reading:
@@ -61,6 +73,9 @@ def reading(choices: Mapping[str, str], kb: KB | None, *, typed: bool, clustered
         words=choices["spans"] == "words",
         unlinked_is_entity=choices["unlinked"] == "entity",
         span_of_unmatched=choices["span"] == "unmatched",
+        merged=choices["alternatives"] == "merged",
+        last_segment=choices["ids"] == "last-segment",
+        nil_unmatched=choices["nil"] == "unmatched",
         kinds=kb if choices["quantities"] == "kind" else None,
     )
 
@@ -78,6 +93,9 @@ def renamed(names: Arrow, sides: tuple[Codes, Codes], how: Reading) -> tuple[Arr
     if how.kb is not None:
         names, code = _canonical(names, how.kb, alike=how.alike)
         sides = _mapped(sides[0], code), _mapped(sides[1], code)
+    if how.last_segment:
+        names, code = _coded([name.rpartition("/")[2] for name in names.to_pylist()], names.to_pylist())
+        sides = _mapped(sides[0], code), _mapped(sides[1], code)
     if how.unlinked_is_nil:
         sides = _linked(sides[0], NIL), _linked(sides[1], NIL)
     if how.unlinked_is_entity:
@@ -85,6 +103,10 @@ def renamed(names: Arrow, sides: tuple[Codes, Codes], how: Reading) -> tuple[Arr
         nameless = known if known >= 0 else len(names)
         names = names if known >= 0 else pa.concat_arrays([names, pa.array([""])])
         sides = _linked(sides[0], nameless), _linked(sides[1], nameless)
+    if how.nil_unmatched:  # in the gold standard NIL becomes an entity that no answer has
+        names = pa.concat_arrays([names, pa.array([_GOLD_NIL])])
+        gold = np.where(sides[0].entity == NIL, np.int32(len(names) - 1), sides[0].entity)
+        sides = Codes(gold, sides[0].same_as), sides[1]
     if how.prefixes is not None:
         inside = np.zeros(len(names), np.bool_)
         for prefix in how.prefixes:
@@ -101,6 +123,11 @@ def _canonical(names: Arrow, kb: KB, *, alike: bool) -> tuple[Arrow, Ints]:
         if known is None:
             raise UsageError(f"missing=alike needs to know the entities of {kb.name}, which lists none.")
         found = [name if there else "" for name, there in zip(found, known, strict=True)]
+    return _coded(found, ids)
+
+
+def _coded(found: list[str], ids: list[str]) -> tuple[Arrow, Ints]:
+    """All ids, old and new, and for each old one the code of what it became."""
     code = {name: place for place, name in enumerate(ids)}
     for name in found:
         code.setdefault(name, len(code))

@@ -95,7 +95,8 @@ def rules(choices: Mapping[str, str], *, given: bool, annotations: bool) -> Rule
 class Selection(NamedTuple):
     """The items of a view, and how to find them in a block.
 
-    For detection, filters choose mentions only, and mentions without link do not count.
+    For detection, filters choose mentions only, and mentions without link do not count. `of_gold` are filters that
+    choose among the mentions that are given: answers follow.
     """
 
     filters: tuple[Callable[[Gold, Answers], Masks], ...]
@@ -104,6 +105,7 @@ class Selection(NamedTuple):
     rules: Rules = Rules()
     by_link: bool = False
     detection: bool = False
+    of_gold: tuple[Callable[[Gold], Bools], ...] = ()
 
     def detecting(self, relation: Relation) -> Selection:
         """The same mentions, to be found by any answer at their place."""
@@ -123,19 +125,21 @@ class Selection(NamedTuple):
             gold = _gold(gold, gold.items.entity != NO_LINK)
         if relation.typed:
             gold, answers = _gold(gold, _has_types(gold.items)), _answers(answers, _has_types(answers.items))
+        for mask in self.of_gold:
+            gold = _gold(gold, mask(gold))
         if rules.given is not None:
             answers = _GIVEN[rules.given](gold, answers)
         if rules.thin and relation.loose:
             gold, answers = _gold(gold, longest(gold.items)), _answers(answers, longest(answers.items))
         if self.by_link and gold.without_link:
             bare = np.isin(gold.unit, gold.unit[gold.items.entity == NO_LINK])
-            gold = Gold(gold.items, gold.unit, gold.parent, gold.optional | bare)
+            gold = replace(gold, optional=gold.optional | bare)
         for masks in self.filters:
             left, right = masks(gold, answers)
             gold, answers = _gold(gold, left), answers if self.detection else _answers(answers, right)
         if self.detection and gold.without_link:  # they stay, so that nothing becomes optional with them
             bare = np.isin(gold.unit, gold.unit[gold.items.entity == NO_LINK])
-            gold = Gold(gold.items, gold.unit, gold.parent, gold.optional | bare)
+            gold = replace(gold, optional=gold.optional | bare)
         if relation.level == "document" and not rules.counted:
             return _once_per_document(gold, answers)
         return gold, answers
@@ -164,8 +168,29 @@ def selection(
     checked(filters)
     if threshold.at is not None and pairing.run.answers.field("score") is None:
         raise UsageError(f"{pairing.run.name} has no scores to compare with a threshold. Score without one.")
-    chosen = tuple(FILTERS[name].masks if name in FILTERS else _labelled(pairing, name) for name in filters)
-    return Selection(chosen, threshold, relation, rules, by_link=any(name in FILTERS for name in filters))
+    by_link = any(name in FILTERS for name in filters)
+    of_gold = [name for name in filters if rules.given is not None and _only_on_gold(pairing, name)]
+    chosen = tuple(
+        FILTERS[name].masks if name in FILTERS else _labelled(pairing, name) for name in filters if name not in of_gold
+    )
+    masks = tuple(_gold_labelled(pairing, name) for name in of_gold)
+    return Selection(chosen, threshold, relation, rules, by_link=by_link, of_gold=masks)
+
+
+def _only_on_gold(pairing: Pairing, condition: str) -> bool:
+    """Whether a filter asks for a label that answers do not carry."""
+    name = condition.partition("=")[0]
+    if condition in FILTERS or name == "doc":
+        return False
+    return not answer_facet(pairing.answered, name, pairing.labels).given
+
+
+def _gold_labelled(pairing: Pairing, condition: str) -> Callable[[Gold], Bools]:
+    name, _, value = condition.partition("=")
+    found = facet(pairing.labels, name, pairing.labels)
+    if value not in found.names:
+        raise UnknownNameError(f"value of {name}", value, found.names)
+    return lambda gold: found.mask(gold.items.row, value)
 
 
 def _has_types(items: Items) -> Bools:
@@ -253,7 +278,7 @@ def _once_per_document(gold: Gold, answers: Answers) -> tuple[Gold, Answers]:
     keep[plain] = False
     keep[plain[first]] = True
     keep[_repeated_sets(gold, np.flatnonzero((sizes > 1) & ~tied), optional)] = False
-    return _gold(Gold(gold.items, gold.unit, gold.parent, optional), keep), answers
+    return _gold(replace(gold, optional=optional), keep), answers
 
 
 def _on_bare_spans(gold: Gold, answers: Answers) -> Bools:

@@ -21,7 +21,7 @@ from karat.model.document import Document
 from karat.model.rows import from_row, objects, to_table, valid
 from karat.model.schema import GOLD
 
-_TEXT_FACTS = ("length", "text_digest")
+TEXT_FACTS = ("length", "text_digest")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Corpus:
         with ThreadPoolExecutor(max_workers=1) as pool:  # Arrow encodes the ids while Python looks at the texts
             flattened = pool.submit(mentions, table.column("labels"))
             if text == "text":
-                for fact, column in zip(_TEXT_FACTS, text_facts(table.column("text")), strict=True):
+                for fact, column in zip(TEXT_FACTS, text_facts(table.column("text")), strict=True):
                     table = table.append_column(fact, column)
             labels = flattened.result()
         identity = table.drop_columns([column for column in ("text", "length") if column in table.column_names])
@@ -102,7 +102,7 @@ class Corpus:
         return int(self.table.num_rows)
 
     def __iter__(self) -> Iterator[Document]:
-        bare = self.table.drop_columns(list(_TEXT_FACTS))
+        bare = self.table.drop_columns(list(TEXT_FACTS))
         for batch in bare.to_batches(max_chunksize=1024):
             for row in batch.to_pylist():
                 yield from_row(row, Document)
@@ -116,7 +116,7 @@ class Corpus:
         row = pc.index(self.table.column("id"), pa.scalar(document, pa.string())).as_py()
         if row < 0:
             raise UnknownNameError("document", document, self.ids.to_pylist())
-        bare = self.table.drop_columns(list(_TEXT_FACTS))
+        bare = self.table.drop_columns(list(TEXT_FACTS))
         return from_row(bare.slice(row, 1).to_pylist()[0], Document)
 
     @property

@@ -77,13 +77,15 @@ class Items:
 class Gold:
     """Gold labels with what ties them together; places refer to `items`.
 
-    `unit` is the place of the first label of the unit, `parent` the unit this one is a part of, or -1.
+    `unit` is the place of the first label of the unit, `parent` the unit this one is a part of, or -1. `merged`: a
+    unit is what labels there are on a span, and no other.
     """
 
     items: Items
     unit: Longs
     parent: Longs
     optional: Bools
+    merged: bool = False
 
     @cached_property
     def tied(self) -> bool:

@@ -84,6 +84,7 @@ class Verdicts:
     `gold` and `answer` give them as rows of the corpus's labels and the run's answers. `credit` is how right a match
     is where a relation grants partial credit, for precision and for recall; None means 1 throughout. `per_item`: the
     scores are means over items (see `PER_ITEM`). `tree` is None where no mention has parts.
+    `membership` is what each mention earns in recall if it is found, and what it weighs; None means 1 throughout.
     """
 
     document: Ints
@@ -95,6 +96,7 @@ class Verdicts:
     credit: Floats | None = None
     per_item: bool = False
     tree: Tree | None = None
+    membership: Floats | None = None
 
     @property
     def gold(self) -> Longs:
@@ -119,6 +121,7 @@ class Verdicts:
             answer_place=self.answer_place[mask],
             credit=None if self.credit is None else self.credit[mask],
             tree=None if self.tree is None else self.tree.where(mask),
+            membership=None if self.membership is None else self.membership[mask],
         )
 
     def weights(self) -> Floats:
@@ -128,6 +131,10 @@ class Verdicts:
             partial = weights[:, [0, 2]] * self.credit
             weights[:, [1, 3]] += weights[:, [0, 2]] - partial
             weights[:, [0, 2]] = partial
+        if self.membership is not None:
+            earned, whole = self.membership.T
+            weights[:, 3] = weights[:, 3] * whole + weights[:, 2] * (whole - earned)
+            weights[:, 2] *= earned
         return weights
 
     @staticmethod
@@ -142,7 +149,7 @@ class Verdicts:
     def per_document(self, first: int, last: int) -> Floats:
         """The weights summed for each document from `first` up to `last`."""
         place = self.document - first
-        if self.credit is None:
+        if self.credit is None and self.membership is None:
             kinds = len(Outcome)
             counts = np.bincount(place * kinds + self.outcome, minlength=(last - first) * kinds)
             sums: Floats = counts.reshape(-1, kinds) @ self._table
@@ -168,6 +175,9 @@ def joined(parts: list[Verdicts]) -> Verdicts:
         np.concatenate(graded) if graded else None,
         any(part.per_item for part in parts),
         _joined_trees(parts),
+        np.concatenate([part.membership for part in parts if part.membership is not None])
+        if any(part.membership is not None for part in parts)
+        else None,
     )
 
 

@@ -1,47 +1,19 @@
-"""The categorisation scheme of the fine-grained paper (Rosales-Méndez et al. 2019), in its three vocabularies."""
+"""Names with a prefix, and addresses, read as categories of the fine-grained scheme (`karat.model.scheme`)."""
 
 from __future__ import annotations
 
+from karat.model.scheme import DIMENSIONS, NODES, category_of
 from karat.parsing.turtle import local
 
 SCHEME: dict[str, dict[str, tuple[str, ...]]] = {
-    "form": {
-        "Full": ("Mnt-Full", "FullProperForm", "FullMentionPN"),
-        "Short": ("Mnt-Short", "ShortProperForm", "ShortMentionPN"),
-        "Extended": ("Mnt-Extended", "ExtendedProperForm", "ExtendedMentionPN"),
-        "Alias": ("Mnt-Alias", "AliasProperForm", "AliasPN"),
-        "NumericTemporal": ("Mnt-NumericTemporal", "NumericTemporalForm", "NumericTemporalPN"),
-        "CommonForm": ("Mnt-CommonForm", "CommonForm", "CommonFormPN"),
-        "ProForm": ("Mnt-ProForm", "ProForm", "Pro-formPN"),
-    },
-    "pos": {
-        "NounSingular": ("PoS-NounSingular", "SingularNounPhrasePoS", "SingularNounPoS"),
-        "NounPlural": ("PoS-NounPlural", "PluralNounPhrasePoS", "PluralNounPoS"),
-        "Adjective": ("PoS-Adjective", "AdjectivePoS"),
-        "Verb": ("PoS-Verb", "VerbPoS"),
-        "Adverb": ("PoS-Adverb", "AdverbPoS"),
-    },
-    "overlap": {
-        "None": ("Olp-None", "NoOverlap", "Non-Overlapping", "NonOverlapping"),
-        "Maximal": ("Olp-Maximal", "MaximalOverlap"),
-        "Intermediate": ("Olp-Intermediate", "IntermediateOverlap"),
-        "Minimal": ("Olp-Minimal", "MinimalOverlap"),
-    },
-    "reference": {
-        tag: (f"Ref-{tag}", f"{tag}Reference")
-        for tag in ("Direct", "Anaphoric", "Metaphoric", "Metonymic", "Related", "Descriptive")
-    },
+    name: {
+        leaf.partition(":")[2]: (*NODES[leaf].el, *NODES[leaf].fel, *NODES[leaf].nifify) for leaf in dimension.leaves
+    }
+    for name, dimension in DIMENSIONS.items()
 }
-"""By dimension and tag, how the paper's files (`el:`), the published vocabulary (`fel:`) and NIFify spell it."""
-
-_CATEGORIES = {
-    spelling: f"{dimension}:{tag}"
-    for dimension, tags in SCHEME.items()
-    for tag, spellings in tags.items()
-    for spelling in spellings
-}
+"""By dimension and tag, all its spellings."""
 
 
 def category(name: str) -> str | None:
     """The category that an address or a name with a prefix stands for, as `dimension:tag`."""
-    return _CATEGORIES.get(local(name))
+    return category_of(local(name))

@@ -25,7 +25,7 @@ from karat.model.run import Run
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts, joined
 from karat.pipeline.folds import View, measure_of, scored, short_names
-from karat.pipeline.grouping import LABELS_OF_CASES, case_labels, grouped
+from karat.pipeline.grouping import LABELS_OF_CASES, by_parts, case_labels, grouped, part_views
 from karat.pipeline.groups import Draw
 from karat.pipeline.notes import notes
 from karat.pipeline.plan import Plan, Plans, expanded, in_task
@@ -73,7 +73,8 @@ def evaluate(
     todo = setting(corpus, run, like=like, choices=given, measures=measures, kb=kb, allow_unknown=allow_unknown)
     thresholds, found = _thresholds(todo, block)
     labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in todo.wanted if name.group)]))
-    plans = todo.planner(thresholds).plans(todo.wanted, staged="category" in labels)
+    staged = "category" in labels and not by_parts(todo, "category")
+    plans = todo.planner(thresholds).plans([*todo.wanted, *part_views(todo, labels)], staged=staged)
     keep = {str(name.view) for name in todo.wanted if not measure_of(name).usual}
     if set(labels) - {"doc"}:
         keep = {*plans.views, *plans.stages.values()}

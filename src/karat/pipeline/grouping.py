@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -10,22 +11,24 @@ import pyarrow as pa
 
 from karat.errors import UnknownNameError, UsageError
 from karat.matching.cases import Rule, Table, stages, table
-from karat.matching.facets import NONE, Facet, known
+from karat.matching.facets import NONE, Facet, facet, known
 from karat.matching.facts import MENTION_TYPES, NOMINAL, PRONOMINAL, Facts, Side
 from karat.matching.pairing import KINDS
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, Bools, Ints, Longs
 from karat.model.items import Lists
-from karat.model.result import Group, Scored, fields
+from karat.model.name import MeasureName, ViewName
+from karat.model.result import Group, Scored, counted, fields
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts, joined
 from karat.parsing.words import Words, counts
 from karat.pipeline.categories import Tally, rules, tagged, tallies
-from karat.pipeline.folds import View, measure_of, scored
+from karat.pipeline.folds import View, measure_of, scored, short_names
 from karat.pipeline.groups import Draw, Label, by_document, by_label, intervals, label_of
 from karat.pipeline.plan import Plans
 from karat.pipeline.setting import Setting
 from karat.spec.empty import EMPTY
+from karat.spec.task import TASKS
 
 Groups: TypeAlias = dict[str, dict[str, dict[str, Group]]]
 """Scores by label, view and value."""
@@ -53,12 +56,53 @@ def grouped(
     for label in labels:
         if label == "doc":
             groups[label] = {name: by_document(todo.corpus.ids, view) for name, view in divided.items()}
+        elif by_parts(todo, label):
+            groups[label] = _by_part(todo, label, views, draw)
         elif label == "category":
             groups[label] = _by_category(todo, plans, cases, draw)
         else:
             groups[label] = _by_label(todo, label, plans, divided, cases, draw)
     _check(todo, groups)
     return groups
+
+
+def by_parts(todo: Setting, label: str) -> bool:
+    """Whether the scores by a label are those of parts of the data, matched anew."""
+    return todo.table["groups"] == "filtered" and label not in ("doc", "mention-type", "entity-type")
+
+
+def part_views(todo: Setting, labels: Sequence[str]) -> list[MeasureName]:
+    """The views that scores by labels need where each value is a part of the data, as a measure of each."""
+    return [
+        MeasureName(view, "f1", "micro")
+        for label in labels
+        if by_parts(todo, label)
+        for base in dict.fromkeys(name.view for name in todo.wanted)
+        for view in _parts(todo, label, base).values()
+    ]
+
+
+def _parts(todo: Setting, label: str, base: ViewName) -> dict[str, ViewName]:
+    """For each value of a label the part of a view that has it."""
+    labels = todo.pairing(TASKS[base.task or todo.table["task"]].source).labels
+    values = sorted(set(facet(labels, label, labels).names) - {NONE})
+    return {value: replace(base, filters=(*base.filters, f"{label}={value}")) for value in values}
+
+
+def _by_part(todo: Setting, label: str, views: Mapping[str, View], draw: Draw) -> dict[str, dict[str, Group]]:
+    found = {}
+    shorts = list(short_names(detection=False))
+    for base in dict.fromkeys(name.view for name in todo.wanted):
+        groups = {}
+        for value, part in _parts(todo, label, base).items():
+            view = views[str(part)]
+            groups[value] = Group(
+                counts=counted(view.statistics.weights.sum(axis=0)),
+                intervals=intervals(view.statistics.weights, view, shorts, draw),
+                **fields(scored(view, shorts)),
+            )
+        found[str(base)] = groups
+    return found
 
 
 def _by_label(

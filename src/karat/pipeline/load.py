@@ -19,6 +19,7 @@ from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.model.run import Run
 from karat.pipeline.datasets import choose, finished, named, needs_text, ready, stored_answers
+from karat.pipeline.pool import collide, pooled, pooled_run
 from karat.pipeline.save import save_results
 from karat.registry import get, names
 from karat.spec.dataset import is_bare_name
@@ -65,9 +66,19 @@ class _Given:
         """The format of the file."""
         return _format(self.source, self.format)
 
+    @cached_property
+    def pool(self) -> tuple[_Given, ...]:
+        """The corpora or runs that are to be taken as one, where the name joins several by `+`."""
+        names = self.name.split("+")
+        if len(names) == 1 or Path(self.name).exists() or not all(names):
+            return ()
+        return tuple(_Given(name, self.format) for name in names)
+
     @property
     def kind(self) -> Literal["gold", "answers"]:
         """Which of the two it is, or is first of all."""
+        if self.pool:
+            return self.pool[0].kind
         if stored_answers(self.name) is not None:
             return "answers"
         return "gold" if named(self.name) is not None or self.found.holds_gold(self.source) else "answers"
@@ -75,13 +86,15 @@ class _Given:
     @cached_property
     def both(self) -> bool:
         """Whether it is a file with gold labels and answers."""
-        if stored_answers(self.name) is not None or named(self.name) is not None:
+        if self.pool or stored_answers(self.name) is not None or named(self.name) is not None:
             return False
         holds = self.found.holds_both
         return holds is not None and holds(self.source)
 
 
 def _gold(given: _Given, *, text: bool) -> Corpus:
+    if given.pool:
+        return pooled([_gold(part, text=text) for part in given.pool])
     asked = named(given.name)
     if asked is None:
         return _corpus(given.source, given.found, text=text)
@@ -99,6 +112,9 @@ def _corpus(source: Source, found: Format, *, text: bool) -> Corpus:
 
 
 def _answers(given: _Given) -> Run:
+    if given.pool:
+        runs = [_answers(part) for part in given.pool]
+        return pooled_run(runs, numbered=collide(runs))
     answers = stored_answers(given.name)
     if answers is not None:
         return _run(Source(str(answers[0])), get("formats", given.format or answers[1], Format))
@@ -143,6 +159,9 @@ class Inputs:
 
     def load(self, *, text: bool = True) -> tuple[Corpus, list[Run]]:
         """Read side by side: while one file is parsed, another is checked. A file that is both is read once."""
+        if self.gold.pool:
+            corpora = [_gold(part, text=text) for part in self.gold.pool]
+            return pooled(corpora), [_pooled_answers(given, corpora) for given in self.answers]
         if not self.alike and not (self.gold in self.answers and self.gold.both):
             with ThreadPoolExecutor(max_workers=2) as pool:
                 corpus = pool.submit(_gold, self.gold, text=text)
@@ -162,6 +181,19 @@ class Inputs:
                 "standard for both as a file of its own, before them."
             )
         return run
+
+
+def _pooled_answers(given: _Given, corpora: list[Corpus]) -> Run:
+    if given.pool and len(given.pool) != len(corpora):
+        raise UsageError(
+            f"{given.name} are answers to {len(given.pool)} corpora, and {len(corpora)} are pooled. Give one file of "
+            "answers for each of them, in the same order."
+        )
+    return (
+        pooled_run([_answers(part) for part in given.pool], numbered=collide(corpora))
+        if given.pool
+        else _answers(given)
+    )
 
 
 def inputs(

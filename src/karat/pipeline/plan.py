@@ -18,6 +18,7 @@ from karat.matching.lookup import Tied, look_up, looked_up
 from karat.matching.pairing import Pairing
 from karat.matching.select import Selection, rules, selection
 from karat.matching.typing import typed
+from karat.matching.weighing import memberships, weighed
 from karat.model.columns import NO_LINK, Floats
 from karat.model.items import Answers, Gold
 from karat.model.name import MeasureName, ViewName, parse_measure
@@ -26,6 +27,7 @@ from karat.pipeline.folds import needs_detection
 from karat.registry import get, names
 from karat.spec.clustering import Clustering
 from karat.spec.key import PRESETS, SETS, Key, key_of
+from karat.spec.membership import membership_of
 from karat.spec.profile import Profile, prefixes_of
 from karat.spec.relation import Relation
 from karat.spec.task import TASKS, Source, task_named
@@ -55,12 +57,17 @@ class Plan:
     segment_by: Relation | None = None
     key: Key | None = None
     tied: Tied | None = None
+    weigh: Callable[[Verdicts, Gold], Verdicts] | None = None
 
     def verdicts(self, gold: Gold, answers: Answers, known: Located) -> Verdicts:
         """The verdicts on a block; what a user's own relation file does wrong is said as such."""
         if self.tied is not None:
             return self._looked_up(gold, answers, known, self.tied)
         gold, answers = self.select.of(gold, answers)
+        cases = self._matched(gold, answers, known)
+        return cases if self.weigh is None else self.weigh(cases, gold)
+
+    def _matched(self, gold: Gold, answers: Answers, known: Located) -> Verdicts:
         if self.key is not None:
             return key_verdicts(gold, answers, self.key)
         try:
@@ -233,7 +240,15 @@ class Planner:
             tied = Tied(pairing.trees, pairing.nameless)
             if relation.place is not same_span or relation.typed:
                 raise UsageError(f"assignment=lookup looks up whole spans, not {view.relation}. Use strong or mention.")
-        return Plan(view, task.source, relation, select, assignment, key=key, tied=tied)
+        return Plan(view, task.source, relation, select, assignment, key=key, tied=tied, weigh=self._weigh(pairing))
+
+    def _weigh(self, pairing: Pairing) -> Callable[[Verdicts, Gold], Verdicts] | None:
+        """How mentions are weighed, where they are."""
+        how = membership_of(self.table["membership"])
+        if how is None:
+            return None
+        weights = memberships(pairing.corpus.labels, how)
+        return lambda cases, gold: weighed(cases, gold, weights, how)
 
     def _detection(self, name: MeasureName, plan: Plan) -> tuple[str, Plan]:
         """How detection is counted: all answers, against the mentions of the view that have a link.

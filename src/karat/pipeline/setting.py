@@ -18,7 +18,7 @@ from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, parse_measure
 from karat.model.run import Run
 from karat.model.signature import Signature
-from karat.pipeline.drop import dropped
+from karat.pipeline.drop import dropped, rules_of
 from karat.pipeline.folds import measure_of
 from karat.pipeline.plan import Planner, measures_of, parts_of, reads
 from karat.pipeline.profiles import profile_named
@@ -92,7 +92,9 @@ def setting(
     table = chosen(profile, given)
     left_out: dict[str, int] = {}
     if table["drop"] != "none":
-        run, left_out = dropped(corpus, run, table["drop"].split(","), kb)
+        rules = rules_of(table["drop"])
+        table["drop"] = ",".join(rules)
+        run, left_out = dropped(corpus, run, rules, kb)
     shown = measures_of(profile, table, given.get("match"), measures)
     wanted = [parse_measure(name) for name in shown]
     for name in wanted:

@@ -32,6 +32,8 @@ PROFILE = Profile(
         "false-coreference": "coreference",
         "drop": "none",
         "kb": "none",
+        "groups": "credited",
+        "membership": "whole",
         "seed": "0",
     },
     measures=(

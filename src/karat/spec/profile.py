@@ -76,6 +76,7 @@ CHOICES: dict[str, Choice] = {
             "emerging": "An id that begins with none of the known prefixes is an emerging entity, like NIL; any two "
             "of them match, and none matches an entity of the knowledge base.",
             "dropped": "Mentions and answers linked to NIL are left out.",
+            "unmatched": "Nothing matches a mention that is linked to NIL: it is missed, and any link there is wrong.",
         },
     ),
     "prefixes": Choice(
@@ -102,6 +103,8 @@ CHOICES: dict[str, Choice] = {
             "alternatives is (of a segmentation, all required parts), else missed; answers that match none of "
             "them are false positives as usual.",
             "separate": "Every alternative counts as a mention of its own.",
+            "merged": "All labels with the same span are one mention, found if one of them is. In a part of the data "
+            "those that belong to it are merged, and the mention counts there however many others it has.",
         },
     ),
     "unlinked": Choice(
@@ -188,6 +191,7 @@ CHOICES: dict[str, Choice] = {
         "Entity ids",
         {
             "as-written": "Entities are the same if their ids are written alike, or if they share a `same_as` id.",
+            "last-segment": "Entities are the same if what follows the last slash of their ids is written alike.",
             "resolved": "Ids of both sides are replaced by what the knowledge base redirects them to or holds for "
             "the same; then entities are the same if their ids are, or if they share a `same_as` id.",
         },
@@ -232,6 +236,21 @@ CHOICES: dict[str, Choice] = {
         open="Before scoring, these answers were dropped: {}.",
     ),
     "kb": Choice("Knowledge base", {"none": "No knowledge base was used."}, open="The knowledge base is {}."),
+    "groups": Choice(
+        "Scores by label",
+        {
+            "credited": "Scores by a label are sums over the cases of the whole: unmatched answers count under the "
+            "values of the answer, all else under those of the mention.",
+            "filtered": "Scores by a label are those of parts of the data: for each value, the labels that have it are "
+            "the gold standard.",
+        },
+    ),
+    "membership": Choice(
+        "Membership of mentions",
+        {"whole": "Every mention counts 1."},
+        open="Recall weighs mentions by the membership function {}; a mention weighs as much as its heaviest "
+        "alternative, and earns the weight of the one that was answered.",
+    ),
     "seed": Choice("Seed", {}, open="Random numbers start from seed {}; no score without interval uses any."),
 }
 """Every convention, in the order of the signature."""
@@ -289,6 +308,14 @@ CONTRADICTIONS: tuple[Contradiction, ...] = (
         lambda c: c["prefixes"] != "none" and c["nil"] != "emerging" and c["typing"] != "subclasses",
         "prefixes tell emerging entities from others, which only nil=emerging (and typing=subclasses) makes use of. "
         "Set nil=emerging, or prefixes=none.",
+    ),
+    Contradiction(
+        lambda c: c["assignment"] == "lookup" and c["membership"] != "whole",
+        "membership weighs mentions, and assignment=lookup judges labels. Set assignment=optimal, or membership=whole.",
+    ),
+    Contradiction(
+        lambda c: c["assignment"] == "lookup" and c["threshold"].startswith("oracle"),
+        "assignment=lookup cannot try thresholds. Give a number, or choose another assignment.",
     ),
     Contradiction(
         lambda c: c["ids"] == "resolved" and c["kb"] == "none",
