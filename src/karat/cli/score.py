@@ -108,10 +108,11 @@ def command(
     """
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
-    from karat.pipeline.drop import needs_text, rules_of
+    from karat.pipeline.drop import rules_of
     from karat.pipeline.evaluate import evaluate
     from karat.pipeline.load import inputs
     from karat.pipeline.save import save_results, save_verdicts
+    from karat.pipeline.setting import reads_text
 
     if [gold, *answers].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
@@ -124,7 +125,7 @@ def command(
     runs = sides.runs
     if tune_answers and (tune_on is None or len(tune_answers) != len(runs)):
         raise UsageError(f"--tune-answers goes with --tune-on, once for each of the {len(runs)} files of answers.")
-    text = verdicts_file is not None or needs_text(rules_of(choices.get("drop", "none")))
+    text = verdicts_file is not None or reads_text(like, choices, measures, by)
     corpus, loaded = sides.load(text=text)
     tables = None if kb is None else read_kb(kb)
     loaded = named_apart(loaded, runs)

@@ -19,6 +19,7 @@ from karat.spec.category import Category, Condition
 
 _NO_WORDS = "counting words needs spaCy's tokenizer: pip install 'karat[spacy]'"
 _NO_CANDIDATES = "the system never has several candidates"
+_GROUPS = ("ner-fn", "ner-fp", "disambiguation", "candidates", "hyperlink", "coreference")
 _NO_TOTAL = "only errors are counted"
 _FIRST_IF_RARE_FIRST = "disambiguation-rare"
 
@@ -60,8 +61,11 @@ class Tagged(NamedTuple):
 
 @cache
 def categories() -> dict[str, Category]:
-    """All categories by name."""
-    return {name: get("categories", name, Category) for name in names("categories")}
+    """All categories by name: group by group, the widest of each first."""
+    found = {name: get("categories", name, Category) for name in names("categories")}
+    groups = [*_GROUPS, *sorted({category.group for category in found.values()} - set(_GROUPS))]
+    order = sorted(found, key=lambda name: (groups.index(found[name].group), found[name].rank or 0, name))
+    return {name: found[name] for name in order}
 
 
 def tagged(cases: Cases, how: Rules) -> dict[str, Tagged]:

@@ -14,8 +14,10 @@ _PAGE = re.compile(r"https?://[^/]+/(?:wiki|resource|page)/(.+)", re.IGNORECASE)
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_LINKING = frozenset("a an the of and in on at for to by with de la al el von van der".split())
-_MISSPELT = 5  # from this length on, two words that differ by one letter are spellings of one
+_DOUBLED = re.compile(r"([^\W\d_])\1")
+_LINKING = frozenset("a an the of and in on at for to by with".split())
+_STEM = 4  # words have at least so many letters in common, or all of the shorter one
+_MISSPELT = 5  # from this length on, two words that differ by one letter are spellings of one: not "Iran" and "Iraq"
 
 _INFLECTED = "s es ies y d ed ing er ers or ors ism isms"
 _DEMONYMS = "n ns an ans ian ians ean eans i is ese ish ic man men a e ia o on land er ers ite ites"
@@ -54,24 +56,21 @@ def same_word(one: str, other: str, *, far: bool = False) -> bool:
     """
     if one == other:
         return True
+    one, other = _DOUBLED.sub(r"\1", one), _DOUBLED.sub(r"\1", other)
     common = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     endings = _FAR_ENDINGS if far else _ENDINGS
-    least = 4 if min(len(one), len(other)) > 3 else 3
-    if any(one[n:] in endings and other[n:] in endings for n in range(common, least - 1, -1)):
+    least = min(_STEM, len(one), len(other))
+    if any(one[n:] in endings and other[n:] in endings for n in range(common, max(least, 3) - 1, -1)):
         return True
-    doubled = one[common - 1 : common]
-    if common >= 4 and doubled and (one[common:], other[common:])[one[common:] == ""].startswith(doubled):
-        longer, shorter = (one, other) if one[common : common + 1] == doubled else (other, one)
-        return longer[common + 1 :] in endings and shorter[common:] in endings
-    return min(len(one), len(other)) >= _MISSPELT and _one_letter_apart(one, other)
+    return max(len(one), len(other)) >= _MISSPELT and _one_letter_apart(one, other)
 
 
 def _one_letter_apart(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
-    if len(long) - len(short) > 1:
-        return False
     start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return short[start:] == long[start + 1 :] or short[start + 1 :] == long[start + 1 :]
+    if len(short) == len(long):
+        return short[start + 1 :] == long[start + 1 :]
+    return short[start:] == long[start + 1 :]
 
 
 def likeness(mention: str, name: str) -> Likeness | None:

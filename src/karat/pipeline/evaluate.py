@@ -25,7 +25,7 @@ from karat.model.run import Run
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts, joined
 from karat.pipeline.folds import View, measure_of, scored, short_names
-from karat.pipeline.grouping import LABELS_OF_CASES, by_parts, case_labels, grouped, part_views
+from karat.pipeline.grouping import LABELS_OF_CASES, Groups, by_parts, case_labels, grouped, part_views
 from karat.pipeline.groups import Draw
 from karat.pipeline.notes import notes
 from karat.pipeline.plan import Plan, Plans, expanded, in_task
@@ -80,6 +80,7 @@ def evaluate(
         keep = {*plans.views, *plans.stages.values()}
     views, kept = count_views(todo, plans, block, keep=keep, found=found, progress=progress)
     scores = _scores(todo, plans, views)
+    groups = grouped(todo, labels, plans, views, kept, Draw(resamples, todo.table["seed"]))
     pairing = todo.pairing(TASKS[todo.table["task"]].source)
     return Result(
         signature=todo.signature,
@@ -97,10 +98,10 @@ def evaluate(
             *_no_classes(todo, plans),
             *(best.note for best in found.values()),
         ),
-        intervals=_intervals(todo, views, resamples),
+        intervals=_intervals(todo, views, groups, resamples),
         thresholds=_chosen_here(plans, found),
         resamples=resamples,
-        by=grouped(todo, labels, plans, views, kept, Draw(resamples, todo.table["seed"])),
+        by=groups,
         about_corpus=corpus.about,
         about_run=run.about,
         shown=todo.shown,
@@ -223,14 +224,21 @@ def _scores(todo: Setting, plans: Plans, views: Mapping[str, View]) -> dict[str,
     return scores
 
 
-def _intervals(todo: Setting, views: Mapping[str, View], resamples: int) -> dict[str, tuple[float, float]]:
+def _intervals(
+    todo: Setting, views: Mapping[str, View], groups: Groups, resamples: int
+) -> dict[str, tuple[float, float]]:
     """The intervals of the measures shown, where they have one."""
     found: dict[str, tuple[float, float]] = {}
     if not resamples:
         return found
     seed = Draw(resamples, todo.table["seed"]).number
     for name in todo.wanted:
-        if name.group is None and str(name.view) in views:
+        if name.group is not None:
+            label, value = name.group
+            own = groups[label][str(name.view)][value].intervals
+            if name.short in own:
+                found[str(name)] = own[name.short]
+        elif str(name.view) in views:
             between = views[str(name.view)].interval(name.short, resamples, seed)
             if between is not None:
                 found[str(name)] = (between.low, between.high)

@@ -18,15 +18,18 @@ from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, parse_measure
 from karat.model.run import Run
 from karat.model.signature import Signature
-from karat.pipeline.drop import dropped, rules_of
+from karat.pipeline.drop import dropped, needs_text, rules_of
 from karat.pipeline.folds import measure_of
-from karat.pipeline.plan import Planner, measures_of, parts_of, reads
+from karat.pipeline.plan import Planner, expanded, measures_of, parts_of, reads
 from karat.pipeline.profiles import profile_named
 from karat.registry import identity
 from karat.spec.profile import chosen
 from karat.spec.task import TASKS, Source
 from karat.spec.threshold import Threshold
 from karat.version import __version__
+
+TEXTUAL = frozenset({"category", "mention-type", "entity-type"})
+"""Labels that are made from what mentions say."""
 
 
 @dataclass(frozen=True)
@@ -125,3 +128,12 @@ def _pairings(corpus: Corpus, run: Run, *, allow_unknown: bool, how: Reading) ->
         return pair(*reduced(corpus, run, source, how.kb), allow_unknown=allow_unknown, how=own)
 
     return pairing
+
+
+def reads_text(like: str, choices: Mapping[str, str], measures: Sequence[str], by: Sequence[str]) -> bool:
+    """Whether scores look at what mentions say, so that a corpus must be loaded with its texts."""
+    profile = profile_named(like)
+    table = {**profile.choices, **choices}
+    shown = (parse_measure(name) for given in measures or profile.measures for name in expanded(given))
+    labels = {*by, *(name.group[0] for name in shown if name.group is not None)}
+    return table["spans"] == "words" or needs_text(rules_of(table["drop"])) or bool(labels & TEXTUAL)
