@@ -13,13 +13,15 @@ from karat import InputError
 from karat.kb.folder import read_kb
 
 EXPECTED = (
-    "any of redirects.tsv, same_as.tsv, subclass_of.tsv, entities.tsv, popular.tsv, demonyms.txt (also .gz, .zst)"
+    "any of redirects.tsv, same_as.tsv, subclass_of.tsv, entities.tsv, aliases.tsv, popular.tsv, demonyms.txt"
+    " (also .gz, .zst)"
 )
 FILES = {
     "redirects.tsv": "#from\tto\nQ7\tQ6\n\nQ6\tQ5\n",
     "same_as.tsv": "Q5\tdbr:Ada Lovelace\r\n# the other one\r\nQ3\tQ4",
     "subclass_of.tsv": "\ufeffpainter\tperson\n",
     "entities.tsv": '\ufeff# id\tname\ttypes\nQ5\tAda\tpainter|poet\nQ3\nQ8\t\nQ2\t "Ten\t\nQ5\tAda\tpainter|poet\n',
+    "aliases.tsv": "# id\talias\nQ7\tCountess\nQ5\t Ada |#1\nQ5\tCountess\r\nQ9\talias\n",
     "popular.tsv": 'surface\tids\nAda\tQ7|Q3\n# 1\tQ3\n# a remark\n\n#x\tQ8\r\n a \tQ2\n"\tQ2\nsurface\tQ2\n',
     "demonyms.txt": "# some\nTyrolean\r\n#x\n\n'Ulmer\n",
 }
@@ -56,6 +58,12 @@ def test_what_is_known_about_entities(tmp_path):
     assert kb.has(["id", "# id"]) == [False, False]
 
 
+def test_aliases_are_kept_letter_by_letter(tmp_path):
+    kb = read_kb(folder(tmp_path, FILES))
+    ada = {" Ada |#1", "Countess"}  # Q7 redirects to Q5
+    assert kb.aliases(["Q5", "Q6", "dbr:Ada Lovelace", "Q9", "Q3", "Q1"]) == [ada, ada, ada, {"alias"}, None, None]
+
+
 def test_surfaces_are_kept_letter_by_letter(tmp_path):
     kb = read_kb(folder(tmp_path, FILES))
     surfaces = ["Ada", "# 1", "#x", " a ", '"', "surface"]
@@ -66,8 +74,12 @@ def test_surfaces_are_kept_letter_by_letter(tmp_path):
 
 
 def test_tables_may_have_a_header(tmp_path):
-    plain = {"entities.tsv": "Q1\tOne\tX\n", "popular.tsv": "one\tQ1\n"}
-    headed = {"entities.tsv": "id\tname\ttypes\nQ1\tOne\tX\n", "popular.tsv": "surface\tids\none\tQ1\n"}
+    plain = {"entities.tsv": "Q1\tOne\tX\n", "aliases.tsv": "Q1\t1\n", "popular.tsv": "one\tQ1\n"}
+    headed = {
+        "entities.tsv": "id\tname\ttypes\nQ1\tOne\tX\n",
+        "aliases.tsv": "id\talias\nQ1\t1\n",
+        "popular.tsv": "surface\tids\none\tQ1\n",
+    }
     assert read_kb(folder(tmp_path, plain)).digest == read_kb(folder(tmp_path, headed, "headed")).digest
     # Only the first row can be one, and a surface of that name is not mistaken for it.
     later = {"entities.tsv": "Q1\nid\n", "popular.tsv": "surface\tQ1\nsurface\tQ1\n"}
@@ -77,7 +89,8 @@ def test_tables_may_have_a_header(tmp_path):
 
 def test_without_a_table_nothing_is_known(tmp_path):
     kb = read_kb(folder(tmp_path, {"redirects.tsv": "Q1\tQ2\n"}))
-    assert (kb.names(["Q1"]), kb.types(["Q1"]), kb.popular(["a"]), kb.demonyms(["a"])) == (
+    assert (kb.names(["Q1"]), kb.aliases(["Q1"]), kb.types(["Q1"]), kb.popular(["a"]), kb.demonyms(["a"])) == (
+        [None],
         [None],
         [None],
         [None],
@@ -134,6 +147,9 @@ BAD = {
         "'Q1' again, with other facts than at {path}:1",
         "one row for each id",
     ),
+    "alias without id": ("aliases.tsv", "Q1\ta\n \tb\n", ":2", "an empty id", "an id"),
+    "no alias": ("aliases.tsv", "id\talias\nQ1\ta\nQ1\t \n", ":3", "an empty alias", "an alias"),
+    "an id alone": ("aliases.tsv", "Q1\n", ":1", "1 column", "2 columns: id, alias"),
     "surface without ids": ("popular.tsv", "a\tQ1\n#b\n", ":2", "1 column", "2 columns: surface, ids"),
     "surface with a tab": ("popular.tsv", "# a\tb\tQ1\n", ":1", "3 columns", "2 columns: surface, ids"),
     "blanks for a row": ("popular.tsv", "a\tQ1\n  \n", ":2", "1 column", "2 columns: surface, ids"),

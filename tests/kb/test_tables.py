@@ -22,6 +22,7 @@ REDIRECTS = st.dictionaries(st.integers(0, len(IDS) - 2), st.integers(1, len(IDS
 ENTITIES = st.none() | st.lists(ID)
 CLASSES = PAIRS.map(lambda pairs: [pair for pair in pairs if pair[0] < pair[1]])
 NAMES = st.none() | st.dictionaries(ID, st.sampled_from(["", "Ada", "Bob"]))
+ALIASES = st.lists(st.tuples(ID, st.sampled_from(["A.", "ada", " B"])), max_size=6)
 TYPES = st.none() | st.dictionaries(ID, st.frozensets(st.sampled_from(["X", "Y"])))
 SURFACES = ["Ada", "#", " "]
 POPULAR = st.none() | st.dictionaries(st.sampled_from(SURFACES), st.frozensets(ID, min_size=1))
@@ -33,6 +34,7 @@ TABLES = st.fixed_dictionaries(
         "subclass_of": CLASSES,
         "entities": ENTITIES,
         "names": NAMES,
+        "aliases": ALIASES,
         "types": TYPES,
         "popular": POPULAR,
         "demonyms": DEMONYMS,
@@ -47,6 +49,7 @@ def answers(kb):
         kb.has(IDS),
         dict(kb.hierarchy.superclasses),
         kb.names(IDS),
+        kb.aliases(IDS),
         kb.types(IDS),
         kb.popular(SURFACES),
         kb.demonyms(SURFACES),
@@ -140,7 +143,7 @@ def test_the_digest_is_the_same_exactly_if_all_answers_are(tables, others):
     assert (one.digest == two.digest) == (answers(one) == answers(two))
 
 
-@given(TABLES, st.sampled_from(["redirects", "same_as", "subclass_of", "entities"]))
+@given(TABLES, st.sampled_from(["redirects", "same_as", "subclass_of", "entities", "aliases"]))
 def test_the_digest_sees_every_table(tables, changed):
     assume(tables["entities"] is not None)
     new = ["new"] if changed == "entities" else [("new", "Q1")]

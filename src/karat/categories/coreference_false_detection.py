@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -11,9 +11,15 @@ def _error(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="False coreference",
-    says="Pronouns and nominal phrases that are linked where no mention is; only errors are counted.",
+    says='Pronouns, and phrases such as "the company", that are linked where no mention is.',
     group="coreference",
     error=_error,
     elevant=("wrong_coreference", "false_detection"),
     elevant_labels=("COREFERENCE_FALSE_DETECTION", ""),
+    example=Example(
+        gold="The [Elbe → Elbe] was high, and it rained.",
+        answers="The [Elbe → Elbe] was high, and [it → Elbe] rained.",
+        errors=1,
+        total=None,
+    ),
 )

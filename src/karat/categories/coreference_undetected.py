@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,11 +15,18 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Undetected coreference",
-    says="Pronouns and nominal phrases that refer back and that no answer stands on.",
+    says='Pronouns, and phrases such as "the company", that refer back and that no answer stands on.',
     group="coreference",
     error=_error,
     avoided=_avoided,
+    among="pronouns and such phrases that refer back",
     whole=True,
     elevant=("wrong_coreference", "undetected"),
     elevant_labels=("COREFERENCE_UNDETECTED", ""),
+    example=Example(
+        gold="[Mary Anning → Mary Anning] drew what [she → Mary Anning] found near [her → Mary Anning] house.",
+        answers="[Mary Anning → Mary Anning] drew what [she → Mary Anning] found near her house.",
+        errors=1,
+        total=2,
+    ),
 )

@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -16,11 +16,20 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Wrong mention referenced",
-    says="Coreference that is linked otherwise than the nearest named mention of its entity before it.",
+    says="Coreference with a wrong link that is not the link of its antecedent, the nearest named mention of its "
+    "entity before it: the system took another mention for the antecedent.",
     group="coreference",
     error=_error,
     avoided=_avoided,
+    among="coreference that was detected",
     whole=True,
     elevant=("wrong_coreference", "wrong_mention_referenced"),
     elevant_labels=("COREFERENCE_WRONG_MENTION_REFERENCED", ""),
+    example=Example(
+        gold="[Anning → Mary Anning] met [Lyell → Charles Lyell]. [She → Mary Anning] gave [him → Charles Lyell] tea.",
+        answers="[Anning → Mary Anning] met [Lyell → Charles Lyell]. [She → Charles Lyell] gave "
+        "[him → Charles Lyell] tea.",
+        errors=1,
+        total=2,
+    ),
 )

@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -16,11 +16,19 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Reference wrongly disambiguated",
-    says="Coreference that is linked as the nearest named mention of its entity before it, and both are wrong.",
+    says="Coreference with a wrong link that is also the link of its antecedent, the nearest named mention of its "
+    "entity before it: the system knew the antecedent, and linked both wrong.",
     group="coreference",
     error=_error,
     avoided=_avoided,
+    among="coreference that was detected and not taken to another mention",
     whole=True,
     elevant=("wrong_coreference", "reference_wrongly_disambiguated"),
     elevant_labels=("COREFERENCE_REFERENCE_WRONGLY_DISAMBIGUATED", ""),
+    example=Example(
+        gold="[Anning → Mary Anning] dug. [She → Mary Anning] drew what [she → Mary Anning] found.",
+        answers="[Anning → Anning (surname)] dug. [She → Anning (surname)] drew what [she → Mary Anning] found.",
+        errors=1,
+        total=2,
+    ),
 )

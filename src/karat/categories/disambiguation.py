@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,10 +15,17 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Wrong links",
-    says="Detected mentions that are linked to a wrong entity.",
+    says="Mentions that were detected and linked to a wrong entity.",
     group="disambiguation",
     error=_error,
     avoided=_avoided,
+    among="mentions that were detected",
     elevant=("wrong_disambiguation", "all"),
     elevant_labels=("DISAMBIGUATION_WRONG", "DISAMBIGUATION_CORRECT"),
+    example=Example(
+        gold="From [Dover → Dover (Delaware)] she flew to [Oslo → Oslo].",
+        answers="From [Dover → Dover (Kent)] she flew to [Oslo → Oslo].",
+        errors=1,
+        total=2,
+    ),
 )

@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.truth import Truth, both
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Truth:
@@ -15,13 +15,22 @@ def _avoided(c: Cases) -> Truth:
 
 CATEGORY = Category(
     title="Demonyms",
-    says="Wrong links of demonyms, such as German: the text is in the list of demonyms and the entity is a place, a "
-    "people or a language.",
+    says="Wrong links of demonyms, such as German: the text is in the list of demonyms, and the entity is a place, "
+    "a people or a language.",
     group="disambiguation",
     error=_error,
     avoided=_avoided,
+    among="detected mentions that are demonyms",
     rank=1,
     exclusive="both",
     elevant=("wrong_disambiguation", "demonym"),
     elevant_labels=("DISAMBIGUATION_DEMONYM_WRONG", "DISAMBIGUATION_DEMONYM_CORRECT"),
+    example=Example(
+        gold="A [Danish → Denmark] ship met two [Swedish → Sweden] ones.",
+        answers="A [Danish → Danish language] ship met two [Swedish → Sweden] ones.",
+        errors=1,
+        total=2,
+        types={"Denmark": "LOC", "Sweden": "LOC"},
+        demonyms=("Danish", "Swedish"),
+    ),
 )

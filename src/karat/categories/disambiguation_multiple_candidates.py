@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,11 +15,19 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Wrong choice among candidates",
-    says="Wrong links of mentions whose entity was among several candidates of the system.",
+    says="Wrong links of mentions whose entity was among several candidates that the system considered.",
     group="candidates",
     error=_error,
     avoided=_avoided,
+    among="detected mentions whose entity was among several candidates",
     needs_candidates=True,
     elevant=("wrong_disambiguation", "multiple_candidates"),
     elevant_labels=("DISAMBIGUATION_MULTI_CANDIDATES_WRONG", "DISAMBIGUATION_MULTI_CANDIDATES_CORRECT"),
+    example=Example(
+        gold="[Georgia → Georgia (state)] is hotter than [Albany → Albany (New York)].",
+        answers="[Georgia → Georgia (country), not Georgia (state)] is hotter than "
+        "[Albany → Albany (New York), not Albany (Georgia)].",
+        errors=1,
+        total=2,
+    ),
 )

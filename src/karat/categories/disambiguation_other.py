@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,12 +15,21 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Other wrong links",
-    says="Wrong links of mentions that are in no other category.",
+    says="Wrong links of mentions that are no demonym, no metonym, no partial name and not rare.",
     group="disambiguation",
     error=_error,
     avoided=_avoided,
+    among="detected mentions that are none of these",
     rank=5,
     exclusive="both",
     elevant=("wrong_disambiguation", "other"),
     elevant_labels=("DISAMBIGUATION_OTHER_WRONG", "DISAMBIGUATION_OTHER_CORRECT"),
+    example=Example(
+        gold="[Saturn → Saturn] rose over [Bonn → Bonn].",
+        answers="[Saturn → Saturn (god)] rose over [Bonn → Bonn].",
+        errors=1,
+        total=2,
+        types={"Saturn": "PLANET", "Bonn": "LOC"},
+        popular={"Saturn": "Saturn", "Bonn": "Bonn"},
+    ),
 )

@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.truth import Truth, both
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Truth:
@@ -19,13 +19,22 @@ def _tempted(c: Cases) -> Truth:
 
 CATEGORY = Category(
     title="Rare mentions",
-    says="Wrong links of texts that are popular for other entities.",
+    says="Wrong links of rare mentions: the text is popular for other entities, and not for the one that is meant.",
     group="disambiguation",
     error=_error,
     avoided=_avoided,
+    among="detected mentions that are rare",
     rank=4,
     exclusive="both",
     tempted=_tempted,
     elevant=("wrong_disambiguation", "rare"),
     elevant_labels=("DISAMBIGUATION_RARE_WRONG", "DISAMBIGUATION_RARE_CORRECT"),
+    example=Example(
+        gold="It is far from [Memphis → Men-nefer] to [Thebes → Waset].",
+        answers="It is far from [Memphis → Memphis (Tennessee)] to [Thebes → Waset].",
+        errors=1,
+        total=2,
+        types={"Men-nefer": "LOC", "Waset": "LOC", "Memphis (Tennessee)": "LOC", "Thebes (Greece)": "LOC"},
+        popular={"Memphis": "Memphis (Tennessee)", "Thebes": "Thebes (Greece)"},
+    ),
 )

@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,11 +15,19 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Missing candidates",
-    says="Wrong links of mentions whose entity was not among the candidates of the system.",
+    says="Wrong links of mentions whose entity was not among the candidates that the system considered.",
     group="candidates",
     error=_error,
     avoided=_avoided,
+    among="detected mentions that were linked right or whose entity was a candidate, and these errors",
     needs_candidates=True,
     elevant=("wrong_disambiguation", "wrong_candidates"),
     elevant_labels=("DISAMBIGUATION_CANDIDATES_WRONG", "DISAMBIGUATION_CANDIDATES_CORRECT"),
+    example=Example(
+        gold="[Georgia → Georgia (state)] is hotter than [Alaska → Alaska].",
+        answers="[Georgia → Georgia (country), not Georgia (film)] is hotter than "
+        "[Alaska → Alaska, not Alaska (band)].",
+        errors=1,
+        total=2,
+    ),
 )

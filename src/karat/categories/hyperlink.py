@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,10 +15,18 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Hyperlinks",
-    says="Mentions that are links in the source, and are missed or linked wrong.",
+    says="Mentions that are links in the source of the text, and were missed or linked wrong.",
     group="hyperlink",
     error=_error,
     avoided=_avoided,
+    among="mentions that are links in the source",
     elevant=("other_errors", "hyperlink"),
     elevant_labels=("HYPERLINK_WRONG", "HYPERLINK_CORRECT"),
+    example=Example(
+        gold="The [Elbe → Elbe] is longer than the [Oder → Oder].",
+        answers="The Elbe is longer than the [Oder → Oder].",
+        errors=1,
+        total=2,
+        links=("Elbe", "Oder"),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -19,6 +19,13 @@ CATEGORY = Category(
     group="ner-fn",
     error=_error,
     avoided=_avoided,
+    among="mentions",
     elevant=("ner_fn", "all"),
     elevant_labels=("NER_FN", "AVOIDED_NER_FN"),
+    example=Example(
+        gold="[Lake Como → Lake Como] freezes, [Lake Garda → Lake Garda] does not.",
+        answers="Lake Como freezes, [Lake Garda → Lake Garda] does not.",
+        errors=1,
+        total=2,
+    ),
 )

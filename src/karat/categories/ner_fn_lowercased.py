@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,11 +15,18 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Undetected lowercased mentions",
-    says="Undetected mentions whose first letter is no capital, among all such mentions.",
+    says="Undetected mentions whose first letter is no capital.",
     group="ner-fn",
     error=_error,
     avoided=_avoided,
+    among="mentions whose first letter is no capital",
     rank=1,
     elevant=("ner_fn", "lowercased"),
     elevant_labels=("NER_FN_LOWERCASED", "AVOIDED_NER_FN_LOWERCASED"),
+    example=Example(
+        gold="She plays the [viola → viola] and the [cello → cello] in [Graz → Graz].",
+        answers="She plays the viola and the [cello → cello] in [Graz → Graz].",
+        errors=1,
+        total=2,
+    ),
 )

@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,11 +15,18 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Other undetected mentions",
-    says="Undetected capitalised mentions that no answer touches.",
+    says="Undetected capitalised mentions that no spurious answer touches.",
     group="ner-fn",
     error=_error,
     avoided=_avoided,
+    among="capitalised mentions",
     rank=4,
     elevant=("ner_fn", "other"),
     elevant_labels=("NER_FN_OTHER", "AVOIDED_NER_FN_OTHER"),
+    example=Example(
+        gold="[Ghent → Ghent] and [Bruges → Bruges] sold [cloth → textile].",
+        answers="Ghent and [Bruges → Bruges] sold cloth.",
+        errors=1,
+        total=2,
+    ),
 )

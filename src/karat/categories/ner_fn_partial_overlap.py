@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,11 +15,18 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Partially overlapped mentions",
-    says="Undetected mentions that an answer overlaps in another way.",
+    says="Undetected capitalised mentions that a spurious answer overlaps, and is not inside.",
     group="ner-fn",
     error=_error,
     avoided=_avoided,
+    among="capitalised mentions",
     rank=3,
     elevant=("ner_fn", "partial_overlap"),
     elevant_labels=("NER_FN_PARTIAL_OVERLAP", "AVOIDED_NER_FN_PARTIAL_OVERLAP"),
+    example=Example(
+        gold="New [York Minster → York Minster] guides know [Hull → Hull].",
+        answers="[New York → New York City] Minster guides know [Hull → Hull].",
+        errors=1,
+        total=2,
+    ),
 )

@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,11 +15,18 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Partially included mentions",
-    says="Undetected mentions of which an answer covers a part only, among the mentions of several words.",
+    says="Undetected capitalised mentions of which a spurious answer covers only a part.",
     group="ner-fn",
     error=_error,
     avoided=_avoided,
+    among="capitalised mentions of several words",
     rank=2,
     elevant=("ner_fn", "partially_included"),
     elevant_labels=("NER_FN_PARTIALLY_INCLUDED", "AVOIDED_NER_FN_PARTIALLY_INCLUDED"),
+    example=Example(
+        gold="From [Monte Baldo → Monte Baldo] one sees [Lake Garda → Lake Garda] and [Verona → Verona].",
+        answers="From [Monte Baldo → Monte Baldo] one sees Lake [Garda → Garda (town)] and [Verona → Verona].",
+        errors=1,
+        total=2,
+    ),
 )

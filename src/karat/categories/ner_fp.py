@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -11,10 +11,17 @@ def _error(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Spurious mentions",
-    says="Answers where no mention is, among all words of the text.",
+    says="Answers that stand on no mention, or on one that the view leaves out.",
     group="ner-fp",
     error=_error,
     words="all",
+    among="words of the text",
     elevant=("ner_fp", "all"),
     elevant_labels=("NER_FP", ""),
+    example=Example(
+        gold="[Bergen → Bergen] was wet.",
+        answers="[Bergen → Bergen] was [wet → water].",
+        errors=1,
+        total=3,
+    ),
 )

@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,11 +15,19 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Links on NIL",
-    says="Spurious answers on mentions that the gold standard links to NIL, among such mentions.",
+    says="Spurious capitalised answers on mentions that the gold standard links to NIL.",
     group="ner-fp",
     error=_error,
     avoided=_avoided,
+    among="capitalised mentions that the gold standard links to NIL",
     rank=2,
     elevant=("ner_fp", "groundtruth_unknown"),
     elevant_labels=("NER_FP_GROUNDTRUTH_UNKNOWN", "AVOIDED_NER_FP_GROUNDTRUTH_UNKNOWN"),
+    example=Example(
+        gold="[Ann Porter → NIL] married [Tom Reed → NIL].",
+        answers="[Ann Porter → Anne Porter] married Tom Reed.",
+        errors=1,
+        total=2,
+        like="elevant",
+    ),
 )

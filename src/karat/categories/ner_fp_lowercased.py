@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -11,12 +11,18 @@ def _error(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Spurious lowercased mentions",
-    says="Spurious answers whose first letter is no capital and that touch no mention, among the lowercased words of "
-    "the text.",
+    says="Spurious answers whose first letter is no capital, and that touch no mention.",
     group="ner-fp",
     error=_error,
     words="lowercased",
+    among="lowercased words of the text",
     rank=1,
     elevant=("ner_fp", "lowercased"),
     elevant_labels=("NER_FP_LOWERCASED", ""),
+    example=Example(
+        gold="[Bergen → Bergen] was wet and cold.",
+        answers="[Bergen → Bergen] was [wet → water] and cold.",
+        errors=1,
+        total=4,
+    ),
 )

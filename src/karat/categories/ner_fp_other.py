@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -11,11 +11,18 @@ def _error(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Other spurious mentions",
-    says="All other spurious answers, among the words of the text that are not lowercased.",
+    says="All other spurious answers.",
     group="ner-fp",
     error=_error,
     words="other",
+    among="words of the text that are not lowercased",
     rank=3,
     elevant=("ner_fp", "other"),
     elevant_labels=("NER_FP_OTHER", ""),
+    example=Example(
+        gold="[Bergen → Bergen] was wet, Anna said.",
+        answers="[Bergen → Bergen] was wet, [Anna → Anna of Russia] said.",
+        errors=1,
+        total=2,
+    ),
 )

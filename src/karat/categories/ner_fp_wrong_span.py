@@ -2,7 +2,7 @@
 
 from karat.model.cases import Cases
 from karat.model.columns import Bools
-from karat.spec.category import Category
+from karat.spec.category import Category, Example
 
 
 def _error(c: Cases) -> Bools:
@@ -15,10 +15,17 @@ def _avoided(c: Cases) -> Bools:
 
 CATEGORY = Category(
     title="Wrong spans",
-    says="Spurious answers that overlap a mention of the very entity, but do not have its span.",
+    says="Spurious answers that overlap a mention of the very entity they lead to, but do not have its span.",
     group="ner-fp",
     error=_error,
     avoided=_avoided,
+    among="answers that detect a mention, and spurious ones",
     elevant=("ner_fp", "wrong_span"),
     elevant_labels=("NER_FP_WRONG_SPAN", "AVOIDED_NER_FP_WRONG_SPAN"),
+    example=Example(
+        gold="The [Bergen Line → Bergen Line] begins in [Oslo → Oslo].",
+        answers="[The Bergen Line → Bergen Line] begins in [Oslo → Oslo].",
+        errors=1,
+        total=2,
+    ),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
+from karat.cli.curve_finegrained import Asked, Files, over_alpha, over_categories, save_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,17 @@ _UNDEFINED = "–"
 @click.command()
 @click.argument("gold")
 @click.argument("answers", nargs=-1, required=True)
-@click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
+@click.option(
+    "--over",
+    type=click.Choice(["threshold", "alpha", "categories"]),
+    default="threshold",
+    show_default=True,
+    help="Over the score that answers need; the weight of mentions that are not strict; combinations of categories, "
+    "the best first.",
+)
+@click.option(
+    "--like", metavar="PROFILE", help="The table of conventions to use: karat, but not over the threshold finegrained."
+)
 @click.option(
     "--match",
     callback=once,
@@ -38,15 +49,20 @@ _UNDEFINED = "–"
     callback=once,
     multiple=True,
     metavar="NAME",
-    help="What the best threshold is best by, micro.f1 unless the profile says otherwise.",
+    help="What the best threshold is best by, or what is drawn: micro.f1 unless the profile says otherwise.",
 )
+@click.option("--membership", metavar="NAME", help="Whose alpha: strict (the default) or strict-code.")
+@click.option("--steps", type=click.IntRange(1), metavar="N", help="Steps of alpha from 0 to 1, 100 unless given.")
 @click.option(
     "--json",
     "json_file",
     callback=once,
     multiple=True,
     metavar="FILE",
-    help="Write the scores at every threshold (- for standard output).",
+    help="Write the scores at every point (- for standard output).",
+)
+@click.option(
+    "--csv", "csv_file", callback=once, multiple=True, metavar="FILE", help="Write the scores as a table, one row each."
 )
 @click.option(
     "--plot",
@@ -54,7 +70,7 @@ _UNDEFINED = "–"
     callback=once,
     multiple=True,
     metavar="FILE",
-    help="Draw the scores over the threshold (.svg, .png, .pdf, .html, .json).",
+    help="Draw the scores (.svg, .png, .pdf, .html, .json).",
 )
 @click.option(
     "--calibration",
@@ -70,28 +86,36 @@ _UNDEFINED = "–"
 def command(
     gold: str,
     answers: tuple[str, ...],
-    like: str,
+    over: str,
+    like: str | None,
     match: str | None,
     task: str | None,
     overrides: tuple[str, ...],
     kb: str | None,
     measure: str | None,
+    membership: str | None,
+    steps: int | None,
     json_file: str | None,
+    csv_file: str | None,
     plot_file: str | None,
     calibration_file: str | None,
     gold_format: str | None,
     answers_format: str | None,
     allow_unknown: bool,
 ) -> None:
-    """Show how scores change with the threshold.
+    """Show how scores change with the threshold, with alpha, or with ever more categories.
 
-    GOLD and ANSWERS are what `karat score` takes; answers need scores. The best threshold is an oracle: it is chosen on
-    the very corpus it is scored on. Systems are drawn together; of a single one precision, recall and F1.
+    GOLD and ANSWERS are what `karat score` takes. Over the threshold answers need scores, and the best threshold is an
+    oracle: it is chosen on the very corpus it is scored on. Over alpha and over categories mentions need the categories
+    of the fine-grained paper, whose Figures 5 and 4 these are. Systems are drawn together; of a single one precision,
+    recall and F1.
 
     \b
     karat curve demo demo/noisy
     karat curve demo demo --plot curve.svg --calibration calibration.svg
     karat curve gold.jsonl mine.jsonl --set threshold=oracle-bat --json curve.json
+    karat curve a.ttl+b.ttl mine_a.ttl+mine_b.ttl --over alpha --plot alpha.svg
+    karat curve gold.ttl mine.ttl yours.ttl --over categories --csv curve.csv
     """
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
@@ -105,10 +129,29 @@ def command(
     runs = [name for given in answers for name in stored_runs(given)]
     if [gold, *runs].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
-    apart([gold, *runs], [json_file, plot_file, calibration_file])
+    apart([gold, *runs], [json_file, csv_file, plot_file, calibration_file])
     for path in (plot_file, calibration_file):
         if path is not None:
             check_chart(path)
+    if over != "alpha" and (membership, steps) != (None, None):
+        raise UsageError("--membership and --steps are about alpha. Add --over alpha.")
+    if over != "threshold":
+        if calibration_file is not None:
+            raise UsageError("--calibration is about scores of answers. Draw it over the threshold.")
+        asked = Asked(
+            gold,
+            runs,
+            like or "finegrained",
+            chosen(overrides, match=match, task=task),
+            kb,
+            measure,
+            Files(json_file, csv_file, plot_file),
+            gold_format,
+            answers_format,
+            allow_unknown,
+        )
+        return over_categories(asked) if over == "categories" else over_alpha(asked, membership or "strict", steps)
+    like = like or "karat"
     if measure is not None:
         known(measure)
     choices = {"match": "strong", "threshold": _sweep(like), **chosen(overrides, match=match, task=task)}
@@ -143,8 +186,11 @@ def command(
         save_chart(reliability_chart(systems), calibration_file)
     if json_file is not None:
         _save(curves, best_by, json_file)
-    if json_file != "-":
+    if csv_file is not None:
+        save_table([one.table for one in curves], csv_file)
+    if "-" not in (json_file, csv_file):
         _show(drawn, best_by, len(corpus))
+    return None
 
 
 def _sweep(like: str) -> str:
@@ -178,6 +224,7 @@ def _content(curve: ThresholdCurve, measure: str) -> dict[str, object]:
             points[name] = list(map(int, points[name]))  # files say 3, not 3.0
     return {
         "layout": "karat-curve/1",
+        "over": "threshold",
         "signature": str(curve.signature),
         "corpus": curve.corpus,
         "run": curve.run,

@@ -7,6 +7,7 @@ import click
 from karat.cli.groups import LazyGroup
 
 COMMANDS = {
+    "categorise": "Assign the fine-grained categories to a gold standard.",
     "convert": "Write a corpus or a run in another format.",
     "fetch": "Bring a benchmark to this machine.",
     "lint": "Find defects in a gold standard, and mend some.",

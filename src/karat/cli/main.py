@@ -11,6 +11,7 @@ from karat.errors import KaratError
 from karat.version import __version__
 
 COMMANDS = {
+    "card": "Average over benchmarks, and say what each system is good and bad at.",
     "conform": "Compare Karat with a peer's own figures.",
     "compare": "Say how alike systems are, and what they find together.",
     "curve": "Show how scores change with the threshold.",

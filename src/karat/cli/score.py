@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from karat.model.corpus import Corpus
     from karat.model.result import Result
     from karat.model.run import Run
+    from karat.spec.report import Report
 
 _LARGE = 20_000  # documents from which on a progress bar is worth its line
 
@@ -66,6 +67,7 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
     metavar="FILE",
     help="Write every case (.parquet or .jsonl).",
 )
+@click.option("--layout", metavar="NAME", help="Write --json and --verdicts as another program does: elevant.")
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
@@ -87,6 +89,7 @@ def command(
     by: tuple[str, ...],
     json_file: str | None,
     verdicts_file: str | None,
+    layout: str | None,
     gold_format: str | None,
     answers_format: str | None,
     allow_unknown: bool,
@@ -105,13 +108,14 @@ def command(
     karat score demo demo --like gerbil --set prefixes=Q
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
     karat score mine.kore50.linked_articles.jsonl
+    karat score mine.kore50.linked_articles.jsonl --like elevant --kb DIR --layout elevant --json results.json
     """
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
     from karat.pipeline.drop import rules_of
     from karat.pipeline.evaluate import evaluate
     from karat.pipeline.load import inputs
-    from karat.pipeline.save import save_results, save_verdicts
+    from karat.pipeline.save import save_layout, save_results, save_verdicts
     from karat.pipeline.setting import reads_text
 
     if [gold, *answers].count("-") > 1:
@@ -123,9 +127,11 @@ def command(
         raise UsageError("--tune-on chooses the threshold, and one is given. Give one of the two.")
     sides = inputs(gold, answers, gold_format=gold_format, answers_format=answers_format)
     runs = sides.runs
+    written = None if layout is None else _layout(layout, len(runs), json_file, verdicts_file)
     if tune_answers and (tune_on is None or len(tune_answers) != len(runs)):
         raise UsageError(f"--tune-answers goes with --tune-on, once for each of the {len(runs)} files of answers.")
-    text = verdicts_file is not None or reads_text(like, choices, measures, by)
+    labels = by if written is None else (*by, *written.by)
+    text = verdicts_file is not None or reads_text(like, choices, measures, labels)
     corpus, loaded = sides.load(text=text)
     tables = None if kb is None else read_kb(kb)
     loaded = named_apart(loaded, runs)
@@ -140,19 +146,55 @@ def command(
                     like=like,
                     choices={**choices, **own},
                     measures=measures,
-                    by=by,
+                    also=() if written is None else written.measures,
+                    by=labels,
                     kb=tables,
                     resamples=resamples if ci else 0,
                     allow_unknown=allow_unknown,
                     progress=progress,
                 )
             )
-    if verdicts_file is not None:
-        save_verdicts(results, verdicts_file)
-    if json_file is not None:
-        save_results(results, json_file)
+    if written is not None:
+        save_layout(results[0], written, json_file, verdicts_file)
+        for note in written.notes(results[0]) if written.notes is not None else ():
+            click.echo(f"karat: {note}", err=True)
+        results = [_asked_for(results[0], by)]
+    else:
+        if verdicts_file is not None:
+            save_verdicts(results, verdicts_file)
+        if json_file is not None:
+            save_results(results, json_file)
     if "-" not in (json_file, verdicts_file):
         show(results)
+
+
+def _layout(name: str, runs: int, json_file: str | None, verdicts_file: str | None) -> Report:
+    """The layout of another program's files, if it can hold what is asked for."""
+    from karat.errors import UsageError
+    from karat.registry import get
+    from karat.spec.report import Report
+
+    found = get("reports", name, Report)
+    if not found.peer:
+        raise UsageError(f"{name} is no layout of another program's files. Leave --layout out, or give elevant.")
+    if json_file is None and verdicts_file is None:
+        raise UsageError("--layout says how --json and --verdicts are written. Give one of the two, or both.")
+    if runs != 1:
+        raise UsageError(f"a file in the layout {name} holds one system on one benchmark. Give one file of answers.")
+    bare = (verdicts_file or "-").removesuffix(".gz").removesuffix(".zst")
+    if verdicts_file is not None and (found.cases is None or not (bare == "-" or bare.endswith(".jsonl"))):
+        raise UsageError(f"{verdicts_file}: the layout {name} has its cases as JSON lines. Name a file .jsonl.")
+    return found
+
+
+def _asked_for(result: Result, by: tuple[str, ...]) -> Result:
+    """A result without the labels that only a layout asks for."""
+    from dataclasses import replace
+
+    from karat.model.name import parse_measure
+
+    named = {name.group[0] for name in map(parse_measure, result.shown) if name.group}
+    return replace(result, by={label: groups for label, groups in result.by.items() if label in {*by, *named}})
 
 
 def _tuned(

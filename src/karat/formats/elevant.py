@@ -41,10 +41,11 @@ def _article(document: Document) -> dict[str, Any]:
     fields = with_meta(document.meta, f"document {document.id!r}")
     span = {} if document.evaluation_span is None else {"evaluation_span": document.evaluation_span}
     first = {"id": number_of(document.id), "title": fields.pop("title"), "text": document.text}
-    return {**first, **fields, **span, "labels": _labels(document.labels)}
+    return {**first, **fields, **span, "labels": gold_labels(document.labels)}
 
 
-def _labels(labels: tuple[Label, ...]) -> list[GoldLabel]:
+def gold_labels(labels: tuple[Label, ...]) -> list[GoldLabel]:
+    """The labels of a document as its file has them."""
     ids, first = _ids(labels)
     ties = _ties(labels, ids, first)
     children: dict[int, list[int]] = defaultdict(list)

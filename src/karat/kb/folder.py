@@ -4,11 +4,13 @@
     same_as.tsv       one, other
     subclass_of.tsv   class, superclass
     entities.tsv      id, name, types joined by `|` (the last two may be left out)
+    aliases.tsv       id, alias; a row for each alias
     popular.tsv       surface, ids of the entities it most often stands for, joined by `|`
     demonyms.txt      surface
 
 Every table may be left out, but not all of them; each may be compressed (`.tsv.gz`, `.tsv.zst`). Ids, names and
-surfaces are kept as written. A first row `id …` of entities and `surface, ids` of popular is a header.
+surfaces are kept as written. A first row `id …` of entities, `id, alias` of aliases and `surface, ids` of popular is a
+header.
 
 Lines that begin with `#` are comments. Not so in popular and demonyms, where a surface may begin with anything: there a
 comment begins with `# ` and has no tab.
@@ -52,6 +54,7 @@ _TABLES = {
     "same_as": _Shape("same_as.tsv", ("one", "other")),
     "subclass_of": _Shape("subclass_of.tsv", ("class", "superclass")),
     "entities": _Shape("entities.tsv", ("id", "name", "types"), spare=2, header=("id",)),
+    "aliases": _Shape("aliases.tsv", ("id", "alias"), header=("id", "alias")),
     "popular": _Shape("popular.tsv", ("surface", "ids"), header=("surface", "ids"), verbatim=True),
     "demonyms": _Shape("demonyms.txt", ("surface",), verbatim=True),
 }
@@ -117,6 +120,7 @@ def read_kb(path: str | os.PathLike[str]) -> Tables:
         subclass_of=read["subclass_of"].pairs(),
         entities=read["entities"].column(0) if "entities" in files else None,
         names=dict(read["entities"].pairs(1)),
+        aliases=read["aliases"].pairs(),
         types=_joined(read["entities"].pairs(2)),
         popular=_joined(read["popular"].pairs()),
         demonyms=read["demonyms"].column(0) if "demonyms" in files else None,

@@ -35,6 +35,9 @@ class KB(Protocol):
     def names(self, ids: Sequence[str]) -> list[str | None]:
         """The name of each entity; None where it is not known."""
 
+    def aliases(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
+        """What else each entity is called, letter by letter; None where no alias is known."""
+
     def types(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
         """The types of each entity, ids of classes as written; None where they are not known.
 

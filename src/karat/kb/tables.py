@@ -35,6 +35,7 @@ class Tables:
     _stands_for: Mapping[str, str] = field(repr=False)
     _known: frozenset[str] | None = field(repr=False)
     _names: Mapping[str, str] = field(repr=False)
+    _aliases: Mapping[str, frozenset[str]] = field(repr=False)
     _types: Mapping[str, frozenset[str]] = field(repr=False)
     _popular: Mapping[str, frozenset[str]] = field(repr=False)
     _demonyms: frozenset[str] | None = field(repr=False)
@@ -49,6 +50,7 @@ class Tables:
         subclass_of: Iterable[tuple[str, str]] = (),
         entities: Iterable[str] | None = None,
         names: Mapping[str, str] | None = None,
+        aliases: Iterable[tuple[str, str]] = (),
         types: Mapping[str, Iterable[str]] | None = None,
         popular: Mapping[str, Iterable[str]] | None = None,
         demonyms: Iterable[str] | None = None,
@@ -61,8 +63,8 @@ class Tables:
         with an empty table none is.
 
         `names` and `types` are by id: where several ids stand for one entity it has the types of all of them, and the
-        name of the one that stands for all or else of the smallest. `popular` has the most frequent entities by
-        surface. `where` makes the place of a row in messages, for each table by its name.
+        name of the one that stands for all or else of the smallest. `aliases` are pairs (id, alias). `popular` has the
+        most frequent entities by surface. `where` makes the place of a row in messages, for each table by its name.
         """
         moved = _named(redirects.items() if isinstance(redirects, Mapping) else redirects, where("redirects"))
         same = _named(same_as, where("same_as"))
@@ -77,6 +79,7 @@ class Tables:
             stands_for,
             known,
             _entity_names(names or {}, stands_for, where("names")),
+            _entity_aliases(aliases, stands_for, where("aliases")),
             _entity_types(types or {}, stands_for, where("types")),
             _candidates(popular or {}, stands_for, where("popular")),
             None if demonyms is None else _surfaces(demonyms, where("demonyms")),
@@ -94,6 +97,10 @@ class Tables:
     def names(self, ids: Sequence[str]) -> list[str | None]:
         """The name of each entity; None where it is not known."""
         return list(map(self._names.get, self.canonical(ids)))
+
+    def aliases(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
+        """The aliases of each entity; None where none is in the table."""
+        return list(map(self._aliases.get, self.canonical(ids)))
 
     def types(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
         """The types of each entity; None where they are not known, and the empty set where it has none."""
@@ -134,7 +141,7 @@ class Tables:
         ids = sorted(self._names)
         if ids:  # nobody can tell an empty table from none, by any answer
             yield msgspec.json.encode(("names", ids, [self._names[id] for id in ids]))
-        for table, sets in (("types", self._types), ("popular", self._popular)):
+        for table, sets in (("aliases", self._aliases), ("types", self._types), ("popular", self._popular)):
             if sets:
                 listed = {each: sorted(each) for each in set(sets.values())}  # many are the same
                 keys = sorted(sets)
@@ -214,6 +221,22 @@ def _entity_names(names: Mapping[str, str], stands_for: Mapping[str, str], where
         if names[id]:
             found.setdefault(stands_for[id], names[id])
     return found
+
+
+def _entity_aliases(
+    aliases: Iterable[tuple[str, str]], stands_for: Mapping[str, str], where: Where
+) -> dict[str, frozenset[str]]:
+    """All aliases of each entity that has one."""
+    found: dict[str, set[str]] = {}
+    for row, (id, alias) in enumerate(aliases):
+        if not id.strip():
+            raise _no_id(where(row))
+        if not alias.strip():
+            raise InputError(
+                where(row), found="an empty alias", expected="an alias", remedy="Fill it in, or delete the row"
+            )
+        found.setdefault(stands_for.get(id, id), set()).add(alias)
+    return {id: frozenset(its) for id, its in found.items()}
 
 
 def _entity_types(

@@ -10,19 +10,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.matching.facts import NAMED, NOMINAL, PRONOMINAL, Facts, Side
+from karat.matching.facts import NAMED, NOMINAL, PRONOMINAL, Facts
 from karat.matching.joins import overlapping, same_span
 from karat.model.cases import Cases
 from karat.model.columns import NIL, Bools, Ints, Longs
 from karat.model.items import Items, Pairs
-from karat.model.truth import Truth, both, either, negated, told
+from karat.model.truth import NO, Truth, both, told
 from karat.model.verdict import Outcome, Verdicts
 
 _T = TypeVar("_T", bound=np.generic)
 _NEUTER = frozenset({"It", "it", "This", "this", "That", "that", "Its", "its"})
 _UNANSWERED = -9  # the code of no entity
-_DEMONYMIC = ("place", "people", "language")
-_NOT_METONYMIC = ("place", "person", "people", "character")
 _MISSED = np.array([outcome in (Outcome.FN, Outcome.WRONG_LINK) for outcome in Outcome])
 _SPURIOUS = np.array([outcome in (Outcome.FP, Outcome.WRONG_LINK) for outcome in Outcome])
 
@@ -115,27 +113,23 @@ def _background(facts: Facts, document: Ints, gold: Longs, answer: Longs) -> Bac
     mention_type = _by_case(facts.gold.mention_type, facts.answers.mention_type, gold, answer)
     surface = _by_case(facts.gold.surface, facts.answers.surface, gold, answer)
     entity = np.append(facts.gold.entity, NIL)[gold]
-    quantity = np.append(facts.pairing.gold_kind > 0, False)[gold]
-    has_gold, has_answer = gold >= 0, answer >= 0
-    linked = has_gold & (entity != NIL) & ~quantity
-    popular = _Popular(facts, gold, answer, surface, has_gold & has_answer)
+    has_gold, of_gold = gold >= 0, facts.gold
+    hard = {
+        "demonym": of_gold.demonym,
+        "metonym": of_gold.metonym,
+        "partial_name": of_gold.partial_name,
+        "rare": of_gold.rare,
+    }
     several, among = _candidates(facts, gold, answer)
     columns = {
         "coreference": (mention_type == NOMINAL) | (mention_type == PRONOMINAL),
         "lowercased": _by_case(facts.gold.lowercased, facts.answers.lowercased, gold, answer),
         "multiword": facts.by_surface(lambda text: " " in text)[surface],
         "nil": has_gold & (entity == NIL) | _on_nil(facts, spots, ~has_gold),
-        "linked": linked,
-        "demonym": both(facts.demonyms[surface], either(*(_role(facts.gold, role, gold) for role in _DEMONYMIC))),
-        "metonym": both(
-            linked,
-            *(negated(_role(facts.gold, role, gold)) for role in _NOT_METONYMIC),
-            facts.popular_for_place[surface],
-        ),
-        "to_place": _role(facts.answers, "place", answer),
-        "partial_name": _partial_names(facts, gold, surface, linked & has_answer),
-        "rare": popular.rare,
-        "to_popular": popular.answered,
+        "linked": np.append(of_gold.linked, False)[gold],
+        **{name: np.append(truth, NO)[gold] for name, truth in hard.items()},
+        "to_place": np.append(facts.answers.of_role("place"), NO)[answer],
+        "to_popular": _to_popular(facts, answer, surface),
         "several_candidates": several,
         "among_candidates": among,
         "hyperlink": _hyperlinks(facts, spots),
@@ -186,10 +180,6 @@ def _by_case(of_gold: NDArray[_T], of_answers: NDArray[_T], gold: Longs, answer:
     """What holds of the mention of a case, or else of its answer."""
     nothing = of_gold.dtype.type(0)
     return np.where(gold >= 0, np.append(of_gold, nothing)[gold], np.append(of_answers, nothing)[answer])
-
-
-def _role(side: Side, role: str, rows: Longs) -> Truth:
-    return np.append(side.of_role(role), np.int8(0))[rows]
 
 
 def _spans(facts: Facts, gold: Longs, answer: Longs) -> tuple[Ints, Ints]:
@@ -244,33 +234,15 @@ def _on_nil(facts: Facts, spots: Items, where: Bools) -> Bools:
     return _flags(pairs.answer[same_span(nil, spots, pairs)], len(spots))
 
 
-class _Popular:
-    """For each case whether its entity, and whether its answer, is popular for its text."""
-
-    def __init__(self, facts: Facts, gold: Longs, answer: Longs, surface: Longs, where: Bools) -> None:
-        ids = facts.ids
-        rare: list[bool | None] = [False] * len(gold)
-        answered: list[bool | None] = [False] * len(gold)
-        popular, entities, answers = facts.popular, facts.gold.entity, facts.answers.entity
-        for place in np.flatnonzero(where).tolist():
-            known = popular[surface[place]]
-            if known is None:
-                rare[place] = answered[place] = None
-            else:
-                code = entities[gold[place]]
-                rare[place] = bool(known) and (code < 0 or ids[code] not in known)
-                code = answers[answer[place]]
-                answered[place] = bool(code >= 0) and ids[code] in known
-        self.rare, self.answered = told(rare), told(answered)
-
-
-def _partial_names(facts: Facts, gold: Longs, surface: Longs, where: Bools) -> Truth:
-    names, surfaces = facts.gold.names, facts.surfaces
-    found: list[bool | None] = [False] * len(gold)
-    for place in np.flatnonzero(where).tolist():
-        name, text = names[gold[place]], surfaces[surface[place]]
-        found[place] = None if name is None else " " in name and text in name and len(text) < len(name)
-    return told(found)
+def _to_popular(facts: Facts, answer: Longs, surface: Longs) -> Truth:
+    """Whose answer leads to an entity that the text of the case is popular for."""
+    ids, popular = [*facts.ids, "", ""], facts.popular
+    code = np.append(facts.answers.entity, NIL)[answer]
+    found: list[bool | None] = []
+    for place, entity in zip(surface.tolist(), code.tolist(), strict=True):
+        known = popular[place]
+        found.append(None if known is None else entity >= 0 and ids[entity] in known)
+    return both(answer >= 0, told(found))
 
 
 def _candidates(facts: Facts, gold: Longs, answer: Longs) -> tuple[Bools, Bools]:

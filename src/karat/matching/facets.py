@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,43 @@ class Facet(NamedTuple):
         hit = picked.values == self.names.index(value)
         owner = np.repeat(np.arange(len(rows)), np.diff(picked.offsets))
         return np.bincount(owner[hit], minlength=len(rows)) > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Facets:
+    """The labels of both sides of a match, each made when it is first asked for.
+
+    Of a block, `known` are labels that say what those of the whole say, and `answered` are the labels that answers
+    carry anywhere.
+    """
+
+    labels: Mentions
+    answers: Mentions
+    known: Mentions | None = None
+    answered: frozenset[str] = frozenset()
+    _of_gold: dict[str, Facet] = field(default_factory=dict)
+    _of_answers: dict[str, Facet] = field(default_factory=dict)
+
+    def of_gold(self, name: str) -> Facet:
+        """The values of a label for all gold labels."""
+        if name not in self._of_gold:
+            self._of_gold[name] = facet(self.labels, name, self._whole)
+        return self._of_gold[name]
+
+    def of_answers(self, name: str) -> Facet:
+        """The values of a label for all answers."""
+        if name not in self._of_answers:
+            found = answer_facet(self.answers, name, self._whole)
+            self._of_answers[name] = found._replace(given=found.given or name in self.answered)
+        return self._of_answers[name]
+
+    def values(self, name: str) -> list[str]:
+        """The values of a label in the gold standard."""
+        return self.of_gold(name).names if self.known is None else facet(self.known, name, self.known).names
+
+    @property
+    def _whole(self) -> Mentions:
+        return self.labels if self.known is None else self.known
 
 
 def known(labels: Mentions) -> list[str]:

@@ -15,7 +15,7 @@ from karat.kb.protocol import KB
 from karat.matching.pairing import Pairing
 from karat.model.columns import NIL, Bools, Ints, Longs, Mentions
 from karat.model.surface import lowercased, nominal, pronominal
-from karat.model.truth import NO, UNKNOWN, Truth, sure, told
+from karat.model.truth import NO, UNKNOWN, Truth, both, either, negated, sure, told
 
 ROLES: dict[str, frozenset[str]] = {
     "place": frozenset({"Q27096213", "Q3895768", "http://dbpedia.org/ontology/Place", "LOC", "GPE", "LOCATION"}),
@@ -35,6 +35,9 @@ MENTION_TYPES = (
     "entity-undecided",
 )
 """What a mention is by its text and by the name of its entity."""
+
+_DEMONYMIC = ("place", "people", "language")
+_LITERAL = ("place", "person", "people", "character")
 
 NAMED, NON_NAMED, UNKNOWN_ENTITY, NOMINAL, PRONOMINAL, UNDECIDED = range(len(MENTION_TYPES))
 
@@ -204,6 +207,46 @@ class Side:
         hit = pc.is_in(types.flatten(), pa.array(sorted(ROLES[role]))).to_numpy(zero_copy_only=False)
         own = np.bincount(owner[hit], minlength=len(truth)) > 0
         return np.where(self._typed, sure(own), truth)
+
+    @cached_property
+    def linked(self) -> Bools:
+        """Which mentions have an entity, and are neither quantities nor datetimes."""
+        kind = self._facts.pairing.gold_kind if self is self._facts.gold else self._facts.pairing.answer_kind
+        linked: Bools = (self.entity != NIL) & (kind == 0)
+        return linked
+
+    @cached_property
+    def demonym(self) -> Truth:
+        """Which texts are in the list of demonyms, of mentions of a place, a people or a language."""
+        return both(self._facts.demonyms[self.surface], either(*map(self.of_role, _DEMONYMIC)))
+
+    @cached_property
+    def metonym(self) -> Truth:
+        """Which texts are popular for a place, of mentions of something that is no place, person or people."""
+        other = (negated(self.of_role(role)) for role in _LITERAL)
+        return both(self.linked, *other, self._facts.popular_for_place[self.surface])
+
+    @cached_property
+    def partial_name(self) -> Truth:
+        """Which texts are a part of the entity's name, which has several words."""
+        pairs = zip(self.names, self.texts, strict=True)
+        part = [None if name is None else " " in name and text in name and text != name for name, text in pairs]
+        return both(self.linked, told(part))
+
+    @cached_property
+    def rare(self) -> Truth:
+        """Which texts are popular for other entities only."""
+        return told(None if known is None else bool(known) and not own for known, own in self._popular)
+
+    @cached_property
+    def _popular(self) -> list[tuple[frozenset[str] | None, bool]]:
+        """For each mention what its text is popular for, and whether its own entity is among that."""
+        ids, popular = [*self._facts.ids, "", ""], self._facts.popular
+        found = []
+        for surface, code in zip(self.surface.tolist(), self.entity.tolist(), strict=True):
+            known = popular[surface]
+            found.append((known, known is not None and code >= 0 and ids[code] in known))
+        return found
 
     @cached_property
     def candidates(self) -> tuple[Longs, list[str]]:

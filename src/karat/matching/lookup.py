@@ -10,7 +10,7 @@ from karat.errors import UsageError
 from karat.matching.joins import same_entity
 from karat.matching.policy import TABLE, AnswerState, GoldState
 from karat.matching.trees import Trees
-from karat.model.columns import Bools, Ints, Longs
+from karat.model.columns import Bools, Longs
 from karat.model.items import Answers, Gold, Items, Pairs
 from karat.model.verdict import Outcome, Tree, Verdicts
 
@@ -110,8 +110,9 @@ def looked_up(gold: Gold, answers: Answers, found: Found, kept: tuple[Bools, Boo
     outcome = own.copy()
     wrong = (own == Outcome.WRONG_LINK) | (own == Outcome.FP)
     outcome[part] = np.where(wrong[part], Outcome.FP, Outcome.PART)
+    ended = own.tolist() if shape.split else []
     for root, below in shape.split.items():
-        outcome[root] = _spoken_for(own[below])
+        outcome[root] = _spoken_for({ended[low] for low in below})
     return Verdicts(
         np.append(items.document, given.document[found.free]),
         outcome,
@@ -123,12 +124,11 @@ def looked_up(gold: Gold, answers: Answers, found: Found, kept: tuple[Bools, Boo
     )
 
 
-def _spoken_for(parts: Ints) -> int:
+def _spoken_for(parts: set[int]) -> int:
     """What a mention is worth that counts by its parts: missed if one of them is, found if all are right."""
-    if np.isin(parts, (Outcome.FN, Outcome.WRONG_LINK)).any():
+    if not parts.isdisjoint((Outcome.FN, Outcome.WRONG_LINK)):
         return Outcome.FN
-    said = parts[parts != Outcome.IGNORED]
-    return Outcome.TP if len(said) and (said == Outcome.TP).all() else Outcome.IGNORED
+    return Outcome.TP if parts - {Outcome.IGNORED} == {Outcome.TP} else Outcome.IGNORED
 
 
 class Shape(NamedTuple):
@@ -141,7 +141,7 @@ class Shape(NamedTuple):
     child: Bools
     factor: Bools
     required: Bools
-    split: dict[int, Longs]
+    split: dict[int, list[int]]
 
 
 def _shape(gold: Gold, trees: Trees, answered: Bools, same: Bools, said: Bools) -> Shape:
@@ -161,7 +161,7 @@ def _shape(gold: Gold, trees: Trees, answered: Bools, same: Bools, said: Bools) 
         if gold.optional[root] and not answered[root] and not gold.optional[below].all():
             shape.required[root] = True
         if not shape.factor[root]:
-            shape.split[root] = np.array([low for low in below if shape.factor[low]], np.int64)
+            shape.split[root] = [low for low in below if shape.factor[low]]
     return shape
 
 

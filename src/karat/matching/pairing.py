@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import InputError, UsageError
+from karat.matching.facets import Facets
 from karat.matching.reading import Codes, Reading, renamed
 from karat.matching.trees import Trees, trees
 from karat.matching.widening import widened
@@ -20,6 +21,7 @@ from karat.model import check
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions
 from karat.model.corpus import Corpus
+from karat.model.document import Reply
 from karat.model.items import Answers, Gold, Items, Lists
 from karat.model.run import Run
 
@@ -120,7 +122,7 @@ class Pairing:
 
     @cached_property
     def skipped(self) -> dict[str, int]:
-        """What was left out, or is worth knowing, in words; only what occurs."""
+        """What was left out, or is worth knowing, in words."""
         corpus, run = self.corpus, self.run
         known = self.place >= 0
         failed = 0
@@ -130,7 +132,7 @@ class Pairing:
         if self._spans is not None:
             labels_outside = len(corpus.labels) - len(self.gold(0, len(corpus)).unit)
             answers_outside = int((~self._inside(self._answered(0, len(corpus)))).sum())  # matched or not
-        counts = {
+        return {
             "unanswered documents": len(corpus) - int(known.sum()),
             "failed documents": failed,
             "unknown documents": int((~known).sum()),
@@ -139,7 +141,6 @@ class Pairing:
             "labels outside the evaluation span": labels_outside,
             "answers outside the evaluation span": answers_outside,
         }
-        return {name: count for name, count in counts.items() if count}
 
     @cached_property
     def has_gold(self) -> Bools:
@@ -148,13 +149,23 @@ class Pairing:
 
     @cached_property
     def labels(self) -> Mentions:
-        """The gold labels with their entities as they were read."""
-        return replace(self.corpus.labels, entity=self.gold_entity, names=self.names)
+        """The gold labels with their entities as they were read; NIL is NIL here even where nothing may match it."""
+        labels = self.corpus.labels
+        entity = np.where(labels.entity == NIL, labels.entity, self.gold_entity)
+        return replace(labels, entity=entity, names=self.names)
 
     @cached_property
     def answered(self) -> Mentions:
         """The answers with their entities as they were read."""
         return replace(self.run.answers, entity=self.answer_entity, names=self.names)
+
+    @cached_property
+    def facets(self) -> Facets:
+        """The labels by which both sides are filtered and grouped."""
+        whole = self.reading.whole
+        if whole is None or whole.known is None:
+            return Facets(self.labels, self.answered)
+        return Facets(self.labels, self.answered, _known(whole.known, self.reading).labels, whole.answered)
 
     @cached_property
     def _gold_again(self) -> Bools | None:
@@ -410,6 +421,12 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading 
         gold.same_as,
         answered.same_as,
     )
+
+
+@cache
+def _known(corpus: Corpus, how: Reading) -> Pairing:
+    """What is known of the whole, read as the block is."""
+    return pair(corpus, Run.of([Reply(corpus.ids[0].as_py())]), how=replace(how, whole=None))
 
 
 def _common(labels: Mentions, answers: Mentions) -> tuple[Arrow, Ints]:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from karat.errors import UsageError
 from karat.kb.protocol import KB
+from karat.matching.whole import Whole
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, NO_LINK, Bools, Ints
 from karat.model.items import Lists
@@ -25,7 +26,7 @@ class Reading:
 
     `prefixes` are those of the knowledge base where ids outside of it are emerging entities; `typed` and `clustered`
     say that some view looks at types or at clusters; `kinds` is who says which entities are quantities and datetimes,
-    where these are compared by kind.
+    where these are compared by kind; `whole` is what is known of the whole where there is only a block of it.
     """
 
     kb: KB | None = field(default=None, compare=False)
@@ -44,6 +45,7 @@ class Reading:
     last_segment: bool = False
     nil_unmatched: bool = False
     kinds: KB | None = field(default=None, compare=False)
+    whole: Whole | None = None
 
     @property
     def renames(self) -> bool:

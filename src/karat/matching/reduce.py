@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from karat.errors import UsageError
 from karat.kb.protocol import KB
 from karat.matching.merging import merged
+from karat.matching.whole import Whole
 from karat.model.arrow import Arrow
 from karat.model.columns import NO_LINK, Bools, Mentions, mentions
 from karat.model.corpus import Corpus
@@ -25,15 +26,19 @@ SEPARATOR = "\t"
 """Stands between subject, predicate and object where a statement is written as one id."""
 
 
-def reduced(corpus: Corpus, run: Run, source: Source, kb: KB | None = None) -> tuple[Corpus, Run]:
+def reduced(
+    corpus: Corpus, run: Run, source: Source, kb: KB | None = None, whole: Whole | None = None
+) -> tuple[Corpus, Run]:
     """Both sides with what is compared in place of their labels and answers.
 
-    The parts of statements are resolved by the knowledge base here, since afterwards they are one id.
+    The parts of statements are resolved by the knowledge base here, since afterwards they are one id. `whole` is for
+    blocks of a corpus: one document with tags decides for all.
     """
     if source == "entities":
-        if _length(corpus.table, "tags"):
+        gold_tags, answer_tags = _tagged(corpus, run, whole)
+        if gold_tags:
             corpus = replace(corpus, labels=_tags(corpus.table))
-        if _length(run.table, "tags"):
+        if answer_tags:
             run = replace(run, answers=_tags(run.table), repeated=0)
     elif source == "statements":
         corpus = replace(corpus, labels=_statements(corpus.table, kb))
@@ -45,6 +50,13 @@ def reduced(corpus: Corpus, run: Run, source: Source, kb: KB | None = None) -> t
         corpus = replace(corpus, labels=_merged(corpus.labels))
         run = replace(run, answers=_merged(run.answers), repeated=0)
     return corpus, run
+
+
+def _tagged(corpus: Corpus, run: Run, whole: Whole | None) -> tuple[bool, bool]:
+    """Whether tags are what is compared, on either side."""
+    if whole is not None:
+        return whole.gold_tags, whole.answer_tags
+    return _length(corpus.table, "tags") > 0, _length(run.table, "tags") > 0
 
 
 def _is_class(items: Mentions) -> Bools:
@@ -76,13 +88,15 @@ def _merged(items: Mentions) -> Mentions:
     return mentions(pa.chunked_array([pa.array(spans, pa.list_(kind))]))
 
 
-def left_out(corpus: Corpus, run: Run, sources: set[Source]) -> dict[str, int]:
+def left_out(corpus: Corpus, run: Run, sources: set[Source], whole: Whole | None = None) -> dict[str, int]:
     """Tags and relations that no task looked at, and mentions where tags took their place."""
     parts: dict[str, Source] = {"tags": "entities", "relations": "statements"}
     counts = {}
     if "entities" in sources:
-        for side, table, items in (("gold labels", corpus.table, corpus.labels), ("answers", run.table, run.answers)):
-            counts[f"{side} in documents without tags, where others have tags"] = _beside_tags(table, items)
+        sides = (("gold labels", corpus.table, corpus.labels), ("answers", run.table, run.answers))
+        for (side, table, items), tagged in zip(sides, _tagged(corpus, run, whole), strict=True):
+            count = _beside_tags(table, items) if tagged else 0
+            counts[f"{side} in documents without tags, where others have tags"] = count
     return counts | {
         f"{side} {column} not scored": _length(table, column)
         for column, source in parts.items()
@@ -91,11 +105,57 @@ def left_out(corpus: Corpus, run: Run, sources: set[Source]) -> dict[str, int]:
     }
 
 
+class Census(NamedTuple):
+    """What there is on one side, in numbers that add up over blocks."""
+
+    mentions: int = 0
+    bare: int = 0
+    """Mentions without link."""
+    typed: int = 0
+    scored: int = 0
+    tags: int = 0
+    scored_tags: int = 0
+    ranked_tags: int = 0
+    statements: int = 0
+
+    def plus(self, other: Census) -> Census:
+        """What there is in both together."""
+        return Census(*(one + two for one, two in zip(self, other, strict=True)))
+
+
+def census(side: Corpus | Run) -> Census:
+    """What there is in a corpus or a run."""
+    items = side.labels if isinstance(side, Corpus) else side.answers
+    tags = [chunk.flatten() for chunk in side.table.column("tags").chunks] if _length(side.table, "tags") else []
+    types = items.field("types")
+    return Census(
+        mentions=len(items),
+        bare=int((items.entity == NO_LINK).sum()),
+        typed=0 if types is None else len(types) - types.null_count,
+        scored=_given(items.values, "score"),
+        tags=sum(map(len, tags)),
+        scored_tags=sum(_given(each, "score") for each in tags),
+        ranked_tags=sum(_given(each, "rank") for each in tags),
+        statements=_length(side.table, "relations"),
+    )
+
+
+def _given(values: Arrow, name: str) -> int:
+    """How many structures have a value in some field."""
+    index = values.type.get_field_index(name)
+    return 0 if index < 0 else len(values) - int(values.field(index).null_count)
+
+
 def demand(name: str, corpus: Corpus, run: Run, *, asked: bool = True) -> None:
     """Raise `UsageError`, which says what is possible, if the data is not that of a task or a harder one.
 
     A task that nobody asked for is refused only where there is nothing of its kind at all.
     """
+    demand_of(name, (corpus.name, census(corpus)), (run.name, census(run)), asked=asked)
+
+
+def demand_of(name: str, corpus: tuple[str, Census], run: tuple[str, Census], *, asked: bool = True) -> None:
+    """The same for what there is on both sides, each with its name."""
     lacking = _lacking(TASKS[name], corpus, run)
     if lacking is not None and (asked or lacking.wholly):
         bat = {known: also.capitalize().replace("2w", "2W") for also, known in ALSO.items() if also.endswith("2w")}
@@ -115,39 +175,35 @@ class _Lack(NamedTuple):
     wholly: bool = False
 
 
-def _lacking(task: Task, corpus: Corpus, run: Run) -> _Lack | None:
+def _lacking(task: Task, corpus: tuple[str, Census], run: tuple[str, Census]) -> _Lack | None:
     """What is missing for a task; nothing is, where a side is empty."""
     if task.parts:  # what serves one part need not serve the others
         lacking = [_lacking(TASKS[part.task], corpus, run) for part in task.parts]
         return None if None in lacking else lacking[0]
-    for what, name, table, items in (
-        ("the gold standard", corpus.name, corpus.table, corpus.labels),
-        ("the run", run.name, run.table, run.answers),
-    ):
-        tags, statements = _length(table, "tags"), _length(table, "relations")
-        if task.source not in ("entities", "statements") and not len(items) and (tags or statements):
+    for what, (name, there) in (("the gold standard", corpus), ("the run", run)):
+        mentions, tags, statements = there.mentions, there.tags, there.statements
+        if task.source not in ("entities", "statements") and not mentions and (tags or statements):
             return _Lack(f"{what} ({name}) has {'tags' if tags else 'relations'} but no mentions", wholly=True)
         if task.needs == "links" and not (task.source == "entities" and tags):
-            if len(items) and (items.entity == NO_LINK).all():
+            if mentions and there.bare == mentions:
                 return _Lack(f"{what} ({name}) has mentions without links")
-            if not len(items) and statements:
+            if not mentions and statements:
                 return _Lack(f"{what} ({name}) has relations but no entities", wholly=True)
-        if task.needs == "types" and len(items) and items.field("types") is None:
+        if task.needs == "types" and mentions and not there.typed:
             return _Lack(f"{what} ({name}) has mentions without types")
-        if task.needs == "statements" and not statements and (len(items) or tags):
+        if task.needs == "statements" and not statements and (mentions or tags):
             return _Lack(f"{what} ({name}) has no relations")
     if task.scored or task.ranked:
-        answers = _tags(run.table) if task.source == "entities" and _length(run.table, "tags") else run.answers
-        order = answers.field("score") is not None or (task.ranked and answers.field("rank") is not None)
-        if len(answers) and not order:
-            return _Lack(f"the answers ({run.name}) have no scores{' or ranks' * task.ranked}")
+        name, there = run
+        by_tags = task.source == "entities" and there.tags > 0
+        ranks = there.ranked_tags if by_tags and task.ranked else 0
+        if (by_tags or there.mentions) and not (there.scored_tags if by_tags else there.scored) and not ranks:
+            return _Lack(f"the answers ({name}) have no scores{' or ranks' * task.ranked}")
     return None
 
 
 def _beside_tags(table: Arrow, items: Mentions) -> int:
-    """Mentions of documents without tags, in a file in which other documents have tags."""
-    if not _length(table, "tags"):
-        return 0
+    """Mentions of documents without tags."""
     column = table.column("tags").combine_chunks()
     bare = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) == 0
     return int(np.diff(items.offsets)[bare].sum())

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
-from karat.matching.facets import answer_facet, facet
 from karat.matching.joins import overlapping, same_entity_in_document, same_span
 from karat.matching.pairing import Pairing, kept
 from karat.matching.thinning import longest
@@ -69,7 +68,8 @@ class Rules(NamedTuple):
     """The choices that decide which items there are to select from.
 
     `given` is how answers are laid on given mentions, None where mentions are not given; `annotations` says that the
-    task is about links, whatever a relation compares.
+    task is about links, whatever a relation compares; `parts` that labels choose a part of the gold standard, and never
+    of the answers.
     """
 
     unlinked: str = "detection"
@@ -78,6 +78,7 @@ class Rules(NamedTuple):
     counted: bool = False
     annotations: bool = False
     given: str | None = None
+    parts: bool = False
 
 
 def rules(choices: Mapping[str, str], *, given: bool, annotations: bool) -> Rules:
@@ -89,6 +90,7 @@ def rules(choices: Mapping[str, str], *, given: bool, annotations: bool) -> Rule
         counted=choices["duplicates"] == "counted",
         annotations=annotations,
         given=choices["given"] if given else None,
+        parts=choices["groups"] == "filtered",
     )
 
 
@@ -166,29 +168,50 @@ def selection(
 ) -> Selection:
     """How a view selects its items from this corpus and run."""
     checked(filters)
-    if threshold.at is not None and pairing.run.answers.field("score") is None:
+    block = pairing.reading.whole is not None
+    if threshold.at is not None and pairing.run.answers.field("score") is None and not block:
         raise UsageError(f"{pairing.run.name} has no scores to compare with a threshold. Score without one.")
     by_link = any(name in FILTERS for name in filters)
-    of_gold = [name for name in filters if rules.given is not None and _only_on_gold(pairing, name)]
+    of_gold = [
+        name
+        for name in filters
+        if rules.given is not None and _is_label(name) and (rules.parts or _only_on_gold(pairing, name))
+    ]
     chosen = tuple(
-        FILTERS[name].masks if name in FILTERS else _labelled(pairing, name) for name in filters if name not in of_gold
+        _named(pairing, name) if name in FILTERS else _labelled(pairing, name, parts=rules.parts)
+        for name in filters
+        if name not in of_gold
     )
     masks = tuple(_gold_labelled(pairing, name) for name in of_gold)
     return Selection(chosen, threshold, relation, rules, by_link=by_link, of_gold=masks)
 
 
+def _is_label(condition: str) -> bool:
+    return condition not in FILTERS and not condition.startswith("doc=")
+
+
 def _only_on_gold(pairing: Pairing, condition: str) -> bool:
     """Whether a filter asks for a label that answers do not carry."""
-    name = condition.partition("=")[0]
-    if condition in FILTERS or name == "doc":
-        return False
-    return not answer_facet(pairing.answered, name, pairing.labels).given
+    return not pairing.facets.of_answers(condition.partition("=")[0]).given
+
+
+def _named(pairing: Pairing, name: str) -> Callable[[Gold, Answers], Masks]:
+    """A named filter, for which NIL is NIL even where nothing may match it."""
+    masks = FILTERS[name].masks
+    if not pairing.reading.nil_unmatched:
+        return masks
+
+    def as_labelled(gold: Gold, answers: Answers) -> Masks:
+        items = replace(gold.items, entity=pairing.labels.entity[gold.items.row])
+        return masks(replace(gold, items=items), answers)
+
+    return as_labelled
 
 
 def _gold_labelled(pairing: Pairing, condition: str) -> Callable[[Gold], Bools]:
     name, _, value = condition.partition("=")
-    found = facet(pairing.labels, name, pairing.labels)
-    if value not in found.names:
+    found = pairing.facets.of_gold(name)
+    if value not in found.names and pairing.reading.whole is None:
         raise UnknownNameError(f"value of {name}", value, found.names)
     return lambda gold: found.mask(gold.items.row, value)
 
@@ -226,22 +249,22 @@ _GIVEN: dict[str, Callable[[Gold, Answers], Answers]] = {
 }
 
 
-def _labelled(pairing: Pairing, condition: str) -> Callable[[Gold, Answers], Masks]:
+def _labelled(pairing: Pairing, condition: str, *, parts: bool) -> Callable[[Gold, Answers], Masks]:
     name, _, value = condition.partition("=")
     if name == "doc":
         document = pc.index(pairing.corpus.ids, pa.scalar(value, pa.string())).as_py()
-        if document < 0:
+        if document < 0 and pairing.reading.whole is None:
             raise UnknownNameError("document", value, pairing.corpus.ids.to_pylist())
         asked = pairing.place[pairing.run.answers.document]  # by row: documents may have been copied
         return lambda gold, answers: (
             pairing.corpus.labels.document[gold.items.row] == document,
             asked[answers.items.row] == document,
         )
-    labels = pairing.labels
-    of_gold, of_answers = facet(labels, name, labels), answer_facet(pairing.answered, name, labels)
+    of_gold, of_answers = pairing.facets.of_gold(name), pairing.facets.of_answers(name)
     if not of_answers.given:
-        raise UsageError(f"answers carry no {name}, so that [{condition}] would drop them all. Group by @{condition}.")
-    if value not in of_gold.names and value not in of_answers.names:
+        remedy = "Take task d2kb, where answers follow the mentions" if parts else f"Group by @{condition}"
+        raise UsageError(f"answers carry no {name}, so that [{condition}] would drop them all. {remedy}.")
+    if value not in of_gold.names and value not in of_answers.names and pairing.reading.whole is None:
         raise UnknownNameError(f"value of {name}", value, [*of_gold.names, *of_answers.names])
     return lambda gold, answers: (
         of_gold.mask(gold.items.row, value),

@@ -10,8 +10,13 @@ from karat.spec.measure import Measure
 
 def _values(s: Statistics, empty: Empty) -> Floats:
     p, r = ratio(s.matched_answers, s.answers), ratio(s.matched_gold, s.gold)
-    harmonic = np.where(p + r == 0, 0.0, ratio(2 * p * r, p + r))
-    return filled(harmonic, s, [case.f1 for case in empty])
+    values = filled(_harmonic(p, r), s, [case.f1 for case in empty])
+    weightless = (s.gold == 0) & (s.matched_answers > 0)  # then precision holds, and recall is what no gold gives
+    return np.where(weightless, _harmonic(p, filled(r, s, [case.r for case in empty])), values)
+
+
+def _harmonic(p: Floats, r: Floats) -> Floats:
+    return np.where(p + r == 0, 0.0, ratio(2 * p * r, p + r))
 
 
 MEASURE = Measure(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, TypedDict
+from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 import msgspec
 import numpy as np
@@ -144,6 +144,7 @@ class Result:
     shown: tuple[str, ...] = field(default=(), repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[[], Arrow] | None = field(default=None, repr=False)
+    make_cases: Callable[[], Iterable[list[dict[str, Any]]]] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         shown = ", ".join(
@@ -187,6 +188,12 @@ class Result:
         if self.make_verdicts is None:
             raise KaratError("a result read from a file has no verdicts. Score again, or read the --verdicts file.")
         return self.make_verdicts()
+
+    def elevant_cases(self) -> Iterable[list[dict[str, Any]]]:
+        """Every case as ELEVANT lays it out, in a list for each document."""
+        if self.make_cases is None:
+            raise KaratError("a result read from a file has no cases. Score again.")
+        return self.make_cases()
 
     def to_json(self) -> bytes:
         """The content of a result file."""

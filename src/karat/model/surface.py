@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+_KEPT = 1 << 16  # texts: the same surfaces are asked about again and again
+
 _PERSONAL = """
 i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself
 we us our ours ourselves they them their theirs themselves
@@ -16,6 +20,7 @@ DETERMINERS = frozenset(_BEFORE_NOUNS.split())
 """Words that, before a common noun, refer back to something named elsewhere."""
 
 
+@lru_cache(maxsize=_KEPT)
 def lowercased(text: str) -> bool:
     """Whether the first letter is no capital; true where there is no letter."""
     for character in text:
@@ -24,11 +29,13 @@ def lowercased(text: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=_KEPT)
 def pronominal(text: str) -> bool:
     """Whether the text is a pronoun; in capitals throughout it is an abbreviation, but for `I`."""
     return text.lower() in PRONOUNS and (text == "I" or not text.isupper())
 
 
+@lru_cache(maxsize=_KEPT)
 def nominal(text: str) -> bool:
     """Whether the text is a determiner and a common noun, such as "the company"."""
     first, _, rest = text.partition(" ")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+from typing import IO
 
 from karat.parsing import numbers
 from karat.parsing.turtle import local, resources
@@ -64,9 +65,11 @@ def undeclared(opening: bytes) -> int:
     return len((used & {name.encode() for name in PREFIXES}).difference(_DECLARED.findall(opening)))
 
 
-def said(source: Bytes, skip: frozenset[str] = frozenset()) -> Iterator[tuple[str, Values]]:
+def said(
+    source: Bytes, skip: frozenset[str] = frozenset(), *, through: Callable[[IO[bytes]], IO[bytes]] | None = None
+) -> Iterator[tuple[str, Values]]:
     """The resources of a file; a second span or context begins another one."""
-    return resources(source, PREFIXES, once=_ONCE, skip=skip)
+    return resources(source, PREFIXES, once=_ONCE, skip=skip, through=through)
 
 
 def offset(values: Values, predicate: str, subject: str, source: Bytes) -> int:

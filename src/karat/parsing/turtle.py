@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import IO, cast
 
 from karat.errors import InputError
@@ -33,16 +33,22 @@ class _Behind:
 
 
 def resources(
-    source: Bytes, prefixes: Mapping[str, str], *, once: frozenset[str], skip: frozenset[str] = frozenset()
+    source: Bytes,
+    prefixes: Mapping[str, str],
+    *,
+    once: frozenset[str],
+    skip: frozenset[str] = frozenset(),
+    through: Callable[[IO[bytes]], IO[bytes]] | None = None,
 ) -> Iterator[tuple[str, Values]]:
     """The subjects of a file in order, each with what consecutive triples say about it (see `Gathering`).
 
-    The prefixes need not be declared, and addresses are taken as they are.
+    The prefixes need not be declared, and addresses are taken as they are. `through` changes the bytes before.
     """
     from pyoxigraph import RdfFormat, parse
 
     state = Gathering(once, skip)
-    with source.stream() as file:
+    with source.stream() as stream:
+        file = stream if through is None else through(stream)
         opened = cast("IO[bytes]", _Behind(file.read(len(_BOM)).removeprefix(_BOM), file))
         rest = yield from by_line(opened, prefixes, state)
         prelude = "".join(f"@prefix {name}: <{address}> . " for name, address in rest.prefixes.items())

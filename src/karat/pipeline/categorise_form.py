@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from karat.pipeline.categorise_mentions import Casing, Mention
-from karat.pipeline.categorise_names import likeness, unbracketed, words
-from karat.pipeline.categorise_words import DETERMINERS, PREPOSITIONS, PRO_FORMS, TITLES, numeric
+from karat.pipeline.categorise_names import likeness, same_word, unbracketed, words
+from karat.pipeline.categorise_words import DETERMINERS, GOVERNING, NAME_PARTS, PREPOSITIONS, PRO_FORMS, TITLES, numeric
 
-_HEAD_ENDS = PREPOSITIONS | {"and", "or", "that", "who", "which"}
+_HEAD_ENDS = PREPOSITIONS | {"that", "who", "which"}
 
 
 def base_form(mention: Mention, casing: Casing) -> str | None:
@@ -17,6 +17,8 @@ def base_form(mention: Mention, casing: Casing) -> str | None:
         return "form:ProForm"
     if _is_number(mention):
         return "form:NumericTemporal"
+    if not any(letter.lower() != letter.upper() for letter in mention.text):  # signs, or a script without capitals
+        return _named(mention) if mention.text.isdigit() else None
     if not _proper(mention, casing):
         return "form:CommonForm"
     return _named(mention)
@@ -28,13 +30,14 @@ def pro_form(text: str) -> bool:
 
 
 def _is_number(mention: Mention) -> bool:
+    """The gold standard is believed where it says so; else a number must have the name of one."""
+    if mention.label.kind in ("quantity", "datetime"):
+        return True
     return numeric(mention.text) and (mention.name is None or numeric(unbracketed(mention.name)))
 
 
 def _named(mention: Mention) -> str | None:
-    """How a proper noun relates to the names: the main name decides, unless the mention only fits another."""
-    if mention.label.entity is None:
-        return "form:Full" if len(words(mention.text)) > 1 else None
+    """How a proper noun relates to the main name of its entity."""
     if mention.name is None:
         return None
     return f"form:{likeness(mention.text, mention.name) or 'Alias'}"
@@ -48,16 +51,27 @@ def _proper(mention: Mention, casing: Casing) -> bool:
         return mention.name is not None and likeness(rest, mention.name) == "Full" and _capital(said[-1])
     head = head_word(said)
     if not _capital(head):
-        return _capital(said[-1]) and said[-1] != head
-    if len(said) == 1 and casing.common(head) and head.lower() not in TITLES:
-        return not mention.starts and not mention.inside
-    return True
+        return mention.text.islower() and _named_small(mention)
+    if len(said) > 1 or head.lower() in TITLES or not (mention.starts or mention.inside):
+        return True
+    return not (casing.common(head) or (mention.inside and head.lower() in NAME_PARTS))
+
+
+def _named_small(mention: Mention) -> bool:
+    """Whether words in small letters are a name all the same: after its first word, the name writes them with capitals.
+
+    Words that only names are made of do not count: "forces" is no name of the Swedish Armed Forces.
+    """
+    behind = unbracketed(mention.name or "").split()[1:]
+    capital = {part for word in behind if _capital(word) for part in words(word)} - NAME_PARTS - GOVERNING - TITLES
+    said = words(mention.text)
+    return bool(said) and all(any(same_word(word, other) for other in capital) for word in said)
 
 
 def head_word(said: list[str]) -> str:
-    """The last word before what only adds to it, as "State" in "State of Florida"."""
+    """The last word before what only adds to it, as "State" in "State of Florida", or "Apollo" in "Apollo 11"."""
     end = next((n for n, word in enumerate(said) if n and word.lower() in _HEAD_ENDS), len(said))
-    return said[end - 1]
+    return next((word for word in reversed(said[:end]) if any(map(str.isalpha, word))), said[end - 1])
 
 
 def _capital(word: str) -> bool:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from karat.kb.protocol import KB
 from karat.model.document import Document, Label
-from karat.pipeline.categorise_names import title_in
+from karat.pipeline.categorise_names import title_in, words
+from karat.pipeline.categorise_overlap import Nesting
+from karat.pipeline.traits import TRAITS, known
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _STARTS = re.compile(r"(?:^|[.!?:;\n\"“”‘(\[_–—-]|``|'')\s*$")
+_NO_NAMES = frozenset(["", "unknown", "nil", "none", "null"])  # ELEVANT writes `Unknown`
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Casing:
     def common(self, word: str) -> bool:
         """Whether a word is known to be written small."""
         small = word.lower()
-        return any(self.small[form] for form in (small, f"{small}s", small.removesuffix("s")))
+        singular = small.removesuffix("s")
+        return any(self.small[form] for form in (small, singular, f"{small}s", f"{singular.removesuffix('ie')}y"))
 
 
 def starts_sentence(text: str, place: int) -> bool:
@@ -51,17 +55,18 @@ def starts_sentence(text: str, place: int) -> bool:
 class Mention:
     """A label with its words and what is known about its entity.
 
-    `names` has the main name first, and is empty where none is known. `aliases` and `types` are None where nobody
-    knows. `inside` says whether the mention lies in a longer one.
+    `names` has the main name first, and is empty where none is known; `aliases` is None where none is. `inside` says
+    whether the mention lies in a longer one, `metonym` whether a knowledge base takes its text for a place and its
+    entity for something else; None where it cannot tell.
     """
 
     label: Label
     text: str
     whole: str
-    names: tuple[str, ...] = ()
-    aliases: frozenset[str] | None = None
-    types: frozenset[str] | None = None
-    inside: bool = False
+    inside: bool
+    names: tuple[str, ...]
+    aliases: frozenset[str] | None
+    metonym: bool | None
 
     @property
     def name(self) -> str | None:
@@ -74,35 +79,46 @@ class Mention:
         return starts_sentence(self.whole, self.label.start)
 
 
-class Facts:
-    """What labels, links and a knowledge base say about entities, asked for at once."""
-
-    def __init__(self, documents: Sequence[Document], kb: KB | None) -> None:
-        every = sorted({id for document in documents for label in document.labels for id in _ids(label)})
-        empty: list[None] = [None] * len(every)
-        self._names = dict(zip(every, empty if kb is None else kb.names(every), strict=True))
-        self._aliases = dict(zip(every, empty if kb is None else kb.aliases(every), strict=True))
-        self._types = dict(zip(every, empty if kb is None else kb.types(every), strict=True))
-
-    def mention(self, document: Document, label: Label, inside: bool) -> Mention:
-        """A label with what is known."""
-        ids = list(_ids(label))
-        aliases = [found for id in ids if (found := self._aliases[id]) is not None]
-        types = [found for id in ids if (found := self._types[id]) is not None]
-        return Mention(
+def mentions(document: Document, nested: Nesting, kb: KB | None) -> list[Mention]:
+    """The labels of a document with what is known about them."""
+    texts = [document.text[label.start : label.end] for label in document.labels]
+    ids = sorted({id for label in document.labels for id in _ids(label)})
+    names: dict[str, str | None] = {} if kb is None else dict(zip(ids, kb.names(ids), strict=True))
+    aliases = {} if kb is None else dict(zip(ids, kb.aliases(ids), strict=True))
+    facts = known(list(zip(document.labels, texts, strict=True)), kb)
+    return [
+        Mention(
             label,
-            document.text[label.start : label.end],
+            text,
             document.text,
-            tuple(dict.fromkeys(filter(None, self._all_names(label, ids)))),
-            frozenset[str]().union(*aliases) if aliases else None,
-            frozenset(label.types) if label.types else frozenset[str]().union(*types) if types else None,
-            inside,
+            nested.inside(label.span),
+            _names(document, label, text, names),
+            _united(aliases.get(id) for id in _ids(label)),
+            TRAITS["metonym"].holds(facts[number]) if kb is not None else None,
         )
+        for number, (label, text) in enumerate(zip(document.labels, texts, strict=True))
+    ]
 
-    def _all_names(self, label: Label, ids: Sequence[str]) -> Iterator[str | None]:
-        yield from (self._names[id] for id in ids)
-        yield label.name
-        yield from map(title_in, ids)
+
+def _names(document: Document, label: Label, text: str, names: Mapping[str, str | None]) -> tuple[str, ...]:
+    """What an entity is called: by the knowledge base, by the label, in its links. One without id has a name, too."""
+    own = None if (label.name or "").lower() in _NO_NAMES else label.name
+    if label.entity is None:
+        return (own or _longest(document, text),)
+    found = [*(names.get(id) for id in _ids(label)), own, *map(title_in, _ids(label))]
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _united(sets: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
+    found = [each for each in sets if each is not None]
+    return frozenset[str]().union(*found) if found else None
+
+
+def _longest(document: Document, text: str) -> str:
+    """What a document calls an entity without id: the longest NIL mention that has all the words of this one."""
+    said = set(words(text))
+    nil = [document.text[label.start : label.end] for label in document.labels if label.entity is None]
+    return max((other for other in nil if said <= set(words(other))), key=len, default=text)
 
 
 def _ids(label: Label) -> tuple[str, ...]:

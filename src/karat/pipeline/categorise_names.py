@@ -15,16 +15,17 @@ _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _DOUBLED = re.compile(r"([^\W\d_])\1")
-_LINKING = frozenset("a an the of and in on at for to by with".split())
+_STOPS = re.compile(r"[.\s]|['’]?s$")
+_LINKING = frozenset(["a", "an", "the", "of", "and", "in", "on", "at", "for", "to", "by", "with"])
 _STEM = 4  # words have at least so many letters in common, or all of the shorter one
 _MISSPELT = 5  # from this length on, two words that differ by one letter are spellings of one: not "Iran" and "Iraq"
 
 _INFLECTED = "s es ies y d ed ing er ers or ors ism isms"
-_DEMONYMS = "n ns an ans ian ians ean eans i is ese ish ic man men a e ia o on land er ers ite ites"
+_DEMONYMS = "n ns an ans ian ians ean eans i is ese ish ic man men a e ia o on um land er ers ite ites"
 _DERIVED = """
 ion ions tion tions ation ations sion ment ments ship ships al ial ical ally ance ence ant ents ent ants ive ives ity
-ities ness ist ists istic istics ics ous ly able ible ary ery ory cy th ure ization isation ise ize ised ized ising izing
-ful less hood dom
+ities ness ist ists istic istics ics ous ly able ible ary ery ory cy th ure ization isation ise ize ised ized ising
+izing ful less hood dom age ature
 """
 _ENDINGS = frozenset(["", *_INFLECTED.split(), *_DEMONYMS.split()])
 _FAR_ENDINGS = frozenset([*_ENDINGS, *_DERIVED.split()])
@@ -74,16 +75,16 @@ def _one_letter_apart(one: str, other: str) -> bool:
 
 
 def likeness(mention: str, name: str) -> Likeness | None:
-    """Whether a mention is a name, a part of it or its initials, or has it as a part; None where it is none of these."""
+    """Whether a mention is a name, a part of it or its initials, or has it as a part; None where nothing of these."""
     said, named = words(mention), words(unbracketed(name))
     if not said or not named:
         return None
     if _equal(said, named):
         return "Full"
-    told, known = _telling(said), _telling(named)
+    told, known = telling(said), telling(named)
     if _within(told, known):
         return "Full" if len(told) == len(known) else "Short"
-    if _initials(mention, known, named) or _abbreviates(said, named):
+    if initials(mention, name) or _abbreviates(said, named):
         return "Short"
     return "Extended" if _within(known, told) else None
 
@@ -94,7 +95,7 @@ def _equal(said: tuple[str, ...], named: tuple[str, ...]) -> bool:
     return len(said) == len(named) and all(map(same_word, said, named))
 
 
-def _telling(found: tuple[str, ...]) -> tuple[str, ...]:
+def telling(found: tuple[str, ...]) -> tuple[str, ...]:
     """The words without those that only link others."""
     return tuple(word for word in found if word not in _LINKING) or found
 
@@ -105,11 +106,13 @@ def _within(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
     return all(any(same_word(word, other) for other in rest) for word in part)
 
 
-def _initials(mention: str, known: tuple[str, ...], named: tuple[str, ...]) -> bool:
-    letters = re.sub(r"[.\s]|['’]?s$", "", mention)
+def initials(mention: str, name: str) -> bool:
+    """Whether a mention is made of the first letters of a name, as "UN" or "Unesco"."""
+    letters = _STOPS.sub("", mention)
     if not 2 <= len(letters) <= 6 or not letters.isalpha() or not (letters[1:].isupper() or letters.istitle()):
         return False
-    return letters.casefold() in ("".join(word[0] for word in known), "".join(word[0] for word in named))
+    named = words(unbracketed(name))
+    return letters.casefold() in {"".join(word[0] for word in found) for found in (named, telling(named))}
 
 
 def _abbreviates(said: tuple[str, ...], named: tuple[str, ...]) -> bool:
@@ -120,8 +123,8 @@ def _abbreviates(said: tuple[str, ...], named: tuple[str, ...]) -> bool:
 
 
 def shares_stem(mention: str, name: str) -> bool:
-    """Whether every telling word of the name has a word of the same stem in the mention, or the other way round."""
-    said, named = _telling(words(mention)), _telling(words(unbracketed(name)))
+    """Whether every telling word of the name has a word of the same stem in the mention, and the other way round."""
+    said, named = telling(words(mention)), telling(words(unbracketed(name)))
     if not said or not named:
         return False
     return _all_like(said, named) and _all_like(named, said)

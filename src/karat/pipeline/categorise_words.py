@@ -23,9 +23,6 @@ PLURAL_PRO_FORMS = _set("we us ours ourselves they them theirs themselves yourse
 DETERMINERS = _set("a an the this that these those some any no every each all both such another") | POSSESSIVES
 """Words before a noun that say which one is meant."""
 
-DEFINITE = _set("the this that these those each both") | POSSESSIVES
-"""Determiners that say that a known one is meant."""
-
 PREPOSITIONS = _set(
     """
     of in on at by for with from to into onto over under about against between among through during before after since
@@ -45,6 +42,73 @@ ADVERBS = _set(
     here there then once twice perhaps maybe instead together away back far well later ago abroad
     """
 )
+
+ADJECTIVES = _set(
+    """
+    able anonymous average bad best better big black blue bright broad brown capable certain cheap clean clear close
+    cold comfortable common complete current daily dark dead deep different difficult dim domestic double dry due
+    early easy empty entire extra fair false far fast fatal few fine firm foreign former free fresh full further
+    future good grand gray great green grey guilty happy hard heavy high holy hot huge human ill important independent
+    innocent joint key large last late less likely little long low main major male many mere minor modern more most
+    much narrow near new next nice normal nuclear old only open other own past poor present previous prime private
+    prior proper public pure quick quiet random rare ready real recent red rich right round rural safe same senior
+    separate serious several severe sharp short sick simple single small soft solid special steady strange strict
+    strong such sudden sure sweet tall thick thin tough true upper urban vast violent warm weak wet white whole wide
+    wild wise worse worst worth wrong yellow young
+    """
+)
+
+COMPASS = _set("north south east west northern southern eastern western central middle upper lower")
+"""Words that tell parts of places apart."""
+
+IRREGULAR_VERBS = _set(
+    """
+    said went came saw took gave made knew told became began left felt held brought kept sent spent built lost met
+    paid led ran sat stood won spoke wrote rose fell grew drew flew threw drove rode broke chose froze stole woke wore
+    swore tore hid ate forgot sang drank sank swam shook dealt meant burnt learnt bought thought caught taught fought
+    sought sold dug hung struck stuck swung lay lit shot put let bred fed fled slid found heard laid withdrew
+    withdrawn gone done seen taken given known written spoken broken chosen driven risen fallen grown drawn flown
+    thrown worn torn hidden eaten forgotten sung begun shown born died tied lied
+    """
+)
+
+VERBS = _set(
+    """
+    accept achieve add admit advise affect agree allow announce answer appear apply argue arrive ask assume attend avoid
+    become begin believe belong bring build buy carry catch choose claim come commit compare complain confirm consider
+    consist contain continue contribute convince deal decide declare defend define deny depend derive describe destroy
+    develop die disappear discover discuss earn eat elect encourage enjoy ensure enter establish exist expect explain
+    explode explore express fail fall feel fight find follow force forget forgive gather get give go grow happen hear
+    help hide hold hope hurt imagine improve include increase insist intend introduce invest involve join keep kill know
+    lead learn leave lend lie listen live lose love maintain make marry mean meet mention miss need obtain occur offer
+    oppose pay perform persuade prefer prepare prevent promote prove provide publish pull punish pursue push raise reach
+    read receive reduce refer refuse reject remain remember remove replace require resign respond reveal rise run say
+    see seek seem sell send serve settle share shoot sign sing sit sleep solve speak spend stand start stay stop succeed
+    suffer suggest support survive take talk teach tell tend thank think throw travel treat try turn understand use vote
+    wait walk want warn wear welcome win wish wonder write
+    """
+)
+"""Frequent verbs; many are also nouns, and neighbours decide."""
+
+IRREGULAR_PLURALS = _set("people children men women police feet teeth mice geese media data criteria phenomena alumni")
+
+NOUNS_LIKE_OTHERS = _set(
+    """
+    morning evening building clothing something nothing anything everything meeting king ring thing spring string wing
+    ceiling feeling wedding pudding painting drawing offspring being need seed speed feed breed deed bed shed sled
+    hundred family supply reply rally ally assembly monopoly butterfly anomaly italy july bully arrival approval
+    removal proposal refusal survival trial official material memorial tutorial burial festival carnival journal
+    signal general capital hospital animal arsenal admiral rival interval criminal individual ritual manual table
+    vegetable variable cable restaurant participant immigrant migrant merchant assistant accountant consultant
+    defendant servant tenant warrant plant elephant giant infant grant parent talent agent accident president student
+    incident resident client patient event percent moment government document department fish dish wish finish polish
+    rubbish parish perspective objective initiative alternative representative relative native executive detective
+    motive narrative incentive directive logic music fabric traffic topic critic clinic comic republic panic epidemic
+    academic mechanic goal deal meal coal seal heal appeal reveal climate debate candidate estate state date rate gate
+    plate mandate senate certificate exercise enterprise promise rise noise surprise prize size
+    """
+)
+"""Nouns that end as other words do."""
 
 ORDINALS = _set(
     """
@@ -90,6 +154,51 @@ mr mrs ms miss dr prof gen gov sen rep capt col sgt
 TITLES = _set(_TITLES)
 """Offices and forms of address, which are names where they have a capital."""
 
+_NAME_PARTS = """
+academy administration affairs agency airline airlines airport airways alliance army assembly association authority
+avenue bank bay board bridge building bureau cabinet camp canal capital center centre century championship chamber
+church city club coast college commission committee company confederation conference congress cooperation corporation
+council country county court cup defence defense delegation democracy department desert development directorate
+district division east economy education embassy empire energy event exchange faculty federation festival finance
+force forces foundation front fund game games government group gulf harbour health heights high hill house industry
+information initiative institute international island islands journal justice kingdom lake law league library market
+media middle military ministry mission monitor mountain movement museum national nations new news north ocean office
+olympics organisation organization palace parliament party peace people police policy port post press private
+programme project province public radio red region republic research reserve river road royal school science sea
+security senate service services society south space sport sports square state states station stock street strip
+studies supreme survey team technology television territory theatre times tower trade treaty tribunal union united
+university valley village war water west white world year youth
+"""
+
+NAME_PARTS = _set(_NAME_PARTS)
+"""Common words of which names are made; inside a longer name they owe their capital to it."""
+
+_DEMONYMS = _set(
+    """
+    british english scottish welsh irish french german dutch swiss swedish norwegian danish finnish polish czech slovak
+    greek turkish kurdish arab arabic jewish muslim islamic christian catholic protestant spanish portuguese basque
+    chinese japanese vietnamese thai lao burmese filipino uzbek tajik kazakh afghan iraqi israeli kuwaiti omani qatari
+    saudi yemeni emirati pakistani bangladeshi nepali somali swazi soviet serb croat slovene bulgarian latin hindu
+    hispanic western eastern northern southern republican democratic democrat
+    """
+)
+_DEMONYM = re.compile(r"[A-Z]\w+(?:ian|ean|can|ese|nish|dish|lish|kish|rish|stani|uan|ban|yan|oan)")
+
+
+def demonym(text: str) -> bool:
+    """Whether a text looks like the adjective of a place, a people or a faith: "Tyrolean", "North Korean"."""
+    last = text.split()[-1]
+    return last[:1].isupper() and (last.lower() in _DEMONYMS or _DEMONYM.fullmatch(last) is not None)
+
+
+GOVERNING = _set(
+    """
+    administration armed army assembly authorities cabinet congress council defence defense executive force forces
+    government judiciary military ministers ministry navy parliament police presidency senate team
+    """
+)
+"""Words for what acts for a place, and is often called by its name."""
+
 
 def numeric(text: str) -> bool:
     """Whether a text is a number, a date or a time, in digits or in words."""
@@ -104,6 +213,6 @@ def _is_number(word: str) -> bool:
     if _DIGITS.fullmatch(small) or _ROMAN.fullmatch(plain):
         return True
     if small in WEEKDAYS or small in MONTHS:
-        return plain[0].isupper()
+        return plain.istitle() or (plain.isupper() and len(plain) > 4)  # "SAT" is no day
     known = SMALL_NUMBERS | LARGE_NUMBERS | ORDINALS | RELATIVE_TIMES | _CLOCK
     return small in known or small.removesuffix("s") in LARGE_NUMBERS | WEEKDAYS

@@ -24,8 +24,9 @@ from karat.model.result import Result, Scored
 from karat.model.run import Run
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts, joined
+from karat.pipeline.elevant_cases import elevant_cases
 from karat.pipeline.folds import View, measure_of, scored, short_names
-from karat.pipeline.grouping import LABELS_OF_CASES, Groups, by_parts, case_labels, grouped, part_views
+from karat.pipeline.grouping import LABELS_OF_CASES, Groups, by_parts, case_labels, grouped, part_views, undecided
 from karat.pipeline.groups import Draw
 from karat.pipeline.notes import notes
 from karat.pipeline.plan import Plan, Plans, expanded, in_task
@@ -50,6 +51,7 @@ def evaluate(
     like: str = "karat",
     choices: Mapping[str, str] | None = None,
     measures: Sequence[str] = (),
+    also: Sequence[str] = (),
     by: Sequence[str] = (),
     kb: KB | str | os.PathLike[str] | None = None,
     resamples: int = 0,
@@ -60,8 +62,9 @@ def evaluate(
 ) -> Result:
     """Score a run against a corpus under a profile, of which single choices may be overridden.
 
-    `measures` replaces those the profile shows; `by` names labels to group by (`types`, `nil`, `doc`, a
-    dimension of `categories`); `allow_unknown` leaves out answers to documents that the corpus does not have.
+    `measures` replaces those the profile shows, and `also` adds some that tables do not show; `by` names labels to
+    group by (`types`, `nil`, `doc`, a dimension of `categories`); `allow_unknown` leaves out answers to documents that
+    the corpus does not have.
     Choices are those of `karat.spec.profile.CHOICES`, in a mapping or as keywords: `assignment="greedy"`. With a
     knowledge base (or the folder of its tables), ids are resolved by it on both sides. With `resamples`, the measures
     shown that add up over documents get 95 % intervals from as many samples of documents.
@@ -70,7 +73,9 @@ def evaluate(
     if block < 1 or resamples < 0:
         raise UsageError(f"block is {block} and resamples {resamples}. Give numbers of documents and of samples.")
     given = as_text({**(choices or {}), **choice})
-    todo = setting(corpus, run, like=like, choices=given, measures=measures, kb=kb, allow_unknown=allow_unknown)
+    todo = setting(
+        corpus, run, like=like, choices=given, measures=measures, also=also, kb=kb, allow_unknown=allow_unknown
+    )
     thresholds, found = _thresholds(todo, block)
     labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in todo.wanted if name.group)]))
     staged = "category" in labels and not by_parts(todo, "category")
@@ -96,6 +101,7 @@ def evaluate(
         notes=(
             *notes(pairing, {name: view.statistics for name, view in views.items()}),
             *_no_classes(todo, plans),
+            *undecided(todo, labels),
             *(best.note for best in found.values()),
         ),
         intervals=_intervals(todo, views, groups, resamples),
@@ -107,6 +113,7 @@ def evaluate(
         shown=todo.shown,
         aliases={given: str(in_task(given, todo.table["task"])) for asked in measures for given in expanded(asked)},
         make_verdicts=lambda: verdict_table(_cases(todo, plans, block, LABELS_OF_CASES & set(labels))),
+        make_cases=lambda: elevant_cases(todo, plans, {name: joined(parts) for name, parts in kept.items()}),
     )
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
 from karat.matching.cases import Rule, Table, stages, table
-from karat.matching.facets import NONE, Facet, facet, known
+from karat.matching.facets import NONE, Facet, known
 from karat.matching.facts import MENTION_TYPES, NOMINAL, PRONOMINAL, Facts, Side
 from karat.matching.pairing import KINDS
 from karat.model.arrow import Arrow
-from karat.model.columns import NIL, Bools, Ints, Longs
+from karat.model.columns import NIL, Bools, Floats, Ints, Longs
 from karat.model.items import Lists
 from karat.model.name import MeasureName, ViewName
 from karat.model.result import Group, Scored, counted, fields
@@ -24,7 +25,7 @@ from karat.model.verdict import Verdicts, joined
 from karat.parsing.words import Words, counts
 from karat.pipeline.categories import Tally, rules, tagged, tallies
 from karat.pipeline.folds import View, measure_of, scored, short_names
-from karat.pipeline.groups import Draw, Label, by_document, by_label, intervals, label_of
+from karat.pipeline.groups import Draw, Label, by_document, by_label, intervals, known_scores, label_of
 from karat.pipeline.plan import Plans
 from karat.pipeline.setting import Setting
 from karat.spec.empty import EMPTY
@@ -39,6 +40,7 @@ LABELS_OF_CASES = frozenset({"category", "mention-type"})
 _RATES = ("micro.error-rate", "macro.error-rate")
 _ROLLED_UP = ("entity", "coreference")
 _NO_TYPE = frozenset({*KINDS.values(), "OTHER"})
+_BETWEEN = "\x1f"  # stands in no id
 
 
 def grouped(
@@ -84,8 +86,8 @@ def part_views(todo: Setting, labels: Sequence[str]) -> list[MeasureName]:
 
 def _parts(todo: Setting, label: str, base: ViewName) -> dict[str, ViewName]:
     """For each value of a label the part of a view that has it."""
-    labels = todo.pairing(TASKS[base.task or todo.table["task"]].source).labels
-    values = sorted(set(facet(labels, label, labels).names) - {NONE})
+    facets = todo.pairing(TASKS[base.task or todo.table["task"]].source).facets
+    values = sorted(set(facets.values(label)) - {NONE})
     return {value: replace(base, filters=(*base.filters, f"{label}={value}")) for value in values}
 
 
@@ -110,24 +112,26 @@ def _by_label(
 ) -> dict[str, dict[str, Group]]:
     spread = [name for name in todo.wanted if measure_of(name).spread and name.group and name.group[0] == label]
     also = list(dict.fromkeys(name.short for name in spread))
-    values: dict[str, Label] = {}
-    found = {}
-    for name, view in views.items():
-        source = plans.views[name].source
-        if source not in values:
-            values[source] = _label(todo, label, source)
-        own = cases[name] if label != "entity-type" else _entities_only(todo.facts, cases[name])
-        found[name] = by_label(values[source], own, view, draw, also)
-    return found
+    sources: dict[str, list[str]] = {}
+    for name in views:
+        sources.setdefault(plans.views[name].source, []).append(name)
+    found: dict[str, dict[str, Group]] = {}
+    for source, members in sources.items():
+        own = {name: cases[name] for name in members}
+        if label == "entity-type":
+            own = {name: _entities_only(todo.facts, each) for name, each in own.items()}
+        shown = {name: views[name] for name in members}
+        found |= by_label(_label(todo, label, source), own, shown, draw, also)
+    return {name: found[name] for name in views}
 
 
 def _entities_only(facts: Facts, cases: Verdicts) -> Verdicts:
     """The cases that are no coreference."""
-    kind = _mention_type(facts, cases)
+    kind = mention_type(facts, cases)
     return cases.where((kind != NOMINAL) & (kind != PRONOMINAL))
 
 
-def _mention_type(facts: Facts, cases: Verdicts) -> Ints:
+def mention_type(facts: Facts, cases: Verdicts) -> Ints:
     """What the mention of each case is, or else its answer."""
     gold = np.append(facts.gold.mention_type, 0)[cases.gold]
     return np.where(cases.gold >= 0, gold, np.append(facts.answers.mention_type, 0)[cases.answer])
@@ -160,7 +164,7 @@ def entity_types(facts: Facts, side: Side) -> Facet:
     names: dict[str, int] = {NONE: 0}
     above = {} if facts.kb is None else facts.kb.hierarchy.superclasses
 
-    def codes(types: Sequence[str] | frozenset[str]) -> list[int]:
+    def codes(types: Iterable[str]) -> list[int]:
         every: set[str] = set()
         waiting = [kind for kind in types if kind not in _NO_TYPE]
         while waiting:
@@ -170,22 +174,20 @@ def entity_types(facts: Facts, side: Side) -> Facet:
                 waiting.extend(above.get(kind, ()))
         return [names.setdefault(kind, len(names)) for kind in sorted(every)] or [0]
 
-    distinct = {types: codes(types or ()) for types in set(facts.types)}
-    by_entity = [*(distinct[types] for types in facts.types), [0], [0]]
+    # Few sets of types occur, so that each is looked at once.
+    places: dict[frozenset[str] | None, int] = {}
+    by_entity = [places.setdefault(types, len(places)) for types in facts.types]
+    place = np.array([*by_entity, len(places), len(places)], np.int64)[side.entity]  # links to NIL come last
+    lists = [*(codes(types or ()) for types in places), [0]]
     given = side.mentions.field("types")
-    own = [None] * len(side.entity) if given is None else given.to_pylist()
-    seen: dict[tuple[str, ...], list[int]] = {}
-    lists = []
-    for types, entity in zip(own, side.entity.tolist(), strict=True):
-        if types:
-            key = tuple(types)
-            if key not in seen:
-                seen[key] = codes(key)
-            lists.append(seen[key])
-        else:
-            lists.append(by_entity[entity])
-    offsets = np.concatenate([[0], np.cumsum([len(each) for each in lists])]).astype(np.int64)
-    return Facet(Lists(offsets, np.array([code for each in lists for code in each], np.int32)), list(names))
+    if given is not None:
+        joined_ = pc.binary_join(given, _BETWEEN).dictionary_encode()
+        own = joined_.indices.fill_null(0).to_numpy()
+        typed = given.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 0
+        place = np.where(typed, len(lists) + own, place)
+        lists += [codes(types.split(_BETWEEN)) for types in joined_.dictionary.to_pylist()]
+    offsets = np.cumsum([0, *map(len, lists)])
+    return Facet(Lists(offsets, np.array([code for each in lists for code in each], np.int32)).take(place), list(names))
 
 
 def case_table(todo: Setting, plans: Plans, view: str, cases: Mapping[str, Verdicts]) -> Table:
@@ -224,8 +226,7 @@ def _by_category(todo: Setting, plans: Plans, cases: Mapping[str, Verdicts], dra
     for view in plans.stages:
         known = case_table(todo, plans, view, cases)
         tags = tagged(known.cases, rules(todo.table))
-        counted = tallies(known, tags, len(todo.corpus), words)
-        found[view] = {name: _group(tally, todo, draw) for name, tally in counted.items()}
+        found[view] = _rated(tallies(known, tags, len(todo.corpus), words), todo, draw)
     return found
 
 
@@ -236,19 +237,35 @@ def evaluated_words(todo: Setting) -> list[Words] | None:
     return counts([text[start:end] for text, start, end in zip(pairing.texts, starts, ends, strict=True)])
 
 
-def _group(tally: Tally, todo: Setting, draw: Draw) -> Group:
+def _rated(counted: Mapping[str, Tally], todo: Setting, draw: Draw) -> dict[str, Group]:
+    """The error rates of all categories."""
+    rule, size = EMPTY[todo.table["empty"]], len(todo.corpus)
+    weights = {name: _weights(tally, tally.total) for name, tally in counted.items() if tally.total is not None}
+    views = {name: View(Statistics(rows), rule, part=True) for name, rows in weights.items()}
+    filled = [name for name, rows in weights.items() if rows.any()]
+    if filled:
+        bounds = [(size * place, size * (place + 1)) for place in range(len(filled))]
+        rows = np.concatenate([weights[name] for name in filled])
+        for name, known in zip(filled, known_scores(rows, bounds, views[filled[0]], _RATES), strict=True):
+            views[name].known.update(known)
+    return {name: _group(tally, views.get(name), draw) for name, tally in counted.items()}
+
+
+def _weights(tally: Tally, total: Floats) -> Floats:
+    avoided = total - tally.errors
+    return np.column_stack([avoided, tally.errors, avoided, tally.errors])
+
+
+def _group(tally: Tally, view: View | None, draw: Draw) -> Group:
     errors = int(tally.errors.sum())
-    if tally.total is None:
+    if view is None or tally.total is None:
         scores = dict.fromkeys(_RATES, Scored(None, 0, tally.reason))
         return Group(errors=errors, undecided=tally.undecided, **fields(scores))
-    avoided = tally.total - tally.errors
-    weights = np.column_stack([avoided, tally.errors, avoided, tally.errors])
-    view = View(Statistics(weights), EMPTY[todo.table["empty"]], part=True)
     return Group(
         errors=errors,
         total=int(tally.total.sum()),
         undecided=tally.undecided,
-        intervals=intervals(weights, view, _RATES, draw),
+        intervals=intervals(view.statistics.weights, view, _RATES, draw),
         **fields(scored(view, list(_RATES))),
     )
 
@@ -260,7 +277,7 @@ def case_labels(
     more: dict[str, Arrow] = {}
     own = cases[view]
     if "mention-type" in labels:
-        more["mention_type"] = pa.array(MENTION_TYPES).take(pa.array(_mention_type(todo.facts, own)))
+        more["mention_type"] = pa.array(MENTION_TYPES).take(pa.array(mention_type(todo.facts, own)))
     if "category" in labels and view in plans.stages:
         found = case_table(todo, plans, view, cases)
         tags = tagged(found.cases, rules(todo.table))
@@ -285,3 +302,16 @@ def _check(todo: Setting, groups: Groups) -> None:
                 raise UnknownNameError(f"value of {label}", value, there)
             if name.short not in there[value].measures:
                 raise UnknownNameError(f"measure by {label}", name.short, there[value].measures)
+
+
+def undecided(todo: Setting, labels: Sequence[str]) -> Iterator[str]:
+    """What could not be told for want of facts, where the scores do not say it themselves."""
+    pairing = todo.pairing(TASKS[todo.table["task"]].source)
+    if "mention-type" in labels:
+        facts = todo.facts
+        count = int(facts.gold.nameless.sum() + facts.answers.nameless.sum())
+        where = "named entities" if facts.guess else "entity-undecided"
+        if count:
+            yield f"{count} labels and answers have entities whose names nobody knows: they count as {where}"
+    if todo.table["quantities"] == "kind" and todo.kb is None and bool((pairing.gold_kind > 0).any()):
+        yield "which answers lead to quantities and datetimes is not known: give a knowledge base with --kb"

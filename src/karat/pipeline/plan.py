@@ -27,7 +27,7 @@ from karat.pipeline.folds import needs_detection
 from karat.registry import get, names
 from karat.spec.clustering import Clustering
 from karat.spec.key import PRESETS, SETS, Key, key_of
-from karat.spec.membership import membership_of
+from karat.spec.membership import Membership
 from karat.spec.profile import Profile, prefixes_of
 from karat.spec.relation import Relation
 from karat.spec.task import TASKS, Source, task_named
@@ -192,6 +192,8 @@ class Planner:
     kb: KB | None
     pairing: Callable[[Source], Pairing]
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
+    membership: Membership | None = None
+    weights: dict[Source, Floats] = field(default_factory=dict)
 
     def plans(self, wanted: Sequence[MeasureName], *, staged: bool = False) -> Plans:
         """How to make the verdicts that some measures need; `staged` if both stages are to be told apart."""
@@ -211,7 +213,7 @@ class Planner:
             if plan.relation.links and plan.relation.detection is not None:
                 below = replace(plan.view, relation=plan.relation.detection)
                 stages[name] = str(below)
-                both.setdefault(str(below), self.plan(below))
+                both.setdefault(str(below), self.plan(below).above(plan.select.threshold))
         return Plans(views, {view: key for view, (key, _) in found.items()}, both, means, stages)
 
     def plan(self, view: ViewName) -> Plan:
@@ -240,15 +242,22 @@ class Planner:
             tied = Tied(pairing.trees, pairing.nameless)
             if relation.place is not same_span or relation.typed:
                 raise UsageError(f"assignment=lookup looks up whole spans, not {view.relation}. Use strong or mention.")
-        return Plan(view, task.source, relation, select, assignment, key=key, tied=tied, weigh=self._weigh(pairing))
+        if self.membership is not None and key is not None and key.clustering is not None:
+            raise UsageError(f"{view.relation} compares clusters, which no membership weighs. Set membership=whole.")
+        weigh = self._weigh(task.source, relation)
+        return Plan(view, task.source, relation, select, assignment, key=key, tied=tied, weigh=weigh)
 
-    def _weigh(self, pairing: Pairing) -> Callable[[Verdicts, Gold], Verdicts] | None:
+    def _weigh(self, source: Source, relation: Relation) -> Callable[[Verdicts, Gold], Verdicts] | None:
         """How mentions are weighed, where they are."""
-        how = membership_of(self.table["membership"])
+        how = self.membership
         if how is None:
             return None
-        weights = memberships(pairing.corpus.labels, how)
-        return lambda cases, gold: weighed(cases, gold, weights, how)
+        if source not in self.weights:
+            pairing = self.pairing(source)
+            block = pairing.reading.whole is not None
+            self.weights[source] = memberships(pairing.corpus.labels, how, block=block)
+        weights = self.weights[source]
+        return lambda cases, gold: weighed(cases, gold, weights, how, links=relation.links)
 
     def _detection(self, name: MeasureName, plan: Plan) -> tuple[str, Plan]:
         """How detection is counted: all answers, against the mentions of the view that have a link.
@@ -268,8 +277,8 @@ class Planner:
         plain = not (name.view.filters or (corpus.labels.entity == NO_LINK).any() or (corpus.units.parent >= 0).any())
         shared = plain and not plan.select.rules.drop_nil and name.view.task is None and not plan.select.rules.given
         key = plan.relation.detection if shared else f"detection of {name.view}"
-        select = plan.select.detecting(relation)
-        return key, Plan(name.view, plan.source, relation, select, plan.assignment, plan.relation)
+        select, weigh = plan.select.detecting(relation), self._weigh(plan.source, relation)
+        return key, Plan(name.view, plan.source, relation, select, plan.assignment, plan.relation, weigh=weigh)
 
 
 def _key(relation: str) -> Key | None:

@@ -26,9 +26,17 @@ def pooled(corpora: Sequence[Corpus]) -> Corpus:
 def pooled_run(runs: Sequence[Run], *, numbered: bool) -> Run:
     """One run with the replies of several; `numbered` if the ids of their documents are (see `pooled`)."""
     table = _stacked([run.table for run in runs], numbered=numbered)
-    names = list(dict.fromkeys(run.name for run in runs))
-    found = Run.checked(table, name="+".join(names), about=_common(r.about for r in runs), where=_where(table))
+    name = _called([run.name for run in runs])
+    found = Run.checked(table, name=name, about=_common(r.about for r in runs), where=_where(table))
     return replace(found, skipped=_summed(runs))
+
+
+def _called(names: Sequence[str]) -> str:
+    """What runs of one system are called, whose names begin alike up to a sign; else all names."""
+    first, *others = known = list(dict.fromkeys(names))
+    shared = [first[:place] for place, sign in enumerate(first) if place and sign in "_-.@/"]
+    alike = [begin for begin in shared if others and all(name.startswith(first[: len(begin) + 1]) for name in others)]
+    return alike[-1] if alike else "+".join(known)
 
 
 def collide(parts: Sequence[Corpus] | Sequence[Run]) -> bool:

@@ -8,6 +8,7 @@ import msgspec
 
 from karat.errors import UsageError
 from karat.model.result import Result
+from karat.spec.report import Report
 from karat.storage.files import writing
 
 
@@ -16,6 +17,19 @@ def save_results(results: Sequence[Result], path: str) -> None:
     with writing(path) as file:
         for result in results:
             file.write(result.to_json() + b"\n")
+
+
+def save_layout(result: Result, layout: Report, path: str | None, cases_path: str | None) -> None:
+    """One result, and every case of it, in the layout of a peer's files; nothing is written unless both can be made."""
+    text = None if path is None else layout.render([result])
+    lines = None if cases_path is None or layout.cases is None else layout.cases(result)
+    if path is not None and text is not None:
+        with writing(path) as file:
+            file.write(text.encode())
+    if cases_path is not None and lines is not None:
+        with writing(cases_path) as file:
+            for line in lines:
+                file.write(line.encode() + b"\n")
 
 
 def save_verdicts(results: Sequence[Result], path: str) -> None:

@@ -14,15 +14,17 @@ from karat.matching.facts import Facts
 from karat.matching.pairing import Pairing, pair
 from karat.matching.reading import Reading, reading
 from karat.matching.reduce import demand, reduced
+from karat.matching.whole import Whole
 from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, parse_measure
 from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.pipeline.drop import dropped, needs_text, rules_of
 from karat.pipeline.folds import measure_of
-from karat.pipeline.plan import Planner, expanded, measures_of, parts_of, reads
+from karat.pipeline.plan import Planner, expanded, in_task, measures_of, parts_of, reads
 from karat.pipeline.profiles import profile_named
 from karat.registry import identity
+from karat.spec.membership import WHOLE, Membership, membership_of
 from karat.spec.profile import chosen
 from karat.spec.task import TASKS, Source
 from karat.spec.threshold import Threshold
@@ -45,6 +47,7 @@ class Setting:
     kb: KB | None
     pairing: Callable[[Source], Pairing]
     left_out: Mapping[str, int]
+    membership: Membership | None = None
 
     @cached_property
     def facts(self) -> Facts:
@@ -54,7 +57,7 @@ class Setting:
 
     def planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
         """What makes plans in this setting."""
-        return Planner(self.table, self.kb, self.pairing, thresholds or {})
+        return Planner(self.table, self.kb, self.pairing, thresholds or {}, self.membership)
 
     @property
     def signature(self) -> Signature:
@@ -78,10 +81,12 @@ def setting(
     like: str = "karat",
     choices: Mapping[str, str],
     measures: Sequence[str] = (),
+    also: Sequence[str] = (),
     kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
+    whole: Whole | None = None,
 ) -> Setting:
-    """Check what was asked for against what there is."""
+    """Check what was asked for against what there is; of a block, `whole` says what there is besides."""
     if isinstance(kb, str | os.PathLike):
         kb = read_kb(kb)
     if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
@@ -98,13 +103,15 @@ def setting(
         rules = rules_of(table["drop"])
         table["drop"] = ",".join(rules)
         run, left_out = dropped(corpus, run, rules, kb)
+    membership = membership_of(table["membership"])
+    table["membership"] = WHOLE if membership is None else membership.name
     shown = measures_of(profile, table, given.get("match"), measures)
-    wanted = [parse_measure(name) for name in shown]
+    wanted = list(dict.fromkeys([*map(parse_measure, shown), *(in_task(name, table["task"]) for name in also)]))
     for name in wanted:
         measure = measure_of(name)  # says so if there is no such measure
         if parts_of(name.view, table["task"]) and (measure.needs_detection or not measure.usual):
             raise UsageError(f"{name} is not averaged over the parts of {name.view}. Ask for it of one of them.")
-    for task in dict.fromkeys(name.view.task or table["task"] for name in wanted):
+    for task in dict.fromkeys(name.view.task or table["task"] for name in wanted) if whole is None else ():
         demand(task, corpus, run, asked="task" in given)
     table["match"] = ",".join(
         dict.fromkeys(
@@ -113,9 +120,9 @@ def setting(
         )
     )
     types, clusters = reads(wanted, table["task"])
-    how = reading(table, kb, typed=types, clustered=clusters)
+    how = replace(reading(table, kb, typed=types, clustered=clusters), whole=whole)
     pairing = _pairings(corpus, run, allow_unknown=allow_unknown, how=how)
-    return Setting(corpus, run, like, table, tuple(shown), tuple(wanted), kb, pairing, left_out)
+    return Setting(corpus, run, like, table, tuple(shown), tuple(wanted), kb, pairing, left_out, membership)
 
 
 def _pairings(corpus: Corpus, run: Run, *, allow_unknown: bool, how: Reading) -> Callable[[Source], Pairing]:
@@ -125,7 +132,7 @@ def _pairings(corpus: Corpus, run: Run, *, allow_unknown: bool, how: Reading) ->
     def pairing(source: Source) -> Pairing:
         # The parts of a statement are compared as they are: no rule for emerging entities holds between them.
         own = replace(how, kb=None, prefixes=None) if source == "statements" else how
-        return pair(*reduced(corpus, run, source, how.kb), allow_unknown=allow_unknown, how=own)
+        return pair(*reduced(corpus, run, source, how.kb, how.whole), allow_unknown=allow_unknown, how=own)
 
     return pairing
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.errors import InputError, UsageError
+from karat.errors import InputError
 from karat.model.columns import Longs
 from karat.pipeline.curves import ThresholdCurve
-from karat.plots.drawing import COLOURS, INK, PALE, Line, Origin, Row, Spec, chosen, drawn, finished, labelled
+from karat.plots.drawing import COLOURS, INK, PALE, Line, Row, Spec, alike, chosen, drawn, finished, labelled
 from karat.plots.extra import check_extra
 from karat.plots.labels import HEIGHT, WIDTH, Frame, Label, placed
 from karat.plots.oracle import MEASURES, Oracle, Reach, Traced, family, known, reach_of, traced
@@ -25,8 +25,6 @@ _POINTS = 2000  # more than a line has pixels
 _PANEL = 230  # the width and height of one system's reliability
 _ACROSS = 3  # panels in a row
 
-_Drawn = TypeVar("_Drawn", bound=Origin)
-
 
 def threshold_chart(curves: Sequence[ThresholdCurve], measure: str = "micro.f1") -> Spec:
     """A measure over the threshold, one line per system, with the best threshold of each marked.
@@ -34,7 +32,7 @@ def threshold_chart(curves: Sequence[ThresholdCurve], measure: str = "micro.f1")
     Figure 4 of Cornolti, Ferragina and Ciaramita, A Framework for Benchmarking Entity-Annotation Systems, WWW 2013.
     """
     check_extra()
-    head, reach, says = _alike(curves), reach_of(curves), MEASURES[known(measure)]
+    head, reach, says = alike(curves), reach_of(curves), MEASURES[known(measure)]
     found = {curve.run: traced(curve, [measure])[measure] for curve in curves}
     lines = [_line(curve.run, curve, found[curve.run], reach) for curve in curves]
     best = {curve.run: found[curve.run].best(curve) for curve in curves}
@@ -63,7 +61,7 @@ def reliability_chart(systems: Sequence[ScoredAnswers], bins: int = 10) -> Spec:
     check_extra()
     import altair as alt
 
-    head = _alike(systems)
+    head = alike(systems)
     panels = [_panel(system, bins) for system in systems]
     subtitle = [
         "Bar: share of right answers in a bin. Dot: the same, at the bin's mean score. Dashed: perfect calibration. "
@@ -80,7 +78,7 @@ def risk_coverage_chart(systems: Sequence[ScoredAnswers]) -> Spec:
     check_extra()
     import altair as alt
 
-    head = _alike(systems)
+    head = alike(systems)
     lines = []
     for system in systems:
         found, area = risk_coverage(system.scores, system.right), aurc(system.scores, system.right)
@@ -92,17 +90,6 @@ def risk_coverage_chart(systems: Sequence[ScoredAnswers]) -> Spec:
     chart = alt.layer(drawn(lines, x, y, "linear")).properties(width=WIDTH, height=HEIGHT)
     subtitle = ["Answers are kept from the highest score on. AURC: the area under the line.", chosen(head)]
     return finished(chart, systems, f"{head.corpus}, {head.view}: risk over coverage", subtitle, WIDTH)
-
-
-def _alike(systems: Sequence[_Drawn]) -> _Drawn:
-    """The first of what may share a chart: one signature, one view, and runs of different names."""
-    if not systems:
-        raise UsageError("there is nothing to draw. Give at least one system.")
-    if len({(str(system.signature), system.view) for system in systems}) > 1:
-        raise UsageError("data, relation or other choices differ. Draw together what has one signature.")
-    if len({system.run for system in systems}) < len(systems):
-        raise UsageError("two runs have the same name. Rename one of them.")
-    return systems[0]
 
 
 def _over_threshold(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from karat.errors import UsageError
 from karat.model.columns import Floats
 from karat.model.signature import Signature
 from karat.pipeline.profiles import profile_named
@@ -38,6 +39,7 @@ _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 """The first is inside vl-convert and as wide as the second, so that pictures look alike on every machine."""
 
 _LETTER = 5.4  # pixels that a letter of a subtitle takes, with a little to spare
+_BOLD = 8.0  # the same of a title
 _SAID = ("match", "threshold")  # choices that titles and axes already say
 
 
@@ -59,6 +61,20 @@ class Origin(Protocol):
     @property
     def view(self) -> str:
         """What they are numbers of."""
+
+
+_Drawn = TypeVar("_Drawn", bound=Origin)
+
+
+def alike(systems: Sequence[_Drawn]) -> _Drawn:
+    """The first of what may share a chart: one signature, one view, and runs of different names."""
+    if not systems:
+        raise UsageError("there is nothing to draw. Give at least one system.")
+    if len({(str(system.signature), system.view) for system in systems}) > 1:
+        raise UsageError("data, relation or other choices differ. Draw together what has one signature.")
+    if len({system.run for system in systems}) < len(systems):
+        raise UsageError("two runs have the same name. Rename one of them.")
+    return systems[0]
 
 
 class Line(NamedTuple):
@@ -144,10 +160,11 @@ def finished(
     import altair as alt
 
     wrapped = [line for text in subtitle for line in textwrap.wrap(text, int(width / _LETTER))]
+    lines = textwrap.wrap(title, int(width / _BOLD), break_long_words=False)
     signatures = {origin.run: str(origin.signature) for origin in origins}
     spec: Spec = (
         chart.properties(
-            title=alt.TitleParams(title, subtitle=wrapped),
+            title=alt.TitleParams(title if len(lines) == 1 else lines, subtitle=wrapped),
             description=" ".join([f"{title}.", *subtitle]),
             usermeta={"karat": {"signatures": signatures}},
             background="white",

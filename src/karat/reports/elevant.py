@@ -1,11 +1,10 @@
-"""ELEVANT's own file of results, for its web app and its scripts."""
+"""ELEVANT's own files of results and of cases, for its web app and its scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import msgspec
 
 from karat.errors import UsageError
 from karat.matching.facets import NONE
@@ -31,14 +30,43 @@ _TYPES = (
     "Q4164871 Q12737077 Q11862829 Q21070598 Q618779 Q12136 Q4392985 Q373899 Q22222786 Q33829 Q1075 Q179661 Q169872 "
     "Q4936952 Q349 Q729"
 )
+_SECTIONS = {
+    "ner_fn": ("all", "lowercased", "partially_included", "partial_overlap", "other"),
+    "ner_fp": ("all", "lowercased", "groundtruth_unknown", "other", "wrong_span"),
+    "wrong_disambiguation": (
+        "all",
+        "demonym",
+        "metonymy",
+        "partial_name",
+        "rare",
+        "other",
+        "wrong_candidates",
+        "multiple_candidates",
+    ),
+    "other_errors": ("hyperlink",),
+    "wrong_coreference": (
+        "undetected",
+        "wrong_mention_referenced",
+        "reference_wrongly_disambiguated",
+        "false_detection",
+    ),
+}
+_MEASURES = tuple(f"{relation}{part}:micro.f1" for part in MODES.values() for relation in ("strong", "mention"))
+_BY = ("mention-type", "entity-type", "category")
 _NONE = Counted(0, 0, 0, 0)
 
 
 def layout(result: Result) -> dict[str, Any]:
     """All figures in ELEVANT's order, under its names."""
-    for label in ("mention-type", "entity-type", "category"):
+    for label in _BY:
         if label not in result.by:
-            raise UsageError(f"this layout needs the scores by {label}. Score with --like elevant --by {label}.")
+            raise UsageError(f"ELEVANT's layout needs the scores by {label}. Score with --like elevant --by {label}.")
+    for part in MODES.values():
+        for view in (f"strong{part}", f"mention{part}"):
+            if view not in result.by["mention-type"]:
+                raise UsageError(f"ELEVANT's layout needs the view {view} of mentions with links. Score the task a2kb.")
+        if not set(names("categories")) <= result.by["category"].get(f"strong{part}", {}).keys():
+            raise UsageError("ELEVANT's layout needs kinds of errors. Score with --set groups=credited.")
     return {mode: _mode(result, part) for mode, part in MODES.items()}
 
 
@@ -83,15 +111,12 @@ def _figures(counts: Counted) -> dict[str, int | float]:
 
 
 def _errors(groups: Mapping[str, Group]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for name in names("categories"):
-        section, key = get("categories", name, Category).elevant
-        if section:
-            found.setdefault(section, {})[key] = _error(get("categories", name, Category), groups[name])
-    return found
+    places = {get("categories", name, Category).elevant: name for name in names("categories")}
+    return {section: {key: _error(places[section, key], groups) for key in keys} for section, keys in _SECTIONS.items()}
 
 
-def _error(category: Category, group: Group) -> int | dict[str, int | None] | None:
+def _error(name: str, groups: Mapping[str, Group]) -> int | dict[str, int | None] | None:
+    category, group = get("categories", name, Category), groups[name]
     if category.avoided is None and category.words is None:
         return group.errors
     if category.needs_candidates and group.total is None:
@@ -102,7 +127,36 @@ def _error(category: Category, group: Group) -> int | dict[str, int | None] | No
 def _render(results: Sequence[Result]) -> str:
     if len(results) != 1:
         raise UsageError("ELEVANT's layout holds one system on one benchmark. Score one file of answers.")
-    return msgspec.json.format(msgspec.json.encode(layout(results[0])), indent=2).decode() + "\n"
+    return json.dumps(layout(results[0]))
 
 
-REPORT = Report(title="ELEVANT's eval_results.json", suffix=".eval_results.json", render=_render)
+def _cases(result: Result) -> Iterator[str]:
+    return map(json.dumps, result.elevant_cases())
+
+
+def _notes(result: Result) -> Iterator[str]:
+    """What is not known in the layout, and cannot be said in it."""
+    for part in MODES.values():
+        groups = result.by["category"][f"strong{part}"]
+        if part:  # the same texts in both
+            lost: dict[str, list[str]] = {}
+            for name, group in groups.items():
+                if get("categories", name, Category).words and group.total is None:
+                    lost.setdefault(group.undefined["micro.error-rate"], []).append(name)
+            yield from (f"the total of {', '.join(names)} is null: {reason}" for reason, names in lost.items())
+        open_ = {name: group.undecided for name, group in groups.items() if group.undecided}
+        if open_:
+            said = ", ".join(f"{count:,} for {name}" for name, count in open_.items())
+            yield f"strong{part}: undecided, since the knowledge base lacks facts: {said}"
+
+
+REPORT = Report(
+    title="ELEVANT's eval_results.json",
+    suffix=".eval_results.json",
+    render=_render,
+    measures=_MEASURES,
+    by=_BY,
+    notes=_notes,
+    cases=_cases,
+    peer=True,
+)

@@ -8,9 +8,12 @@ from dataclasses import replace
 from karat.matching.facets import NONE
 from karat.model.name import parse_measure
 from karat.model.result import Group, Result, Scored
+from karat.model.scheme import DIMENSIONS, NODES, dimension_of, title_of
 from karat.spec.report import Report
 
 _UNDEFINED = "–"
+_ALL = "All"
+_PRF = ("micro.p", "micro.r", "micro.f1")
 
 
 def _render(results: Sequence[Result]) -> str:
@@ -20,7 +23,10 @@ def _render(results: Sequence[Result]) -> str:
         _columns(["", *(result.run for result in results)], _score_rows(results)),
     ]
     for label in head.by:
-        blocks += [_grouped(result, label) for result in results]
+        if _is_parts(head, label):
+            blocks += [_parts(results, label, view) for view in head.by[label] if "[" not in view]
+        else:
+            blocks += [_grouped(result, label) for result in results]
     if head.intervals:
         blocks.append(f"In brackets: what 95 % of {head.resamples} samples of as many documents give.")
     blocks += _notes(results)
@@ -56,7 +62,7 @@ def _with_interval(score: str, between: tuple[float, float] | None) -> str:
 
 def _grouped(result: Result, label: str) -> str:
     """One label of one run: per unfiltered view a row for each value, with the counts behind it."""
-    if label == "category":
+    if any(group.counts is None for groups in result.by[label].values() for group in groups.values()):
         return "\n\n".join(_errors(result, view, groups) for view, groups in result.by[label].items())
     parts = []
     for view, groups in result.by[label].items():
@@ -65,6 +71,75 @@ def _grouped(result: Result, label: str) -> str:
             parts.append(_columns([f"{result.run}, {view}, by {label}", "P", "R", "F1", "tp", "fp", "fn"], rows))
     notes = {group.note for groups in result.by[label].values() for group in groups.values() if group.note}
     return "\n\n".join(parts + sorted(notes))
+
+
+def _is_parts(result: Result, label: str) -> bool:
+    """Whether every value of a label is a gold standard of its own."""
+    for view, groups in result.by[label].items():
+        own = parse_measure(f"{view}:micro.f1").view
+        return any(str(replace(own, filters=(*own.filters, f"{label}={value}"))) in result.views for value in groups)
+    return False
+
+
+def _parts(results: Sequence[Result], label: str, view: str) -> str:
+    """The parts of one view, down, and all runs, across, with the number of mentions in each part."""
+    values = _ordered(label, [*results[0].by[label][view]])
+    rows = [[_title(label, value), _size(results[0], label, view, value)] if value else [] for value in values]
+    runs = [_lined([["P", "R", "F1"], *(_prf(run, label, view, value) for value in values)]) for run in results]
+    under, *lines = zip(*runs, strict=True)
+    size = "mentions" if results[0].signature["membership"] == "whole" else "weight"
+    head = [f"{view}, by {label}", size, *(result.run for result in results)]
+    body = [[*row, *line] if row else [] for row, line in zip(rows, lines, strict=True)]
+    return _columns(head, [["", "", *under], *body])
+
+
+def _lined(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Cells side by side, each column to the right; an empty row stays empty."""
+    widths = [max(map(len, column)) for column in zip(*(row for row in rows if row), strict=True)]
+    return ["  ".join(map(str.rjust, row, widths)) for row in rows]
+
+
+def _ordered(label: str, values: Sequence[str]) -> list[str]:
+    """Values in the scheme's order, with an empty one between dimensions; the whole comes last, as `All`."""
+    known = {_category(label, value): value for value in values}
+    found: list[str] = []
+    for dimension in DIMENSIONS.values():
+        inner = {leaves[0]: node for node, leaves in dimension.inner.items()}
+        order = [name for leaf in dimension.leaves for name in (inner.get(leaf), leaf) if name is not None]
+        own = [known[name] for name in order if name in known]
+        found += [*([""] if found and own else []), *own]
+    return [*found, *(value for value in values if value not in found), "", _ALL]
+
+
+def _category(label: str, value: str) -> str:
+    return value if label == "category" else f"{label}:{value}"
+
+
+def _title(label: str, value: str) -> str:
+    """What the fine-grained paper calls a category; leaves stand below their inner node."""
+    category = _category(label, value)
+    if category not in NODES:
+        return value
+    below = any(category in leaves for leaves in dimension_of(category).inner.values())
+    return "  " * below + title_of(category)
+
+
+def _scores_of(result: Result, label: str, view: str, value: str) -> list[tuple[Scored, tuple[float, float] | None]]:
+    if value == _ALL:
+        return [(result.score(f"{view}:{m}"), result.intervals.get(f"{view}:{m}")) for m in _PRF]
+    group = result.by[label][view][value]
+    return [(group[m], group.intervals.get(m)) for m in _PRF]
+
+
+def _prf(result: Result, label: str, view: str, value: str) -> list[str]:
+    return [_with_interval(_percent(s), i) for s, i in _scores_of(result, label, view, value)] if value else []
+
+
+def _size(result: Result, label: str, view: str, value: str) -> str:
+    counts = result.counts(view) if value == _ALL else result.by[label][view][value].counts
+    assert counts is not None, "parts of the data have counts"
+    size = counts.matched_gold + counts.unmatched_gold
+    return f"{size:.1f}" if size % 1 else f"{size:.0f}"
 
 
 def _errors(result: Result, view: str, groups: Mapping[str, Group]) -> str:

@@ -100,7 +100,11 @@ a filter emptied says nothing, and neither does a corpus without a single case."
 
 
 def filled(values: Floats, s: Statistics, cases: Iterable[float | None]) -> Floats:
-    """The values, with those of the three empty cases put in: both sides empty, no gold, no answers."""
+    """The values, with those of the three empty cases put in: both sides empty, no gold, no answers.
+
+    Mentions that weigh nothing are no gold, but precision counts the answers that match them, and stays.
+    """
     no_gold, no_answers = s.gold == 0, s.answers == 0
-    when = [no_gold & no_answers, no_gold, no_answers]
+    stays = (s.matched_answers > 0) & ~np.isnan(values)
+    when = [no_gold & no_answers, no_gold & ~stays, no_answers]
     return np.select(when, [np.nan if case is None else case for case in cases], values)

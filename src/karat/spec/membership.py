@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+import zlib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from math import prod
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from karat.errors import InputError, UsageError
-from karat.model.scheme import leaves_of
+from karat.model.scheme import DIMENSIONS, NODES, leaves_of
+from karat.spec.questionnaire import RATED
 
 WHOLE: Final = "whole"
+QUESTIONNAIRE: Final = "questionnaire"
 _STRICT = frozenset({*leaves_of("form:ProperForm"), *leaves_of("pos:NounPhrase"), "overlap:None", "reference:Direct"})
 _STRICT_IN_CODE = _STRICT | {"overlap:Maximal"}
-_COMBINED: dict[str, Callable[[list[float]], float]] = {"min": min, "max": max, "product": lambda w: _product(w)}
+_COMBINED: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max, "product": prod}
+_ABOVE = {leaf: node for d in DIMENSIONS.values() for node, leaves in d.inner.items() for leaf in leaves}
+_KEYS = ("default", "combine", "weights", "consensus")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +37,24 @@ class Membership:
 
 
 def membership_of(text: str) -> Membership | None:
-    """The function that a choice names: `strict:ALPHA`, `strict-code:ALPHA`, a TOML file; None where all weigh 1."""
+    """The function that a choice names: one of `PRESETS` with an ALPHA behind a colon, `questionnaire`, a TOML file.
+
+    None where all weigh 1. A file is told apart by its content, so that its name in a signature says which it was.
+    """
     if text == WHOLE:
         return None
+    if text == QUESTIONNAIRE:
+        ratings = [_Rating(rated.categories, rated.ratio) for rated in RATED]
+        mean = sum(rating.ratio for rating in ratings) / len(ratings)
+        return Membership(QUESTIONNAIRE, _Table({}, ratings, mean, min).weight)
     name, _, number = text.partition(":")
-    if name in _PRESETS:
-        return _PRESETS[name](_alpha(text, number))
+    if name in PRESETS:
+        return PRESETS[name](_alpha(text, number))
     if text.endswith(".toml"):
         return _from_file(text)
+    presets = ", ".join(f"{preset}:ALPHA" for preset in PRESETS)
     raise UsageError(
-        f"membership is {text!r}. Give {WHOLE}, strict:ALPHA, strict-code:ALPHA (ALPHA from 0 to 1), or a .toml file."
+        f"membership is {text!r}. Give {WHOLE}, {presets} (ALPHA from 0 to 1), {QUESTIONNAIRE}, or a .toml file."
     )
 
 
@@ -56,80 +69,118 @@ def _alpha(text: str, number: str) -> float:
 
 
 def _strict(alpha: float) -> Membership:
-    """As the paper defines it: 1 for proper forms, noun phrases, no overlap and direct reference, else alpha."""
-    return Membership(f"strict:{alpha:g}", lambda tags: 1.0 if _all_in(tags, _STRICT) else alpha)
+    """As the paper defines it: 1 for proper forms, noun phrases, no overlap and direct reference, else alpha.
+
+    Where a dimension has no category, an annotation is not known to be strict.
+    """
+
+    def weight(categories: Collection[str]) -> float:
+        own = [category for category in categories if category in NODES]
+        dimensions = {category.partition(":")[0] for category in own}
+        return 1.0 if len(dimensions) == len(DIMENSIONS) and _STRICT.issuperset(own) else alpha
+
+    return Membership(f"strict:{alpha:g}", weight)
 
 
 def _strict_code(alpha: float) -> Membership:
     """As the authors' program computes it: maximal overlap is strict too, and the lightest alternative decides."""
-    return Membership(f"strict-code:{alpha:g}", lambda tags: 1.0 if _all_in(tags, _STRICT_IN_CODE) else alpha, "min")
+
+    def weight(categories: Collection[str]) -> float:
+        return 1.0 if _STRICT_IN_CODE.issuperset(tag for tag in categories if tag in NODES) else alpha
+
+    return Membership(f"strict-code:{alpha:g}", weight, "min")
 
 
-def _all_in(tags: Collection[str], strict: frozenset[str]) -> bool:
-    return strict.issuperset(tag for tag in tags if tag.partition(":")[0] in ("form", "pos", "overlap", "reference"))
+PRESETS: Final[Mapping[str, Callable[[float], Membership]]] = {"strict": _strict, "strict-code": _strict_code}
+"""The functions with an alpha, which is what annotations weigh that are not strict."""
 
 
-_PRESETS: dict[str, Callable[[float], Membership]] = {"strict": _strict, "strict-code": _strict_code}
+class _Rating(NamedTuple):
+    """What share of people would annotate something with these categories."""
+
+    categories: frozenset[str]
+    ratio: float
 
 
-@lru_cache(maxsize=16)
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Weights of single categories, and ratings of several together, which go first."""
+
+    weights: Mapping[str, float]
+    ratings: Sequence[_Rating]
+    default: float
+    combine: Callable[[Sequence[float]], float]
+
+    def weight(self, categories: Collection[str]) -> float:
+        """The mean of the ratings that share most categories with an annotation; else its weights; else the default."""
+        own = {*categories, *(_ABOVE[each] for each in categories if each in _ABOVE)}
+        shared = [len(own & rating.categories) for rating in self.ratings]
+        most = max(shared, default=0)
+        if most:
+            ratios = [rating.ratio for rating, count in zip(self.ratings, shared, strict=True) if count == most]
+            return sum(ratios) / len(ratios)
+        known = [self.weights[each] for each in sorted(categories) if each in self.weights]
+        return self.combine(known) if known else self.default
+
+
 def _from_file(path: str) -> Membership:
     try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        data = Path(path).read_bytes()
+        content = tomllib.loads(data.decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise InputError(
-            path,
-            found=f"no TOML ({problem})",
-            expected="a TOML file with a table [weights] or [consensus]",
-            remedy="See docs/fine-grained.md",
-        ) from None
-    unknown = sorted(table.keys() - {"default", "combine", "weights", "consensus"})
-    if unknown or not ({"weights", "consensus"} & table.keys()):
-        raise _refused(
-            path, f"the key {unknown[0]!r}" if unknown else "no weights", "default, combine, [weights], [consensus]"
-        )
-    default = _number(path, "default", table.get("default", 1.0))
-    combine = table.get("combine", "min")
-    if combine not in _COMBINED:
+        found = (problem.strerror or str(problem)) if isinstance(problem, OSError) else f"no TOML ({problem})"
+        raise _refused(path, found, "a TOML file with a table [weights] or [consensus]") from None
+    unknown = sorted(content.keys() - set(_KEYS))
+    if unknown:
+        raise _refused(path, f"the key {unknown[0]!r}", f"only {', '.join(_KEYS)}")
+    weights, consensus = (_table(path, name, content) for name in ("weights", "consensus"))
+    if not weights and not consensus:
+        raise _refused(path, "neither weights nor ratings", "a table [weights] or [consensus] with at least one line")
+    combine = content.get("combine", "min")
+    if not isinstance(combine, str) or combine not in _COMBINED:
         raise _refused(path, f"combine = {combine!r}", " or ".join(_COMBINED))
-    weights = {
-        leaf: _number(path, tag, value)
-        for tag, value in table.get("weights", {}).items()
-        for leaf in _leaves(path, tag)
-    }
-    consensus = {
-        frozenset(key.split("+")): _mean(path, key, ratios) for key, ratios in table.get("consensus", {}).items()
-    }
-    return Membership(Path(path).name, _weigher(weights, consensus, default, _COMBINED[combine]))
+    rated = [(_categories(path, key), _ratios(path, key, value)) for key, value in consensus.items()]
+    table = _Table(
+        _by_leaf(path, weights),
+        [_Rating(categories, ratio) for categories, ratios in rated for ratio in ratios],
+        _number(path, "default", content.get("default", 1.0)),
+        _COMBINED[combine],
+    )
+    return Membership(f"{Path(path).name}@{zlib.crc32(data):08x}", table.weight)
 
 
-def _weigher(
-    weights: Mapping[str, float],
-    consensus: Mapping[frozenset[str], float],
-    default: float,
-    combine: Callable[[list[float]], float],
-) -> Callable[[Collection[str]], float]:
-    def weight(tags: Collection[str]) -> float:
-        rated = [(len(key), ratio) for key, ratio in consensus.items() if key <= set(tags)]
-        if rated:  # the rating that says most about the annotation; of equal ones the mean
-            most = max(size for size, _ in rated)
-            ratios = [ratio for size, ratio in rated if size == most]
-            return sum(ratios) / len(ratios)
-        known = [weights[tag] for tag in tags if tag in weights]
-        return combine(known) if known else default
-
-    return weight
+def _table(path: str, name: str, content: Mapping[str, object]) -> dict[str, object]:
+    found = content.get(name, {})
+    if not isinstance(found, dict):
+        raise _refused(path, f"{name} = {found!r}", f"a table [{name}]")
+    return found
 
 
-def _leaves(path: str, tag: str) -> tuple[str, ...]:
-    return leaves_of(tag) if ":" in tag and tag in ("form:ProperForm", "pos:NounPhrase") else (tag,)
+def _by_leaf(path: str, weights: Mapping[str, object]) -> dict[str, float]:
+    """The weight of every leaf; what is said of a leaf goes before what is said of the node above it."""
+    given = {_known(path, category): _number(path, category, value) for category, value in weights.items()}
+    inner = {leaf: weight for node, weight in given.items() if node in NODES for leaf in leaves_of(node)}
+    return {**inner, **given}
 
 
-def _mean(path: str, key: str, ratios: object) -> float:
-    values = ratios if isinstance(ratios, list) else [ratios]
+def _categories(path: str, key: str) -> frozenset[str]:
+    return frozenset(_known(path, category.strip()) for category in key.split("+"))
+
+
+def _known(path: str, category: str) -> str:
+    """A category of the scheme, or of a dimension that the scheme does not have."""
+    dimension, colon, _ = category.partition(":")
+    if not colon or (dimension in DIMENSIONS and category not in NODES):
+        of = [node for node in NODES if node.startswith(f"{dimension}:")] or list(NODES)
+        raise _refused(path, f"the category {category!r}", f"DIMENSION:NAME, such as {', '.join(of)}")
+    return category
+
+
+def _ratios(path: str, key: str, value: object) -> list[float]:
+    values = value if isinstance(value, list) else [value]
     if not values:
         raise _refused(path, f"no ratio for {key!r}", "one or several numbers from 0 to 1")
-    return sum(_number(path, key, value) for value in values) / len(values)
+    return [_number(path, key, each) for each in values]
 
 
 def _number(path: str, name: str, value: object) -> float:
@@ -140,10 +191,3 @@ def _number(path: str, name: str, value: object) -> float:
 
 def _refused(path: str, found: str, expected: str) -> InputError:
     return InputError(path, found=found, expected=expected, remedy="Correct the file; docs/fine-grained.md shows one")
-
-
-def _product(weights: list[float]) -> float:
-    product = 1.0
-    for weight in weights:
-        product *= weight
-    return product

@@ -247,9 +247,15 @@ CHOICES: dict[str, Choice] = {
     ),
     "membership": Choice(
         "Membership of mentions",
-        {"whole": "Every mention counts 1."},
-        open="Recall weighs mentions by the membership function {}; a mention weighs as much as its heaviest "
-        "alternative, and earns the weight of the one that was answered.",
+        {
+            "whole": "Every mention counts 1.",
+            "questionnaire": "Recall weighs a mention by the share of authors who would annotate what shares most "
+            "categories with it (the fine-grained paper's questionnaire): as much as its heaviest alternative, and it "
+            "earns the weight of the one that was answered.",
+        },
+        open="Recall weighs mentions by the membership function {}: a mention weighs as much as its heaviest "
+        "alternative and earns the weight of the one that was answered; under strict-code it weighs and earns as much "
+        "as its lightest.",
     ),
     "seed": Choice("Seed", {}, open="Random numbers start from seed {}; no score without interval uses any."),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from karat.model.result import Result
@@ -10,8 +10,18 @@ from karat.model.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Results as text: pure, so that the same results always give the same text."""
+    """Results as text: pure, so that the same results always give the same text.
+
+    The layout of a `peer`'s file holds one result, and has no place for the signature. It names the `measures` and the
+    labels (`by`) that must be there, and may say in `notes` what it cannot say in the file; `cases` gives the lines of
+    the peer's file of cases.
+    """
 
     title: str
     suffix: str
     render: Callable[[Sequence[Result]], str]
+    measures: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    notes: Callable[[Result], Iterable[str]] | None = None
+    cases: Callable[[Result], Iterable[str]] | None = None
+    peer: bool = False

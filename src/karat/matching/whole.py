@@ -1,0 +1,22 @@
+"""What must be known of the whole, where only a block of a corpus is at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karat.model.corpus import Corpus
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Whole:
+    """Facts about a whole corpus and run that decide what a block of them counts.
+
+    `known` has a label for every entity that is given types, with all of them, and labels with every other value;
+    `answered` are the labels that answers carry anywhere. None where nobody asks. Whatever else is a matter of the
+    whole, such as whether answers have scores at all, is not asked of a block.
+    """
+
+    gold_tags: bool = False
+    answer_tags: bool = False
+    known: Corpus | None = None
+    answered: frozenset[str] = frozenset()

@@ -1,0 +1,82 @@
+"""What a file in `karat.engines` holds, and what engines divide."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from karat.model.arrow import Arrow
+
+ROW = "row"
+"""The column that says which row of the whole, from 0 on, a document or reply is."""
+
+Work: TypeAlias = Callable[[Arrow, Arrow], Any]
+"""What is done with the gold documents of a block and all replies to them. It can be pickled, and so can its outcome."""
+
+
+class Piece(Protocol):
+    """Some documents or some replies, to be read wherever they are needed; a piece can be pickled."""
+
+    def tables(self, size: int, only: Sequence[str] | None = None) -> Iterator[Arrow]:
+        """The rows in order, at most `size` at a time: some columns or all of them, and `ROW`."""
+
+
+class Parts(Protocol):
+    """A corpus or a run that need not fit into memory: pieces, in order."""
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+
+    @property
+    def about(self) -> Mapping[str, str]:
+        """What the source says about the whole."""
+
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        """All pieces; together they have every row once."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that some row may have a value in."""
+
+    def __len__(self) -> int: ...
+
+    def where(self, row: int) -> str:
+        """Where a row came from."""
+
+    def with_text(self) -> Parts:
+        """The same with the texts of documents, of which otherwise only length and fingerprint are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """How documents are divided into blocks, and where the work on each block is done.
+
+    `spread` takes the gold standard, the answers and the work. Every document is in one block, together with all
+    replies to it; replies to documents that the gold standard does not have are in any. Documents of the same id are
+    in the same block, unless the engine refuses them itself. What the work gives for each block comes in any order.
+    `extra` is the extra of the package that has to be installed.
+    """
+
+    title: str
+    says: str
+    spread: Callable[[Parts, Parts, Work], Iterator[Any]]
+    extra: str | None = None
+
+
+def on_all_cores(blocks: Iterable[tuple[Arrow, Arrow]], work: Work) -> Iterator[Any]:
+    """The work on all blocks, in their order and a few at a time, so that only these are in memory."""
+    cores = os.cpu_count() or 1
+    with ThreadPoolExecutor(max_workers=cores) as pool:
+        running: deque[Future[Any]] = deque()
+        for block in blocks:
+            running.append(pool.submit(work, *block))
+            if len(running) > cores:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
