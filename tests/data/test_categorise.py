@@ -317,6 +317,7 @@ def test_overlap_as_it_is_defined(places):
         ("She lost [two] rings.", "2", "Direct"),
         ("They like [Dutch] cheese.", "Netherlands", "Direct"),
         ("We saw [his father] there.", "Joe_Jackson_(manager)", "Descriptive"),
+        ("We saw [the cat] there.", "Cat", "Direct"),
         ("We saw [Fiji's capital] there.", "Suva", "Descriptive"),
         ("That [Peru] will win is clear.", "Peru_national_football_team", "Metonymic"),
         ("That [Moscow] will pay is clear.", "Government_of_Russia", "Metonymic"),

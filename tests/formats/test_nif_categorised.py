@@ -409,3 +409,41 @@ def test_each_file_is_claimed_once(shared):
             opening = file.read(1 << 16)
         assert _claims(opening) == ["nif-categorised"], path
         assert FORMAT.holds_gold(karat.storage.files.Source(str(path))) == (path.parent.name == "gold")
+
+
+# --- the other reading
+
+ESCAPED = ANSWERS.replace("<y>", r"<http://w/Yoshir\u014d>").replace(
+    '"Her friends, they."', r'"Her friends, they\u002e"'
+)
+
+
+@pytest.mark.parametrize(
+    ("format", "link"),
+    [(None, "http://w/Yoshirō"), ("nif-categorised-literal", r"http://w/Yoshir\u014d")],
+)
+def test_escapes_in_links_are_decoded_unless_they_are_taken_literally(tmp_path, format, link):
+    path = written(tmp_path, ESCAPED)
+    first, _ = karat.load_run(path, format=format)
+    assert [answer.entity for answer in first.answers] == ["x", link]
+    text, _ = karat.load(path, format=format)
+    assert text.text.endswith("they.")  # a text is decoded in both
+
+
+def test_gold_in_the_other_reading_is_the_same(tmp_path):
+    path = written(tmp_path, GOLD)
+    literal = karat.load(path, format="nif-categorised-literal")
+    assert list(literal) == list(karat.load(path))
+    assert literal.skipped == karat.load(path).skipped
+
+
+@pytest.mark.shared
+def test_two_links_of_aida_are_read_differently(shared):
+    path = shared / "finegrained" / "systems" / "AIDA_ACE.ttl"
+    runs = [karat.load_run(path, format=format) for format in ("nif-categorised", "nif-categorised-literal")]
+    both = zip(*([answer.entity for reply in run for answer in reply.answers] for run in runs), strict=True)
+    differ = [(_last(one), _last(two)) for one, two in both if one != two]
+    assert differ == [
+        ("Yoshirō_Mori", r"Yoshir\u014d_Mori"),
+        ("Israel–Syria_relations", r"Israel\u2013Syria_relations"),
+    ]

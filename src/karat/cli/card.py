@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.columns import aligned
+from karat.cli.choices import apart, chosen, once
+from karat.cli.columns import LAYOUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
 
-    from karat.model.corpus import Corpus
-    from karat.model.run import Run
+    from karat.cli.columns import Drawn
     from karat.pipeline.card import Average, Card, Cards, Difference
     from karat.pipeline.card_figures import Figure
 
@@ -91,40 +90,19 @@ def command(
     from karat.kb.folder import read_kb
     from karat.pipeline.card import Rule, cards
     from karat.pipeline.card_counts import Asked
+    from karat.pipeline.entries import Formats, pairs
     from karat.storage.files import writing
 
     apart([*files, *([gold] if gold else [])], [json_file])
     choices = chosen(overrides, seed=None if seed is None else str(seed))
     asked = Asked(like, view, choices, None if kb is None else read_kb(kb), allow_unknown)
     rule = Rule(level, min_share, min_cases, min_effect / 100, resamples, permutations)
-    found = cards(_pairs(files, gold, gold_format, answers_format), asked, rule)
+    found = cards(pairs(files, [gold] if gold else [], Formats(gold_format, answers_format)), asked, rule)
     if json_file is not None:
         with writing(json_file) as file:
             file.write(_json(found))
     if json_file != "-":
         click.echo(_page(found, layout, details=details), nl=False)
-
-
-def _pairs(
-    files: tuple[str, ...], gold: str | None, gold_format: str | None, answers_format: str | None
-) -> Iterator[tuple[Corpus, Run]]:
-    """Every run with its corpus, one file at a time."""
-    from karat.errors import UsageError
-    from karat.pipeline.load import inputs, load_both, stored_runs
-
-    if gold is not None:
-        given = [name for one in files for name in stored_runs(one)]
-        corpus, runs = load_both(gold, given, gold_format=gold_format, answers_format=answers_format)
-        yield from ((corpus, run) for run in named_apart(runs, given))
-        return
-    for name in files:
-        try:
-            sides = inputs(name, (), gold_format=gold_format, answers_format=answers_format)
-        except UsageError:
-            problem = f"{name} does not hold both gold labels and answers. Give the gold standard of all with --gold."
-            raise UsageError(problem) from None
-        corpus, (run,) = sides.load()
-        yield corpus, run
 
 
 def _json(found: Cards) -> bytes:
@@ -157,7 +135,7 @@ def _json(found: Cards) -> bytes:
 def _page(found: Cards, layout: str | None, *, details: bool) -> str:
     """The averages, over what they were taken, and the cards."""
     shown = [figure for figure in found.figures if found.counted[figure.name]]
-    draw = {"markdown": _markdown, "latex": _latex, None: _plain}[layout]
+    draw = LAYOUTS[layout]
     systems, benchmarks = len(found.cards), len(found.benchmarks)
     head = f"{systems} system{'s' * (systems != 1)} on {', '.join(found.benchmarks)}"
     blocks = [f"{head}: means over {'the benchmark' if benchmarks == 1 else f'the {benchmarks} benchmarks'}"]
@@ -217,7 +195,7 @@ def _undecided(found: Cards, shown: list[Figure]) -> str:
     return f"undecided for want of facts, by system: {', '.join(parts)}" if parts else ""
 
 
-def _cards(found: Cards, draw: Callable[[list[list[str]], frozenset[int]], str], *, plain: bool) -> list[str]:
+def _cards(found: Cards, draw: Drawn, *, plain: bool) -> list[str]:
     scores = [figure for figure in found.figures if figure.kind == "score"]
     if plain:
         return [
@@ -285,25 +263,4 @@ def _reading(found: Cards) -> str:
         f"is at least {100 * rule.min_effect:g},\nits {100 * (1 - rule.level):g} % interval "
         f"({rule.resamples} samples of documents within each benchmark) does not hold 0, and p is at most "
         f"{rule.level:g}\n({rule.permutations} permutations, corrected by Holm for all systems and categories)."
-    )
-
-
-def _plain(rows: list[list[str]], left: frozenset[int]) -> str:
-    return aligned(rows, left)
-
-
-def _markdown(rows: list[list[str]], left: frozenset[int]) -> str:
-    marks = [":---" if place in left else "---:" for place in range(len(rows[0]))]
-    lines = [rows[0], marks, *rows[1:]]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-def _latex(rows: list[list[str]], left: frozenset[int]) -> str:
-    def safe(text: str) -> str:
-        return "".join(f"\\{c}" if c in "&%$#_{}" else "$-$" if c == "−" else c for c in text)
-
-    columns = "".join("l" if place in left else "r" for place in range(len(rows[0])))
-    lines = [" & ".join(map(safe, row)) + r" \\" for row in rows]
-    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline"]) + (
-        "\n\\end{tabular}"
     )

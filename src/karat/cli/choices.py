@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -54,7 +53,6 @@ def _place(path: str) -> str:
 
 def named_apart(runs: list[Run], given: list[str]) -> list[Run]:
     """Runs of one name, called by their files instead."""
-    names = [run.name for run in runs]
-    return [
-        replace(run, name=path) if names.count(run.name) > 1 else run for run, path in zip(runs, given, strict=True)
-    ]
+    from karat.pipeline.entries import named_apart as apart_by_file
+
+    return apart_by_file(runs, given)

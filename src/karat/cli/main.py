@@ -11,6 +11,7 @@ from karat.errors import KaratError
 from karat.version import __version__
 
 COMMANDS = {
+    "agree": "Say how far annotators of the same documents agree.",
     "card": "Average over benchmarks, and say what each system is good and bad at.",
     "conform": "Compare Karat with a peer's own figures.",
     "compare": "Say how alike systems are, and what they find together.",

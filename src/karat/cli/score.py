@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from karat.model.corpus import Corpus
     from karat.model.result import Result
     from karat.model.run import Run
+    from karat.pipeline.load import Inputs
     from karat.spec.report import Report
 
 _LARGE = 20_000  # documents from which on a progress bar is worth its line
@@ -47,8 +48,24 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
     help="The answers to DEV, one file for each of ANSWERS, where these do not hold them.",
 )
 @click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder (redirects, same-as, classes).")
-@click.option("--ci", is_flag=True, help="Add 95 % intervals, where scores add up over documents.")
-@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples of documents for --ci.")
+@click.option("--ci", is_flag=True, help="Add confidence intervals.")
+@click.option("--level", default=0.95, show_default=True, metavar="L", help="The level of the intervals.")
+@click.option(
+    "--ci-method",
+    default="percentile",
+    show_default=True,
+    metavar="METHOD",
+    help="percentile, bca (both from samples), or wilson (shares of independent cases).",
+)
+@click.option("--ci-over", default="documents", show_default=True, metavar="WHAT", help="Draw documents, or cases.")
+@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples for --ci.")
+@click.option(
+    "--recompute",
+    default=0,
+    metavar="N",
+    help="Intervals also for clusterings and calibration: compute them without each of N groups of documents.",
+)
+@click.option("--plus-minus", is_flag=True, help="Show intervals as ± half their width.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Show this measure (repeatable).")
 @click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, … (repeatable).")
 @click.option(
@@ -71,6 +88,7 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
+@click.option("--engine", metavar="NAME", help="What divides the documents: local, duckdb, spark.")
 def command(
     gold: str,
     answers: tuple[str, ...],
@@ -84,7 +102,12 @@ def command(
     tune_answers: tuple[str, ...],
     kb: str | None,
     ci: bool,
+    level: float,
+    ci_method: str,
+    ci_over: str,
     resamples: int,
+    recompute: int,
+    plus_minus: bool,
     measures: tuple[str, ...],
     by: tuple[str, ...],
     json_file: str | None,
@@ -93,13 +116,14 @@ def command(
     gold_format: str | None,
     answers_format: str | None,
     allow_unknown: bool,
+    engine: str | None,
 ) -> None:
     """Score answers against a gold standard.
 
     GOLD and ANSWERS are files (Karat JSONL or Parquet, also .gz and .zst), - for standard input, or names:
     `demo` is the built-in benchmark and stands for its stored answers too. Several files of answers are shown
     side by side. A file that holds both, as ELEVANT's linked articles do, is given once; several such files must
-    have the same gold standard.
+    have the same gold standard. Folders of Karat Parquet are read piece by piece, and need not fit into memory.
 
     \b
     karat score gold.jsonl mine.jsonl
@@ -110,6 +134,8 @@ def command(
     karat score mine.kore50.linked_articles.jsonl
     karat score mine.kore50.linked_articles.jsonl --like elevant --kb DIR --layout elevant --json results.json
     """
+    from dataclasses import replace
+
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
     from karat.pipeline.drop import rules_of
@@ -118,6 +144,8 @@ def command(
     from karat.pipeline.save import save_layout, save_results, save_verdicts
     from karat.pipeline.setting import reads_text
 
+    if not ci and (plus_minus or recompute or (level, ci_method, ci_over) != (0.95, "percentile", "documents")):
+        raise UsageError("--level, --ci-method, --ci-over, --recompute and --plus-minus are about intervals. Add --ci.")
     if [gold, *answers].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
     apart([gold, *answers], [json_file, verdicts_file])
@@ -132,7 +160,11 @@ def command(
         raise UsageError(f"--tune-answers goes with --tune-on, once for each of the {len(runs)} files of answers.")
     labels = by if written is None else (*by, *written.by)
     text = verdicts_file is not None or reads_text(like, choices, measures, labels)
-    corpus, loaded = sides.load(text=text)
+    if engine is None and sides.large:
+        engine = "local"
+    if engine is not None:
+        _undivided({"--verdicts": verdicts_file, "--layout": layout, "--tune-on": tune_on})
+    corpus, loaded = sides.load(text=text) if engine is None else _parts(sides, text=text)
     tables = None if kb is None else read_kb(kb)
     loaded = named_apart(loaded, runs)
     tuned = _tuned(tune_on, tune_answers, corpus, loaded, like=like, choices=choices, measures=measures, kb=tables)
@@ -150,8 +182,13 @@ def command(
                     by=labels,
                     kb=tables,
                     resamples=resamples if ci else 0,
+                    interval=ci_method,  # type: ignore[arg-type]  # evaluate says what there is
+                    level=level,
+                    over=ci_over,  # type: ignore[arg-type]
+                    recompute=recompute,
                     allow_unknown=allow_unknown,
                     progress=progress,
+                    engine=engine,
                 )
             )
     if written is not None:
@@ -165,7 +202,24 @@ def command(
         if json_file is not None:
             save_results(results, json_file)
     if "-" not in (json_file, verdicts_file):
-        show(results)
+        show([replace(result, plus_minus=plus_minus) for result in results])
+
+
+def _parts(sides: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:
+    """Both sides in pieces, which `evaluate` takes in place of a corpus and a run; nobody else asks them anything."""
+    return cast("tuple[Corpus, list[Run]]", sides.parts(text=text))
+
+
+def _undivided(options: dict[str, str | None]) -> None:
+    """Refuse what needs everything in memory."""
+    from karat.errors import UsageError
+
+    for option, value in options.items():
+        if value is not None:
+            raise UsageError(
+                f"{option} needs both sides in memory. Leave out --engine, and give files in place of folders "
+                "(karat data convert makes one)."
+            )
 
 
 def _layout(name: str, runs: int, json_file: str | None, verdicts_file: str | None) -> Report:

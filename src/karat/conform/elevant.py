@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
@@ -37,6 +37,12 @@ _UNMAPPED = "links without a mapping to Wikidata (<NO_MAPPING>, read as NIL)"
 _NO_SPACY, _MASK = "no tokenizer (spaCy)", "masked text"
 _FACTS, _IDS = "facts that the knowledge base lacks", "answers <NO_MAPPING>, which are read as NIL"
 _CASES, _LABELS = "cases", "error labels"
+_FORMAT = "elevant-linked"
+_SAMPLE = 20  # texts that tell whether all are masked
+
+_NOTHING = "nothing"  # what is said of a figure that one side does not have
+
+_Path: TypeAlias = tuple[str, ...]
 
 Seen: TypeAlias = tuple[object, ...]
 """What is compared of a case: span, factor, how linking and detection ended in both modes, whether it is optional, its
@@ -172,7 +178,7 @@ def _beside(names: set[str], name: str) -> str | None:
 
 
 def _compare(pair: _Pair, kb: KB | None, found: Conformance) -> None:
-    corpus, [run] = load_both(pair.linked, [pair.linked])
+    corpus, [run] = load_both(pair.linked, [pair.linked], gold_format=_FORMAT, answers_format=_FORMAT)
     needs = get("reports", "elevant", Report)
     rule = _rule(pair, found.notes)
     result = evaluate(
@@ -224,40 +230,40 @@ def _damaged(source: Source, problem: Exception) -> InputError:
     )
 
 
-def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _leaves(inner, (*path, name))
-    else:
-        yield path, value
+def _paired(found: object, expected: object, path: _Path, into: list[tuple[_Path, object, object]]) -> None:
+    """Every figure on both sides, by the names that lead to it."""
+    if not (isinstance(found, dict) or isinstance(expected, dict)):
+        into.append((path, found, expected))
+        return
+    one, other = (side if isinstance(side, dict) else {} for side in (found, expected))
+    for name in other if one.keys() == other.keys() else {**other, **one}:
+        _paired(one.get(name, _NOTHING), other.get(name, _NOTHING), (*path, name), into)
 
 
-def _group(path: Sequence[str]) -> str:
+@cache
+def _group(path: _Path) -> str:
     """The group of a figure: the path without its mode, down to the mention type or the error category."""
-    if len(path) < 3 or path[1] == "entity_types":
-        return ".".join(path[1:2])
-    if path[1] == "mention_types":
-        return path[2]
-    return ".".join(path[2:4]) if path[2] != "ner" else "ner"
+    section, names = path[1:2], path[2:]
+    if section == ("error_categories",):
+        return ".".join(names[:1] if names[:1] == ("ner",) else names[:2])
+    return ".".join(names[:1] if section == ("mention_types",) else section)
 
 
 def _figures(
     pair: _Pair, found: Mapping[str, Any], why: _Why, differences: list[Difference]
 ) -> dict[str, tuple[int, int]]:
     """How many figures of each group there are, and how many are equal."""
-    own = dict(_leaves(found))
-    expected = dict(_leaves(_decoded(pair.results, dict[str, Any])))
-    counts: dict[str, list[int]] = {}
-    for path in [*expected, *(path for path in own if path not in expected)]:
+    figures: list[tuple[_Path, object, object]] = []
+    _paired(found, _decoded(pair.results, dict[str, Any]), (), figures)
+    compared: Counter[str] = Counter()
+    unequal: Counter[str] = Counter()
+    for path, one, other in figures:
         group = _group(path)
-        count = counts.setdefault(group, [0, 0])
-        count[0] += 1
-        one, other = own.get(path, "nothing"), expected.get(path, "nothing")
-        if one == other:
-            count[1] += 1
-        else:
-            differences.append(Difference(pair.name, group, ".".join(path), one, other, why.of(path, one)))
-    return {group: (compared, equal) for group, (compared, equal) in counts.items()}
+        compared[group] += 1
+        if one != other:
+            unequal[group] += 1
+            differences.append(Difference(pair.name, group, ".".join(path), one, other, why.of(path, one, other)))
+    return {group: (count, count - unequal[group]) for group, count in compared.items()}
 
 
 @dataclass(frozen=True)
@@ -269,38 +275,51 @@ class _Why:
     result: Result
     kb: KB | None
 
-    def of(self, path: Sequence[str], found: object) -> str | None:
+    def of(self, path: Sequence[str], found: object, expected: object) -> str | None:
         """What is missing for a figure, as far as that can be told."""
-        mode, section, key = path[0], path[1], path[2] if len(path) > 2 else ""
+        mode, section, key = (*path, "", "", "")[:3]
+        both_whole = isinstance(found, int) and isinstance(expected, int)
+        gap = abs(found - expected) if both_whole else 1  # type: ignore[operator]  # as just asked
         if section == "error_categories" and path[-1] == "total" and self._counts_words(path[2:4]):
             return _NO_SPACY if found is None else _MASK if self._masked else None
         if section == "mention_types":
-            return _FACTS if key in ("entity_named", "entity_non_named") and self._nameless else None
+            return _FACTS if key in ("entity_named", "entity_non_named") and self._nameless >= gap else None
         if section == "entity_types":
-            return _FACTS if self._typeless else None
+            return _FACTS if self._typeless >= gap else None
         if key == "wrong_disambiguation":
-            return _FACTS if self._undecided(mode) else None
-        return _IDS if key == "ner_fp" and _UNMAPPED in self.run.skipped else None
+            return _FACTS if self._undecided(mode) >= gap else None
+        return _IDS if key == "ner_fp" and self.run.skipped.get(_UNMAPPED, 0) >= gap else None
 
     def _counts_words(self, place: Sequence[str]) -> bool:
         return any(category.words and category.elevant == tuple(place) for category in categories().values())
 
-    def _undecided(self, mode: str) -> bool:
+    def _undecided(self, mode: str) -> int:
         groups = self.result.by["category"][f"strong{MODES[mode]}"]
-        return any(group.undecided for group in groups.values())
+        return sum(group.undecided for group in groups.values())
 
     @cached_property
-    def _nameless(self) -> bool:
-        return self.kb is None or None in self.kb.names(self.run.answers.names.to_pylist())
+    def _nameless(self) -> int:
+        return self._without([None] * len(self._ids) if self.kb is None else self.kb.names(self._ids))
 
     @cached_property
-    def _typeless(self) -> bool:
-        return self.kb is None or None in self.kb.types(self.run.answers.names.to_pylist())
+    def _typeless(self) -> int:
+        return self._without([None] * len(self._ids) if self.kb is None else self.kb.types(self._ids))
+
+    @property
+    def _ids(self) -> list[str]:
+        ids: list[str] = self.run.answers.names.to_pylist()
+        return ids
+
+    def _without(self, facts: Sequence[object]) -> int:
+        """How many answers have an entity without this fact; no types may mean that nobody noted them."""
+        unknown = np.array([*(not fact for fact in facts), False, False])
+        return int(unknown[self.run.answers.entity].sum())
 
     @cached_property
     def _masked(self) -> bool:
         """Whether many words of the texts are only their shapes."""
-        words = [word for text in self.corpus.table.column("text").to_pylist() for word in text.split()]
+        texts = self.corpus.table.column("text").slice(0, _SAMPLE).to_pylist()
+        words = [word for text in texts for word in text.split()]
         return 4 * sum(_MASKED.fullmatch(word) is not None for word in words) > len(words)
 
 
@@ -327,8 +346,8 @@ def _cases(pair: _Pair, cases: ElevantCases, differences: list[Difference]) -> d
     """How many cases were compared and are equal; error labels apart, in both modes together."""
     count = len(cases.facts.pairing.corpus)
     first = np.searchsorted(cases.document, np.arange(count + 1)).tolist()
-    labels = [map(tuple, cases.labels[mode]) for mode in MODES]
-    own = list(zip(_seen(cases), zip(*labels, strict=True), strict=True))
+    labels = zip(*(cases.labels[mode] for mode in MODES), strict=True)
+    own = list(zip(_seen(cases), labels, strict=True))
     ours: list[list[tuple[Seen, Named]]] = [own[first[place] : first[place + 1]] for place in range(count)]
     documents = zip_longest(ours, _expected(str(pair.cases)), fillvalue=list[tuple[Seen, Named]]())
     compared = equal = alike = 0

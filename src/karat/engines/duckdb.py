@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -17,18 +17,22 @@ _MEMORY = "1GB"
 _BLOBS = 16  # fetched at a time
 
 
-def _spread(gold: Parts, answers: Parts, work: Work) -> Iterator[Any]:
+def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, None]:
     try:
         import duckdb
     except ImportError:
         raise UsageError("the engine duckdb needs DuckDB: pip install 'karat[duckdb]'") from None
     with TemporaryDirectory(prefix="karat-") as folder:
-        config = {"memory_limit": _MEMORY, "temp_directory": folder, "preserve_insertion_order": "false"}
+        config: dict[str, Any] = {
+            "memory_limit": _MEMORY,
+            "temp_directory": folder,
+            "preserve_insertion_order": "false",
+        }
         with duckdb.connect(config=config) as connection:
             rows = pa.RecordBatchReader.from_batches(SCATTERED, _scattered(gold, answers))
             connection.register("scattered", rows)
             found = connection.sql("SELECT bucket, gold, blob FROM scattered ORDER BY bucket")
-            yield from on_all_cores(gathered(found.fetch_arrow_reader(_BLOBS)), work)
+            yield from on_all_cores(gathered(found.to_arrow_reader(_BLOBS)), work)
 
 
 def _scattered(gold: Parts, answers: Parts) -> Iterator[Arrow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ _WAITING = 20 * _BLOCK  # replies that may wait for their document before everyt
 _IDS = 100_000
 
 
-def _spread(gold: Parts, answers: Parts, work: Work) -> Iterator[Any]:
+def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, None]:
     place = _places(gold, answers)
     blocks = _side_by_side(gold, answers, place) if _waiting(place) <= _WAITING else _by_buckets(gold, answers)
     yield from on_all_cores(blocks, work)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -37,7 +37,7 @@ _BATCHES = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _AT_ONCE = "16"  # blobs in an Arrow batch: each has many documents
 
 
-def _spread(gold: Parts, answers: Parts, work: Work) -> Iterator[Any]:
+def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, None]:
     size = size_for(max(len(gold), len(answers)))
     pieces = [(parts is gold, pickle.dumps(piece)) for parts in (gold, answers) for piece in parts.pieces]
     with _session() as spark:
@@ -75,7 +75,7 @@ def _session() -> Iterator[Any]:
     given = SparkSession.getActiveSession()
     try:
         spark = given or _started(SparkSession.builder)
-        before = spark.conf.get(_BATCHES)
+        before = str(spark.conf.get(_BATCHES))
         spark.conf.set(_BATCHES, _AT_ONCE)
         try:
             yield spark

@@ -382,15 +382,10 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading 
     place = np.asarray(pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
     unknown = np.flatnonzero(place < 0)
     if len(unknown) and not allow_unknown:
-        raise InputError(
-            run.where(int(unknown[0])),
-            found=f"document {run.ids[int(unknown[0])].as_py()!r}, which {corpus.name} does not have"
-            + (f" ({len(unknown) - 1} more like it)" if len(unknown) > 1 else ""),
-            expected="documents of the gold standard",
-            remedy="Check that both files are of the same corpus and split, or pass --allow-unknown to leave it out",
-        )
+        first = int(unknown[0])
+        raise unknown_document(run.where(first), run.ids[first].as_py(), corpus.name, len(unknown) - 1)
     labels, answers = corpus.labels, run.answers
-    limits = np.where(place >= 0, corpus.lengths[place], np.iinfo(np.int64).max)
+    limits = np.append(corpus.lengths, np.iinfo(np.int64).max)[place]  # the last is for unknown documents
     check.refuse(check.inside(answers, limits, "answer"), run.where)
     counts = np.diff(answers.offsets)
     per_document = np.zeros(len(corpus), np.int64)
@@ -420,6 +415,16 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading 
         answered.entity,
         gold.same_as,
         answered.same_as,
+    )
+
+
+def unknown_document(where: str, document: str, corpus: str, more: int) -> InputError:
+    """What to say of a reply to a document that the corpus does not have."""
+    return InputError(
+        where,
+        found=f"document {document!r}, which {corpus} does not have" + (f" ({more} more like it)" if more else ""),
+        expected="documents of the gold standard",
+        remedy="Check that both files are of the same corpus and split, or pass --allow-unknown to leave it out",
     )
 
 

@@ -12,11 +12,12 @@ class Whole:
     """Facts about a whole corpus and run that decide what a block of them counts.
 
     `known` has a label for every entity that is given types, with all of them, and labels with every other value;
-    `answered` are the labels that answers carry anywhere. None where nobody asks. Whatever else is a matter of the
-    whole, such as whether answers have scores at all, is not asked of a block.
+    `answered` are the labels that answers carry anywhere, and `types` those they name. None where nobody asks.
+    Whatever else is a matter of the whole, such as whether answers have scores at all, is not asked of a block.
     """
 
     gold_tags: bool = False
     answer_tags: bool = False
     known: Corpus | None = None
     answered: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()

@@ -6,8 +6,12 @@ from karat.spec.empty import Empty
 from karat.spec.measure import Measure
 
 
+def _share(s: Statistics, _: Statistics) -> tuple[Floats, Floats]:
+    return s.gold - s.matched_gold, s.gold
+
+
 def _values(s: Statistics, empty: Empty) -> Floats:
-    return ratio(s.gold - s.matched_gold, s.gold)
+    return ratio(*_share(s, s))
 
 
 MEASURE = Measure(
@@ -16,6 +20,7 @@ MEASURE = Measure(
     undefined="nothing could go wrong",
     aggregates=("micro", "macro"),
     values=_values,
+    share=_share,
     of_gold=True,
     on_request=True,
     note="Of an error category, what could have gone wrong is what its definition says: mentions with the same "

@@ -6,8 +6,12 @@ from karat.spec.empty import Empty, filled
 from karat.spec.measure import Measure
 
 
+def _share(s: Statistics, _: Statistics) -> tuple[Floats, Floats]:
+    return s.matched_answers, s.answers
+
+
 def _values(s: Statistics, empty: Empty) -> Floats:
-    return filled(ratio(s.matched_answers, s.answers), s, [case.p for case in empty])
+    return filled(ratio(*_share(s, s)), s, [case.p for case in empty])
 
 
 MEASURE = Measure(
@@ -16,4 +20,5 @@ MEASURE = Measure(
     undefined="there are no answers",
     aggregates=("micro", "macro"),
     values=_values,
+    share=_share,
 )

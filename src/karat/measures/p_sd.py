@@ -23,6 +23,8 @@ MEASURE = Measure(
     undefined="in every document p is undefined",
     aggregates=("macro",),
     derive=_derive,
+    means=("macro.p",),
+    of_means=lambda values: values.deviation,
     spread=True,
     note="Over the documents in which the measure is defined, divided by their number.",
 )

@@ -6,8 +6,12 @@ from karat.spec.empty import Empty, filled
 from karat.spec.measure import Measure
 
 
+def _share(s: Statistics, _: Statistics) -> tuple[Floats, Floats]:
+    return s.matched_gold, s.gold
+
+
 def _values(s: Statistics, empty: Empty) -> Floats:
-    return filled(ratio(s.matched_gold, s.gold), s, [case.r for case in empty])
+    return filled(ratio(*_share(s, s)), s, [case.r for case in empty])
 
 
 MEASURE = Measure(
@@ -16,5 +20,6 @@ MEASURE = Measure(
     undefined="there are no gold mentions",
     aggregates=("micro", "macro"),
     values=_values,
+    share=_share,
     of_gold=True,
 )

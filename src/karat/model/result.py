@@ -106,6 +106,10 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     thresholds: dict[str, float | None] = {}
     intervals: dict[str, tuple[float, float]] = {}
     resamples: int = 0
+    interval_method: str | None = None
+    interval_level: float | None = None
+    interval_over: str | None = None
+    recomputed: int = 0
     skipped: dict[str, int] = {}
     notes: list[str] = []
     by: dict[str, dict[str, dict[str, Group]]] = {}
@@ -119,9 +123,10 @@ class Result:
 
     `views` holds the addable statistics of each view, one row per document in the order of `ids`, and `totals` the
     sums of those that cannot be divided into documents. `thresholds` are those found on this very corpus (oracle), None
-    where no threshold was best; `intervals` hold 95 % of the samples of documents. `shown` names the measures that
-    tables show, `aliases` what else they were called when they were asked for; `skipped` counts what was left out;
-    `notes` hint at likely mistakes.
+    where no threshold was best. `intervals` are of `interval_level`, made by `interval_method` from `resamples` samples
+    of what `interval_over` says; scores that do not add up were `recomputed` so often for theirs. `shown` names the
+    measures that tables show, with ± if `plus_minus`, `aliases` what else they were called when they were asked for;
+    `skipped` counts what was left out; `notes` hint at likely mistakes.
     """
 
     signature: Signature
@@ -136,6 +141,11 @@ class Result:
     thresholds: Mapping[str, float | None] = field(default_factory=dict)
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
     resamples: int = 0
+    interval_method: str | None = None
+    interval_level: float | None = None
+    interval_over: str | None = None
+    recomputed: int = 0
+    plus_minus: bool = field(default=False, repr=False)
     skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     by: Mapping[str, Mapping[str, Mapping[str, Group]]] = field(default_factory=dict, repr=False)
@@ -145,6 +155,7 @@ class Result:
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[[], Arrow] | None = field(default=None, repr=False)
     make_cases: Callable[[], Iterable[list[dict[str, Any]]]] | None = field(default=None, repr=False)
+    make_view: Callable[[str], Any] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         shown = ", ".join(
@@ -210,6 +221,10 @@ class Result:
             thresholds=dict(self.thresholds),
             intervals=dict(self.intervals),
             resamples=self.resamples,
+            interval_method=self.interval_method,
+            interval_level=self.interval_level,
+            interval_over=self.interval_over,
+            recomputed=self.recomputed,
             documents=self.ids.to_pylist(),
             statistics={view: Columns(*map(_numbers, s.weights.T)) for view, s in self.views.items()},
             skipped=dict(self.skipped),
@@ -259,6 +274,10 @@ class Result:
             thresholds=file.thresholds,
             intervals=file.intervals,
             resamples=file.resamples,
+            interval_method=file.interval_method,
+            interval_level=file.interval_level,
+            interval_over=file.interval_over,
+            recomputed=file.recomputed,
             skipped=file.skipped,
             notes=tuple(file.notes),
             by=file.by,

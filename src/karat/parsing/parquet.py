@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -96,13 +96,13 @@ def read(call: Callable[[], Arrow], schema: Arrow, source: Bytes, *, whole: bool
 
 
 def _columns(table: Arrow, schema: Arrow) -> Arrow:
-    kinds = {name: schema.field(name).type for name in table.column_names}
-    return pa.table(
-        {
-            name: pa.chunked_array([conform(chunk, kind, name) for chunk in table.column(name).chunks], kind)
-            for name, kind in kinds.items()
-        }
-    )
+    """Some columns in the types of the schema."""
+    found = {}
+    for name in table.column_names:
+        kind = schema.field(name).type
+        chunks = [conform(chunk, kind, name) for chunk in table.column(name).chunks]
+        found[name] = pa.chunked_array(chunks, None if chunks else kind)
+    return pa.table(found)
 
 
 def about_of(file: Arrow) -> dict[str, str]:
@@ -170,6 +170,7 @@ class ParquetParts:
     columns: tuple[str, ...]
     files: tuple[_File, ...]
     rows: int
+    skipped: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.rows
@@ -189,6 +190,17 @@ class ParquetParts:
             yield from piece.tables(size)
 
 
+def are_parts(names: Sequence[str]) -> bool:
+    """Whether the files of a folder are Parquet, beside those that Spark and others leave there."""
+    shown = [name for name in names if not name.rpartition("/")[2].startswith("_")]
+    return bool(shown) and all(name.endswith(".parquet") for name in shown)
+
+
+def part_names(source: Bytes) -> list[str]:
+    """The Parquet files of a folder, in the order of their names."""
+    return [name for name in source.names if are_parts([name])]
+
+
 def parquet_parts(source: Bytes, *, gold: bool) -> ParquetParts:
     """A file or a folder of files; only their metadata are read.
 
@@ -199,7 +211,7 @@ def parquet_parts(source: Bytes, *, gold: bool) -> ParquetParts:
     columns: dict[str, None] = {}
     said: list[dict[str, str]] = []
     rows = 0
-    for part in [source.inside(name) for name in source.names] if source.folder else [source]:
+    for part in [source.inside(name) for name in part_names(source)] if source.folder else [source]:
         file = opened(part)
         columns |= dict.fromkeys(known_columns(file, GOLD if gold else ANSWERS, part))
         files.append(_File(part.label, rows))

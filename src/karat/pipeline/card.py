@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import ceil
 from typing import Literal, TypeAlias
 
@@ -21,6 +20,7 @@ from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.pipeline.card_counts import Asked, Benchmark
 from karat.pipeline.card_figures import ACCURACY, Figure, Reading, Table, figures, gathered, reading
+from karat.pipeline.entries import shared_texts
 from karat.pipeline.groups import Draw
 from karat.stats.bootstrap import interval
 from karat.stats.contrast import against_others, mean_of_strata, resampled
@@ -146,7 +146,11 @@ def cards(pairs: Iterable[tuple[Corpus, Run]], asked: Asked | None = None, rule:
         counted=counted,
         left_out=table.left_out,
         not_counted={name: without for name, without in not_counted.items() if without},
-        notes=(*_perfect(table, averages["f1"]), *_shared_texts(table), *_too_few_throws(differences, rule)),
+        notes=(
+            *_perfect(table, averages["f1"]),
+            *shared_texts({name: own.texts for name, own in table.benchmarks.items()}),
+            *_too_few_throws(differences, rule),
+        ),
         rule=rule,
         signature=table.choices,
     )
@@ -320,21 +324,6 @@ def _perfect(table: Table, f1: Sequence[Average]) -> list[str]:
     if not names or len(table.systems) < 3:
         return []
     return [f"without any mistake: {', '.join(names)}. That lifts the mean of the others for all: leave it out"]
-
-
-def _shared_texts(table: Table) -> list[str]:
-    """Benchmarks that have documents in common, which then count more than once."""
-    shared = {
-        (one, two): len(table.benchmarks[one].texts & table.benchmarks[two].texts)
-        for one, two in combinations(table.names, 2)
-    }
-    pairs = [f"{one} and {two} {count}" for (one, two), count in shared.items() if count]
-    if not pairs:
-        return []
-    return [
-        f"texts in common: {', '.join(pairs)}. They count more than once, so that intervals are too narrow and "
-        "p-values too small. Leave all but one of such benchmarks out"
-    ]
 
 
 def _too_few_throws(differences: Mapping[str, Mapping[str, Difference]], rule: Rule) -> list[str]:

@@ -19,6 +19,7 @@ from karat.model.signature import Signature
 from karat.model.verdict import Verdicts, joined
 from karat.pipeline.categories import Tally, rules, tagged, tallies
 from karat.pipeline.describe import Description, describe
+from karat.pipeline.entries import texts_of
 from karat.pipeline.evaluate import count_views
 from karat.pipeline.grouping import case_table
 from karat.pipeline.profiles import profile_named
@@ -94,7 +95,7 @@ def benchmark(corpus: Corpus, kb: KB | None) -> Benchmark:
         digest=corpus.digest,
         mentions=mentions[_order(corpus)],
         shares={category: _share(found, trait) for category, trait in TRAITS.items()},
-        texts=frozenset(corpus.table.column("text_digest").to_pylist()),
+        texts=texts_of(corpus),
     )
 
 

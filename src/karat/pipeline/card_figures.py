@@ -17,6 +17,7 @@ from karat.model.signature import Signature
 from karat.model.statistics import Statistics
 from karat.pipeline.card_counts import Asked, Benchmark, Counts, benchmark, counts
 from karat.pipeline.categories import categories
+from karat.pipeline.entries import left_out
 from karat.pipeline.folds import View
 from karat.spec.empty import EMPTY
 from karat.stats.contrast import Measure
@@ -130,18 +131,12 @@ def gathered(pairs: Iterable[tuple[Corpus, Run]], asked: Asked) -> Table:
             differing.add(corpus.name)
         own[run.name] = counts(corpus, run, asked)
         systems[run.name] = None
-    left_out = {}
-    for name in sorted(known):
-        missing = [system for system in systems if system not in found[name]]
-        if missing:
-            left_out[name] = f"no answers of {', '.join(missing)}"
-        elif name in differing:
-            left_out[name] = "its labels or texts are not the same in all files"
-    common = {name: known[name] for name in sorted(known) if name not in left_out}
+    without = left_out(found, systems, differing)
+    common = {name: known[name] for name in sorted(known) if name not in without}
     if not common:
-        why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "there are no files"
+        why = "; ".join(f"{name}: {reason}" for name, reason in without.items()) or "there are no files"
         raise UsageError(f"no benchmark has answers of all systems ({why}). Give files of one system for each.")
-    return Table(tuple(systems), common, found, left_out, part="[" in asked.view)
+    return Table(tuple(systems), common, found, without, part="[" in asked.view)
 
 
 @dataclass(frozen=True, slots=True)

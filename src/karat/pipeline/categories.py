@@ -155,14 +155,27 @@ class Tally:
 
 
 def tallies(
-    found: Table, tags: Mapping[str, Tagged], documents: int, words: Sequence[Words] | None
+    found: Table, tags: Mapping[str, Tagged], documents: int, words: Sequence[Words] | None, *, block: bool = False
 ) -> dict[str, Tally]:
-    """The counts of all categories; `words` are those of each document."""
+    """The counts of all categories; `words` are those of each document.
+
+    Of a `block`, see `without_candidates`.
+    """
     cases = found.cases
-    candidates = bool(cases.several_candidates.any())
+    candidates = block or bool(cases.several_candidates.any())
     return {
         name: _tally(category, tags[name], cases, documents, words, candidates=candidates)
         for name, category in categories().items()
+    }
+
+
+def without_candidates(counted: Mapping[str, Tally]) -> dict[str, Tally]:
+    """The counts if it turns out that the system never has several candidates."""
+    return {
+        name: Tally(tally.errors, None, tally.undecided, _NO_CANDIDATES)
+        if categories()[name].needs_candidates
+        else tally
+        for name, tally in counted.items()
     }
 
 

@@ -6,7 +6,15 @@ import re
 
 from karat.pipeline.categorise_mentions import Casing, Mention
 from karat.pipeline.categorise_names import likeness, same_word, unbracketed, words
-from karat.pipeline.categorise_words import DETERMINERS, GOVERNING, NAME_PARTS, PREPOSITIONS, PRO_FORMS, TITLES, numeric
+from karat.pipeline.categorise_words import (
+    DETERMINERS,
+    GOVERNING,
+    NAME_PARTS,
+    PREPOSITIONS,
+    TITLES,
+    numeric,
+    pro_form,
+)
 
 _HEAD_ENDS = PREPOSITIONS | {"that", "who", "which"}
 
@@ -22,11 +30,6 @@ def base_form(mention: Mention, casing: Casing) -> str | None:
     if not _proper(mention, casing):
         return "form:CommonForm"
     return _named(mention)
-
-
-def pro_form(text: str) -> bool:
-    """Whether a text is a pro-form; in capitals throughout it is an abbreviation, but for `I`."""
-    return text.lower() in PRO_FORMS and (text == "I" or not text.isupper())
 
 
 def _is_number(mention: Mention) -> bool:

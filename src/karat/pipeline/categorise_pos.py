@@ -13,10 +13,10 @@ from karat.pipeline.categorise_words import (
     ORDINALS,
     PLURAL_PRO_FORMS,
     POSSESSIVES,
-    PRO_FORMS,
     SMALL_NUMBERS,
     demonym,
     numeric,
+    pro_form,
 )
 
 
@@ -40,8 +40,18 @@ class Tagger(Protocol):
         """The words of each text, in order."""
 
 
-_OPEN = {"NN": "NounSingular", "JJ": "Adjective", "VB": "Verb", "RB": "Adverb"}
-_LEAVES = {**_OPEN, "NNS": "NounPlural", "NNPS": "NounPlural", "CD": "NounPlural", "FW": "NounSingular"}
+_LEAVES = {
+    "NN": "NounSingular",
+    "FW": "NounSingular",
+    "NNS": "NounPlural",
+    "NNPS": "NounPlural",
+    "CD": "NounPlural",
+    "JJ": "Adjective",
+    "VB": "Verb",
+    "RB": "Adverb",
+}
+"""By tag, or by its first two letters."""
+
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)|(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})")
 _PLURAL_NUMBER = re.compile(r"\d+s|\d[\d.,:/]*\D?[\d.,]*|.*(?:dozen|hundred|thousand|million|billion|trillion|day)s")
 
@@ -64,11 +74,10 @@ def parts_of_speech(document: Document, tokens: list[Token]) -> dict[Span, str |
 
 def _leaf(text: str, span: Span, tokens: list[Token], inside: range) -> str | None:
     said = text[span.start : span.end]
-    small = said.lower()
-    if small in PRO_FORMS and (said == "I" or not said.isupper()):
-        return _of_pro_form(small)
+    if pro_form(said):
+        return _of_pro_form(said.lower())
     if numeric(said):
-        return _of_number(small)
+        return _of_number(said.lower())
     head = _head(text, tokens, inside)
     if head is None:
         return None
@@ -83,7 +92,7 @@ def _noun_follows(tokens: list[Token], place: int) -> bool:
 
 
 def _of_pro_form(word: str) -> str:
-    """The annotators take possessives for adjectives, which they precede nouns as."""
+    """Possessives stand where adjectives do, and are tagged so by the authors of the scheme."""
     if word in POSSESSIVES:
         return "Adjective"
     return "NounPlural" if word in PLURAL_PRO_FORMS else "NounSingular"

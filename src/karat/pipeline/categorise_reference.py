@@ -37,13 +37,14 @@ def _of_common(mention: Mention) -> str | None:
     """A known label, a description of something with a name, or a part of a longer label, which is narrower."""
     if mention.name is None:
         return None
-    if _known(mention):
+    alike = likeness(mention.text, mention.name)
+    if alike == "Full" or _known(mention):
         return _DIRECT
     if _describes(mention.text):
         return "reference:Descriptive"
     if any(shares_stem(mention.text, name) for name in mention.names):
         return _DIRECT
-    if likeness(mention.text, mention.name) in ("Short", "Extended") or mention.aliases is not None:
+    if alike in ("Short", "Extended") or mention.aliases is not None:
         return _RELATED
     return None
 

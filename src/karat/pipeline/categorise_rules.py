@@ -41,7 +41,7 @@ _ADJECTIVE = re.compile(
 _VERB = re.compile(r".{2,}(?:ize|ise|ify|[^e]ate)")
 _SINGULAR_S = re.compile(r".*(?:ss|us|is|ics|ness|news|series|species)")
 _WITH_OBJECT = frozenset(["DT", "PRP", "PRP$", "NNP", "NNPS"])
-_BEFORE_NOUN = frozenset(["DT", "JJ", "PRP$", "POS", "CD", "IN", "VB", "VBG", "AUX"])
+_BEFORE_NOUN = frozenset(["DT", "JJ", "PRP$", "POS", "CD", "IN", "VB", "VBG", "VBP"])
 _NOUNS = frozenset(["NN", "NNS", "NNP", "NNPS"])
 _SUBJECTS = frozenset(["i", "you", "he", "she", "it", "we", "they", "who"])
 _CLASSES = (
@@ -52,7 +52,7 @@ _CLASSES = (
     (POSSESSIVES, "PRP$"),
     (DETERMINERS, "DT"),
     (PRO_FORMS, "PRP"),
-    (AUXILIARIES, "AUX"),
+    (AUXILIARIES, "VBP"),
     (MODALS, "MD"),
     (ORDINALS, "JJ"),
     (SMALL_NUMBERS | LARGE_NUMBERS, "CD"),
@@ -144,7 +144,7 @@ def _in_place(word: str, tags: list[str], words: list[str], place: int) -> str:
     if tag in ("VB", "NN", "NNS"):
         return _noun_or_verb(word.lower(), tag, before, after, words[place - 1].lower() if place else "")
     if tag == "VBD":  # a participle before a noun is an adjective
-        return "JJ" if before in _BEFORE_NOUN - {"AUX"} and after in (*_NOUNS, "JJ") else "VBD"
+        return "JJ" if before in _BEFORE_NOUN - {"VBP"} and after in (*_NOUNS, "JJ") else "VBD"
     if tag == "VBG":
         return _gerund(before, after)
     return tag
@@ -180,4 +180,4 @@ def _gerund(before: str, after: str) -> str:
     """An adjective between a determiner and a noun, a noun where there is none; else a verb."""
     if before in ("DT", "PRP$", "JJ", "POS", "CD"):
         return "JJ" if after in _NOUNS or after == "JJ" else "NN"
-    return "NN" if before in ("NN", "NNP") and after in (".", "CC", "AUX", "MD", "NN", "NNS") else "VBG"
+    return "NN" if before in ("NN", "NNP") and after in (".", "CC", "VBP", "MD", "NN", "NNS") else "VBG"

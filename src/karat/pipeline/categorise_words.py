@@ -185,6 +185,11 @@ _DEMONYMS = _set(
 _DEMONYM = re.compile(r"[A-Z]\w+(?:ian|ean|can|ese|nish|dish|lish|kish|rish|stani|uan|ban|yan|oan)")
 
 
+def pro_form(text: str) -> bool:
+    """Whether a text is a pro-form; in capitals throughout it is an abbreviation, but for `I`."""
+    return text.lower() in PRO_FORMS and (text == "I" or not text.isupper())
+
+
 def demonym(text: str) -> bool:
     """Whether a text looks like the adjective of a place, a people or a faith: "Tyrolean", "North Korean"."""
     last = text.split()[-1]

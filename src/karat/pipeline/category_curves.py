@@ -142,11 +142,10 @@ class _Counted:
     """The mentions of every combination, and which of them were found there."""
 
     def __init__(self, gold: Gold, answers: Answers, plan: Plan, pairing: Pairing) -> None:
-        absent_dimensions = [name for name in DIMENSIONS if name not in known(pairing.labels)]
-        if absent_dimensions:
+        missing = [name for name in DIMENSIONS if name not in known(pairing.labels)]
+        if missing:
             raise UsageError(
-                f"{pairing.corpus.name} has no categories in {', '.join(absent_dimensions)}. Assign them with karat data "
-                "categorise."
+                f"{pairing.corpus.name} has no categories in {', '.join(missing)}. Assign them: karat data categorise."
             )
         facet = pairing.facets.of_gold(DIMENSIONS_TOGETHER)
         code = facet.lists.values[facet.lists.offsets[:-1]][gold.items.row]

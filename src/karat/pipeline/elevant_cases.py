@@ -64,7 +64,7 @@ class ElevantCases:
     mention_type: Ints
     linking: Mapping[str, Ints]
     detection: Mapping[str, Ints]
-    labels: Mapping[str, list[list[str]]]
+    labels: Mapping[str, list[tuple[str, ...]]]
     undecided: Bools
     below: Mapping[int, Longs]
 
@@ -140,10 +140,7 @@ class _Answers:
         self._read = facts.answers.entity
         self._names = facts.answers.names
         self._types = [*map(type_string, facts.types), _NO_TYPE, _NO_TYPE]
-        self._offsets, candidates = facts.answers.candidates
-        names = [None] * len(candidates) if facts.kb is None else facts.kb.names(candidates)
-        pairs = zip(candidates, names, strict=True)
-        self._candidates = [{"entity_id": id, "name": name or _UNKNOWN} for id, name in pairs]
+        self._facts = facts
 
     def id(self, row: int) -> str:
         """The id of its entity as written."""
@@ -160,7 +157,16 @@ class _Answers:
 
     def candidates(self, row: int) -> list[dict[str, str]]:
         """Its candidates; none where there is no answer."""
-        return [] if row < 0 else self._candidates[self._offsets[row] : self._offsets[row + 1]]
+        if row < 0:
+            return []
+        offsets = self._facts.answers.candidates[0]
+        return self._candidates[offsets[row] : offsets[row + 1]]
+
+    @cached_property
+    def _candidates(self) -> list[dict[str, str]]:
+        ids, kb = self._facts.answers.candidates[1], self._facts.kb
+        names = [None] * len(ids) if kb is None else kb.names(ids)
+        return [{"entity_id": id, "name": name or _UNKNOWN} for id, name in zip(ids, names, strict=True)]
 
 
 def type_string(types: frozenset[str] | None) -> str:
@@ -182,7 +188,7 @@ def elevant_cases(todo: Setting, plans: Plans, verdicts: Mapping[str, Verdicts])
         raise UsageError(f"ELEVANT's cases need {', '.join(sorted(needed))}, by category. Score with --layout elevant.")
     link = verdicts["strong"]
     gold, answer, tree = link.gold, link.answer, link.tree
-    if tree is None:
+    if tree is None or todo.table["assignment"] != "lookup":
         raise UsageError("ELEVANT's cases are mentions that look up their answers. Score with --like elevant.")
     facts = todo.facts
     labels, answers = facts.pairing.corpus.labels, facts.pairing.run.answers
@@ -245,25 +251,37 @@ def _below(facts: Facts, gold: Longs, split: Bools, factor: Bools) -> dict[int, 
 
 def _error_labels(
     todo: Setting, plans: Plans, verdicts: Mapping[str, Verdicts], order: Longs
-) -> tuple[dict[str, list[list[str]]], Bools]:
+) -> tuple[dict[str, list[tuple[str, ...]]], Bools]:
     """The names of the categories of each case, by mode and sorted; and which cases are undecided in some category."""
     size = len(order)
     rank = np.empty(size, np.int64)
     rank[order] = np.arange(size)
     unsure = np.zeros(size, np.bool_)
-    found: dict[str, list[list[str]]] = {}
+    found: dict[str, list[tuple[str, ...]]] = {}
     for mode, part in MODES.items():
         known = case_table(todo, plans, _views(part)[0], verdicts)
         place = rank[known.place]
-        masks: list[tuple[str, Bools]] = []
+        masks: dict[str, Bools] = {}
         for name, tag in tagged(known.cases, rules(todo.table)).items():
             for label, mask in zip(categories()[name].elevant_labels, (tag.error, tag.avoided), strict=True):
                 if label and mask is not None:
-                    masks.append((label, mask))
+                    masks[label] = mask
             unsure[place[tag.undecided]] = True
-        lists: list[list[str]] = [[] for _ in range(size)]
-        for label, mask in sorted(masks, key=lambda named: named[0]):
-            for case in place[mask].tolist():
-                lists[case].append(label)
+        lists: list[tuple[str, ...]] = [()] * size
+        for case, labels in zip(place.tolist(), _together(masks), strict=True):
+            lists[case] = labels
         found[mode] = lists
     return found, unsure
+
+
+def _together(masks: Mapping[str, Bools]) -> list[tuple[str, ...]]:
+    """For each case the names of those that hold, sorted; the few sets that occur are made once."""
+    names = sorted(masks)
+    held = np.array([masks[name] for name in names])
+    bits = np.ascontiguousarray(np.packbits(held, axis=0).T)
+    keys: list[bytes] = bits.view(f"V{bits.shape[1]}").reshape(-1).tolist()
+    sets = {
+        key: tuple(name for name, holds in zip(names, held[:, case], strict=True) if holds)
+        for key, case in dict(zip(keys, range(len(keys)), strict=True)).items()
+    }
+    return [sets[key] for key in keys]

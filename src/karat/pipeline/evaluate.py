@@ -20,23 +20,35 @@ from karat.matching.thinning import longest
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, NO_LINK
 from karat.model.corpus import Corpus
+from karat.model.name import ViewName
 from karat.model.result import Result, Scored
 from karat.model.run import Run
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts, joined
+from karat.pipeline.confidence import Between, Draw, Over, ends, view_intervals, without_interval
 from karat.pipeline.elevant_cases import elevant_cases
 from karat.pipeline.folds import View, measure_of, scored, short_names
-from karat.pipeline.grouping import LABELS_OF_CASES, Groups, by_parts, case_labels, grouped, part_views, undecided
-from karat.pipeline.groups import Draw
+from karat.pipeline.grouping import (
+    LABELS_OF_CASES,
+    Groups,
+    by_parts,
+    case_labels,
+    doubts,
+    grouped,
+    part_views,
+    undecided,
+)
 from karat.pipeline.notes import notes
 from karat.pipeline.plan import Plan, Plans, expanded, in_task
-from karat.pipeline.ranked import ranking_of, scores_of
+from karat.pipeline.ranked import documents_of_scores, ranking_of, scores_of
 from karat.pipeline.setting import Setting, as_text, setting
 from karat.pipeline.sweep import Chosen, best_threshold
 from karat.pipeline.tables import verdict_table
 from karat.spec.empty import EMPTY
+from karat.spec.engine import Parts
 from karat.spec.task import TASKS
 from karat.spec.threshold import Threshold, threshold_of
+from karat.stats.intervals import Method
 
 _AHEAD = 8  # blocks in flight: enough to keep all cores busy, few enough to stay small
 
@@ -45,8 +57,8 @@ Progress: TypeAlias = Callable[[int], None]
 
 
 def evaluate(
-    corpus: Corpus,
-    run: Run,
+    corpus: Corpus | Parts,
+    run: Run | Parts,
     *,
     like: str = "karat",
     choices: Mapping[str, str] | None = None,
@@ -55,9 +67,14 @@ def evaluate(
     by: Sequence[str] = (),
     kb: KB | str | os.PathLike[str] | None = None,
     resamples: int = 0,
+    interval: Method = "percentile",
+    level: float = 0.95,
+    over: Over = "documents",
+    recompute: int = 0,
     allow_unknown: bool = False,
     progress: Progress | None = None,
     block: int = BLOCK,
+    engine: str | None = None,
     **choice: object,
 ) -> Result:
     """Score a run against a corpus under a profile, of which single choices may be overridden.
@@ -67,25 +84,46 @@ def evaluate(
     the corpus does not have.
     Choices are those of `karat.spec.profile.CHOICES`, in a mapping or as keywords: `assignment="greedy"`. With a
     knowledge base (or the folder of its tables), ids are resolved by it on both sides. With `resamples`, the measures
-    shown that add up over documents get 95 % intervals from as many samples of documents.
+    shown get intervals of a `level` from as many samples of documents, by the method `interval` (`percentile`, `bca`,
+    `wilson`), `over` documents or single cases; with `recompute`, also those that do not add up over documents, from
+    as many scores without some of the documents.
+    With an `engine` (`local`, `duckdb`, `spark`), that divides the documents; both sides may then be what
+    `karat.pipeline.load.load_parts` gives, which need not fit into memory.
     """
     by, measures = ([item] if isinstance(item, str) else item for item in (by, measures))
-    if block < 1 or resamples < 0:
-        raise UsageError(f"block is {block} and resamples {resamples}. Give numbers of documents and of samples.")
+    if block < 1:
+        raise UsageError(f"block is {block}. Give a number of documents.")
     given = as_text({**(choices or {}), **choice})
+    how = Draw(resamples, "0", interval, level, over, recompute).checked()
+    if not (isinstance(corpus, Corpus) and isinstance(run, Run)) or engine not in (None, "local"):
+        from karat.pipeline.partitioned import evaluate_parts
+
+        return evaluate_parts(
+            corpus,
+            run,
+            engine or "local",
+            like=like,
+            choices=given,
+            measures=measures,
+            also=also,
+            by=by,
+            kb=kb,
+            draw=how,
+            allow_unknown=allow_unknown,
+            progress=progress,
+        )
     todo = setting(
         corpus, run, like=like, choices=given, measures=measures, also=also, kb=kb, allow_unknown=allow_unknown
     )
     thresholds, found = _thresholds(todo, block)
-    labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in todo.wanted if name.group)]))
-    staged = "category" in labels and not by_parts(todo, "category")
-    plans = todo.planner(thresholds).plans([*todo.wanted, *part_views(todo, labels)], staged=staged)
-    keep = {str(name.view) for name in todo.wanted if not measure_of(name).usual}
-    if set(labels) - {"doc"}:
-        keep = {*plans.views, *plans.stages.values()}
+    draw = how._replace(seed=todo.table["seed"])
+    labels, plans, keep = prepared(todo, by, thresholds)
+    if resamples and over == "cases":
+        keep |= set(plans.views)
     views, kept = count_views(todo, plans, block, keep=keep, found=found, progress=progress)
-    scores = _scores(todo, plans, views)
-    groups = grouped(todo, labels, plans, views, kept, Draw(resamples, todo.table["seed"]))
+    scores = scores_of_views(todo, plans, views)
+    groups = grouped(todo, labels, plans, views, kept, draw)
+    intervals, without = shown_intervals(todo, plans.means, views, groups, draw)
     pairing = todo.pairing(TASKS[todo.table["task"]].source)
     return Result(
         signature=todo.signature,
@@ -97,16 +135,21 @@ def evaluate(
         views={name: view.statistics for name, view in views.items() if not view.whole},
         totals={name: view.statistics for name, view in views.items() if view.whole},
         ids=corpus.ids,
-        skipped=_skipped(todo, plans),
+        skipped={what: count for what, count in left_out_counts(todo, plans).items() if count},
         notes=(
             *notes(pairing, {name: view.statistics for name, view in views.items()}),
-            *_no_classes(todo, plans),
-            *undecided(todo, labels),
+            *no_classes(todo, plans),
+            *undecided(todo, *doubts(todo, labels)),
             *(best.note for best in found.values()),
+            *without,
         ),
-        intervals=_intervals(todo, views, groups, resamples),
-        thresholds=_chosen_here(plans, found),
+        intervals=intervals,
+        thresholds=chosen_here(plans, found),
         resamples=resamples,
+        interval_method=interval if resamples else None,
+        interval_level=level if resamples else None,
+        interval_over=over if resamples else None,
+        recomputed=recompute if resamples else 0,
         by=groups,
         about_corpus=corpus.about,
         about_run=run.about,
@@ -114,10 +157,31 @@ def evaluate(
         aliases={given: str(in_task(given, todo.table["task"])) for asked in measures for given in expanded(asked)},
         make_verdicts=lambda: verdict_table(_cases(todo, plans, block, LABELS_OF_CASES & set(labels))),
         make_cases=lambda: elevant_cases(todo, plans, {name: joined(parts) for name, parts in kept.items()}),
+        make_view=views.__getitem__,
     )
 
 
-def _chosen_here(plans: Plans, found: Mapping[str, Chosen]) -> dict[str, float | None]:
+def prepared(
+    todo: Setting, by: Sequence[str], thresholds: Mapping[str, Threshold]
+) -> tuple[tuple[str, ...], Plans, set[str]]:
+    """The labels to group by, which tables of verdicts to make, and the names of those that are to be kept."""
+    labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in todo.wanted if name.group)]))
+    staged = "category" in labels and not by_parts(todo, "category")
+    plans = todo.planner(thresholds).plans([*todo.wanted, *part_views(todo, labels)], staged=staged)
+    keep = {str(name.view) for name in todo.wanted if not measure_of(name).usual}
+    if set(labels) - {"doc"}:
+        keep = {*plans.views, *plans.stages.values()}
+    return labels, plans, keep
+
+
+def bases_of(plans: Plans) -> dict[str, ViewName]:
+    """The views that have a threshold of their own, by the task and relation that plans know them by."""
+    return {
+        f"{plan.view.task or ''}/{plan.view.relation}": replace(plan.view, filters=()) for plan in plans.views.values()
+    }
+
+
+def chosen_here(plans: Plans, found: Mapping[str, Chosen]) -> dict[str, float | None]:
     """The thresholds found by trying; a view with the mean of others has none of its own, but is an oracle too."""
     own = {name: best.threshold.at for name, best in found.items()}
     bases = {
@@ -131,9 +195,7 @@ def _thresholds(todo: Setting, block: int) -> tuple[dict[str, Threshold], dict[s
     """The threshold of every relation in every task, and for those found by trying what was found."""
     rule = threshold_of(todo.table)
     plans = todo.planner().plans(todo.wanted)
-    bases = {
-        f"{plan.view.task or ''}/{plan.view.relation}": replace(plan.view, filters=()) for plan in plans.views.values()
-    }
+    bases = bases_of(plans)
     if isinstance(rule, Threshold):
         return dict.fromkeys(bases, rule), {}
     how, gold_documents = EMPTY[todo.table["empty"]], todo.table["macro"] == "gold-documents"
@@ -173,10 +235,10 @@ def count_views(
         if progress is not None:
             progress(last - first)
     statistics = {name: Statistics(sums) for name, sums in weights.items()}
-    return {name: _view(todo, plans, name, plan, statistics, kept, found) for name, plan in plans.views.items()}, kept
+    return {name: view_of(todo, plans, name, plan, statistics, kept, found) for name, plan in plans.views.items()}, kept
 
 
-def _view(
+def view_of(
     todo: Setting,
     plans: Plans,
     name: str,
@@ -189,8 +251,16 @@ def _view(
     empty = EMPTY[todo.table["empty"]]
     pairing = todo.pairing(plan.source)
     part = bool(plan.view.filters)
+    order = lambda: np.argsort(np.array(todo.corpus.ids.to_pylist(), object), kind="stable")  # noqa: E731
     if plan.weights_are_whole:
-        return View(Statistics(plan.weights(pairing)[None]), empty, part, whole=True)
+        return View(
+            Statistics(plan.weights(pairing)[None]),
+            empty,
+            part,
+            whole=True,
+            again=lambda keep: Statistics(plan.weights(pairing, keep)[None]),
+            order=order,
+        )
     own = statistics[name]
     base = found.get(str(replace(plan.view, filters=())))
     return View(
@@ -204,6 +274,9 @@ def _view(
         present=part and base is not None and _present(todo, plan),
         ranking=(lambda: ranking_of(pairing, joined(kept[name]))) if plan.relation.level == "document" else None,
         scored=lambda: scores_of(pairing, joined(kept[name])),
+        cases=lambda: joined(kept[name]).weights(),
+        scored_in=lambda: documents_of_scores(pairing, joined(kept[name])),
+        order=order,
     )
 
 
@@ -215,7 +288,7 @@ def _present(todo: Setting, plan: Plan) -> bool:
     return bool(len(gold.items) or len(answers.items))
 
 
-def _scores(todo: Setting, plans: Plans, views: Mapping[str, View]) -> dict[str, Scored]:
+def scores_of_views(todo: Setting, plans: Plans, views: Mapping[str, View]) -> dict[str, Scored]:
     """All measures of every view that it has by itself, and all that were asked for."""
     asked: dict[str, list[str]] = {name: [] for name in [*views, *plans.means]}
     for measure in todo.wanted:
@@ -231,25 +304,35 @@ def _scores(todo: Setting, plans: Plans, views: Mapping[str, View]) -> dict[str,
     return scores
 
 
-def _intervals(
+def intervals_of_views(
     todo: Setting, views: Mapping[str, View], groups: Groups, resamples: int
 ) -> dict[str, tuple[float, float]]:
-    """The intervals of the measures shown, where they have one."""
-    found: dict[str, tuple[float, float]] = {}
-    if not resamples:
-        return found
-    seed = Draw(resamples, todo.table["seed"]).number
+    """The usual intervals of the measures shown, where they have one."""
+    return shown_intervals(todo, {}, views, groups, Draw(resamples, todo.table["seed"]))[0]
+
+
+def shown_intervals(
+    todo: Setting, means: Mapping[str, Sequence[str]], views: Mapping[str, View], groups: Groups, draw: Draw
+) -> tuple[dict[str, tuple[float, float]], list[str]]:
+    """The intervals of the measures shown, and why some have none; `means` are views that are means of others."""
+    if not draw.resamples:
+        return {}, []
+    asked: dict[str, list[str]] = {}
+    intervals: dict[str, tuple[float, float]] = {}
     for name in todo.wanted:
-        if name.group is not None:
-            label, value = name.group
-            own = groups[label][str(name.view)][value].intervals
-            if name.short in own:
-                found[str(name)] = own[name.short]
-        elif str(name.view) in views:
-            between = views[str(name.view)].interval(name.short, resamples, seed)
-            if between is not None:
-                found[str(name)] = (between.low, between.high)
-    return found
+        if name.group is None:
+            asked.setdefault(str(name.view), []).append(name.short)
+            continue
+        label, value = name.group
+        by_label = groups[label][str(name.view)][value].intervals
+        if name.short in by_label:
+            intervals[str(name)] = by_label[name.short]
+    found: dict[str, Between] = {}
+    for view, shorts in asked.items():
+        own = [views[part] for part in means.get(view, (view,)) if part in views]
+        made = view_intervals(own, shorts, draw) if own else {}
+        found |= {f"{view}:{short}": between for short, between in made.items()}
+    return intervals | ends(found), without_interval(found)
 
 
 def _mean_of(parts: Mapping[str, Scored]) -> Scored:
@@ -306,13 +389,14 @@ def _cases(
             yield todo.pairing(counted[name].source), name, found[name], more
 
 
-def _skipped(todo: Setting, plans: Plans) -> dict[str, int]:
-    """What was left out, in words; only what occurs."""
+def left_out_counts(todo: Setting, plans: Plans) -> dict[str, int]:
+    """What was left out, in words."""
     sources = {plan.source for plan in plans.views.values()}
     counts = {f"gold: {what}": count for what, count in todo.corpus.skipped.items()}
     counts |= {f"answers: {what}": count for what, count in todo.run.skipped.items()}
     counts |= todo.pairing(TASKS[todo.table["task"]].source).skipped
-    counts |= {**left_out(todo.corpus, todo.run, sources), **todo.left_out}
+    whole = todo.pairing(TASKS[todo.table["task"]].source).reading.whole
+    counts |= {**left_out(todo.corpus, todo.run, sources, whole), **todo.left_out}
     rule = threshold_of(todo.table)
     if isinstance(rule, Threshold) and rule.at is not None:
         score = todo.pairing(TASKS[todo.table["task"]].source).run.answers.score()
@@ -323,7 +407,7 @@ def _skipped(todo: Setting, plans: Plans) -> dict[str, int]:
         if plan.select.rules.given is not None and name not in counts:
             pairing, size = todo.pairing(plan.source), len(todo.corpus)
             counts[name] = plan.select.off_given(pairing.gold(0, size), pairing.answers(0, size))
-    return {name: count for name, count in counts.items() if count}
+    return counts
 
 
 def _dropped(todo: Setting, plans: Plans) -> dict[str, int]:
@@ -345,7 +429,7 @@ def _dropped(todo: Setting, plans: Plans) -> dict[str, int]:
     return counts
 
 
-def _no_classes(todo: Setting, plans: Plans) -> Iterator[str]:
+def no_classes(todo: Setting, plans: Plans) -> Iterator[str]:
     """Types compared by a hierarchy that is not there."""
     typed = any(plan.relation.typed for plan in plans.views.values())
     if typed and todo.table["typing"] != "shared" and (todo.kb is None or not todo.kb.hierarchy.superclasses):

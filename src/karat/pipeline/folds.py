@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 import numpy as np
 
 from karat.errors import InputError, KaratError, UnknownNameError
-from karat.model.columns import Bools, Floats
+from karat.model.columns import Bools, Floats, Longs
 from karat.model.name import MeasureName, parse_measure
 from karat.model.result import Scored
-from karat.model.statistics import Statistics
+from karat.model.statistics import Statistics, ratio
 from karat.registry import get, names
 from karat.spec.empty import Empty, EmptyRule
-from karat.spec.measure import Measure
-from karat.stats.bootstrap import Interval, interval, resampled_means, resampled_totals
+from karat.spec.measure import Measure, Moments
+from karat.stats.additive import Additive, mean_of
 from karat.stats.ranking import Ranking
 
 
@@ -28,7 +28,10 @@ class View:
     `part` says that the view shows only a part of the data, so that empty documents say nothing, and `whole` that it
     cannot be divided into documents. `macro` marks the documents over which macro scores are taken, None for all.
     `present` says that there were cases before a threshold, and `by_gold` that groups put wrong links where the mention
-    belongs. `ranking` and `scored` make what some measures ask for.
+    belongs. `ranking` and `scored` make what some measures ask for. For intervals, `silent` counts further documents in
+    which there is nothing to count, `cases` makes the weights of single cases, `scored_in` says in which document each
+    scored answer is, `again` counts some of the documents anew where they cannot be divided, and `order` sorts
+    documents by their ids.
     """
 
     statistics: Statistics
@@ -43,7 +46,11 @@ class View:
     ranking: Callable[[], Ranking] | None = None
     scored: Callable[[], tuple[Floats, Floats]] | None = None
     known: dict[str, Scored] = field(default_factory=dict)
-    draws: dict[tuple[int, int], Floats] = field(default_factory=dict)
+    silent: int = 0
+    cases: Callable[[], Floats] | None = None
+    scored_in: Callable[[], Longs] | None = None
+    again: Callable[[Bools], Statistics] | None = None
+    order: Callable[[], Longs] | None = None
 
     def score(self, short: str) -> Scored:
         """A measure of this view, such as `macro.p`."""
@@ -96,21 +103,114 @@ class View:
             return Scored(None, 0, f"{problem.found} where {problem.expected} is needed")
         return Scored(None, 0, reason) if value is None else Scored(value, len(scores))
 
-    def interval(self, short: str, resamples: int, seed: int) -> Interval | None:
-        """Between what a score lies in most samples of as many documents; None where it does not add up."""
+    def additive(self, short: str) -> Additive | None:
+        """A measure as a function of sums over documents; None where it is none."""
         name = parse_measure(f"view:{short}")
         measure = measure_of(name)
-        if self.whole or self.absent or measure.derive is not None or measure.scored is not None:
+        if self.whole or self.absent or measure.scored is not None:
             return None
+        if measure.ranked is not None:
+            return mean_of(self.per_document(short))
+        if measure.of_means is not None:
+            return self._of_means(measure.means, measure.of_means)
+        if measure.derive is not None:
+            return None if measure.share is None else self._of_shares(measure.share)
         if name.aggregate == "micro":
-            drawn = replace(self, statistics=Statistics(self._drawn(resamples, seed)), known={})
-            return interval(drawn.at_totals(short))
-        return interval(resampled_means(self.per_document(short), resamples, seed))
+            return Additive(self._base, self._at(measure), lambda rows: rows[:, :4], self.silent)
+        adds = self._values_and_number(short)
+        return Additive(self._base, lambda sums: ratio(sums[:, 0], sums[:, 1]), adds, self.silent)
 
-    def _drawn(self, resamples: int, seed: int) -> Floats:
-        if (resamples, seed) not in self.draws:
-            self.draws[resamples, seed] = resampled_totals(self.statistics.weights, resamples, seed)
-        return self.draws[resamples, seed]
+    def additive_of_cases(self, short: str) -> Additive | None:
+        """A measure as a function of sums over single cases; None where it is none."""
+        name = parse_measure(f"view:{short}")
+        measure = measure_of(name)
+        if self.whole or self.absent or name.aggregate == "macro":
+            return None
+        if measure.values is not None and self.cases is not None:
+            return Additive(self.cases(), self._at(measure))
+        if measure.share is None or (part_and_whole := self.part_of(short)) is None:
+            return None
+        part, whole = map(round, part_and_whole)
+        rows = np.repeat([[1.0, 1.0], [0.0, 1.0]], [part, whole - part], axis=0)
+        return Additive(rows, lambda sums: ratio(sums[:, 0], sums[:, 1]))
+
+    def part_of(self, short: str) -> tuple[float, float] | None:
+        """How many of how many a measure is the share of; None where it is no share of whole cases."""
+        name = parse_measure(f"view:{short}")
+        share = measure_of(name).share
+        if share is None or name.aggregate == "macro" or self.whole or self.absent:
+            return None
+        links = self.total()
+        part, whole = (float(count[0]) for count in share(links, links if self.found is None else self.detection()))
+        return (part, whole) if part.is_integer() and whole.is_integer() and part <= whole else None
+
+    def without(self, short: str, keep: Bools) -> float:
+        """A measure that does not add up, computed anew for some of the documents; NaN where it is not defined."""
+        measure = measure_of(parse_measure(f"view:{short}"))
+        if measure.scored is not None and self.scored is not None and self.scored_in is not None:
+            (scores, right), document = self._scored_answers
+            value = measure.scored(scores[keep[document]], right[keep[document]])
+        elif self.again is not None:
+            value = replace(self, statistics=self.again(keep), known={}).score(short).value
+        else:
+            value = None
+        return math.nan if value is None else value
+
+    @cached_property
+    def _scored_answers(self) -> tuple[tuple[Floats, Floats], Longs]:
+        assert self.scored is not None
+        assert self.scored_in is not None
+        return self.scored(), self.scored_in()
+
+    @cached_property
+    def _base(self) -> Floats:
+        """All that the measures of a document are made from."""
+        weights = self.statistics.weights
+        return weights if self.macro is None else np.column_stack([weights, self.macro])
+
+    def _at(self, measure: Measure) -> Callable[[Floats], Floats]:
+        """A measure for each row of sums."""
+        values, rule = measure.values, self._rule.totals
+        assert values is not None
+        return lambda sums: values(Statistics(sums), rule)
+
+    def _values_and_number(self, short: str, centre: float | None = None) -> Callable[[Floats], Floats]:
+        """What a document adds to the mean of a measure: its value and 1, or nothing where it has none.
+
+        With a centre, values are taken from there on, and their squares too.
+        """
+        measure = measure_of(parse_measure(f"view:{short}"))
+        compute, rule = measure.values, self._rule.documents
+        assert compute is not None
+
+        def adds(rows: Floats) -> Floats:
+            values = compute(Statistics(rows[:, :4]), rule)
+            defined = ~np.isnan(values) if self.macro is None else ~np.isnan(values) & (rows[:, 4] > 0)
+            away = np.where(defined, values - (centre or 0.0), 0.0)
+            return np.column_stack([away, defined] if centre is None else [away, defined, away**2])
+
+        return adds
+
+    def _of_means(self, means: Sequence[str], how: Callable[..., Floats]) -> Additive:
+        """A measure made from the means of others."""
+        centres = [self.score(short).value or 0.0 for short in means]
+        parts = [self._values_and_number(short, centre) for short, centre in zip(means, centres, strict=True)]
+
+        def of(sums: Floats) -> Floats:
+            found = []
+            for centre, (away, number, squares) in zip(centres, sums.T.reshape(-1, 3, len(sums)), strict=True):
+                mean_away = ratio(away, number)
+                spread = np.sqrt(np.maximum(ratio(squares, number) - mean_away**2, 0.0))
+                found.append(Moments(centre + mean_away, spread))
+            return how(*found)
+
+        return Additive(self._base, of, lambda rows: np.hstack([adds(rows) for adds in parts]), self.silent)
+
+    def _of_shares(self, share: Callable[[Statistics, Statistics], tuple[Floats, Floats]]) -> Additive:
+        """A share of what two views count: both are drawn side by side."""
+        assert self.found is not None, "evaluate computes detection for the measures that need it"
+        part, whole = share(self.statistics, self.found)
+        return Additive(np.column_stack([part, whole]), lambda sums: ratio(sums[:, 0], sums[:, 1]), silent=self.silent)
 
     @property
     def absent(self) -> bool:

@@ -59,12 +59,12 @@ def grouped(
         if label == "doc":
             groups[label] = {name: by_document(todo.corpus.ids, view) for name, view in divided.items()}
         elif by_parts(todo, label):
-            groups[label] = _by_part(todo, label, views, draw)
+            groups[label] = by_part(todo, label, views, draw)
         elif label == "category":
             groups[label] = _by_category(todo, plans, cases, draw)
         else:
             groups[label] = _by_label(todo, label, plans, divided, cases, draw)
-    _check(todo, groups)
+    check_groups(todo, groups)
     return groups
 
 
@@ -91,7 +91,8 @@ def _parts(todo: Setting, label: str, base: ViewName) -> dict[str, ViewName]:
     return {value: replace(base, filters=(*base.filters, f"{label}={value}")) for value in values}
 
 
-def _by_part(todo: Setting, label: str, views: Mapping[str, View], draw: Draw) -> dict[str, dict[str, Group]]:
+def by_part(todo: Setting, label: str, views: Mapping[str, View], draw: Draw) -> dict[str, dict[str, Group]]:
+    """The scores of parts of the data, each matched anew."""
     found = {}
     shorts = list(short_names(detection=False))
     for base in dict.fromkeys(name.view for name in todo.wanted):
@@ -119,13 +120,13 @@ def _by_label(
     for source, members in sources.items():
         own = {name: cases[name] for name in members}
         if label == "entity-type":
-            own = {name: _entities_only(todo.facts, each) for name, each in own.items()}
+            own = {name: entities_only(todo.facts, each) for name, each in own.items()}
         shown = {name: views[name] for name in members}
-        found |= by_label(_label(todo, label, source), own, shown, draw, also)
+        found |= by_label(label_in(todo, label, source), own, shown, draw, also)
     return {name: found[name] for name in views}
 
 
-def _entities_only(facts: Facts, cases: Verdicts) -> Verdicts:
+def entities_only(facts: Facts, cases: Verdicts) -> Verdicts:
     """The cases that are no coreference."""
     kind = mention_type(facts, cases)
     return cases.where((kind != NOMINAL) & (kind != PRONOMINAL))
@@ -137,7 +138,8 @@ def mention_type(facts: Facts, cases: Verdicts) -> Ints:
     return np.where(cases.gold >= 0, gold, np.append(facts.answers.mention_type, 0)[cases.answer])
 
 
-def _label(todo: Setting, name: str, source: str) -> Label:
+def label_in(todo: Setting, name: str, source: str) -> Label:
+    """The values of a label, whatever it is made from."""
     facts = todo.facts
     if name == "mention-type":
         return Label(name, mention_types(facts.gold), mention_types(facts.answers), by_gold=True)
@@ -226,7 +228,7 @@ def _by_category(todo: Setting, plans: Plans, cases: Mapping[str, Verdicts], dra
     for view in plans.stages:
         known = case_table(todo, plans, view, cases)
         tags = tagged(known.cases, rules(todo.table))
-        found[view] = _rated(tallies(known, tags, len(todo.corpus), words), todo, draw)
+        found[view] = rated(tallies(known, tags, len(todo.corpus), words), todo, draw)
     return found
 
 
@@ -237,7 +239,7 @@ def evaluated_words(todo: Setting) -> list[Words] | None:
     return counts([text[start:end] for text, start, end in zip(pairing.texts, starts, ends, strict=True)])
 
 
-def _rated(counted: Mapping[str, Tally], todo: Setting, draw: Draw) -> dict[str, Group]:
+def rated(counted: Mapping[str, Tally], todo: Setting, draw: Draw) -> dict[str, Group]:
     """The error rates of all categories."""
     rule, size = EMPTY[todo.table["empty"]], len(todo.corpus)
     weights = {name: _weights(tally, tally.total) for name, tally in counted.items() if tally.total is not None}
@@ -293,7 +295,8 @@ def case_labels(
     return more
 
 
-def _check(todo: Setting, groups: Groups) -> None:
+def check_groups(todo: Setting, groups: Groups) -> None:
+    """Refuse a value that a measure names and that does not occur."""
     for name in todo.wanted:
         if name.group is not None:
             label, value = name.group
@@ -304,14 +307,20 @@ def _check(todo: Setting, groups: Groups) -> None:
                 raise UnknownNameError(f"measure by {label}", name.short, there[value].measures)
 
 
-def undecided(todo: Setting, labels: Sequence[str]) -> Iterator[str]:
-    """What could not be told for want of facts, where the scores do not say it themselves."""
-    pairing = todo.pairing(TASKS[todo.table["task"]].source)
+def doubts(todo: Setting, labels: Sequence[str]) -> tuple[int, int]:
+    """How many labels and answers are what nobody can tell by their names, and how many labels are no entities."""
+    nameless = 0
     if "mention-type" in labels:
-        facts = todo.facts
-        count = int(facts.gold.nameless.sum() + facts.answers.nameless.sum())
-        where = "named entities" if facts.guess else "entity-undecided"
-        if count:
-            yield f"{count} labels and answers have entities whose names nobody knows: they count as {where}"
-    if todo.table["quantities"] == "kind" and todo.kb is None and bool((pairing.gold_kind > 0).any()):
+        nameless = int(todo.facts.gold.nameless.sum() + todo.facts.answers.nameless.sum())
+    pairing = todo.pairing(TASKS[todo.table["task"]].source)
+    asked = todo.table["quantities"] == "kind" and todo.kb is None
+    return nameless, int((pairing.gold_kind > 0).sum()) if asked else 0
+
+
+def undecided(todo: Setting, nameless: int, kinds: int) -> Iterator[str]:
+    """What could not be told for want of facts, where the scores do not say it themselves; see `doubts`."""
+    if nameless:
+        where = "named entities" if todo.table["categories"] == "answer" else "entity-undecided"
+        yield f"{nameless} labels and answers have entities whose names nobody knows: they count as {where}"
+    if kinds:
         yield "which answers lead to quantities and datetimes is not known: give a knowledge base with --kb"

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import UsageError
 from karat.matching.facets import Facet
 from karat.matching.pairing import Pairing
 from karat.model.arrow import Arrow
@@ -18,24 +17,11 @@ from karat.model.name import parse_measure
 from karat.model.result import Counted, Group, Scored, counted, fields
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts
+from karat.pipeline.confidence import Draw as Draw
+from karat.pipeline.confidence import ends, view_intervals
 from karat.pipeline.folds import View, mean, measure_of, scored, short_names
 from karat.registry import get
 from karat.spec.measure import Measure
-
-
-class Draw(NamedTuple):
-    """How many samples of documents intervals are made from, none if 0, and the seed."""
-
-    resamples: int
-    seed: str
-
-    @property
-    def number(self) -> int:
-        """The seed as a number."""
-        try:
-            return int(self.seed)
-        except ValueError:
-            raise UsageError(f"seed is {self.seed!r}. Give a whole number.") from None
 
 
 class Label(NamedTuple):
@@ -70,8 +56,8 @@ def by_label(
         alike.setdefault((view.per_item, view.by_gold or label.by_gold), []).append(name)
     found: dict[str, dict[str, Group]] = {}
     for (_, by_gold), members in alike.items():
-        cut = _cut(label, [cases[name] for name in members], by_gold=by_gold)
-        found |= _grouped(label, cut, {name: views[name] for name in members}, shorts, draw)
+        summed = cut_cases(label, [cases[name] for name in members], by_gold=by_gold)
+        found |= by_cut(label, summed, {name: views[name] for name in members}, shorts, draw)
     return {name: found[name] for name in views}
 
 
@@ -79,16 +65,17 @@ _Bounds: TypeAlias = Sequence[tuple[int, int]]
 """The first row of each group, and the one behind its last."""
 
 
-class _Cut(NamedTuple):
+class Cut(NamedTuple):
     """Cases of several views by view, value and document: the weights of each, and where the rows of a value lie."""
 
     names: list[str]
+    document: Longs
     sums: Floats
     present: list[tuple[int, int]]
     bounds: _Bounds
 
 
-def _cut(label: Label, cases: Sequence[Verdicts], *, by_gold: bool) -> _Cut:
+def cut_cases(label: Label, cases: Sequence[Verdicts], *, by_gold: bool) -> Cut:
     """All views at once: a label has few values, and each step takes its time whatever there is to do."""
     gold, answer = (np.concatenate(sides) for sides in ([c.gold for c in cases], [c.answer for c in cases]))
     weights = np.concatenate([c.weights() for c in cases])
@@ -111,12 +98,13 @@ def _cut(label: Label, cases: Sequence[Verdicts], *, by_gold: bool) -> _Cut:
     sums: Floats = np.column_stack([np.bincount(group, share[:, i], len(keys)) for i in range(share.shape[1])])
     found, begin = np.unique(keys >> 32, return_index=True)
     bounds = list(zip(begin.tolist(), [*begin[1:].tolist(), len(keys)], strict=True)) if len(found) else []
-    return _Cut(names, sums, [divmod(each, len(names)) for each in found.tolist()], bounds)
+    return Cut(names, keys & 0xFFFFFFFF, sums, [divmod(each, len(names)) for each in found.tolist()], bounds)
 
 
-def _grouped(
-    label: Label, cut: _Cut, views: Mapping[str, View], shorts: list[str], draw: Draw
+def by_cut(
+    label: Label, cut: Cut, views: Mapping[str, View], shorts: list[str], draw: Draw
 ) -> dict[str, dict[str, Group]]:
+    """The scores of each value in views that count alike."""
     reason = None if label.answers.given else f"answers carry no {label.name}: precision by {label.name} is unknown"
     unknown = {
         s: Scored(None, 0, reason)
@@ -183,13 +171,12 @@ def _means(values: Floats, bounds: _Bounds, reason: str) -> list[Scored]:
 
 
 def intervals(weights: Floats, view: View, shorts: Sequence[str], draw: Draw) -> dict[str, tuple[float, float]]:
-    """Intervals of micro scores; documents in which a value does not occur are drawn like all others."""
+    """Intervals of scores by label; documents in which a value does not occur are drawn like all others."""
     if not draw.resamples:
         return {}
-    others = np.zeros((len(view.statistics) - len(weights), weights.shape[1]))
-    part = View(Statistics(np.concatenate([weights, others])), view.empty, part=True, per_item=view.per_item)
-    found = {s: part.interval(s, draw.resamples, draw.number) for s in shorts if s.startswith("micro.")}
-    return {short: (between.low, between.high) for short, between in found.items() if between is not None}
+    silent = len(view.statistics) - len(weights)
+    part = View(Statistics(weights), view.empty, part=True, per_item=view.per_item, silent=silent)
+    return ends(view_intervals(part, shorts, draw))
 
 
 def by_document(ids: Arrow, view: View) -> dict[str, Group]:

@@ -23,6 +23,7 @@ from karat.pipeline.pool import collide, pooled, pooled_run
 from karat.pipeline.save import save_results
 from karat.registry import get, names
 from karat.spec.dataset import is_bare_name
+from karat.spec.engine import Parts
 from karat.spec.format import Format
 from karat.storage.files import Source, writing
 
@@ -170,6 +171,19 @@ class Inputs:
         gold, own = _gold_and_answers(self.gold, text=text)
         return gold, [own if given == self.gold else self._other(given, gold, text=text) for given in self.answers]
 
+    @property
+    def large(self) -> bool:
+        """Whether the gold standard is a folder of files that can be read piece by piece."""
+        return _parts(self.gold, gold=True) is not None and self.gold.source.folder
+
+    def parts(self, *, text: bool) -> tuple[Corpus | Parts, list[Run | Parts]]:
+        """The same for an engine: in pieces where that is possible."""
+        if self.gold.pool or self.alike or (self.gold in self.answers and self.gold.both):
+            gold, runs = self.load(text=text)
+            return gold, [*runs]
+        gold_parts = _parts(self.gold, gold=True) or _gold(self.gold, text=text)
+        return gold_parts, [_parts(given, gold=False) or _answers(given) for given in self.answers]
+
     def _other(self, given: _Given, gold: Corpus, *, text: bool) -> Run:
         if not self.alike:
             return _answers(given)
@@ -194,6 +208,27 @@ def _pooled_answers(given: _Given, corpora: list[Corpus]) -> Run:
         if given.pool
         else _answers(given)
     )
+
+
+def load_parts(name: str | os.PathLike[str], *, gold: bool, format: str | None = None) -> Corpus | Run | Parts:
+    """A gold standard or answers for an engine: in pieces if they lie in Parquet files, else in memory.
+
+    Give both sides to `evaluate`.
+    """
+    given = _Given(os.fspath(name), format)
+    if gold:
+        return _parts(given, gold=True) or _gold(given, text=True)
+    return _parts(given, gold=False) or _answers(given)
+
+
+def _parts(given: _Given, *, gold: bool) -> Parts | None:
+    """The pieces of what was given, None where it has to be read at once."""
+    if given.pool or named(given.name) is not None or stored_answers(given.name) is not None:
+        return None
+    source, found = given.source, given.found
+    if found.parts is None or source.passing or (not source.folder and source.compressed):
+        return None
+    return found.parts(source, gold) if found.holds_gold(source) == gold else None
 
 
 def inputs(

@@ -19,7 +19,7 @@ from karat.matching.pairing import Pairing
 from karat.matching.select import Selection, rules, selection
 from karat.matching.typing import typed
 from karat.matching.weighing import memberships, weighed
-from karat.model.columns import NO_LINK, Floats
+from karat.model.columns import NO_LINK, Bools, Floats
 from karat.model.items import Answers, Gold
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.verdict import Verdicts
@@ -93,13 +93,15 @@ class Plan:
         """Whether the view cannot be divided into documents: clusters reach across them."""
         return self.key is not None and self.key.clustering is not None
 
-    def weights(self, pairing: Pairing) -> Floats:
-        """The four sums of a view that cannot be divided into documents."""
+    def weights(self, pairing: Pairing, keep: Bools | None = None) -> Floats:
+        """The four sums of a view that cannot be divided into documents, for all of them or those to keep."""
         assert self.key is not None
         assert self.key.clustering is not None
         everything = pairing.gold(0, len(pairing.corpus)), pairing.answers(0, len(pairing.corpus))
         gold, answers = self.select.of(*everything)
         sides = kept(gold.items, self.key.conditions), kept(answers.items, self.key.conditions)
+        if keep is not None:
+            sides = sides[0].take(keep[sides[0].document]), sides[1].take(keep[sides[1].document])
         found = get("clusterings", self.key.clustering, Clustering)
         return np.array(found.weights(key_clusters(*sides, self.key.fields)), np.float64)
 

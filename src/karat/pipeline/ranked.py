@@ -48,6 +48,13 @@ def _order_of(pairing: Pairing) -> Floats:
     return np.where(np.isnan(score), np.inf, -score)
 
 
+def documents_of_scores(pairing: Pairing, cases: Verdicts) -> Longs:
+    """The document of each answer that `scores_of` gives."""
+    rows: Longs = np.flatnonzero(np.isin(cases.outcome, _COUNTED) & (cases.answer >= 0))
+    score = np.append(pairing.run.answers.score(), np.nan)[cases.answer[rows]]
+    return cases.document[rows][~np.isnan(score)].astype(np.int64)
+
+
 def scores_of(pairing: Pairing, cases: Verdicts) -> tuple[Floats, Floats]:
     """The scores of all answers that count and have one, and how right each of them is."""
     rows: Longs = np.flatnonzero(np.isin(cases.outcome, _COUNTED) & (cases.answer >= 0))

@@ -68,7 +68,7 @@ class Together(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Similarity:
     """Several systems side by side; `thresholds` holds those at which each was compared, for each relation.
 
     `oracle` says which of them were chosen on this very corpus; `notes` hint at likely mistakes.
@@ -93,7 +93,7 @@ def similarity(
     kb: KB | None = None,
     allow_unknown: bool = False,
     **choice: str,
-) -> Comparison:
+) -> Similarity:
     """Compare what systems answer, with each other and with the gold standard.
 
     Whole outputs are compared, or with `best` (such as `oracle-bat-paper`) those above each system's best threshold for
@@ -125,7 +125,7 @@ def similarity(
             likeness.append(_likeness(todos[one], left[one], left[two], relation, against[one], against[two]))
         together.append(_together(relation, against))
     source = TASKS[asked[0].table["task"]].source
-    return Comparison(
+    return Similarity(
         asked[0].signature,
         tuple(names),
         tuple(likeness),

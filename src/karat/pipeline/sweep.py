@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -121,28 +122,38 @@ def curve_of(
     grid: int | None = None,
 ) -> Curve:
     """The scores of a view at every threshold; with a `grid`, only those at its steps (`1 / grid` apart) are needed."""
-    parts, bases = [], []
-    for first, last in pairing.blocks(block):
-        part = _steps(plan, pairing.gold(first, last), pairing.answers(first, last), first, last, grid)
-        bases.append(part.base)
-        parts.append(part)
+    steps = steps_of(plan, pairing, block, grid)
+    per_item = plan.relation.credit is not None
+    macro = pairing.has_gold if gold_documents else None
+    view = View(Statistics(steps.base), empty, bool(plan.view.filters), per_item=per_item, macro=macro)
+    return curve_through(steps, view)
+
+
+def steps_of(plan: Plan, pairing: Pairing, block: int, grid: int | None) -> Steps:
+    """The steps of all documents."""
+    return joined_steps(
+        [
+            _steps(plan, pairing.gold(first, last), pairing.answers(first, last), first, last, grid)
+            for first, last in pairing.blocks(block)
+        ]
+    )
+
+
+def joined_steps(parts: Sequence[Steps]) -> Steps:
+    """The steps of several blocks, whose documents are those of the whole."""
     kinds = np.cumsum([0, *(len(part.kinds) for part in parts)])
-    steps = Steps(
-        np.concatenate(bases),
+    return Steps(
+        np.concatenate([part.base for part in parts]),
         np.concatenate([part.document for part in parts]),
         np.concatenate([part.score for part in parts]),
         np.concatenate([part.kind + offset for part, offset in zip(parts, kinds[:-1], strict=True)]),
         np.concatenate([part.kinds for part in parts]),
     )
+
+
+def curve_through(steps: Steps, view: View) -> Curve:
+    """The scores of a view whose statistics are those without any scored answer."""
     score, weights = totals(steps.score, steps.kind, steps.kinds)
-    base = Statistics(steps.base)
-    view = View(
-        base,
-        empty,
-        bool(plan.view.filters),
-        per_item=plan.relation.credit is not None,
-        macro=pairing.has_gold if gold_documents else None,
-    )
     return Curve(score, weights + steps.base.sum(axis=0), steps, view)
 
 
@@ -192,9 +203,14 @@ def best_threshold(
     if pairing.run.answers.field("score") is None:
         return None
     scores = curve_of(plan, pairing, empty, block, gold_documents=gold_documents, grid=sweep.steps)
+    return best_on(scores, str(plan.view), sweep, typed=plan.relation.typed)
+
+
+def best_on(scores: Curve, view: str, sweep: Sweep, *, typed: bool) -> Chosen:
+    """The best threshold of a curve, the lowest on ties."""
     values = scores.values(sweep.criterion)
     candidates = tried(scores, sweep)
-    if sweep.typing_drops_zero and plan.relation.typed:
+    if sweep.typing_drops_zero and typed:
         candidates[0] = 0.0
     found = np.nan_to_num(values[scores.places(candidates, strict=sweep.strict)], nan=-1.0)
     # The same F1 can be computed in ways that differ in the last digit; a peer's ties are those of its own arithmetic.
@@ -203,10 +219,10 @@ def best_threshold(
     without = values[len(scores.score)]
     found_there = values[scores.place(best)]
     if best.at is None or found_there <= without:
-        note = f"{plan.view}: oracle, no threshold gives a better {sweep.criterion} than all answers ({without:.4f})"
+        note = f"{view}: oracle, no threshold gives a better {sweep.criterion} than all answers ({without:.4f})"
     else:
         note = (
-            f"{plan.view}: oracle, a score {'>' if best.strict else '>='} {best.at:.6g} gives the best "
+            f"{view}: oracle, a score {'>' if best.strict else '>='} {best.at:.6g} gives the best "
             f"{sweep.criterion} on this very corpus ({found_there:.4f}; {without:.4f} with all answers)"
         )
     return Chosen(best, note)

@@ -28,7 +28,7 @@ def _render(results: Sequence[Result]) -> str:
         else:
             blocks += [_grouped(result, label) for result in results]
     if head.intervals:
-        blocks.append(f"In brackets: what 95 % of {head.resamples} samples of as many documents give.")
+        blocks.append(_interval_words(head))
     blocks += _notes(results)
     blocks += list(dict.fromkeys(str(result.signature) for result in results))
     return "\n\n".join(blocks) + "\n"
@@ -53,11 +53,30 @@ def _is_oracle(result: Result, name: str) -> bool:
 
 def _cell(result: Result, name: str) -> str:
     score = _percent(result.score(name))
-    return _with_interval(score, result.intervals.get(name))
+    return _with_interval(result, score, result.intervals.get(name))
 
 
-def _with_interval(score: str, between: tuple[float, float] | None) -> str:
-    return score if between is None else f"{score} [{100 * between[0]:.1f}, {100 * between[1]:.1f}]"
+def _with_interval(result: Result, score: str, between: tuple[float, float] | None) -> str:
+    if between is None:
+        return score
+    low, high = (100 * end for end in between)
+    return f"{score} ± {(high - low) / 2:.1f}" if result.plus_minus else f"{score} [{low:.1f}, {high:.1f}]"
+
+
+def _interval_words(result: Result) -> str:
+    """How the intervals were made."""
+    level = f"{100 * (result.interval_level or 0.95):g} %"
+    shown = f"After ±: half the width of {level} intervals" if result.plus_minus else f"In brackets: {level} intervals"
+    if result.interval_method == "wilson":
+        return f"{shown} of shares (Wilson), which take all cases as independent."
+    unit = result.interval_over or "documents"
+    method = "BCa" if result.interval_method == "bca" else "percentile"
+    again = (
+        f"; of measures that do not add up, from {result.recomputed} groups of documents left out (jackknife)"
+        if result.recomputed
+        else ""
+    )
+    return f"{shown} from {result.resamples} samples of as many {unit} ({method}, wider where {unit} are few){again}."
 
 
 def _grouped(result: Result, label: str) -> str:
@@ -67,7 +86,7 @@ def _grouped(result: Result, label: str) -> str:
     parts = []
     for view, groups in result.by[label].items():
         if "[" not in view:
-            rows = [_group_row(value, group) for value, group in groups.items()]
+            rows = [_group_row(result, value, group) for value, group in groups.items()]
             parts.append(_columns([f"{result.run}, {view}, by {label}", "P", "R", "F1", "tp", "fp", "fn"], rows))
     notes = {group.note for groups in result.by[label].values() for group in groups.values() if group.note}
     return "\n\n".join(parts + sorted(notes))
@@ -132,7 +151,8 @@ def _scores_of(result: Result, label: str, view: str, value: str) -> list[tuple[
 
 
 def _prf(result: Result, label: str, view: str, value: str) -> list[str]:
-    return [_with_interval(_percent(s), i) for s, i in _scores_of(result, label, view, value)] if value else []
+    scores = _scores_of(result, label, view, value) if value else []
+    return [_with_interval(result, _percent(score), between) for score, between in scores]
 
 
 def _size(result: Result, label: str, view: str, value: str) -> str:
@@ -147,7 +167,7 @@ def _errors(result: Result, view: str, groups: Mapping[str, Group]) -> str:
     rows = [
         [
             name,
-            _with_interval(_percent(group["micro.error-rate"]), group.intervals.get("micro.error-rate")),
+            _with_interval(result, _percent(group["micro.error-rate"]), group.intervals.get("micro.error-rate")),
             str(group.errors),
             _UNDEFINED if group.total is None else str(group.total),
             str(group.undecided or ""),
@@ -162,10 +182,8 @@ def _errors(result: Result, view: str, groups: Mapping[str, Group]) -> str:
     return "\n".join([*lines, *(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())])
 
 
-def _group_row(value: str, group: Group) -> list[str]:
-    scores = [
-        _with_interval(_percent(group[f"micro.{m}"]), group.intervals.get(f"micro.{m}")) for m in ("p", "r", "f1")
-    ]
+def _group_row(result: Result, value: str, group: Group) -> list[str]:
+    scores = [_with_interval(result, _percent(group[m]), group.intervals.get(m)) for m in _PRF]
     counts = group.counts
     assert counts is not None, "every group but an error category has counts"
     fp = _UNDEFINED if group.note and value != NONE else f"{counts.unmatched_answers:g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -15,7 +15,7 @@ ROW = "row"
 """The column that says which row of the whole, from 0 on, a document or reply is."""
 
 Work: TypeAlias = Callable[[Arrow, Arrow], Any]
-"""What is done with the gold documents of a block and all replies to them. It can be pickled, and so can its outcome."""
+"""What is done with the gold documents of a block and all replies to them. It and its outcome can be pickled."""
 
 
 class Piece(Protocol):
@@ -37,6 +37,10 @@ class Parts(Protocol):
         """What the source says about the whole."""
 
     @property
+    def skipped(self) -> Mapping[str, int]:
+        """What the reader left out or mended, in words."""
+
+    @property
     def pieces(self) -> Sequence[Piece]:
         """All pieces; together they have every row once."""
 
@@ -53,6 +57,9 @@ class Parts(Protocol):
         """The same with the texts of documents, of which otherwise only length and fingerprint are read."""
 
 
+Spread: TypeAlias = Callable[[Parts, Parts, Work], Generator[Any, None, None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """How documents are divided into blocks, and where the work on each block is done.
@@ -65,7 +72,7 @@ class Engine:
 
     title: str
     says: str
-    spread: Callable[[Parts, Parts, Work], Iterator[Any]]
+    spread: Spread
     extra: str | None = None
 
 

@@ -9,6 +9,7 @@ from typing import IO, Protocol
 
 from karat.model.corpus import Corpus
 from karat.model.run import Run
+from karat.spec.engine import Parts
 
 
 class Bytes(Protocol):
@@ -73,9 +74,10 @@ class Format:
     leaves out or mends. A `loose` format recognises whatever no other does; of one that holds `either` the file does
     not say whether it is gold or answers; where `certain` holds, no other format is asked. `holds` names the fields of
     documents, labels, replies and answers that a written file keeps besides id, text, spans and entity ids; None means
-    all. `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory. A file that `holds_both`
-    has gold labels and answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but
-    reads it once.
+    all. `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory; `parts` gives gold, or
+    answers if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold
+    labels and answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it
+    once.
     """
 
     title: str
@@ -94,5 +96,6 @@ class Format:
     corpus_blocks: Callable[[Bytes], Iterator[Corpus]] | None = None
     write_blocks: Callable[[Iterable[Corpus], IO[bytes]], None] | None = None
     recognises_folder: Callable[[Sequence[str]], bool] | None = None
+    parts: Callable[[Bytes, bool], Parts] | None = None
     holds: frozenset[str] | None = None
     says: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from karat.model.columns import Floats
 from karat.model.result import Scored
@@ -29,6 +29,13 @@ class Lookup(Protocol):
         """The same for detection: the mentions of the view with a link, found by any answer at their place."""
 
 
+class Moments(NamedTuple):
+    """The mean of a measure over documents and its standard deviation, one entry per sample of documents."""
+
+    mean: Floats
+    deviation: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A number made from what a view counts, in one of four ways.
@@ -37,6 +44,8 @@ class Measure:
     macro (the mean over documents where defined), intervals and tests. `derive`: from other measures of the view.
     `ranked`: one value for each document from its ranked answers, down to a cut-off, averaged by macro. `scored`: from
     the scores of all answers and how right each is. `undefined` says when there is no value.
+    A derived measure has intervals if it says how it follows from sums: `of_means` makes it from the `Moments` of those
+    in `means`, sample by sample. What is a `share` says of what, from the statistics of the view and of detection.
     A measure `of_gold` does not look at unmatched answers; one of `spread` says how far scores lie apart. That, and
     what is `on_request`, is computed where it is asked for.
     """
@@ -47,6 +56,9 @@ class Measure:
     aggregates: tuple[str, ...]
     values: Callable[[Statistics, Empty], Floats] | None = None
     derive: Callable[[Lookup], Scored] | None = None
+    means: tuple[str, ...] = ()
+    of_means: Callable[..., Floats] | None = None
+    share: Callable[[Statistics, Statistics], tuple[Floats, Floats]] | None = None
     ranked: Callable[[Ranking, int | None], Floats] | None = None
     scored: Callable[[Floats, Floats], float | None] | None = None
     cutoff: Literal["none", "optional", "required"] = "none"

@@ -28,12 +28,14 @@ class Membership:
     """`weight` says how much an annotation with certain categories belongs to the gold standard, from 0 to 1.
 
     A mention weighs as much as its heaviest alternative and earns the weight of the one that was answered; or, if
-    `pick` is "min", as its lightest, and earns that whichever was.
+    `pick` is "min", as its lightest, and earns that whichever was. Functions `of_scheme` know the fine-grained paper's
+    categories only.
     """
 
     name: str
     weight: Callable[[Collection[str]], float]
     pick: Literal["max", "min"] = "max"
+    of_scheme: bool = True
 
 
 def membership_of(text: str) -> Membership | None:
@@ -146,7 +148,7 @@ def _from_file(path: str) -> Membership:
         _number(path, "default", content.get("default", 1.0)),
         _COMBINED[combine],
     )
-    return Membership(f"{Path(path).name}@{zlib.crc32(data):08x}", table.weight)
+    return Membership(f"{Path(path).name}@{zlib.crc32(data):08x}", table.weight, of_scheme=False)
 
 
 def _table(path: str, name: str, content: Mapping[str, object]) -> dict[str, object]:

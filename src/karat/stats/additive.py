@@ -6,7 +6,7 @@ Micro and macro scores, accuracy, means over ranked answers and the difference o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -33,26 +33,28 @@ class Additive:
     """A score that is a function `of` sums over documents.
 
     `base` has one row per document, from which `adds` makes what the document adds to the sums. Equal rows add the
-    same, so that documents with equal rows are looked at once, however many they are.
+    same, so that documents with equal rows are looked at once, however many they are. Further documents are `silent`:
+    they are drawn like all others, but add nothing.
     """
 
     base: Floats
     of: OfTotals
     adds: Rows = _as_they_are
+    silent: int = 0
 
     def __len__(self) -> int:
-        return len(self.base)
+        return len(self.base) + self.silent
 
     @cached_property
     def documents(self) -> Distinct:
         """What distinct documents add, and how many there are of each."""
         found = distinct(self.base)
-        return found._replace(rows=self.adds(found.rows))
+        return _with_silent(Distinct(self.adds(found.rows), found.times), self.silent)
 
     @cached_property
     def totals(self) -> Floats:
         """The sums over all documents."""
-        sums: Floats = self.documents.count @ self.documents.rows
+        sums: Floats = self.documents.times @ self.documents.rows
         return sums
 
     @property
@@ -62,11 +64,19 @@ class Additive:
 
     def without_one(self) -> tuple[Floats, Longs]:
         """The score without one document: for each distinct document, and how many there are of it."""
-        return self.of(self.totals - self.documents.rows), self.documents.count
+        return self.of(self.totals - self.documents.rows), self.documents.times
 
     def in_order(self, order: Longs) -> Additive:
         """The same with documents in another order, or with some of them."""
-        return Additive(self.base[order], self.of, self.adds)
+        return replace(self, base=self.base[order])
+
+
+def _with_silent(documents: Distinct, silent: int) -> Distinct:
+    """Documents, and some that add nothing."""
+    if not silent:
+        return documents
+    nothing = np.zeros((1, documents.rows.shape[1]))
+    return Distinct(np.concatenate([documents.rows, nothing]), np.append(documents.times, silent))
 
 
 def mean_of(values: Floats) -> Additive:
@@ -78,7 +88,7 @@ def mean_of(values: Floats) -> Additive:
 
 def combined(scores: Sequence[Additive], how: Callable[[Floats], Floats]) -> Additive:
     """A score made from several of the same documents; `how` gets one column for each of them."""
-    if len({len(score) for score in scores}) != 1:
+    if len({(len(score), score.silent) for score in scores}) != 1:
         sizes = " and ".join(str(len(score)) for score in scores)
         raise UsageError(f"scores of {sizes} documents cannot be put together. Take both over the same documents.")
     base_ends = np.cumsum([score.base.shape[1] for score in scores])[:-1]
@@ -92,7 +102,7 @@ def combined(scores: Sequence[Additive], how: Callable[[Floats], Floats]) -> Add
         parts = np.split(sums, ends, axis=1)
         return how(np.column_stack([score.of(part) for score, part in zip(scores, parts, strict=True)]))
 
-    return Additive(np.hstack([score.base for score in scores]), of, adds)
+    return Additive(np.hstack([score.base for score in scores]), of, adds, scores[0].silent)
 
 
 def difference(one: Additive, two: Additive) -> Additive:
@@ -110,7 +120,8 @@ def resampled(scores: Sequence[Additive], resamples: int, seed: int) -> list[Flo
         own = [place for place, score in enumerate(scores) if score.base is base]
         found = distinct(base)
         rows = [scores[place].adds(found.rows) for place in own]
-        totals = drawn_totals(found._replace(rows=np.hstack(rows)), resamples, seed)
+        every = _with_silent(Distinct(np.hstack(rows), found.times), scores[own[0]].silent)
+        totals = drawn_totals(every, resamples, seed)
         ends = np.cumsum([part.shape[1] for part in rows])[:-1]
         for place, sums in zip(own, np.split(totals, ends, axis=1), strict=True):
             values[place] = scores[place].of(sums)

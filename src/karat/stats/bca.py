@@ -46,7 +46,7 @@ def acceleration(without_one: Floats, count: Longs) -> float:
     # Without this guard, rounding errors of a constant score would have a skewness.
     if spread <= float(count.sum()) * (_NEAR * float(np.abs(values).max(initial=0.0))) ** 2:
         return 0.0
-    return float(count @ away**3) / (6 * spread**1.5)
+    return float(count @ away**3) / (6 * float(spread**1.5))
 
 
 def _bias(defined: Floats, point: float) -> float:

@@ -15,8 +15,8 @@ from karat.errors import UsageError
 from karat.model.columns import Floats, Longs
 from karat.model.statistics import ratio
 
-_CELLS: Final = 1 << 21
-"""How many counts are held at once, 8 bytes each."""
+_CELLS: Final = 1 << 17
+"""How many counts are held at once: so few that they stay in the cache."""
 
 _DRAWS: Final = 12
 """One binomial draw costs about as much as drawing this many documents one by one."""
@@ -36,17 +36,17 @@ class Distinct(NamedTuple):
     """Documents with equal rows taken together: the rows, and how many documents have each."""
 
     rows: Floats
-    count: Longs
+    times: Longs
 
     @property
     def total(self) -> int:
         """How many documents there are."""
-        return int(self.count.sum())
+        return int(self.times.sum())
 
     @property
     def many(self) -> bool:
         """Whether there are so many distinct rows that it is faster to draw documents one by one."""
-        return len(self.count) * _DRAWS >= self.total
+        return len(self.times) * _DRAWS >= self.total
 
 
 def resampled_totals(weights: Floats, resamples: int, seed: int) -> Floats:
@@ -163,7 +163,7 @@ def _drawn(rng: np.random.Generator, documents: Distinct, resamples: int) -> Lon
     Documents with equal rows are exchangeable, so their number is multinomial: with few distinct rows a resample of a
     large corpus costs next to nothing. With many, drawing documents one by one is faster.
     """
-    count, size = documents.count, documents.total
+    count, size = documents.times, documents.total
     if not documents.many:
         return rng.multinomial(size, count / size, size=resamples)
     row = np.repeat(np.arange(len(count)), count)

@@ -1,8 +1,8 @@
 """Confidence intervals of scores that are made from sums over documents.
 
-Simulated corpora decide between the methods (docs/statistics.md has the figures): both cover equally well, the percentile
-interval does not become worse where a few documents hold most mentions, and BCa divides its misses more evenly between
-both sides. So the first is the default.
+Simulated corpora decide between the methods (docs/statistics.md has the figures): both cover equally well; BCa divides
+its misses more evenly between both sides, but becomes worse where a few documents hold most mentions. So the percentile
+interval is the default.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from math import sqrt
 from statistics import NormalDist
 from typing import Final, Literal, TypeAlias
-
-import numpy as np
 
 from karat.errors import UnknownNameError
 from karat.stats.additive import Additive, resampled
@@ -26,6 +24,9 @@ METHODS: Final[tuple[Method, ...]] = ("percentile", "bca", "wilson")
 """How an interval is made; the last is not from resamples, and only for shares."""
 
 RESAMPLES: Final = 1000
+
+_ALL: Final = 1 - 1e-12
+"""A level that leaves out no resample."""
 
 
 def intervals(
@@ -43,7 +44,7 @@ def intervals(
     if method not in ("percentile", "bca"):
         raise UnknownNameError("method for intervals from resamples", method, ("percentile", "bca"))
     checked_level(level)
-    found = []
+    found: list[Interval | None] = []
     for score, values in zip(scores, resampled(scores, resamples, seed), strict=True):
         wide = widened(level, adding(score))
         if wide is None:
@@ -57,7 +58,7 @@ def intervals(
 
 def adding(score: Additive) -> int:
     """How many documents add anything to a score."""
-    return int(score.documents.count[score.documents.rows.any(axis=1)].sum())
+    return int(score.documents.times[score.documents.rows.any(axis=1)].sum())
 
 
 def widened(level: float, documents: int) -> float | None:
@@ -71,4 +72,4 @@ def widened(level: float, documents: int) -> float | None:
         return None
     end = t_quantile((1 + level) / 2, documents - 1) * sqrt(documents / (documents - 1))
     # With very few documents all resamples are inside.
-    return min(2 * NormalDist().cdf(end) - 1, float(np.nextafter(1, 0)))
+    return min(2 * NormalDist().cdf(end) - 1, _ALL)

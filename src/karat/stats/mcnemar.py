@@ -1,7 +1,7 @@
 """Two systems on the same mentions: do they differ in how many they get right?
 
-McNemar, Note on the Sampling Error of the Difference Between Correlated Proportions or Percentages, Psychometrika 12(2),
-1947; the exact test is the sign test on the mentions that one gets and the other does not.
+McNemar, Note on the Sampling Error of the Difference Between Correlated Proportions or Percentages, Psychometrika
+12(2), 1947; the exact test is the sign test on the mentions that one gets and the other does not.
 """
 
 from __future__ import annotations

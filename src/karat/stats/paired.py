@@ -12,18 +12,18 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from karat.errors import UnknownNameError, UsageError
-from karat.model.columns import Floats
-from karat.stats.additive import Additive, combined, difference, resampled
-from karat.stats.bootstrap import Distinct, distinct
+from karat.model.columns import Floats, Longs
+from karat.stats.additive import Additive, difference, resampled
+from karat.stats.bootstrap import Distinct
 
 Swap: TypeAlias = Literal["systems", "signs"]
 
 TRIALS: Final = 10_000
 
-_CELLS: Final = 1 << 20
-"""How many numbers are held at once, 8 bytes each."""
+_CELLS: Final = 1 << 17
+"""How many numbers are held at once: so few that they stay in the cache and one core multiplies them."""
 
-_BITS: Final = 16
+_BITS: Final = 32
 """One binomial draw costs about as much as this many coins."""
 
 _NEAR: Final = 1e-9
@@ -58,7 +58,7 @@ def permutation_test(
     however different the systems are in other respects.
 
     Documents that change the same are thrown together, by a binomial draw. Where the coins can fall in no more than
-    `trials` different ways, all are counted; else the p-value is (as extreme + 1) / (trials + 1), so that it is never 0.
+    `trials` different ways, all are counted; else the p-value is (as extreme + 1) / (trials + 1), never 0.
     """
     if swap not in ("systems", "signs"):
         raise UnknownNameError("way to swap", swap, ("systems", "signs"))
@@ -68,14 +68,15 @@ def permutation_test(
     observed = both.value
     if np.isnan(observed):
         return Tested(None, None, 0, exact=False)
-    game = _by_signs(both, observed) if swap == "signs" else _by_systems(one, two)
-    ways = prod(int(count) + 1 for count in game.coins.count) if len(game.coins.count) <= trials else trials + 1
+    game = _by_signs(both, observed) if swap == "signs" else _by_systems(both)
+    ways = prod(int(count) + 1 for count in game.coins.times) if len(game.coins.times) <= trials else trials + 1
     extreme = abs(observed) * (1 - _NEAR)
     if ways <= trials:
         chance = 0.0
         for heads, weight in _all_ways(game.coins):
             chance += float(weight @ ~(np.abs(game.after(heads)) < extreme))
         return Tested(observed, min(chance, 1.0), ways, exact=True)
+    game = game._replace(coins=_singly(game.coins))
     # A throw that leaves a score without value speaks for no difference.
     found = sum(int((~(np.abs(game.after(heads)) < extreme)).sum()) for heads in _thrown(game.coins, trials, seed))
     return Tested(observed, (found + 1) / (trials + 1), trials, exact=False)
@@ -129,17 +130,18 @@ class _Game(NamedTuple):
 
     def after(self, heads: Floats) -> Floats:
         """The difference for each way the coins fell: how many of each kind showed heads."""
-        moved = (heads - self.coins.count / 2) @ self.coins.rows
+        moved = heads @ self.coins.rows - self.coins.times @ self.coins.rows / 2
         return self.score.of(np.hstack([self.middle - moved, self.middle + moved]))
 
 
-def _by_systems(one: Additive, two: Additive) -> _Game:
+def _by_systems(both: Additive) -> _Game:
     """Systems change places: a document moves the sums by the difference of what both add."""
-    pairs = combined([one, two], lambda values: values[:, 0] - values[:, 1])
-    rows = pairs.documents.rows
-    half = rows.shape[1] // 2
-    middle = (pairs.totals[:half] + pairs.totals[half:]) / 2
-    return _Game(_coins(rows[:, half:] - rows[:, :half], pairs.documents), middle, pairs)
+    rows, count = both.documents
+    if rows.shape[1] % 2:
+        raise UsageError("scores made from different sums cannot change places. Compare one measure of both systems.")
+    one, two = np.hsplit(rows, 2)
+    middle = np.add(*np.hsplit(both.totals, 2)) / 2
+    return _Game(_coins(two - one, count), middle, both)
 
 
 def _by_signs(both: Additive, observed: float) -> _Game:
@@ -148,7 +150,7 @@ def _by_signs(both: Additive, observed: float) -> _Game:
     away = rows @ _slope(both)
     share = away - float(count @ away) / both.documents.total + observed / both.documents.total
     linear = Additive(np.zeros((0, 2)), lambda sums: sums[:, 1] - sums[:, 0])
-    return _Game(_coins(share[:, None], both.documents), np.zeros(1), linear)
+    return _Game(_coins(share[:, None], count), np.zeros(1), linear)
 
 
 def _slope(score: Additive) -> Floats:
@@ -159,20 +161,27 @@ def _slope(score: Additive) -> Floats:
     return np.where(np.isnan(slopes), 0.0, slopes)
 
 
-def _coins(change: Floats, documents: Distinct) -> Distinct:
+def _coins(change: Floats, count: Longs) -> Distinct:
     """Documents by what they change, whatever its sign: a coin has two sides. What changes nothing has no coin."""
-    flipped = change.copy()
-    for column in reversed(range(change.shape[1])):
-        undecided = change[:, column] != 0
-        flipped[undecided] = np.where(change[undecided, column, None] < 0, -change[undecided], change[undecided])
-    moving = flipped.any(axis=1)
-    found = distinct(np.repeat(flipped[moving], documents.count[moving], axis=0))
-    return found
+    first = np.argmax(change != 0, axis=1)
+    sign = np.sign(change[np.arange(len(change)), first])
+    moving = sign != 0
+    return _merged(change[moving] * sign[moving, None], count[moving])
+
+
+def _merged(rows: Floats, count: Longs) -> Distinct:
+    """Equal rows taken together, in a fixed order."""
+    if not len(rows):
+        return Distinct(rows, count)
+    order = np.lexsort(rows.T[::-1])
+    rows, count = rows[order], count[order]
+    first = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
+    return Distinct(rows[first], np.add.reduceat(count, first))
 
 
 def _all_ways(coins: Distinct) -> Iterator[tuple[Floats, Floats]]:
     """Every number of heads of every kind of coin, and how likely it is."""
-    sizes = (coins.count + 1).tolist()
+    sizes = (coins.times + 1).tolist()
     chances = [[comb(n - 1, k) / 2 ** (n - 1) for k in range(n)] for n in sizes]
     ways, step = prod(sizes), max(1, _CELLS // max(1, len(sizes)))
     for start in range(0, ways, step):
@@ -185,20 +194,22 @@ def _all_ways(coins: Distinct) -> Iterator[tuple[Floats, Floats]]:
         yield heads, weight
 
 
+def _singly(coins: Distinct) -> Distinct:
+    """Every coin for itself, where there are too few of each kind for a binomial draw to pay."""
+    if len(coins.times) * _BITS < coins.total:
+        return coins
+    return Distinct(np.repeat(coins.rows, coins.times, axis=0), np.ones(coins.total, np.int64))
+
+
 def _thrown(coins: Distinct, trials: int, seed: int) -> Iterator[Floats]:
     """Numbers of heads of every kind of coin, some trials at a time."""
     rng = np.random.default_rng(seed)
-    singly = len(coins.count) * _BITS >= coins.total
-    step = max(1, _CELLS // (coins.total if singly else len(coins.count)))
-    begin = np.concatenate([[0], np.cumsum(coins.count)[:-1]])
+    kinds = len(coins.times)
+    step = max(1, _CELLS // kinds)
     for start in range(0, trials, step):
         size = min(step, trials - start)
-        if not singly:
-            yield rng.binomial(coins.count, 0.5, size=(size, len(coins.count))).astype(np.float64)
-            continue
-        words = rng.integers(0, 1 << 63, size=(size, -(-coins.total // 56)), endpoint=False, dtype=np.uint64)
-        bits = np.unpackbits(words.view(np.uint8).reshape(size, -1, 8)[:, :, :7], axis=2).reshape(size, -1)
-        coin = bits[:, : coins.total]
-        yield (coin if len(begin) == coins.total else np.add.reduceat(coin, begin, axis=1, dtype=np.int64)).astype(
-            np.float64
-        )
+        if coins.total > kinds:
+            yield rng.binomial(coins.times, 0.5, size=(size, kinds)).astype(np.float64)
+        else:
+            words = rng.integers(0, 2**64, size=(size, -(-kinds // 64)), dtype=np.uint64)
+            yield np.unpackbits(words.view(np.uint8), axis=1)[:, :kinds].astype(np.float64)

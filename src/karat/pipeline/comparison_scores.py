@@ -1,0 +1,274 @@
+"""What a comparison is made from: every system on every dataset, scored in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import isclose, isnan
+
+import numpy as np
+
+from karat.errors import KaratError, UsageError
+from karat.kb.protocol import KB
+from karat.model.columns import Floats, Longs
+from karat.model.corpus import Corpus
+from karat.model.name import MeasureName, ViewName, parse_measure
+from karat.model.result import Result, Scored
+from karat.model.signature import Signature
+from karat.pipeline.entries import Entry, left_out
+from karat.pipeline.evaluate import evaluate
+from karat.pipeline.folds import View
+from karat.pipeline.grouping import LABELS_OF_CASES
+from karat.pipeline.plan import expanded, in_task
+from karat.pipeline.profiles import profile_named
+from karat.registry import get, names
+from karat.spec.empty import EMPTY
+from karat.spec.relation import Relation
+from karat.spec.task import task_named
+from karat.stats.additive import Additive
+from karat.stats.documents import same_documents
+
+MEASURE = "strong:micro.f1"
+"""What is compared unless something else is asked for."""
+
+_MAY_DIFFER = ("data", "threshold")
+"""A threshold may have been tuned for each system by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How to score: the profile and its choices, the measure, labels of cases, and the knowledge base.
+
+    Without a profile it is `karat`. Results are taken as they are, and must have been scored alike.
+    """
+
+    like: str | None = None
+    measure: str | None = None
+    choices: Mapping[str, str] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+    kb: KB | None = None
+    allow_unknown: bool = False
+
+    @property
+    def profile(self) -> str:
+        """The profile that is used."""
+        return self.like or "karat"
+
+    @property
+    def task(self) -> str:
+        """The task that is scored."""
+        return task_named(self.choices.get("task", profile_named(self.profile).choices["task"]))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Cell:
+    """A system on a dataset: its score, and how it follows from sums over documents in the order of their ids."""
+
+    entry: Entry
+    result: Result
+    score: Scored
+    additive: Additive | None
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Systems on datasets, both in the order of their names.
+
+    `cells` has for each dataset the systems that answered it. Averages are over the datasets in `common`, on which all
+    systems have a score; `left_out` says why not over the others, of which some cannot be compared at all and are not
+    among `datasets`.
+    """
+
+    measure: str
+    systems: tuple[str, ...]
+    cells: Mapping[str, Mapping[str, Cell]]
+    left_out: Mapping[str, str]
+    asked: Asked
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """All datasets that scores are shown of."""
+        return tuple(self.cells)
+
+    @cached_property
+    def common(self) -> tuple[str, ...]:
+        """The datasets that averages are taken over."""
+        return tuple(name for name in self.cells if name not in self.left_out)
+
+    @property
+    def results(self) -> list[Result]:
+        """All results."""
+        return [cell.result for row in self.cells.values() for cell in row.values()]
+
+    @cached_property
+    def signature(self) -> Signature:
+        """What all evaluations have in common; the data are all datasets."""
+        data = ",".join(next(iter(row.values())).entry.data for row in self.cells.values())
+        own = self.results[0].signature
+        said = {name: sorted({result.signature[name] for result in self.results}) for name, _ in own.parts}
+        return Signature(tuple((name, data if name == "data" else ";".join(said[name])) for name, _ in own.parts))
+
+    @property
+    def name(self) -> MeasureName:
+        """The measure, taken apart."""
+        result = self.results[0]
+        return parse_measure(result.aliases.get(self.measure, self.measure))
+
+    def values(self, dataset: str) -> Floats:
+        """The score of every system on a dataset; NaN where there is none."""
+        row = self.cells[dataset]
+        found = [row[system].score.value if system in row else None for system in self.systems]
+        return np.array([np.nan if value is None else value for value in found])
+
+    def corpus(self, dataset: str) -> Corpus | None:
+        """The gold standard of a dataset, where files had it."""
+        return next((cell.entry.corpus for cell in self.cells[dataset].values() if cell.entry.corpus), None)
+
+
+def grid(entries: Iterable[Entry], asked: Asked) -> Grid:
+    """Score every system on every dataset; files may come in any order."""
+    found: dict[str, dict[str, Entry]] = {}
+    for entry in entries:
+        row = found.setdefault(entry.dataset, {})
+        if entry.system in row:
+            raise UsageError(
+                f"{entry.system} answers {entry.dataset} twice. Give each system once for each dataset, or rename one."
+            )
+        row[entry.system] = _light(entry, row)
+    systems = tuple(sorted({system for row in found.values() for system in row}))
+    if len(systems) < 2:
+        raise UsageError(
+            f"there is {systems[0] if systems else 'nothing'} to compare, and nobody else. Give two systems."
+        )
+    differing = {name for name, row in found.items() if len({entry.data for entry in row.values()}) > 1}
+    without = left_out(found, systems, differing)
+    _check_results(found.values(), asked)
+    measure = expanded(asked.measure or _usual(found.values(), asked))[-1]
+    cells = {
+        name: _row({system: found[name][system] for system in sorted(found[name])}, measure, asked)
+        for name in sorted(found)
+        if name not in differing
+    }
+    if not cells:
+        raise UsageError(f"no dataset is the same in all files: {', '.join(sorted(differing))}. Score all on one.")
+    _check_alike([cell for row in cells.values() for cell in row.values()])
+    return Grid(measure, systems, cells, without | _undefined(cells, without), asked)
+
+
+def detection_of(view: ViewName) -> ViewName | None:
+    """The view that looks at places only, where a view looks at links at places."""
+    if view.relation not in names("relations") and not view.relation.endswith(".py"):
+        return None
+    relation = get("relations", view.relation, Relation)
+    return replace(view, relation=relation.detection) if relation.links and relation.detection is not None else None
+
+
+def _light(entry: Entry, row: Mapping[str, Entry]) -> Entry:
+    """An entry with the gold standard of one before it, where both are the same, so that it is held once."""
+    same = next((other.corpus for other in row.values() if other.corpus and other.data == entry.data), None)
+    return entry if entry.corpus is None or same is None else replace(entry, corpus=same)
+
+
+def _check_results(rows: Iterable[Mapping[str, Entry]], asked: Asked) -> None:
+    given = [entry for row in rows for entry in row.values() if entry.result is not None]
+    if given and (asked.like is not None or asked.choices or asked.by or asked.kb is not None):
+        raise UsageError(
+            f"{given[0].system} on {given[0].dataset} is a result, which is as it was scored. Leave the profile, "
+            "choices, labels and knowledge base out, or give gold and answers."
+        )
+
+
+def _usual(rows: Iterable[Mapping[str, Entry]], asked: Asked) -> str:
+    """The measure of a profile that is compared unless another is asked for."""
+    result = next((entry.result for row in rows for entry in row.values() if entry.result is not None), None)
+    shown = profile_named(asked.profile).measures if result is None else result.shown
+    if result is None and asked.choices.get("task", "") or MEASURE in shown:
+        return MEASURE
+    return next((name for name in shown if ":micro.f1" in name), shown[0] if shown else MEASURE)
+
+
+def _row(row: Mapping[str, Entry], measure: str, asked: Asked) -> dict[str, Cell]:
+    """All systems on one dataset."""
+    return cells_of(
+        row, {system: entry.result or _scored(entry, measure, asked) for system, entry in row.items()}, measure
+    )
+
+
+def cells_of(row: Mapping[str, Entry], results: Mapping[str, Result], measure: str) -> dict[str, Cell]:
+    """The scores of systems on one dataset, which must have the same documents in all results."""
+    orders = same_documents(list(results.values()))
+    return {
+        system: Cell(row[system], result, result.score(measure), _additive(result, measure, order))
+        for (system, result), order in zip(results.items(), orders, strict=True)
+    }
+
+
+def _scored(entry: Entry, measure: str, asked: Asked) -> Result:
+    assert entry.corpus is not None
+    assert entry.run is not None
+    below = detection_of(in_task(measure, asked.task).view)
+    return evaluate(
+        entry.corpus,
+        entry.run,
+        like=asked.profile,
+        choices=asked.choices,
+        measures=[measure],
+        also=[] if below is None else [f"{below}:micro.f1"],
+        by=[label for label in asked.by if label in LABELS_OF_CASES],
+        kb=asked.kb,
+        allow_unknown=asked.allow_unknown,
+    )
+
+
+def _additive(result: Result, measure: str, order: Longs) -> Additive | None:
+    """How a score follows from sums over documents; None where it does not, or the result does not say enough.
+
+    A result has no more than the sums. Whether they were read in the right way shows in the score.
+    """
+    name = parse_measure(result.aliases.get(measure, measure))
+    known = result.views.get(str(name.view))
+    if name.group is not None or known is None:
+        return None
+    below = detection_of(name.view)
+    found = None if below is None else result.views.get(str(below))
+    gold_only = known.gold > 0 if result.signature["macro"] == "gold-documents" else None
+    value = result.score(measure).value
+    for per_item in (False, True):
+        empty, part = EMPTY[result.signature["empty"]], bool(name.view.filters)
+        view = View(known, empty, part, found=found, per_item=per_item, macro=gold_only)
+        try:
+            made = view.additive(name.short)
+        except (AssertionError, KaratError):  # a measure of something else than sums
+            return None
+        if made is not None and _equal(made.value, value):
+            return made.in_order(order)
+    return None
+
+
+def _equal(one: float, two: float | None) -> bool:
+    return isnan(one) if two is None else isclose(one, two, abs_tol=1e-9)
+
+
+def _check_alike(cells: list[Cell]) -> None:
+    """Refuse scores that were made under different conventions."""
+    first = cells[0]
+    for cell in cells[1:]:
+        one, two = first.result.signature.as_dict(), cell.result.signature.as_dict()
+        differ = [name for name in {**one, **two} if name not in _MAY_DIFFER and one.get(name) != two.get(name)]
+        if differ:
+            name = differ[0]
+            raise UsageError(
+                f"{first.entry.system} on {first.entry.dataset} and {cell.entry.system} on {cell.entry.dataset} were "
+                f"scored differently: {name} is {one.get(name)} and {two.get(name)}. Score both in one way."
+            )
+
+
+def _undefined(cells: Mapping[str, Mapping[str, Cell]], without: Mapping[str, str]) -> dict[str, str]:
+    """Datasets on which some system has no score."""
+    found = {}
+    for name, row in cells.items():
+        lacking = [f"{system}: {cell.score.reason}" for system, cell in row.items() if cell.score.value is None]
+        if lacking and name not in without:
+            found[name] = f"no score ({'; '.join(lacking)})"
+    return found

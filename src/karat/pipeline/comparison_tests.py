@@ -1,0 +1,425 @@
+"""Which differences between systems are more than chance, dataset by dataset and on average."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from itertools import combinations
+from math import ceil
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+
+from karat.errors import UnknownNameError, UsageError
+from karat.model.columns import Bools, Floats
+from karat.pipeline.comparison_scores import Cell, Grid
+from karat.stats.additive import Additive, resampled
+from karat.stats.benjamini_hochberg import benjamini_hochberg
+from karat.stats.bootstrap import interval
+from karat.stats.contrast import Measure
+from karat.stats.holm import holm
+from karat.stats.intervals import widened
+from karat.stats.paired import effect_size, permutation_test
+from karat.stats.pairwise import mean_swap_tests
+from karat.stats.power import detectable
+
+Swap: TypeAlias = Literal["systems", "signs"]
+
+CORRECTIONS: Final = {"holm": holm, "bh": benjamini_hochberg}
+"""How p-values are made larger for how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What decides whether two systems differ: `level` is that of tests, and one minus it that of intervals.
+
+    `swap` is what changes in a document whose coin shows heads, see `karat.stats.paired.permutation_test`.
+    """
+
+    level: float = 0.05
+    correction: str = "holm"
+    resamples: int = 1000
+    permutations: int = 10_000
+    power: float = 0.8
+    swap: Swap = "systems"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise UsageError(f"level is {self.level}. Give a share between 0 and 1, such as 0.05.")
+        if self.resamples < 2 or self.permutations < 1:
+            raise UsageError("resamples and permutations are numbers of draws. Give at least 2 and 1.")
+        if self.correction not in CORRECTIONS:
+            raise UnknownNameError("correction", self.correction, CORRECTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its interval; None where there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A system on a dataset.
+
+    `rank` is one more than how many systems are significantly better: systems that cannot be told apart share one.
+    `alone` says that the system differs significantly from all others. `seconds` is what it took.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    rank: int | None
+    alone: bool
+    seconds: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two systems on a dataset: the score of the first less that of the second.
+
+    `p` is of the permutation test, `corrected` for all pairs on all datasets. `effect` is Cohen's d_z. `detectable` is
+    the true difference that a single test at this level would find with a chance of `Rule.power`.
+    """
+
+    one: str
+    two: str
+    difference: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    corrected: float | None = None
+    effect: float | None = None
+    detectable: float | None = None
+    exact: bool = False
+    reason: str | None = None
+
+    def better(self, level: float) -> str | None:
+        """Which of the two is significantly better."""
+        if self.corrected is None or self.difference is None or self.corrected > level:
+            return None
+        return self.one if self.difference > 0 else self.two
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The smallest, the middle and the largest of several numbers."""
+
+    smallest: float
+    median: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """All systems on one dataset. `detectable` are the differences that it would find, over its pairs of systems.
+
+    `mentions` are those that count, on average over the systems where profiles count them differently.
+    """
+
+    name: str
+    data: str
+    documents: int
+    mentions: float | None
+    averaged: bool
+    scores: Mapping[str, Score]
+    pairs: tuple[Pair, ...]
+    detectable: Spread | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A system over the datasets that are averaged: each counts alike, or as much as it has mentions."""
+
+    unweighted: Estimate
+    weighted: Estimate
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeanPair:
+    """Two systems over the datasets that are averaged, each of which counts alike.
+
+    `corrected` is for all pairs. On so many of the datasets that both answered the first is significantly `better`, or
+    `worse`, or they are `open`.
+    """
+
+    one: str
+    two: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    corrected: float | None
+    better: int
+    worse: int
+    open: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Samples:
+    """Scores in samples of documents, the same ones for all systems: resamples × systems, NaN where there are none.
+
+    `adding` says for each system which documents add to its score.
+    """
+
+    values: Floats
+    adding: Bools
+
+    def estimate(self, value: float, sampled: Floats, systems: Sequence[int], level: float) -> Estimate:
+        """A value made from the scores of some systems, and the interval from what it is in the samples."""
+        return estimate(value, sampled, int(self.adding[:, list(systems)].any(axis=1).sum()), level)
+
+
+def estimate(value: float, sampled: Floats, documents: int, level: float) -> Estimate:
+    """A value and its interval; see `karat.stats.intervals`."""
+    if np.isnan(value):
+        return Estimate(None)
+    wide = widened(1 - level, documents)
+    between = None if wide is None else interval(sampled, wide)
+    return Estimate(float(value), *(between or (None, None)))
+
+
+def seed_of(dataset: str, rule: Rule) -> int:
+    """Where random numbers start for a dataset, whatever others are compared with it."""
+    return int(np.random.SeedSequence((rule.seed, zlib.crc32(dataset.encode()))).generate_state(1)[0])
+
+
+def samples(grid: Grid, dataset: str, rule: Rule) -> Samples:
+    """Draw documents of a dataset anew, and score all systems on them."""
+    row = grid.cells[dataset]
+    own = {system: cell.additive for system, cell in row.items() if cell.additive is not None}
+    size = len(next(iter(row.values())).result.ids)
+    values = np.full((rule.resamples, len(grid.systems)), np.nan)
+    adding = np.zeros((size, len(grid.systems)), np.bool_)
+    if not own or not size:
+        return Samples(values, adding)
+    base = np.hstack([score.base for score in own.values()])
+    ends = np.cumsum([0, *(score.base.shape[1] for score in own.values())]).tolist()
+    side_by_side = [
+        Additive(base, score.of, _part(score, low, high))
+        for score, low, high in zip(own.values(), ends[:-1], ends[1:], strict=True)
+    ]
+    drawn = resampled(side_by_side, rule.resamples, seed_of(dataset, rule))
+    for (system, score), found in zip(own.items(), drawn, strict=True):
+        place = grid.systems.index(system)
+        values[:, place], adding[:, place] = found, score.adds(score.base).any(axis=1)
+    return Samples(values, adding)
+
+
+def _part(score: Additive, low: int, high: int) -> Measure:
+    return lambda rows: score.adds(rows[:, low:high])
+
+
+def compared(grid: Grid, drawn: Mapping[str, Samples], rule: Rule) -> tuple[Dataset, ...]:
+    """All systems on all datasets; all tests are corrected together."""
+    pairs = [_pair(grid, name, places, drawn[name], rule) for name in grid.datasets for places in _places(grid, name)]
+    p = np.array([np.nan if pair.p is None else pair.p for pair in pairs])
+    fixed = iter(
+        replace(pair, corrected=None if np.isnan(value) else value)
+        for pair, value in zip(pairs, CORRECTIONS[rule.correction](p).tolist(), strict=True)
+    )
+    return tuple(
+        _dataset(grid, name, tuple(next(fixed) for _ in _places(grid, name)), drawn[name], rule)
+        for name in grid.datasets
+    )
+
+
+def _places(grid: Grid, dataset: str) -> list[tuple[int, int]]:
+    """The pairs of systems that answered a dataset."""
+    return list(combinations([grid.systems.index(system) for system in grid.cells[dataset]], 2))
+
+
+def _pair(grid: Grid, dataset: str, places: tuple[int, int], drawn: Samples, rule: Rule) -> Pair:
+    names = [grid.systems[place] for place in places]
+    one, two = (grid.cells[dataset][name] for name in names)
+    first, second = grid.values(dataset)[list(places)].tolist()
+    if np.isnan(first - second):
+        return Pair(*names, None, reason="one of the two has no score")
+    if one.additive is None or two.additive is None:
+        return Pair(*names, first - second, reason="the score does not add up over documents")
+    tested = permutation_test(
+        one.additive, two.additive, swap=rule.swap, trials=rule.permutations, seed=seed_of(dataset, rule)
+    )
+    sampled = drawn.values[:, places[0]] - drawn.values[:, places[1]]
+    found = drawn.estimate(first - second, sampled, places, rule.level)
+    defined = sampled[~np.isnan(sampled)]
+    error = float(defined.std(ddof=1)) if len(defined) > 1 else None
+    return Pair(
+        *names,
+        *astuple(found),
+        p=tested.p,
+        effect=effect_size(one.additive, two.additive),
+        detectable=None if not error else detectable(error, level=1 - rule.level, power=rule.power),
+        exact=tested.exact,
+    )
+
+
+def _dataset(grid: Grid, name: str, pairs: tuple[Pair, ...], drawn: Samples, rule: Rule) -> Dataset:
+    row = grid.cells[name]
+    found = sorted(pair.detectable for pair in pairs if pair.detectable is not None)
+    return Dataset(
+        name=name,
+        data=next(iter(row.values())).entry.data,
+        documents=len(next(iter(row.values())).result.ids),
+        mentions=mentions_of(grid, name),
+        averaged=name in grid.common,
+        scores={system: _score(grid, system, cell, pairs, drawn, rule) for system, cell in row.items()},
+        pairs=pairs,
+        detectable=Spread(found[0], float(np.median(found)), found[-1]) if found else None,
+    )
+
+
+def _score(grid: Grid, system: str, cell: Cell, pairs: Sequence[Pair], drawn: Samples, rule: Rule) -> Score:
+    place = grid.systems.index(system)
+    if cell.score.value is None:
+        return Score(None, None, None, None, alone=False, seconds=cell.entry.seconds, reason=cell.score.reason)
+    found = Estimate(cell.score.value)
+    if cell.additive is not None:
+        found = drawn.estimate(cell.score.value, drawn.values[:, place], [place], rule.level)
+    own = [pair for pair in pairs if system in (pair.one, pair.two)]
+    who = [pair.better(rule.level) for pair in own]
+    tested = any(pair.p is not None for pair in own)
+    return Score(
+        *astuple(found),
+        rank=1 + sum(better not in (None, system) for better in who) if tested else None,
+        alone=tested and None not in who,
+        seconds=cell.entry.seconds,
+        reason=None if tested else "no pair could be tested",
+    )
+
+
+def mentions_of(grid: Grid, dataset: str) -> float | None:
+    """How many mentions the measure is about, on average over the systems; None where nobody counts any."""
+    view = str(grid.name.view)
+    known = [{**cell.result.views, **cell.result.totals}.get(view) for cell in grid.cells[dataset].values()]
+    counts = [float(statistics.gold.sum()) for statistics in known if statistics is not None]
+    return sum(counts) / len(counts) if counts else None
+
+
+def means(grid: Grid, drawn: Mapping[str, Samples], rule: Rule) -> dict[str, Mean]:
+    """Averages over the common datasets."""
+    if not grid.common:
+        return {system: Mean(Estimate(None), Estimate(None), "no dataset has scores of all") for system in grid.systems}
+    weights = [mentions_of(grid, name) for name in grid.common]
+    found = [
+        _weighted(grid, drawn, rule, np.ones(len(weights))),
+        _weighted(grid, drawn, rule, np.array([np.nan if weight is None else weight for weight in weights])),
+    ]
+    lacking = None if found[1][0].value is not None else "there are no mentions to weigh by"
+    return {
+        system: Mean(unweighted, weighted, lacking)
+        for system, unweighted, weighted in zip(grid.systems, *found, strict=True)
+    }
+
+
+def _weighted(grid: Grid, drawn: Mapping[str, Samples], rule: Rule, weights: Floats) -> list[Estimate]:
+    if np.isnan(weights).any() or not weights.sum():
+        return [Estimate(None)] * len(grid.systems)
+    share = weights / weights.sum()
+    values = np.stack([grid.values(name) for name in grid.common])
+    sampled = np.stack([drawn[name].values for name in grid.common])
+    adding = np.sum([drawn[name].adding.sum(axis=0) for name in grid.common], axis=0)
+    return [
+        estimate(float(share @ values[:, place]), share @ sampled[:, :, place], int(adding[place]), rule.level)
+        for place in range(len(grid.systems))
+    ]
+
+
+def mean_pairs(
+    grid: Grid, drawn: Mapping[str, Samples], datasets: Sequence[Dataset], rule: Rule
+) -> tuple[MeanPair, ...]:
+    """All pairs of systems over the common datasets."""
+    places = list(combinations(range(len(grid.systems)), 2))
+    p = _mean_p(grid, datasets, places, rule)
+    corrected = CORRECTIONS[rule.correction](p)
+    found = zip(places, p.tolist(), corrected.tolist(), strict=True)
+    return tuple(_mean_pair(grid, drawn, datasets, pair, rule, *map(_number, both)) for pair, *both in found)
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _mean_pair(
+    grid: Grid,
+    drawn: Mapping[str, Samples],
+    datasets: Sequence[Dataset],
+    places: tuple[int, int],
+    rule: Rule,
+    p: float | None,
+    corrected: float | None,
+) -> MeanPair:
+    names = [grid.systems[place] for place in places]
+    both = [pair for dataset in datasets for pair in dataset.pairs if [pair.one, pair.two] == names]
+    who = [pair.better(rule.level) for pair in both]
+    won = who.count(names[0]), who.count(names[1]), who.count(None)
+    if not grid.common:
+        return MeanPair(*names, None, None, None, None, None, *won)
+    one, two = places
+    value = float(np.mean([np.subtract(*grid.values(name)[[one, two]]) for name in grid.common]))
+    sampled = np.mean([drawn[name].values[:, one] - drawn[name].values[:, two] for name in grid.common], axis=0)
+    adding = sum(int(drawn[name].adding[:, places].any(axis=1).sum()) for name in grid.common)
+    return MeanPair(*names, *astuple(estimate(value, sampled, adding, rule.level)), p, corrected, *won)
+
+
+def _mean_p(grid: Grid, datasets: Sequence[Dataset], places: Sequence[tuple[int, int]], rule: Rule) -> Floats:
+    """The p-values of the differences of means: coins are thrown for the documents of all datasets."""
+    none = np.full(len(places), np.nan)
+    if len(grid.common) == 1:  # these are the tests of this dataset
+        pairs = next(dataset.pairs for dataset in datasets if dataset.name == grid.common[0])
+        return np.array([np.nan if pair.p is None else pair.p for pair in pairs])
+    own = [[grid.cells[name][system].additive for name in grid.common] for system in grid.systems]
+    scores = [[score for score in side if score is not None] for side in own]
+    if not grid.common or min(map(len, scores)) < len(grid.common):
+        return none
+    if rule.swap == "signs":
+        means = [_stacked(side) for side in scores]
+        throws, seed = rule.permutations, rule.seed
+        p = [permutation_test(means[i], means[j], swap="signs", trials=throws, seed=seed).p for i, j in places]
+        return np.array([np.nan if value is None else value for value in p])
+    strata = [np.stack([score.adds(score.base) for score in row], axis=1) for row in zip(*scores, strict=True)]
+    return mean_swap_tests(strata, _measure(scores[0][0]), trials=rule.permutations, seed=rule.seed)
+
+
+def _stacked(scores: Sequence[Additive]) -> Additive:
+    """The mean of scores on several datasets, as one of the documents of all."""
+    rows = [score.adds(score.base) for score in scores]
+    wide = rows[0].shape[1]
+    base = np.zeros((sum(map(len, rows)), wide * len(rows)))
+    first = 0
+    for place, own in enumerate(rows):
+        base[first : first + len(own), place * wide : (place + 1) * wide] = own
+        first += len(own)
+
+    def mean(sums: Floats) -> Floats:
+        parts = np.split(sums, len(scores), axis=1)
+        found: Floats = np.mean([score.of(part) for score, part in zip(scores, parts, strict=True)], axis=0)
+        return found
+
+    return Additive(base, mean)
+
+
+def _measure(score: Additive) -> Measure:
+    """The measure of an additive score for totals of any shape."""
+
+    def measure(totals: Floats) -> Floats:
+        flat = np.ascontiguousarray(totals).reshape(-1, totals.shape[-1])
+        return score.of(flat).reshape(totals.shape[:-1])
+
+    return measure
+
+
+def too_few_throws(datasets: Sequence[Dataset], rule: Rule) -> list[str]:
+    """Whether a p-value can be small enough to survive the correction at all."""
+    tests = sum(pair.p is not None and not pair.exact for dataset in datasets for pair in dataset.pairs)
+    if rule.correction != "holm" or tests <= rule.level * (rule.permutations + 1):
+        return []
+    need = ceil(tests / rule.level)
+    return [f"{tests} tests with {rule.permutations} permutations may find nothing at level {rule.level:g}: use {need}"]

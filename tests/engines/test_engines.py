@@ -1,0 +1,254 @@
+"""Every engine finds what scoring in memory finds, to the last digit, whatever the parts and their order."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import karat
+import karat.engines.local
+from karat import Answer, Corpus, Document, Label, Reply, Run
+from karat.errors import InputError, KaratError, UnknownNameError, UsageError
+from karat.model.scatter import gathered, scattered, size_for
+from karat.pipeline.blocks import Job, counted_block
+from karat.registry import get, names
+from karat.spec.engine import ROW, Engine
+from tests.engines.conftest import needs, quick_engines
+from tests.engines.parts import both, loaded, told, write_parts
+
+HOW = [
+    {"like": "karat"},
+    {"like": "gerbil", "prefixes": "Q"},
+    {"like": "bat"},
+    {"like": "elevant"},
+    {"like": "finegrained"},
+    {"like": "hipe"},
+    {"like": "karat", "resamples": 20},
+    {"like": "karat", "by": ["doc", "nil", "types", "mention-type"]},
+    {"like": "elevant", "by": ["category"]},
+    {"like": "finegrained", "by": ["types"]},
+    {"threshold": "oracle", "measures": ["strong:micro.f1", "strong[nil]:micro.f1", "weak:macro.f1"]},
+    {"threshold": "0.5"},
+    {"measures": ["entity:macro.map", "strong:ece", "strong[types=PER]:micro.f1", "weak[doc=tweet-09]:micro.p"]},
+    {"like": "neleval", "measures": ["sets::span+kbid", "overlap-sumsum::span"]},
+    {"drop": "score<0.3,lowercase"},
+]
+"""Profiles and options: several passes, texts, thresholds, labels, collected statistics."""
+
+
+def _name(how):
+    return " ".join(f"{key}={','.join(value) if isinstance(value, list) else value}" for key, value in how.items())
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo corpus in parts, of which one is empty, and answers in another order; one document has none."""
+    folder = tmp_path_factory.mktemp("demo")
+    corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
+    write_parts(corpus, folder / "gold", 4, empty=True)
+    write_parts(run, folder / "answers", 3, order=np.random.default_rng(5).permutation(len(run)))
+    return folder
+
+
+@quick_engines
+@pytest.mark.parametrize("how", HOW, ids=_name)
+def test_finds_what_memory_finds(demo, engine, how, small_blocks):
+    needs(engine)
+    assert told(karat.evaluate(*both(demo), engine=engine, **how)) == told(karat.evaluate(*loaded(demo), **how))
+
+
+@quick_engines
+def test_neither_parts_nor_order_matter(tmp_path, engine, small_blocks):
+    needs(engine)
+    corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
+    expected = karat.evaluate(corpus, run)
+    for seed, parts in ((1, 1), (2, 7), (3, 60)):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        rng = np.random.default_rng(seed)
+        write_parts(corpus, folder / "gold", parts, order=rng.permutation(len(corpus)))
+        write_parts(run, folder / "answers", 61 - parts, order=rng.permutation(len(run)))
+        found = karat.evaluate(*both(folder), engine=engine)
+        assert found.scores == expected.scores
+        assert (found.run_digest, found.skipped, found.notes) == (expected.run_digest, expected.skipped, expected.notes)
+        assert str(found.signature) == str(expected.signature)
+
+
+def test_answers_in_quite_another_order_are_divided_on_disk(demo, monkeypatch, small_blocks):
+    expected = told(karat.evaluate(*loaded(demo)))
+    met = []
+    divided = karat.engines.local._by_buckets
+    monkeypatch.setattr(karat.engines.local, "_by_buckets", lambda *sides: met.append(1) or divided(*sides))
+    assert told(karat.evaluate(*both(demo))) == expected
+    assert not met
+    monkeypatch.setattr(karat.engines.local, "_WAITING", 0)
+    assert told(karat.evaluate(*both(demo))) == expected
+    assert met
+
+
+@quick_engines
+def test_data_in_memory_is_divided_too(engine, small_blocks):
+    needs(engine)
+    corpus, run = karat.load("demo"), karat.load_run("demo/prior")
+    assert told(karat.evaluate(corpus, run, engine=engine)) == told(karat.evaluate(corpus, run))
+
+
+def _strangers():
+    """A run that answers documents that nobody asked about, one that nobody answered, and none at all in between."""
+    texts = {f"d{number}": "Ada met Bob in Rome." for number in range(9)}
+    corpus = Corpus.of([Document(id, text, (Label(0, 3, "Q1"), Label(15, 19, None))) for id, text in texts.items()])
+    replies = [Reply(id, (Answer(0, 3, "Q1"), Answer(8, 11, "Q2"))) for id in list(texts)[2:]]
+    return corpus, Run.of([Reply("x", (Answer(0, 90, "Q1"),)), *replies, Reply("y")])
+
+
+@quick_engines
+def test_documents_that_nobody_asked_about(tmp_path, engine, small_blocks):
+    needs(engine)
+    corpus, run = _strangers()
+    write_parts(corpus, tmp_path / "gold", 3)
+    write_parts(run, tmp_path / "answers", 2)
+    with pytest.raises(InputError) as here:
+        karat.evaluate(*loaded(tmp_path))
+    with pytest.raises(InputError) as there:
+        karat.evaluate(*both(tmp_path), engine=engine)
+    assert str(there.value) == str(here.value)
+    assert there.value.where.endswith("part-000.parquet: row 1")
+    found = karat.evaluate(*both(tmp_path), engine=engine, allow_unknown=True)
+    assert told(found) == told(karat.evaluate(*loaded(tmp_path), allow_unknown=True))
+    assert (found.skipped["unknown documents"], found.skipped["unanswered documents"]) == (2, 2)
+
+
+@quick_engines
+@pytest.mark.parametrize("side", ["gold", "answers"])
+def test_an_id_given_twice_is_refused(tmp_path, engine, side, small_blocks):
+    needs(engine)
+    corpus, run = _strangers()
+    again = {"gold": len(corpus), "answers": len(run)}
+    for name, data in (("gold", corpus), ("answers", run)):
+        order = [*range(again[name]), 3] if name == side else None
+        write_parts(data, tmp_path / name, 4, order=order)
+    with pytest.raises(InputError, match="a second time") as problem:
+        karat.evaluate(*both(tmp_path), engine=engine, allow_unknown=True)
+    assert problem.value.where.startswith(str(tmp_path / side / "part-003.parquet: row "))
+
+
+@quick_engines
+def test_a_span_outside_its_text_is_placed(tmp_path, engine, small_blocks):
+    needs(engine)
+    corpus, run = _strangers()
+    write_parts(corpus, tmp_path / "gold", 1)
+    wrong = Run.of([*list(run)[1:-1], Reply("d0", (Answer(15, 99, "Q1"),))])
+    write_parts(wrong, tmp_path / "answers", 4)
+    with pytest.raises(InputError) as problem:
+        karat.evaluate(*both(tmp_path), engine=engine)
+    assert problem.value.where == f"{tmp_path / 'answers' / 'part-003.parquet'}: row 2"
+
+
+def test_parts_may_differ_in_the_fields_they_use(tmp_path, small_blocks):
+    documents = [Document(f"d{n}", "Ada met Bob.", (Label(0, 3, f"Q{n}"),)) for n in range(4)]
+    typed = [Document(f"t{n}", "Ada met Bob.", (Label(0, 3, f"Q{n}", types=("PER",)),), tags=()) for n in range(4)]
+    for name, part in (("a", documents), ("b", typed)):
+        (tmp_path / "gold").mkdir(exist_ok=True)
+        karat.save(Corpus.of(part, name="both"), tmp_path / "gold" / f"{name}.parquet")
+    replies = [Reply(document.id, (Answer(0, 3, "Q1"),)) for document in [*typed, *documents]]
+    write_parts(Run.of(replies), tmp_path / "answers", 2)
+    how = {"by": ["types"], "measures": ["strong:micro.f1", "strong[types=PER]:micro.f1"]}
+    found = karat.evaluate(*both(tmp_path), **how)
+    assert told(found) == told(karat.evaluate(*loaded(tmp_path), **how))
+    assert (found.corpus, found["strong[types=PER]:micro.f1"]) == (
+        "both",
+        2 / 12,
+    )  # one of four found, by eight answers that all borrow the type
+
+
+def test_tags_of_one_document_decide_for_all(tmp_path, small_blocks):
+    tagged = Document("last", "Ada.", (Label(0, 3, "Q1"),), tags=(karat.Tag("Q2"),))
+    documents = [*(Document(f"d{n}", "Ada.", (Label(0, 3, "Q1"),)) for n in range(9)), tagged]
+    replies = [*(Reply(f"d{n}", (Answer(0, 3, "Q1"),)) for n in range(9)), Reply("last", tags=(karat.Tag("Q2"),))]
+    write_parts(Corpus.of(documents), tmp_path / "gold", 3)
+    write_parts(Run.of(replies), tmp_path / "answers", 3)
+    found = karat.evaluate(*both(tmp_path), task="c2kb")
+    assert told(found) == told(karat.evaluate(*loaded(tmp_path), task="c2kb"))
+    assert found.counts("entity").matched_gold == 1
+
+
+def test_a_folder_is_one_corpus(demo):
+    corpus, folder = karat.load("demo"), karat.load(demo / "gold")
+    assert (folder.name, folder.digest, folder.about, len(folder)) == (corpus.name, corpus.digest, corpus.about, 50)
+    assert karat.load(demo / "gold", text=False).digest == corpus.digest
+    assert karat.load_run(demo / "answers").digest == karat.load_run("demo/noisy").digest
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "words"),
+    [
+        ({"like": "neleval", "measures": ["b-cubed:micro.f1"]}, UsageError, "clusters, which reach across documents"),
+        ({"drop": "type:PER"}, UsageError, "looks at all gold labels"),
+        ({"resamples": 10, "over": "cases"}, UsageError, "Take intervals over documents"),
+        ({"measures": ["strong[entity=Q1]:micro.f1"]}, UsageError, "no part of the data for an entity"),
+        ({"measures": ["strong[types=Nothing]:micro.f1"]}, UnknownNameError, "unknown value of types"),
+        ({"by": ["colour"]}, UnknownNameError, "unknown label to group by"),
+        ({"task": "rt2kb"}, UsageError, "mentions without types"),
+        ({"engine": "abacus"}, UnknownNameError, "Known: duckdb, local, spark"),
+    ],
+    ids=lambda value: _name(value) if isinstance(value, dict) else None,
+)
+def test_what_cannot_be_divided_is_refused(demo, how, error, words):
+    with pytest.raises(error, match=words):
+        karat.evaluate(*both(demo), **how)
+
+
+def test_there_are_no_verdicts(demo):
+    with pytest.raises(KaratError, match="keeps no verdicts"):
+        _ = karat.evaluate(*both(demo)).verdicts
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_a_missing_package_is_named(demo, engine, monkeypatch):
+    for name in ("duckdb", "pyspark.errors", "pyspark.sql", "py4j.protocol"):
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+    with pytest.raises(UsageError, match=rf"pip install 'karat\[{engine}\]'"):
+        karat.evaluate(*both(demo), engine=engine)
+
+
+@pytest.mark.parametrize("name", names("engines"))
+def test_engines_are_described(name):
+    engine = get("engines", name, Engine)
+    assert engine.title
+    assert engine.says.endswith(".")
+    assert engine.extra in (None, name)
+
+
+def test_a_block_travels_and_counts_the_same_elsewhere():
+    corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
+    columns = tuple(corpus.table.column_names), tuple(run.table.column_names)
+    job = Job("elevant", {}, (), (), ("category", "types"), None, (corpus.name, run.name), columns)
+    tables = [data.table.append_column(ROW, pa.array(np.arange(len(data)))) for data in (corpus, run)]
+    work = partial(counted_block, job=job)
+    here, there = work(*tables), pickle.loads(pickle.dumps(work))(*pickle.loads(pickle.dumps(tables)))
+    there = pickle.loads(pickle.dumps(there))
+    assert here.skipped == there.skipped
+    assert here.noticed == there.noticed
+    for name, counted in here.views.items():
+        assert np.array_equal(counted.weights, there.views[name].weights)
+
+
+def test_rows_of_one_id_meet_in_one_bucket():
+    ids = [f"d{n}" for n in range(200)]
+    gold, answers = pa.table({"id": ids, "n": range(200)}), pa.table({"id": ids[::-1]})
+    found = [*scattered(gold, 7, gold=True), *scattered(answers, 7, gold=False)]
+    blocks = list(gathered(sorted(found, key=lambda batch: batch.column("bucket")[0].as_py())))
+    assert len(blocks) == 7
+    assert all(set(one.column("id").to_pylist()) == set(two.column("id").to_pylist()) for one, two in blocks)
+    assert sorted(n for one, _ in blocks for n in one.column("n").to_pylist()) == list(range(200))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 10_000, 10_001, 10**6, 10**9])
+def test_buckets_are_small_and_blobs_are_not(rows):
+    size = size_for(rows)
+    assert size.buckets * size.rows >= rows
+    assert size.buckets == 1 or size.rows / size.buckets >= 63 * size.rows / (size.rows + 1) * (rows >= 10**6)

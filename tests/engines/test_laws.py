@@ -1,0 +1,88 @@
+"""Laws that hold for any corpus: how documents are divided changes nothing."""
+
+from __future__ import annotations
+
+from functools import partial
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+import karat
+from karat import Corpus, KaratError, Run
+from karat.pipeline.parts import in_parts
+from karat.spec.engine import ROW, Engine
+from tests.engines.parts import told
+from tests.strategies import pairs, rich_documents, rich_replies
+
+HOW = st.sampled_from(
+    [
+        {"like": "karat"},
+        {"like": "karat", "by": ["nil", "types", "kind", "doc"]},
+        {"like": "gerbil", "prefixes": "Q"},
+        {"like": "bat"},
+        {"like": "elevant", "by": ["category"]},
+        {"like": "finegrained", "by": ["difficulty"]},
+        {"like": "hipe"},
+        {"task": "c2kb"},
+        {"task": "re"},
+        {"threshold": "oracle"},
+        {"measures": ["entity:macro.ndcg", "strong:brier", "weak[optional=true]:micro.f1"]},
+        {"like": "neleval", "measures": ["sets::span+kbid", "overlap-maxmax::span+type"]},
+    ]
+)
+
+
+def _dealer(places):
+    """An engine that deals documents out among blocks as it is told."""
+
+    def spread(gold, answers, work):
+        tables = [
+            pa.concat_tables([table for piece in parts.pieces for table in piece.tables(2)])
+            for parts in (gold, answers)
+        ]
+        ids = [table.column("id").to_pylist() for table in tables]
+        block = {id: places[n % len(places)] for n, id in enumerate(dict.fromkeys([*ids[0], *ids[1]]))}
+        for number in sorted(set(block.values())):
+            kept = [
+                table.filter(pa.array([block[id] == number for id in own]))
+                for table, own in zip(tables, ids, strict=True)
+            ]
+            yield work(*(table if table.num_rows else pa.table({}) for table in kept))
+
+    return Engine("Dealer", "Deals.", spread)
+
+
+def _outcome(call):
+    try:
+        return told(call())
+    except KaratError as problem:
+        return type(problem)
+
+
+PLACES = st.lists(st.integers(0, 3), min_size=1, max_size=4)
+
+
+def _check(corpus, run, how, places):
+    expected = _outcome(partial(karat.evaluate, corpus, run, allow_unknown=True, **how))
+    divided = partial(karat.evaluate, in_parts(corpus), in_parts(run), allow_unknown=True, **how)
+    with mock.patch("karat.pipeline.partitioned.get", return_value=_dealer(places)):
+        assert _outcome(divided) == expected
+
+
+@given(pairs(families=True), HOW, PLACES)
+def test_any_blocks(data, how, places):
+    _check(*data, how, places)
+
+
+@given(rich_documents(), rich_replies(), HOW, PLACES)
+def test_all_fields(documents, replies, how, places):
+    _check(Corpus.of(documents), Run.of(replies), how, places)
+
+
+def test_the_rows_of_pieces_are_numbered():
+    corpus = karat.load("demo")
+    rows = [table.column(ROW).to_numpy() for piece in in_parts(corpus).pieces for table in piece.tables(7)]
+    assert np.array_equal(np.concatenate(rows), np.arange(len(corpus)))

@@ -1,0 +1,111 @@
+"""Scores as functions of sums: equal documents count as often as they occur, and order means nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from karat.errors import UsageError
+from karat.stats.additive import Additive, combined, difference, mean_of, resampled, standard_error
+from karat.stats.bootstrap import distinct, resampled_totals
+from tests.stats.corpora import f1_of, macro, micro, precision_of
+
+WEIGHTS = arrays.arrays(np.float64, st.tuples(st.integers(1, 30), st.just(4)), elements=st.integers(0, 4).map(float))
+FRACTIONS = arrays.arrays(np.float64, st.tuples(st.integers(1, 30), st.just(4)), elements=st.floats(0, 3))
+
+
+def shuffled(weights, rng):
+    order = list(range(len(weights)))
+    rng.shuffle(order)
+    return weights[order]
+
+
+@given(WEIGHTS | FRACTIONS)
+def test_the_value_is_that_of_the_sums(weights):
+    expected = f1_of(weights.sum(axis=0)[None])[0]
+    assert micro(weights).value == pytest.approx(expected, nan_ok=True)
+    values = f1_of(weights)
+    defined = values[~np.isnan(values)]
+    mean = defined.mean() if len(defined) else np.nan
+    assert macro(weights).value == pytest.approx(mean, nan_ok=True)
+
+
+@given(WEIGHTS | FRACTIONS)
+def test_leaving_out_one_document_is_what_it_says(weights):
+    without, times = micro(weights).without_one()
+    plain = [f1_of(np.delete(weights, place, axis=0).sum(axis=0)[None])[0] for place in range(len(weights))]
+    assert times.sum() == len(weights)
+    np.testing.assert_allclose(np.sort(np.repeat(without, times)), np.sort(plain), atol=1e-9)
+
+
+@given(WEIGHTS | FRACTIONS, st.randoms())
+def test_samples_are_the_same_in_any_order(weights, rng):
+    one = resampled([micro(weights), macro(weights)], 20, 3)
+    two = resampled([micro(each := shuffled(weights, rng)), macro(each)], 20, 3)
+    np.testing.assert_array_equal(one, two)
+
+
+@given(arrays.arrays(np.float64, st.tuples(st.integers(0, 40), st.integers(1, 3)), elements=st.integers(-3, 3)))
+def test_distinct_rows_are_those_that_occur(weights):
+    found = distinct(weights)
+    rows, times = np.unique(weights, axis=0, return_counts=True)
+    np.testing.assert_array_equal(found.rows, rows)
+    np.testing.assert_array_equal(found.times, times)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        np.array([[1e9, 1], [1e9, 1], [0, 1e9]]),
+        np.array([[0.5, 1], [0.5, 1], [1.5, 1]]),
+        np.array([[0.1, 1], [0.3, 1], [0.1, 1]]),
+        np.array([[np.nan, 1], [0.0, 1]]),
+        np.array([[1e300, 1], [-1e300, 1]]),
+    ],
+    ids=["large", "halves", "tenths", "undefined", "huge"],
+)
+def test_rows_of_any_numbers_are_told_apart(weights):
+    found = distinct(weights)
+    rows, times = np.unique(weights, axis=0, return_counts=True)
+    np.testing.assert_array_equal(found.rows, rows)
+    np.testing.assert_array_equal(found.times, times)
+
+
+def test_what_shares_a_base_shares_the_draws():
+    weights = np.random.default_rng(0).integers(0, 5, (40, 4)).astype(float)
+    together = resampled([Additive(weights, f1_of), Additive(weights, precision_of)], 50, 7)
+    np.testing.assert_array_equal(together[0], f1_of(resampled_totals(weights, 50, 7)))
+    np.testing.assert_array_equal(together[1], precision_of(resampled_totals(weights, 50, 7)))
+
+
+def test_silent_documents_are_drawn_and_add_nothing():
+    weights = np.array([[2.0, 1.0], [1.0, 3.0]])
+    plain = Additive(np.vstack([weights, np.zeros((5, 2))]), lambda sums: sums[:, 0])
+    short = Additive(weights, lambda sums: sums[:, 0], silent=5)
+    assert len(short) == len(plain) == 7
+    assert short.value == plain.value == 3
+    drawn = resampled([plain, short], 4000, 0)
+    np.testing.assert_allclose(drawn[0].mean(), drawn[1].mean(), rtol=0.05)
+    np.testing.assert_allclose(drawn[0].std(), drawn[1].std(), rtol=0.05)
+    assert short.without_one()[1].sum() == 7
+
+
+def test_differences_and_means_of_scores():
+    rng = np.random.default_rng(1)
+    one, two = rng.integers(0, 5, (2, 30, 4)).astype(float)
+    assert difference(micro(one), micro(two)).value == pytest.approx(micro(one).value - micro(two).value)
+    mean = combined([micro(one), macro(two)], lambda values: values.mean(axis=1))
+    assert mean.value == pytest.approx((micro(one).value + macro(two).value) / 2)
+    drawn = resampled([difference(micro(one), micro(one))], 20, 0)[0]
+    assert not drawn.any()
+    with pytest.raises(UsageError, match="30 and 29 documents"):
+        difference(micro(one), micro(two[1:]))
+
+
+def test_the_standard_error_of_a_mean_is_what_the_formula_says():
+    values = np.random.default_rng(2).normal(size=400)
+    assert standard_error(mean_of(values), 4000) == pytest.approx(values.std() / 20, rel=0.05)
+    assert standard_error(mean_of(np.full(4, np.nan))) is None

@@ -1,0 +1,67 @@
+"""Leaving out groups of documents."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from karat.errors import UsageError
+from karat.model.clusters import clusters
+from karat.registry import get
+from karat.spec.clustering import Clustering
+from karat.stats.jackknife import groups, jackknife_interval
+from karat.stats.student import t_quantile
+
+
+def test_groups_are_of_one_size_and_by_chance():
+    found = groups(103, 10, 0)
+    assert sorted(np.bincount(found).tolist()) == [10] * 7 + [11] * 3
+    np.testing.assert_array_equal(found, groups(103, 10, 0))
+    assert np.any(found != groups(103, 10, 1))
+    assert sorted(groups(3, 10, 0).tolist()) == [0, 1, 2]
+    assert len(groups(0, 10, 0)) == 0
+    with pytest.raises(UsageError, match="in 1 groups"):
+        groups(10, 1, 0)
+
+
+def test_for_a_mean_it_is_the_interval_of_the_textbook():
+    values = np.random.default_rng(1).normal(size=30)
+    without = (values.sum() - values) / 29
+    half = t_quantile(0.975, 29) * values.std(ddof=1) / np.sqrt(30)
+    assert jackknife_interval(values.mean(), without) == pytest.approx((values.mean() - half, values.mean() + half))
+
+
+def test_what_has_no_value_has_no_interval():
+    assert jackknife_interval(np.nan, np.ones(5)) is None
+    assert jackknife_interval(1.0, np.array([1.0, np.nan])) is None
+
+
+def clustered(rng, documents):
+    """Mentions of entities that occur in many documents, and a system that takes some for others."""
+    document = np.repeat(np.arange(documents), rng.poisson(8, documents) + 1)
+    entity, other = (np.minimum((rng.pareto(1.0, len(document)) * 3).astype(int), 300) for _ in range(2))
+    right = rng.random(len(document)) < rng.beta(4, 1.5, documents)[document]
+    return document, entity, np.where(right, entity, other)
+
+
+def f1_of_clusters(name, gold, answers):
+    mention = np.arange(len(gold))
+    counts = get("clusterings", name, Clustering).weights(clusters(mention, gold, mention, answers))
+    p, r = counts[0] / (counts[0] + counts[1]), counts[2] / (counts[2] + counts[3])
+    return 2 * p * r / (p + r)
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("name", ["muc", "b-cubed"])
+def test_intervals_of_clusterings_cover_as_they_say(name):
+    """The score of a clustering grows with the corpus, so the truth is the mean over corpora of the same size."""
+    documents, number = 40, 20
+    truth = np.mean([f1_of_clusters(name, *clustered(np.random.default_rng(s), documents)[1:]) for s in range(400)])
+    hits = 0
+    for seed in range(1000, 1200):
+        document, gold, answers = clustered(np.random.default_rng(seed), documents)
+        group = groups(documents, number, seed)[document]
+        without = [f1_of_clusters(name, gold[group != k], answers[group != k]) for k in range(number)]
+        low, high = jackknife_interval(f1_of_clusters(name, gold, answers), np.array(without))
+        hits += low <= truth <= high
+    assert 0.93 <= hits / 200 <= 0.985
