@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -101,58 +102,79 @@ def score(gold: str, answers: str, engine: str) -> None:
     print(json.dumps({"seconds": time.perf_counter() - began, "found": found}))
 
 
-def resident(root: int) -> int:
-    """The memory of a process and all below it, shared pages counted once, in bytes."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
-    waiting, total = [root], 0
-    while waiting:
-        process = waiting.pop()
-        waiting.extend(children.get(process, []))
-        try:
-            rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
-            total += next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) * 1024
-        except (OSError, StopIteration):
-            continue
-    return total
+class Watch:
+    """The memory and the processor time of a process and all below it."""
+
+    def __init__(self, root: int) -> None:
+        self.root, self.peak = root, 0
+        self.ticks: dict[int, int] = {}
+
+    @property
+    def processor_seconds(self) -> float:
+        return sum(self.ticks.values()) / os.sysconf("SC_CLK_TCK")
+
+    def look(self) -> None:
+        children: dict[int, list[int]] = {}
+        ticks: dict[int, int] = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                except OSError:
+                    continue
+                children.setdefault(int(fields[1]), []).append(int(entry.name))
+                ticks[int(entry.name)] = int(fields[11]) + int(fields[12])
+        waiting, total = [self.root], 0
+        while waiting:
+            process = waiting.pop()
+            waiting.extend(children.get(process, []))
+            self.ticks[process] = max(self.ticks.get(process, 0), ticks.get(process, 0))
+            total += _own_memory(process)
+        self.peak = max(self.peak, total)
 
 
-def measured(gold: Path, answers: Path, engine: str) -> tuple[dict[str, object], int]:
-    """What one run printed, and its peak memory with all processes it started."""
-    peak, done = [0], Event()
+def _own_memory(process: int) -> int:
+    """The bytes of one process, with its share of pages that it has in common with others."""
+    try:
+        rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in rollup.splitlines() if line.startswith("Pss:"))
+
+
+def measured(gold: Path, answers: Path, engine: str) -> tuple[dict[str, Any], Watch]:
+    """What one run printed, and what it and all processes it started took."""
+    done = Event()
     command = [sys.executable, __file__, "--score", str(gold), str(answers), engine]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def watch() -> None:
-        while not done.wait(0.2):
-            peak[0] = max(peak[0], resident(process.pid))
+    watch = Watch(process.pid)
 
-    watcher = Thread(target=watch)
+    def look() -> None:
+        while not done.wait(0.2):
+            watch.look()
+
+    watcher = Thread(target=look)
     watcher.start()
     out, problems = process.communicate()
     done.set()
     watcher.join()
     if process.returncode:
         raise SystemExit(problems)
-    return json.loads(out.splitlines()[-1]), peak[0]
+    return json.loads(out.splitlines()[-1]), watch
 
 
 def report(folder: Path, engines: list[str], orders: list[str]) -> Iterator[str]:
-    yield "| answers in | engine | seconds | peak MB |\n| --- | --- | ---: | ---: |"
+    yield "| answers in | engine | seconds | processor seconds | peak MB |\n| --- | --- | ---: | ---: | ---: |"
     known: dict[str, object] = {}
     for order in orders:
         for engine in engines:
-            outcome, peak = measured(folder / "gold", folder / order, engine)
+            outcome, watch = measured(folder / "gold", folder / order, engine)
             found = outcome["found"]
             assert known.setdefault("found", found) == found, f"{engine}, {order}: {found} instead of {known}"
             name = {"answers": "the same order", "shuffled": "another order"}[order]
-            yield f"| {name} | {engine} | {outcome['seconds']:.1f} | {peak / 1e6:,.0f} |"
+            times = f"{outcome['seconds']:.1f} | {watch.processor_seconds:.1f}"
+            yield f"| {name} | {engine} | {times} | {watch.peak / 1e6:,.0f} |"
     yield f"\nEvery run found {json.dumps(known['found'], indent=1)}"
 
 

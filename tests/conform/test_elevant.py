@@ -208,11 +208,15 @@ def test_what_the_knowledge_base_lacks_explains_a_difference(folder):
         ("linker.small.eval_results.json", "{", "no file of ELEVANT's"),
         ("linker.small.eval_cases.jsonl", '[{"span": 1}]\n', "no file of ELEVANT's"),
         ("linker.small.metadata.json", "[]", "no file of ELEVANT's"),
+        ("linker.small.eval_cases.jsonl", "LABELS", "no file of ELEVANT's"),
     ],
 )
 def test_damaged_files_are_named(folder, name, content, message):
     path = folder / "results" / "linker" / name
-    path.write_text(content)
+    if content == "LABELS":
+        edited(path, lambda data: data[0][0].update(error_labels=5))
+    else:
+        path.write_text(content)
     with pytest.raises(InputError, match=message) as problem:
         conform_elevant(str(folder))
     assert name in str(problem.value)

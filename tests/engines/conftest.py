@@ -19,6 +19,7 @@ def small_blocks(monkeypatch):
     """A few documents in a block, so that even small corpora have several."""
     monkeypatch.setattr(karat.engines.local, "_BLOCK", 4)
     monkeypatch.setattr(karat.model.scatter, "_ROWS", 5)
+    monkeypatch.setattr(karat.model.scatter, "_ITEMS", 12)
     monkeypatch.setattr(karat.model.scatter, "_PER_BLOB", 1)
 
 

@@ -141,7 +141,9 @@ def test_corpora_without_the_categories(karat_cli, over, said):
 
 
 def _layers(spec):
-    return {layer["mark"]["type"]: spec["datasets"][layer["data"]["name"]] for layer in spec["layer"]}
+    return {
+        layer["mark"]["type"]: spec["datasets"][layer.get("data", spec.get("data"))["name"]] for layer in spec["layer"]
+    }
 
 
 @pytest.mark.extras
@@ -154,7 +156,7 @@ def test_charts_over_alpha(files, karat_cli):
     assert [(row["line"], row["x"]) for row in found["point"]] == [("loose", pytest.approx(1 / 3))]
     line = [row for row in found["line"] if row["line"] == "loose"]
     assert (line[0]["y"], line[-1]["y"]) == (0, pytest.approx(3 / 8))
-    assert spec["title"]["text"] == "gold, strong: fuzzy recall over α"
+    assert spec["title"]["text"] == "supper, strong: fuzzy recall over α"
     one = karat_cli(*sides[:3], "--over", "alpha", "--plot", files / "b.svg")
     assert one.code == 0
     assert b"fuzzy recall" in (files / "b.svg").read_bytes()

@@ -17,7 +17,10 @@ class Kind(NamedTuple):
     wrong: float = 2.0
 
 
-def drawn(rng, documents, kind=Kind(), better=0.0):
+USUAL = Kind()
+
+
+def drawn(rng, documents, kind=USUAL, better=0.0):
     """The four weights of one system; `better` adds to the chance that a mention is found."""
     size = 1 + rng.poisson(rng.gamma(2.0, kind.mentions / 2, documents))
     chance = rng.beta(kind.right, kind.wrong, documents)
@@ -30,7 +33,7 @@ def answered(rng, size, chance, better=0.0):
     return np.column_stack([found, spare, found, size - found]).astype(float)
 
 
-def two_systems(rng, documents, kind=Kind(), better=0.0):
+def two_systems(rng, documents, kind=USUAL, better=0.0):
     """Two systems on the same documents, which are as hard for the one as for the other."""
     size = 1 + rng.poisson(rng.gamma(2.0, kind.mentions / 2, documents))
     chance = rng.beta(kind.right, kind.wrong, documents)

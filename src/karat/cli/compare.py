@@ -1,4 +1,4 @@
-"""`karat compare ANSWERS… --gold GOLD`."""
+"""`karat compare FILE…`."""
 
 from __future__ import annotations
 
@@ -6,134 +6,181 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.columns import aligned
+from karat.cli.choices import apart, chosen, once
 
 if TYPE_CHECKING:
-    from karat.model.result import Scored
-    from karat.pipeline.similarity import Comparison
+    from karat.pipeline.comparison import Comparison
+    from karat.pipeline.comparison_tests import Swap
+
+_MATCH = "strong,weak,mention-weak,entity"
 
 
 @click.command()
-@click.argument("answers", nargs=-1, required=True)
-@click.option("--gold", required=True, metavar="GOLD", help="The gold standard that tells right from wrong.")
-@click.option("--match", multiple=True, metavar="R,…", help="Relations  [default: strong,weak,mention-weak,entity]")
-@click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--gold", "golds", multiple=True, metavar="GOLD", help="The gold standard that FILEs answer (repeatable)."
+)
+@click.option("--like", metavar="PROFILE", help="The table of conventions to use.  [default: karat]")
+@click.option("-m", "--measure", metavar="NAME", help="What is compared.  [default: strong:micro.f1]")
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
-@click.option("--best", metavar="SWEEP", help="Compare above each system's best threshold: oracle, oracle-bat-paper, …")
-@click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder.")
+@click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder, and take facts from there.")
+@click.option("--level", default=0.05, show_default=True, metavar="P", help="Systems differ if p is at most this.")
+@click.option("--correction", default="holm", show_default=True, metavar="NAME", help="For many tests: holm or bh.")
+@click.option(
+    "--swap",
+    type=click.Choice(["systems", "signs"]),
+    default="systems",
+    show_default=True,
+    help="What a permutation changes in a document: who is who, or the sign of the difference.",
+)
+@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples of documents for intervals.")
+@click.option("--permutations", default=10_000, show_default=True, metavar="N", help="Permutations for p-values.")
+@click.option("--seed", type=int, metavar="N", help="Where random numbers start.")
+@click.option(
+    "--home", "homes", multiple=True, metavar="SYSTEM=DATASET", help="What a system was made for (repeatable)."
+)
+@click.option("--by", multiple=True, metavar="LABEL", help="Count flips by mention-type, types, … (repeatable).")
+@click.option(
+    "--flips",
+    "flips_file",
+    callback=once,
+    multiple=True,
+    metavar="FILE",
+    help="Write every mention that some get and others do not (.jsonl).",
+)
+@click.option("--similarity", is_flag=True, help="Say how alike systems are, and what they find together.")
+@click.option("--match", multiple=True, metavar="R,…", help=f"Relations for --similarity  [default: {_MATCH}]")
+@click.option("--best", metavar="SWEEP", help="Similarity above each system's best threshold: oracle, …")
+@click.option("--winners", is_flag=True, help="Say who leads under which conventions: scores everything many times.")
+@click.option("--details", is_flag=True, help="Show every pair on every dataset.")
+@click.option("--ranks", "ranks_file", metavar="FILE", help="Draw the ranks with critical differences (.svg, .png, …).")
+@click.option("--heatmap", "heatmap_file", metavar="FILE", help="Draw how alike systems are (.svg, .png, …).")
+@click.option("--runtimes", "runtimes_file", metavar="FILE", help="Draw the measure over the runtime (.svg, .png, …).")
+@click.option("--markdown", "layout", flag_value="markdown", help="Print Markdown tables.")
+@click.option("--latex", "layout", flag_value="latex", help="Print LaTeX tables.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
-@click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
+@click.option("--answers-format", metavar="NAME", help="The format of FILE, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
 def command(
-    answers: tuple[str, ...],
-    gold: str,
-    match: tuple[str, ...],
-    like: str,
+    files: tuple[str, ...],
+    golds: tuple[str, ...],
+    like: str | None,
+    measure: str | None,
     overrides: tuple[str, ...],
-    best: str | None,
     kb: str | None,
+    level: float,
+    correction: str,
+    swap: str,
+    resamples: int,
+    permutations: int,
+    seed: int | None,
+    homes: tuple[str, ...],
+    by: tuple[str, ...],
+    flips_file: str | None,
+    similarity: bool,
+    match: tuple[str, ...],
+    best: str | None,
+    winners: bool,
+    details: bool,
+    ranks_file: str | None,
+    heatmap_file: str | None,
+    runtimes_file: str | None,
+    layout: str | None,
     json_file: str | None,
     gold_format: str | None,
     answers_format: str | None,
     allow_unknown: bool,
 ) -> None:
-    """Say how alike systems are, what each finds that another does not, and what they find together.
+    """Compare systems on one or several datasets: who is better, and is that more than chance?
 
-    Similarity is that of the BAT paper (equations 4 and 5): the share of both outputs that the other system matches.
+    FILEs are results (`karat score --json`), or files that hold gold labels and answers, as ELEVANT's linked articles
+    do, or with --gold answers. All pairs of systems are tested on all datasets (permutations of paired documents, with
+    a correction for many tests). Averages are over the datasets that all systems answered.
 
     \b
     karat compare --gold gold.jsonl one.jsonl two.jsonl three.jsonl
-    karat compare --gold demo demo --match strong
-    karat compare --gold demo demo --best oracle-bat-paper      as in the paper's Table 9
+    karat compare results/*.json
+    karat compare */*.linked_articles.jsonl --home refined=aida-conll-test --ranks ranks.svg
+    karat compare --gold demo demo --flips flips.jsonl --by types
+    karat compare --gold demo demo --match strong --best oracle-bat-paper     similarity as in BAT's Table 9
     """
+    from karat.cli.compare_page import json_of, page
+    from karat.errors import UsageError
     from karat.kb.folder import read_kb
-    from karat.pipeline.load import load_both, stored_runs
-    from karat.pipeline.similarity import similarity
+    from karat.pipeline.comparison import Parts, compare
+    from karat.pipeline.comparison_scores import Asked
+    from karat.pipeline.comparison_tests import Rule
+    from karat.pipeline.entries import Formats, entries
     from karat.storage.files import writing
 
-    given = [name for one in answers for name in stored_runs(one)]
-    apart([gold, *given], [json_file])
-    corpus, loaded = load_both(gold, given, gold_format=gold_format, answers_format=answers_format, text=False)
-    found = similarity(
-        corpus,
-        named_apart(loaded, given),
-        match=",".join(match) or "strong,weak,mention-weak,entity",
-        like=like,
-        best=best,
-        kb=None if kb is None else read_kb(kb),
-        allow_unknown=allow_unknown,
-        **chosen(overrides),
+    charts = [ranks_file, heatmap_file, runtimes_file]
+    apart([*files, *golds], [json_file, flips_file, *charts])
+    if any(charts):
+        from karat.plots.save import check_chart
+
+        for path in filter(None, charts):
+            check_chart(path)
+    choices = chosen(overrides, seed=None if seed is None else str(seed))
+    start = choices.get("seed", "0")
+    if not start.isdecimal():
+        raise UsageError(f"seed is {start!r}. Give a whole number from 0 on.")
+    rule = Rule(
+        level, correction, resamples, permutations, swap="signs" if swap == "signs" else "systems", seed=int(start)
     )
+    relations = ",".join(match) or (_MATCH if similarity or best or heatmap_file else None)
+    found = compare(
+        entries(files, golds, Formats(gold_format, answers_format)),
+        Asked(like, measure, choices, by, None if kb is None else read_kb(kb), allow_unknown),
+        rule,
+        Parts(relations, best, _homes(homes), winners),
+    )
+    if flips_file is not None:
+        _write_flips(found, flips_file)
     if json_file is not None:
         with writing(json_file) as file:
-            file.write(_json(found))
-    if json_file != "-":
-        click.echo(_page(found, corpus.name), nl=False)
+            file.write(json_of(found))
+    if any(charts):
+        _draw(found, ranks_file, heatmap_file, runtimes_file)
+    if "-" not in (json_file, flips_file):
+        click.echo(page(found, layout, details=details), nl=False)
 
 
-def _json(found: Comparison) -> bytes:
+def _homes(given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """What each system was made for."""
+    from karat.errors import UsageError
+
+    found: dict[str, tuple[str, ...]] = {}
+    for one in given:
+        system, equals, dataset = one.rpartition("=")
+        if not equals:
+            raise UsageError(f"--home {one}: write SYSTEM=DATASET, such as --home mine=aida-conll-test.")
+        found[system] = (*found.get(system, ()), dataset)
+    return found
+
+
+def _write_flips(found: Comparison, path: str) -> None:
     import msgspec
 
-    likeness = [
-        {**pair._asdict(), "macro": pair.macro.value, "micro": pair.micro.value, "undefined": pair.micro.reason}
-        for pair in found.likeness
-    ]
-    together = [
-        {
-            **group._asdict(),
-            "oracle_recall": group.oracle_recall,
-            "missed_together": [
-                {"one": one, "two": two, "count": count} for (one, two), count in group.missed_together.items()
-            ],
-        }
-        for group in found.together
-    ]
-    return msgspec.json.encode(
-        {
-            "signature": str(found.signature),
-            "runs": found.runs,
-            "oracle_thresholds": found.thresholds if found.oracle else {},
-            "notes": found.notes,
-            "similarity": likeness,
-            "together": together,
-        }
-    )
+    from karat.errors import UsageError
+    from karat.storage.files import writing
+
+    if not found.mentions:
+        raise UsageError("flips are single mentions, and results have none. Give gold and answers.")
+    encode = msgspec.json.Encoder().encode
+    with writing(path) as file:
+        for each in found.mentions:
+            for line in each.lines():
+                file.write(encode(line) + b"\n")
 
 
-def _page(found: Comparison, corpus: str) -> str:
-    relations = [group.relation for group in found.together]
-    blocks = [f"{len(found.runs)} systems on {corpus}{', above their best thresholds (oracle)' * bool(found.oracle)}"]
-    for relation in relations:
-        pairs = {(pair.one, pair.two): pair for pair in found.likeness if pair.relation == relation}
-        group = next(group for group in found.together if group.relation == relation)
-        rows = [
-            [one, *(_both(pairs[one, two]) if (one, two) in pairs else "" for two in found.runs[1:])]
-            for one in found.runs[:-1]
-        ]
-        blocks.append(aligned([[f"{relation}: similarity in percent, macro/micro", *found.runs[1:]], *rows]))
-        only = [[f"{p.one}, not {p.two}", *_share(p.only_one, p.right_one)] for p in pairs.values()]
-        only += [[f"{p.two}, not {p.one}", *_share(p.only_two, p.right_two)] for p in pairs.values()]
-        blocks.append(aligned([[f"{relation}: found by one only", "answers", "right", "%"], *only]))
-        recall = group.oracle_recall
-        lines = [
-            f"{relation}: of {group.gold} gold mentions {group.found_by_any} are found by at least one system"
-            + (f" ({100 * recall:.1f} %, the recall of an oracle of all)" if recall is not None else "")
-            + f", {group.found_by_all} by all, {group.missed_by_all} by none",
-            f"  found by one alone: {', '.join(f'{name} {count}' for name, count in group.found_alone.items())}",
-            "  missed together: "
-            + ", ".join(f"{one} and {two} {count}" for (one, two), count in group.missed_together.items()),
-        ]
-        blocks.append("\n".join(lines))
-    said = [*found.oracle, *found.notes]
-    blocks += ["\n".join(said)] if said else []
-    return "\n\n".join([*blocks, str(found.signature)]) + "\n"
+def _draw(found: Comparison, ranks: str | None, heatmap: str | None, runtimes: str | None) -> None:
+    from karat.plots.comparison import heatmap_chart, ranks_chart, runtime_chart
+    from karat.plots.save import save_chart
 
-
-def _both(pair: tuple[str, str, str, Scored, Scored, int, int, int, int]) -> str:
-    return "/".join("–" if score.value is None else f"{100 * score.value:.1f}" for score in pair[3:5])
-
-
-def _share(count: int, right: int) -> list[str]:
-    return [str(count), str(right), f"{100 * right / count:.0f}" if count else "–"]
+    if ranks is not None:
+        save_chart(ranks_chart(found), ranks)
+    if heatmap is not None:
+        save_chart(heatmap_chart(found), heatmap)
+    if runtimes is not None:
+        save_chart(runtime_chart(found), runtimes)

@@ -405,9 +405,9 @@ def _expected(path: str) -> list[list[tuple[Seen, Named]]]:
     source = Source(path)
     try:
         lines = msgspec.json.Decoder(list[_Case]).decode_lines(source.data())
+        return [[(_of(case), _of_modes(bytes(case.error_labels))) for case in line] for line in lines]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise _damaged(source, problem) from None
-    return [[(_of(case), _of_modes(bytes(case.error_labels))) for case in line] for line in lines]
 
 
 def _of(case: _Case) -> Seen:

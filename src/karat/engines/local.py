@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from karat.model.arrow import Arrow
 from karat.model.columns import Longs
-from karat.model.scatter import gathered, joined, scattered, size_for
+from karat.model.scatter import divided, gathered, joined, scattered, size_for
 from karat.spec.engine import ROW, Engine, Parts, Work, on_all_cores
 from karat.storage.spill import spill
 
@@ -22,7 +22,9 @@ _IDS = 100_000
 
 def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, None]:
     place = _places(gold, answers)
-    blocks = _side_by_side(gold, answers, place) if _waiting(place) <= _WAITING else _by_buckets(gold, answers)
+    blocks = (
+        _side_by_side(gold, answers, place) if _waiting(place, len(gold)) <= _WAITING else _by_buckets(gold, answers)
+    )
     yield from on_all_cores(blocks, work)
 
 
@@ -41,54 +43,51 @@ def _places(gold: Parts, answers: Parts) -> Longs:
     return np.asarray(found.fill_null(-1).to_numpy(), np.int64)
 
 
-def _waiting(place: Longs) -> int:
-    """How many replies wait at most, if both sides are read in their own order."""
+def _waiting(place: Longs, documents: int) -> int:
+    """How many replies wait for their document at most, if both sides are read in their own order."""
+    known = place >= 0
+    read = np.cumsum(np.append(0, known))[_needed(place, documents)]
+    done = np.cumsum(np.bincount(place[known], minlength=documents))
+    return int((read - done).max(initial=0))
+
+
+def _needed(place: Longs, documents: int) -> Longs:
+    """How many replies have to be read until those to a document, and to all before it, are there."""
+    needed = np.zeros(documents, np.int64)
     known = np.flatnonzero(place >= 0)
-    block = place[known] // _BLOCK
-    last = np.zeros(int(block.max(initial=-1)) + 2, np.int64)
-    np.maximum.at(last, block, known)
-    read = np.searchsorted(np.maximum.accumulate(last[:-1]), known)  # the block for which each reply is read
-    change = np.bincount(read, minlength=len(last)) - np.bincount(np.maximum(block, read), minlength=len(last))
-    return int(np.cumsum(change).max(initial=0))
+    np.maximum.at(needed, place[known], known + 1)
+    return np.maximum.accumulate(needed)
 
 
 def _side_by_side(gold: Parts, answers: Parts, place: Longs) -> Iterator[tuple[Arrow, Arrow]]:
     """Blocks of documents with the replies to them, which come in nearly the same order."""
-    replies = _tables(answers, _BLOCK)
-    last = np.zeros(-(-len(gold) // _BLOCK), np.int64)
-    known = np.flatnonzero(place >= 0)
-    np.maximum.at(last, place[known] // _BLOCK, known + 1)
+    replies, needed = _tables(answers, _BLOCK), _needed(place, len(gold))
     waiting, seen = pa.table({}), 0
     for documents in _blocks(_tables(gold, _BLOCK)):
         end = int(documents.column(ROW)[-1].as_py()) + 1
-        wanted = int(last[(end - 1) // _BLOCK])
         read = [waiting] if waiting.num_rows else []
-        while seen < wanted:
+        while seen < needed[end - 1]:
             read.append(next(replies))
             seen += read[-1].num_rows
         waiting = joined(read)
-        if not waiting.num_columns:
-            yield documents, waiting
+        if not waiting.num_rows:
+            yield from divided(documents, waiting)
             continue
-        now = place[waiting.column(ROW).to_numpy()] < end
-        yield documents, waiting.filter(pa.array(now))
-        waiting = waiting.filter(pa.array(~now))
+        now = pa.array(place[waiting.column(ROW).to_numpy()] < end)
+        yield from divided(documents, waiting.filter(now))
+        waiting = waiting.filter(pc.invert(now))
     for table in replies:  # to documents that the gold standard does not have
         yield pa.table({}), table
 
 
 def _blocks(tables: Iterable[Arrow]) -> Iterator[Arrow]:
-    """The same rows in blocks of equal size, whatever the files they come from."""
+    """The same rows, those of small files together."""
     held: list[Arrow] = []
-    count = 0
     for table in tables:
-        while count + table.num_rows >= _BLOCK:
-            rest = _BLOCK - count
-            yield joined([*held, table.slice(0, rest)])
-            table, held, count = table.slice(rest), [], 0
-        if table.num_rows:
-            held.append(table)
-            count += table.num_rows
+        if held and sum(part.num_rows for part in held) + table.num_rows > _BLOCK:
+            yield joined(held)
+            held = []
+        held.append(table)
     if held:
         yield joined(held)
 

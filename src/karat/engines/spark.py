@@ -8,7 +8,7 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -16,6 +16,9 @@ from karat.errors import KaratError, UsageError
 from karat.model.arrow import Arrow
 from karat.model.scatter import Size, gathered, scattered, size_for
 from karat.spec.engine import Engine, Parts, Work
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _PIECE = "gold boolean, piece binary"
 _SCATTERED = "bucket int, gold boolean, blob binary"
@@ -43,7 +46,7 @@ def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, Non
     with _session() as spark:
         given = spark.createDataFrame(pieces, _PIECE).repartition(len(pieces))
         divided = given.mapInArrow(partial(_divided, size=size), _SCATTERED)
-        partitions = min(size.buckets, int(spark.conf.get("spark.sql.shuffle.partitions")))
+        partitions = min(size.buckets, int(str(spark.conf.get("spark.sql.shuffle.partitions"))))
         by_bucket = divided.repartition(partitions, "bucket").sortWithinPartitions("bucket")
         for row in by_bucket.mapInArrow(partial(_counted, work=work), _OUTCOME).collect():
             yield pickle.loads(row.outcome)
@@ -64,7 +67,7 @@ def _counted(batches: Iterator[Arrow], work: Work) -> Iterator[Arrow]:
 
 
 @contextmanager
-def _session() -> Iterator[Any]:
+def _session() -> Iterator[SparkSession]:
     """The session that is there, or one of our own, which is stopped in the end."""
     try:
         from py4j.protocol import Py4JError
@@ -87,7 +90,7 @@ def _session() -> Iterator[Any]:
         raise KaratError(f"Spark fails: {_first_line(problem)}") from problem
 
 
-def _started(builder: Any) -> Any:
+def _started(builder: SparkSession.Builder) -> SparkSession:
     """A session as `spark-submit` asks for it, else on all cores of this machine."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return builder.getOrCreate()

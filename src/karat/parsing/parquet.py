@@ -25,6 +25,7 @@ ABOUT = b"karat"
 """Where the file's metadata keep the name and what is known about the whole."""
 
 _PIECE = 100_000  # rows from which on a file is read in several pieces
+_BYTES = 1 << 27  # read at once, as far as the sizes of row groups tell
 
 
 def opened(source: Bytes) -> Arrow:
@@ -130,6 +131,7 @@ class ParquetPiece:
         source, schema = Source(self.path), GOLD if self.gold else ANSWERS
         file, row = opened(source), self.first
         names = [name for name in known_columns(file, schema, source) if only is None or name in only]
+        size = min(size, _rows_at_once(file, self.groups))
         batches = file.iter_batches(batch_size=size, row_groups=list(self.groups), columns=names)
         while (table := read(lambda: _next(batches, names), schema, source, whole=only is None)).num_columns:
             if only is None:
@@ -145,6 +147,12 @@ class ParquetPiece:
         for name, column in facts:
             table = table.append_column(name, column)
         return table if self.text else table.drop_columns(["text"])
+
+
+def _rows_at_once(file: Arrow, groups: Sequence[int]) -> int:
+    """How many rows may be read together, if all are as long as those of the longest row group are on the average."""
+    known = [file.metadata.row_group(group) for group in groups]
+    return int(min((group.num_rows * _BYTES // max(1, group.total_byte_size) for group in known), default=1)) or 1
 
 
 def _next(batches: Iterator[Arrow], names: Sequence[str]) -> Arrow:

@@ -256,20 +256,18 @@ def _only(corpus: Corpus, ids: set[str]) -> Corpus | None:
 
 
 def _f1(one: Corpus, two: Corpus, kb: KB | None, how: _How) -> dict[str, Agreed]:
-    """Micro F1 with the first as gold standard; the same the other way round, unless mentions have alternatives."""
-    result = evaluate(
-        one,
-        Run.of_gold(two, name=two.name),
-        measures=[f"{relation}:micro.f1" for relation in RELATIONS],
-        kb=kb,
-        resamples=how.resamples,
-        level=how.level,
-        choices={"optional": "required", "quantities": "id", "seed": str(how.seed)},
-    )
-    found = {}
+    """Micro F1 with the first as gold standard; the same the other way round, unless mentions have alternatives.
+
+    Where links are compared, what is marked without link is left out on both sides.
+    """
+    run, found = Run.of_gold(two, name=two.name), {}
     for relation in RELATIONS:
-        score, counts = result.score(f"{relation}:micro.f1"), result.counts(relation)
+        choices = {"optional": "required", "quantities": "id", "seed": str(how.seed)}
+        if relation != "mention":
+            choices["unlinked"] = "absent"
+        name = f"{relation}:micro.f1"
+        result = evaluate(one, run, measures=[name], kb=kb, resamples=how.resamples, level=how.level, choices=choices)
+        score, counts, ends = result.score(name), result.counts(relation), result.intervals.get(name)
         items = round(counts.matched_gold + counts.unmatched_gold + counts.unmatched_answers)
-        ends = result.intervals.get(f"{relation}:micro.f1")
         found[relation] = Agreed(score.value, None if ends is None else Interval(*ends), items, score.reason)
     return found

@@ -20,8 +20,8 @@ from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.pipeline.card_counts import Asked, Benchmark
 from karat.pipeline.card_figures import ACCURACY, Figure, Reading, Table, figures, gathered, reading
+from karat.pipeline.confidence import Draw
 from karat.pipeline.entries import shared_texts
-from karat.pipeline.groups import Draw
 from karat.stats.bootstrap import interval
 from karat.stats.contrast import against_others, mean_of_strata, resampled
 from karat.stats.holm import holm

@@ -9,22 +9,12 @@ import numpy as np
 
 from karat.model.signature import Signature
 from karat.pipeline.comparison_homes import Home, homes
+from karat.pipeline.comparison_means import Mean, MeanPair, mean_pairs, means
 from karat.pipeline.comparison_mentions import Detected, Flips, Mentions, check_labels, mentions, pooled_flips
 from karat.pipeline.comparison_runtimes import Runtimes, runtimes
 from karat.pipeline.comparison_scores import Asked, Grid, grid
 from karat.pipeline.comparison_similarity import Similarities, similarities
-from karat.pipeline.comparison_tests import (
-    Dataset,
-    Mean,
-    MeanPair,
-    Rule,
-    Samples,
-    compared,
-    mean_pairs,
-    means,
-    samples,
-    too_few_throws,
-)
+from karat.pipeline.comparison_tests import Dataset, Rule, compared, samples, too_few_throws
 from karat.pipeline.comparison_winners import Winners, winners
 from karat.pipeline.entries import Entry, shared_texts, texts_of
 from karat.stats.ranks import critical_difference, friedman, groups, ranks
@@ -120,7 +110,7 @@ def compare(
     datasets = compared(table, drawn, rule)
     averages = means(table, drawn, rule)
     seen = [found for name in table.common if (found := mentions(table, name)) is not None]
-    detected = {each.dataset: found for each in seen if (found := each.detected()) is not None}
+    detected = {each.dataset: own for each in seen if (own := each.detected()) is not None}
     match = parts.match or (None if parts.best is None else "strong,weak,mention-weak,entity")
     alike = None if match is None else similarities(table, match, parts.best)
     return Comparison(
@@ -139,7 +129,7 @@ def compare(
         runtimes=runtimes(table),
         similarity=alike,
         winners=winners(table, rule) if parts.winners else None,
-        notes=tuple(_notes(table, drawn, datasets, seen, rule)),
+        notes=tuple(_notes(table, datasets, seen, rule)),
         rule=rule,
         signature=table.signature,
         mentions=tuple(seen),
@@ -184,9 +174,7 @@ def _ranks(table: Grid, rule: Rule) -> Ranks | None:
     )
 
 
-def _notes(
-    table: Grid, drawn: Mapping[str, Samples], datasets: Sequence[Dataset], seen: Sequence[Mentions], rule: Rule
-) -> Iterable[str]:
+def _notes(table: Grid, datasets: Sequence[Dataset], seen: Sequence[Mentions], rule: Rule) -> Iterable[str]:
     """What a reader should know before trusting the numbers."""
     corpora = {name: table.corpus(name) for name in table.common}
     yield from shared_texts({name: texts_of(corpus) for name, corpus in corpora.items() if corpus is not None})

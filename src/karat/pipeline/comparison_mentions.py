@@ -270,9 +270,19 @@ def pooled_flips(found: Sequence[Mentions], systems: Sequence[str], labels: Sequ
         parts = [each.flips(one, two) for each in found if one in each.seen and two in each.seen]
         if not parts:
             continue
-        counts = [sum(getattr(part, name) for part in parts) for name in ("only_one", "only_two", "both", "neither")]
-        by = {label: _summed([part.by[label] for part in parts]) for label in (OUTCOME, *labels)}
-        pooled.append(Flips(one, two, *counts, mcnemar_of_counts(counts[0], counts[1]).p, by))
+        only_one, only_two = sum(part.only_one for part in parts), sum(part.only_two for part in parts)
+        pooled.append(
+            Flips(
+                one,
+                two,
+                only_one,
+                only_two,
+                both=sum(part.both for part in parts),
+                neither=sum(part.neither for part in parts),
+                p=mcnemar_of_counts(only_one, only_two).p,
+                by={label: _summed([part.by[label] for part in parts]) for label in (OUTCOME, *labels)},
+            )
+        )
     return tuple(pooled)
 
 

@@ -31,7 +31,7 @@ def runtimes(grid: Grid) -> Runtimes:
     timed = [system for system in grid.systems if system not in without]
     datasets = tuple(name for name in grid.common if timed and all(name in known[system] for system in timed))
     if not datasets:
-        return Runtimes(left_out=without | {system: "no dataset has times of all" for system in timed})
+        return Runtimes(left_out=without | dict.fromkeys(timed, "no dataset has times of all"))
     documents = sum(len(next(iter(grid.cells[name].values())).result.ids) for name in datasets)
     totals = {
         system: sum(grid.cells[name][system].entry.seconds or 0.0 for name in datasets) / documents for system in timed

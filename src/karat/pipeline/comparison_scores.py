@@ -32,8 +32,8 @@ from karat.stats.documents import same_documents
 MEASURE = "strong:micro.f1"
 """What is compared unless something else is asked for."""
 
-_MAY_DIFFER = ("data", "threshold")
-"""A threshold may have been tuned for each system by itself."""
+_MAY_DIFFER = ("data", "match", "seed", "threshold")
+"""A threshold may have been tuned for each system by itself; what else was scored does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,8 @@ def _light(entry: Entry, row: Mapping[str, Entry]) -> Entry:
 
 def _check_results(rows: Iterable[Mapping[str, Entry]], asked: Asked) -> None:
     given = [entry for row in rows for entry in row.values() if entry.result is not None]
-    if given and (asked.like is not None or asked.choices or asked.by or asked.kb is not None):
+    chosen = [name for name in asked.choices if name != "seed"]  # which is for draws here
+    if given and (asked.like is not None or chosen or asked.by or asked.kb is not None):
         raise UsageError(
             f"{given[0].system} on {given[0].dataset} is a result, which is as it was scored. Leave the profile, "
             "choices, labels and knowledge base out, or give gold and answers."
@@ -183,7 +184,7 @@ def _usual(rows: Iterable[Mapping[str, Entry]], asked: Asked) -> str:
     """The measure of a profile that is compared unless another is asked for."""
     result = next((entry.result for row in rows for entry in row.values() if entry.result is not None), None)
     shown = profile_named(asked.profile).measures if result is None else result.shown
-    if result is None and asked.choices.get("task", "") or MEASURE in shown:
+    if (result is None and asked.choices.get("task", "")) or MEASURE in shown:
         return MEASURE
     return next((name for name in shown if ":micro.f1" in name), shown[0] if shown else MEASURE)
 

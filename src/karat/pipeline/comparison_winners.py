@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -11,12 +12,14 @@ import numpy as np
 import pyarrow.compute as pc
 
 from karat.errors import KaratError, UsageError
+from karat.model.columns import Floats
 from karat.model.name import parse_measure
 from karat.model.result import Result
 from karat.model.scheme import NODES
 from karat.pipeline.comparison_scores import Asked, Grid, cells_of
 from karat.pipeline.comparison_tests import Estimate, Rule, estimate, samples
 from karat.pipeline.evaluate import evaluate
+from karat.pipeline.plan import in_task
 from karat.pipeline.profiles import profile_named
 from karat.registry import names
 from karat.spec.membership import WHOLE
@@ -28,26 +31,29 @@ RELATIONS: Final = ("strong", "weak", "mention", "mention-weak", "entity")
 ALPHAS: Final = (0.0, 0.25, 0.5, 0.75)
 """What mentions weigh that are not strict, where gold carries the categories that say so; 1 is the whole."""
 
+_FACTS: Final = re.compile(r"'[^']*'|[0-9]+")
+"""What differs between hints of the same kind: ids and numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lead:
     """Who leads under one table of conventions, on average over datasets that count alike.
 
-    `lead` is the mean score of the leader less that of the `second`; `separable` says that its interval does not hold
-    0 (which is one test for each line, not corrected for how many there are). `leaders` are those of each dataset;
-    `datasets` that are not among them have no score of all systems.
+    Several lead together if their scores are equal. `lead` is the mean score of the first less that of the `second`;
+    `separable` says that its interval does not hold 0 (which is one test for each line, not corrected for how many
+    there are). `by_dataset` has the leaders on each dataset that has scores of all systems.
     """
 
     profile: str
     relation: str
     membership: str
     threshold: str
-    leader: str
+    leaders: tuple[str, ...]
     score: Estimate
     second: str
     lead: Estimate
     separable: bool
-    leaders: Mapping[str, str]
+    by_dataset: Mapping[str, tuple[str, ...]]
     scores: Mapping[str, float]
 
 
@@ -69,8 +75,8 @@ class Winners:
     def wins(self) -> dict[str, int]:
         """Under how many conventions each system leads, the most successful first."""
         counts: dict[str, int] = {}
-        for lead in self.leads:
-            counts[lead.leader] = counts.get(lead.leader, 0) + 1
+        for name in (name for lead in self.leads for name in lead.leaders):
+            counts[name] = counts.get(name, 0) + 1
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -115,7 +121,8 @@ class _Tried:
 
     def noted(self, setup: _Setup, results: Sequence[Result]) -> None:
         for note in (note for result in results for note in result.notes if "oracle" not in note):
-            self.notes[f"{setup.profile}: {note}"] = self.notes.get(f"{setup.profile}: {note}", 0) + 1
+            kind = f"{setup.profile}: {_FACTS.sub('…', note)}"
+            self.notes[kind] = self.notes.get(kind, 0) + 1
 
 
 def winners(grid: Grid, rule: Rule) -> Winners:
@@ -139,8 +146,17 @@ def _setups(grid: Grid) -> Iterator[_Setup]:
     fixed = grid.asked.choices
     memberships = [fixed["membership"]] if "membership" in fixed else memberships
     thresholds = [fixed["threshold"]] if "threshold" in fixed else thresholds
-    for profile, membership, threshold in product(names("profiles"), memberships, thresholds):
+    for profile, membership, threshold in product(_profiles(), memberships, thresholds):
         yield _Setup(profile, membership, threshold)
+
+
+def _profiles() -> list[str]:
+    """The profiles that differ in more than the measures they show."""
+    known: dict[tuple[tuple[str, str], ...], str] = {}
+    for name in names("profiles"):
+        choices = {**profile_named(name).choices, "match": ""}
+        known.setdefault(tuple(sorted(choices.items())), name)
+    return list(known.values())
 
 
 def _categorised(grid: Grid) -> bool:
@@ -176,8 +192,6 @@ def _possible(grid: Grid, setup: _Setup, tried: _Tried) -> _Setup:
 
 def _distinct(measures: Sequence[str], setup: _Setup, asked: Asked) -> tuple[str, ...]:
     """Measures that a task does not take for one another."""
-    from karat.pipeline.plan import in_task
-
     task = replace(asked, like=setup.profile).task
     return tuple(dict.fromkeys(str(in_task(measure, task)) for measure in measures))
 
@@ -193,19 +207,26 @@ def _leads(grid: Grid, setup: _Setup, tried: _Tried, rule: Rule) -> list[Lead]:
             continue
         results[dataset] = row
         tried.noted(setup, list(row.values()))
-    found = [_lead(grid, setup, measure, results, rule) for measure in setup.measures]
-    return [lead for lead in found if lead is not None]
+    found = []
+    for measure in setup.measures:
+        lead = _lead(grid, setup, measure, results, rule)
+        if lead is None:
+            where = f"{setup.profile}, {measure.partition(':')[0]}"
+            tried.not_possible[where] = "no dataset has scores of all systems, or all scores are equal"
+        else:
+            found.append(lead)
+    return found
 
 
 def _lead(
     grid: Grid, setup: _Setup, measure: str, results: Mapping[str, Mapping[str, Result]], rule: Rule
 ) -> Lead | None:
-    """Who leads under one relation; None where no dataset has a score of all."""
+    """Who leads under one relation; None where no dataset has a score of all, or nobody differs."""
     entries = {name: {system: cell.entry for system, cell in grid.cells[name].items()} for name in results}
     cells = {name: cells_of({s: entries[name][s] for s in row}, row, measure) for name, row in results.items()}
     own = Grid(measure, grid.systems, cells, {}, grid.asked)
     defined = [name for name in cells if not np.isnan(own.values(name)).any()]
-    if not defined:
+    if not defined or all(np.ptp(own.values(name)) == 0 for name in defined):
         return None
     drawn = [samples(own, name, rule) for name in defined]
     values = np.mean([own.values(name) for name in defined], axis=0)
@@ -219,11 +240,16 @@ def _lead(
         relation=measure.partition(":")[0],
         membership=setup.membership,
         threshold=setup.threshold,
-        leader=grid.systems[first],
+        leaders=_leaders(grid, values),
         score=estimate(float(values[first]), sampled[:, first], adding, rule.level),
         second=grid.systems[second],
         lead=lead,
         separable=lead.low is not None and lead.low > 0,
-        leaders={name: grid.systems[int(np.argmax(own.values(name)))] for name in defined},
+        by_dataset={name: _leaders(grid, own.values(name)) for name in defined},
         scores=dict(zip(grid.systems, values.tolist(), strict=True)),
     )
+
+
+def _leaders(grid: Grid, values: Floats) -> tuple[str, ...]:
+    """Those with the best score."""
+    return tuple(system for system, value in zip(grid.systems, values.tolist(), strict=True) if value == values.max())

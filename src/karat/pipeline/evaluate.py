@@ -90,7 +90,7 @@ def evaluate(
     With an `engine` (`local`, `duckdb`, `spark`), that divides the documents; both sides may then be what
     `karat.pipeline.load.load_parts` gives, which need not fit into memory.
     """
-    by, measures = ([item] if isinstance(item, str) else item for item in (by, measures))
+    by, measures, also = ([item] if isinstance(item, str) else item for item in (by, measures, also))
     if block < 1:
         raise UsageError(f"block is {block}. Give a number of documents.")
     given = as_text({**(choices or {}), **choice})
@@ -302,13 +302,6 @@ def scores_of_views(todo: Setting, plans: Plans, views: Mapping[str, View]) -> d
         for short in dict.fromkeys([*short_names(detection=False), *asked[name]]):
             scores[f"{name}:{short}"] = _mean_of({part: views[part].score(short) for part in parts})
     return scores
-
-
-def intervals_of_views(
-    todo: Setting, views: Mapping[str, View], groups: Groups, resamples: int
-) -> dict[str, tuple[float, float]]:
-    """The usual intervals of the measures shown, where they have one."""
-    return shown_intervals(todo, {}, views, groups, Draw(resamples, todo.table["seed"]))[0]
 
 
 def shown_intervals(

@@ -18,6 +18,7 @@ from karat.registry import get, names
 from karat.spec.empty import Empty, EmptyRule
 from karat.spec.measure import Measure, Moments
 from karat.stats.additive import Additive, mean_of
+from karat.stats.bootstrap import Distinct, distinct
 from karat.stats.ranking import Ranking
 
 
@@ -116,9 +117,8 @@ class View:
         if measure.derive is not None:
             return None if measure.share is None else self._of_shares(measure.share)
         if name.aggregate == "micro":
-            return Additive(self._base, self._at(measure), lambda rows: rows[:, :4], self.silent)
-        adds = self._values_and_number(short)
-        return Additive(self._base, lambda sums: ratio(sums[:, 0], sums[:, 1]), adds, self.silent)
+            return self._folded(self._at(measure), lambda rows: rows[:, :4])
+        return self._folded(lambda sums: ratio(sums[:, 0], sums[:, 1]), self._values_and_number(short))
 
     def additive_of_cases(self, short: str) -> Additive | None:
         """A measure as a function of sums over single cases; None where it is none."""
@@ -168,6 +168,14 @@ class View:
         weights = self.statistics.weights
         return weights if self.macro is None else np.column_stack([weights, self.macro])
 
+    @cached_property
+    def _merged(self) -> Distinct:
+        return distinct(self._base)
+
+    def _folded(self, of: Callable[[Floats], Floats], adds: Callable[[Floats], Floats]) -> Additive:
+        """A score of this view; all of them share the draws."""
+        return Additive(self._base, of, adds, self.silent, self._merged)
+
     def _at(self, measure: Measure) -> Callable[[Floats], Floats]:
         """A measure for each row of sums."""
         values, rule = measure.values, self._rule.totals
@@ -204,7 +212,7 @@ class View:
                 found.append(Moments(centre + mean_away, spread))
             return how(*found)
 
-        return Additive(self._base, of, lambda rows: np.hstack([adds(rows) for adds in parts]), self.silent)
+        return self._folded(of, lambda rows: np.hstack([adds(rows) for adds in parts]))
 
     def _of_shares(self, share: Callable[[Statistics, Statistics], tuple[Floats, Floats]]) -> Additive:
         """A share of what two views count: both are drawn side by side."""

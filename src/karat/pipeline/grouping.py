@@ -24,8 +24,9 @@ from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts, joined
 from karat.parsing.words import Words, counts
 from karat.pipeline.categories import Tally, rules, tagged, tallies
+from karat.pipeline.confidence import Draw
 from karat.pipeline.folds import View, measure_of, scored, short_names
-from karat.pipeline.groups import Draw, Label, by_document, by_label, intervals, known_scores, label_of
+from karat.pipeline.groups import Label, by_document, by_label, intervals, known_scores, label_of
 from karat.pipeline.plan import Plans
 from karat.pipeline.setting import Setting
 from karat.spec.empty import EMPTY

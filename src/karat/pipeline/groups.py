@@ -17,8 +17,7 @@ from karat.model.name import parse_measure
 from karat.model.result import Counted, Group, Scored, counted, fields
 from karat.model.statistics import Statistics
 from karat.model.verdict import Verdicts
-from karat.pipeline.confidence import Draw as Draw
-from karat.pipeline.confidence import ends, view_intervals
+from karat.pipeline.confidence import Draw, ends, view_intervals
 from karat.pipeline.folds import View, mean, measure_of, scored, short_names
 from karat.registry import get
 from karat.spec.measure import Measure

@@ -52,7 +52,8 @@ def documents_of_scores(pairing: Pairing, cases: Verdicts) -> Longs:
     """The document of each answer that `scores_of` gives."""
     rows: Longs = np.flatnonzero(np.isin(cases.outcome, _COUNTED) & (cases.answer >= 0))
     score = np.append(pairing.run.answers.score(), np.nan)[cases.answer[rows]]
-    return cases.document[rows][~np.isnan(score)].astype(np.int64)
+    document: Longs = cases.document[rows][~np.isnan(score)].astype(np.int64)
+    return document
 
 
 def scores_of(pairing: Pairing, cases: Verdicts) -> tuple[Floats, Floats]:

@@ -33,14 +33,15 @@ class Additive:
     """A score that is a function `of` sums over documents.
 
     `base` has one row per document, from which `adds` makes what the document adds to the sums. Equal rows add the
-    same, so that documents with equal rows are looked at once, however many they are. Further documents are `silent`:
-    they are drawn like all others, but add nothing.
+    same, so that documents with equal rows are looked at once, however many they are; `merged` holds them so, where
+    that is known already. Further documents are `silent`: they are drawn like all others, but add nothing.
     """
 
     base: Floats
     of: OfTotals
     adds: Rows = _as_they_are
     silent: int = 0
+    merged: Distinct | None = None
 
     def __len__(self) -> int:
         return len(self.base) + self.silent
@@ -48,7 +49,7 @@ class Additive:
     @cached_property
     def documents(self) -> Distinct:
         """What distinct documents add, and how many there are of each."""
-        found = distinct(self.base)
+        found = self.merged or distinct(self.base)
         return _with_silent(Distinct(self.adds(found.rows), found.times), self.silent)
 
     @cached_property
@@ -68,7 +69,7 @@ class Additive:
 
     def in_order(self, order: Longs) -> Additive:
         """The same with documents in another order, or with some of them."""
-        return replace(self, base=self.base[order])
+        return replace(self, base=self.base[order], merged=None)
 
 
 def _with_silent(documents: Distinct, silent: int) -> Distinct:
@@ -118,10 +119,8 @@ def resampled(scores: Sequence[Additive], resamples: int, seed: int) -> list[Flo
     values: list[Floats] = [np.zeros(0)] * len(scores)
     for base in {id(score.base): score.base for score in scores}.values():
         own = [place for place, score in enumerate(scores) if score.base is base]
-        found = distinct(base)
-        rows = [scores[place].adds(found.rows) for place in own]
-        every = _with_silent(Distinct(np.hstack(rows), found.times), scores[own[0]].silent)
-        totals = drawn_totals(every, resamples, seed)
+        rows = [scores[place].documents.rows for place in own]
+        totals = drawn_totals(Distinct(np.hstack(rows), scores[own[0]].documents.times), resamples, seed)
         ends = np.cumsum([part.shape[1] for part in rows])[:-1]
         for place, sums in zip(own, np.split(totals, ends, axis=1), strict=True):
             values[place] = scores[place].of(sums)

@@ -1,0 +1,146 @@
+"""`karat agree`: items and categories worked by hand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import karat
+from karat import UNLINKED, Corpus, Document, InputError, Label, UsageError
+from karat.pipeline.agreement import agreement, judgements
+from karat.stats.agreement import cohen_kappa, krippendorff_alpha
+
+TEXT = "Ada met Bob in Caen and Dijon"
+ADA, BOB, CAEN, DIJON, IN_CAEN = (0, 3), (8, 11), (15, 19), (24, 29), (12, 19)
+
+
+def annotator(name, *documents):
+    """Each document is a dictionary from span to entity."""
+    return Corpus.of(
+        [
+            Document(f"d{i}", TEXT, tuple(Label(*span, entity) for span, entity in sorted(labels.items())))
+            for i, labels in enumerate(documents)
+            if labels is not None
+        ],
+        name=name,
+    )
+
+
+ANNA = annotator("anna", {ADA: "Q1", BOB: "Q2", CAEN: "Q3"}, {ADA: "Q1", DIJON: None})
+BEN = annotator("ben", {ADA: "Q1", BOB: "Q9", IN_CAEN: "Q3"}, {ADA: UNLINKED, DIJON: None})
+
+
+def test_items_and_categories_by_hand():
+    """Five spans in the first text, two of them overlapping, and two in the second."""
+    judged, left_out = judgements([ANNA, BEN], ["d0", "d1"])
+    none = 0
+    names = {code: place for place, code in enumerate(dict.fromkeys(judged.codes.reshape(-1).tolist()))}
+    assert left_out == 0
+    assert judged.document.tolist() == [0, 0, 0, 0, 1, 1]
+    anna, ben = judged.codes
+    assert anna[0] == ben[0] > none  # Ada
+    assert anna[1] != ben[1]  # Bob, another entity
+    assert min(anna[1], ben[1]) > none
+    assert (anna[2], ben[2] > 0) == (none, True)  # "in Caen": only Ben
+    assert (anna[3] > 0, ben[3]) == (True, none)  # "Caen": only Anna
+    assert anna[3] == ben[2]  # the same entity, but another item
+    assert anna[4] != ben[4]  # Q1 and without link
+    assert anna[5] == ben[5]  # both NIL
+    assert len(names) == 7
+
+
+def test_the_figures_by_hand():
+    """Strong: of 5 and 4 links 2 match. Weak: Caen too. Mentions: of 5 and 5 marks 4 match."""
+    found = agreement([ANNA, BEN], resamples=50)
+    pair = found.pairs[0]
+    assert (found.documents, found.items, pair.documents) == (2, 6, 2)
+    assert pair.f1["strong"].value == pytest.approx(4 / 9)
+    assert pair.f1["weak"].value == pytest.approx(6 / 9)
+    assert pair.f1["mention"].value == pytest.approx(4 / 5)
+    # Anna: Q1 Q2 none Q3 Q1 NIL. Ben: Q1 Q9 Q3 none without NIL. Agreed 2 of 6, by chance (2 + 1 + 1 + 1) / 36.
+    assert pair.kappa.value == pytest.approx((2 / 6 - 5 / 36) / (1 - 5 / 36))
+    # On the four that both marked: agreed 2, by chance (2 · 1 + 1 · 1) / 16.
+    assert pair.kappa_of_links.value == pytest.approx((2 / 4 - 3 / 16) / (1 - 3 / 16))
+    assert pair.kappa_of_links.items == 4
+    assert found.fleiss.items == found.alpha.items == 6
+
+
+def test_who_is_gold_does_not_matter():
+    one, two = agreement([ANNA, BEN], resamples=50), agreement([BEN, ANNA], resamples=50)
+    for relation in ("strong", "weak", "mention"):
+        assert one.pairs[0].f1[relation].value == pytest.approx(two.pairs[0].f1[relation].value)
+    assert one.pairs[0].kappa.value == pytest.approx(two.pairs[0].kappa.value)
+    assert one.alpha.value == pytest.approx(two.alpha.value)
+
+
+def test_documents_that_an_annotator_lacks_are_missing_not_none():
+    chris = annotator("chris", {ADA: "Q1", BOB: "Q2", CAEN: "Q3"}, None)
+    judged, _ = judgements([ANNA, BEN, chris], ["d0", "d1"])
+    assert judged.codes[2].tolist()[4:] == [-1, -1]
+    found = agreement([ANNA, BEN, chris], resamples=0)
+    assert found.fleiss.items == 4
+    assert found.alpha.items == 6
+    assert found.alpha.value == pytest.approx(krippendorff_alpha(judged.codes))
+    with_chris = {(pair.one, pair.two): pair for pair in found.pairs}
+    assert with_chris["anna", "chris"].f1["strong"].value == 1
+    assert with_chris["anna", "chris"].documents == 1
+    assert with_chris["anna", "chris"].kappa.value == 1
+
+
+def test_what_only_one_has_and_alternatives_are_left_out_and_counted():
+    labels = (Label(*ADA, "Q1", unit="a"), Label(*ADA, "Q7", unit="a"), Label(*BOB, "Q2"))
+    first = Corpus.of([Document("d0", TEXT, labels), Document("x", TEXT)], name="first")
+    second = annotator("second", {ADA: "Q1", BOB: "Q2"})
+    found = agreement([first, second], resamples=0)
+    assert sorted(found.left_out.values()) == [1, 1]
+    assert found.pairs[0].kappa.value == 1
+
+
+def test_a_knowledge_base_makes_ids_the_same(tmp_path):
+    (tmp_path / "redirects.tsv").write_text("Q9\tQ2\n", encoding="utf-8")
+    kb = karat.read_kb(tmp_path)
+    plain, resolved = agreement([ANNA, BEN], resamples=0), agreement([ANNA, BEN], kb=kb, resamples=0)
+    assert resolved.pairs[0].f1["strong"].value == pytest.approx(6 / 9)
+    assert resolved.pairs[0].kappa.value > plain.pairs[0].kappa.value
+
+
+def test_no_order_of_documents_changes_anything():
+    rng = np.random.default_rng(0)
+    spans = [(i, i + 1) for i in range(12)]
+    pages = [
+        [{span: f"Q{rng.integers(3)}" for span in spans if rng.random() < 0.7} for _ in range(2)] for _ in range(10)
+    ]
+    one, two = (annotator(name, *(page[i] for page in pages)) for i, name in enumerate(("a", "b")))
+    back = [Corpus.of(list(corpus)[::-1], name=corpus.name) for corpus in (one, two)]
+    here, there = agreement([one, two], resamples=100), agreement(back, resamples=100)
+    assert here == there
+    assert here.pairs[0].kappa.interval is not None
+
+
+def test_texts_and_names_must_fit():
+    other = Corpus.of([Document("d0", TEXT + "!")], name="other")
+    with pytest.raises(InputError, match="another text than anna"):
+        agreement([ANNA, other])
+    with pytest.raises(UsageError, match="different names"):
+        agreement([ANNA, ANNA])
+    with pytest.raises(UsageError, match="no document"):
+        agreement([ANNA, Corpus.of([Document("y", TEXT)], name="other")])
+
+
+def test_the_command_prints_and_writes(karat_cli, tmp_path):
+    for corpus in (ANNA, BEN):
+        karat.save(corpus, tmp_path / f"{corpus.name}.jsonl")
+    files = [tmp_path / "anna.jsonl", tmp_path / "ben.jsonl"]
+    ran = karat_cli("agree", *files, "--json", tmp_path / "all.json")
+    assert ran.code == 0, ran.err
+    assert "2 annotators, 2 documents, 6 spans marked by anyone" in ran.out
+    assert "anna, ben" in ran.out
+    written = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+    assert written["pairs"][0]["f1"]["strong"]["value"] == pytest.approx(4 / 9)
+    judged, _ = judgements([ANNA, BEN], ["d0", "d1"])
+    assert written["pairs"][0]["kappa"]["value"] == pytest.approx(cohen_kappa(judged.codes))
+    alone = karat_cli("agree", files[0])
+    assert (alone.code, alone.out) == (2, "")
+    assert "at least two annotators" in alone.err

@@ -1,0 +1,243 @@
+"""Intervals and tests of real results: every measure, any order of files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import karat
+from karat import Answer, Corpus, Document, InputError, Label, Reply, Result, Run, UsageError
+from karat.errors import UnknownNameError
+from karat.pipeline.confidence import Draw, view_intervals
+from karat.pipeline.folds import every_short
+from karat.pipeline.paired import over_documents, paired, side_by_side
+from karat.stats.documents import same_documents
+
+MEASURES = ["micro.p", "micro.r", "micro.f1", "macro.f1", "macro.f1-of-means", "macro.r-sd", "accuracy"]
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return karat.load("demo"), karat.load_run("demo/prior")
+
+
+def scored(demo, **more):
+    names = [f"{view}:{short}" for view in ("strong", "weak") for short in MEASURES]
+    return karat.evaluate(*demo, measures=names, **more)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_every_measure_that_adds_up_has_an_interval_around_it(demo, method):
+    result = scored(demo, resamples=300, interval=method)
+    assert set(result.intervals) == set(result.shown)
+    for name, (low, high) in result.intervals.items():
+        assert low < result[name] < high
+    assert (result.interval_method, result.interval_level, result.interval_over) == (method, 0.95, "documents")
+
+
+def test_sums_give_the_scores_themselves(demo):
+    """What samples are taken of is the very score, for every measure of every view of the demo."""
+    corpus, run = demo
+    shorts = [short for short in every_short() if "@" not in short and not short.startswith(("macro.m", "macro.n"))]
+    shorts = [short for short in shorts if short != "macro.r-precision"]
+    for choices in ({}, {"macro": "gold-documents"}, {"empty": "gerbil"}):
+        names = [f"{view}:{short}" for view in ("strong", "weak[in-kb]") for short in shorts]
+        result = karat.evaluate(corpus, run, measures=names, choices=choices)
+        tried = 0
+        for name in names:
+            found = result.make_view(name.partition(":")[0]).additive(name.partition(":")[2])
+            if found is not None:
+                tried += 1
+                assert found.value == pytest.approx(result[name])
+        assert tried >= 24
+
+
+def test_ranked_measures_have_intervals():
+    documents = [Document(f"d{i}", "", tags=(karat.Tag("Q1"), karat.Tag(f"Q{i}"))) for i in range(2, 9)]
+    replies = [
+        Reply(d.id, tags=(karat.Tag("Q1", rank=1 + i % 3), karat.Tag("Q20", rank=2), karat.Tag("Q21", rank=3)))
+        for i, d in enumerate(documents)
+    ]
+    result = karat.evaluate(Corpus.of(documents), Run.of(replies), task="rc2kb", resamples=200)
+    for name in ("entity:macro.mrr", "entity:macro.map", "entity:macro.ndcg"):
+        low, high = result.intervals[name]
+        assert low < result[name] < high
+
+
+def test_fractions_of_cases_have_intervals(demo):
+    name = "overlap-maxmax::span:micro.f1"
+    result = karat.evaluate(*demo, measures=[name], resamples=200)
+    low, high = result.intervals[name]
+    assert low < result[name] < high
+
+
+def test_a_higher_level_is_wider(demo):
+    inner, outer = (scored(demo, resamples=300, level=level) for level in (0.8, 0.99))
+    for name, (low, high) in inner.intervals.items():
+        assert outer.intervals[name][0] < low < high < outer.intervals[name][1]
+
+
+def test_wilson_is_for_shares_and_says_so(demo):
+    result = scored(demo, resamples=1, interval="wilson")
+    assert {name.partition(":")[2] for name in result.intervals} == {"micro.p", "micro.r", "accuracy"}
+    assert any("no interval for" in note and "share" in note for note in result.notes)
+    counts = result.counts("strong")
+    from karat.stats.wilson import wilson
+
+    expected = wilson(counts.matched_answers, counts.matched_answers + counts.unmatched_answers)
+    assert result.intervals["strong:micro.p"] == tuple(expected)
+
+
+def test_cases_are_drawn_where_a_paper_did_so(demo):
+    """Cases are more, and taken as independent: intervals are narrower than over documents, near Wilson's."""
+    cases, documents = (scored(demo, resamples=2000, over=over) for over in ("cases", "documents"))
+    shares = scored(demo, resamples=1, interval="wilson")
+    for name in ("strong:micro.p", "strong:micro.r", "strong:accuracy"):
+        width, other, near = (high - low for low, high in (r.intervals[name] for r in (cases, documents, shares)))
+        assert width < other
+        assert width == pytest.approx(near, rel=0.1)
+    assert "strong:macro.f1" not in cases.intervals
+    assert any("single cases" in note for note in cases.notes)
+
+
+def test_what_does_not_add_up_is_recomputed_on_request(demo):
+    names = ["strong:ece", "strong:brier", "b-cubed:micro.f1", "muc:micro.r", "blanc:micro.f1"]
+    without = karat.evaluate(*demo, measures=names, resamples=50)
+    assert not without.intervals
+    assert any("--recompute" in note for note in without.notes)
+    result = karat.evaluate(*demo, measures=names, resamples=50, recompute=20)
+    assert set(result.intervals) == set(names)
+    assert result.recomputed == 20
+    for name, (low, high) in result.intervals.items():
+        assert 0 <= low < result[name] < high <= 1
+
+
+def test_what_never_varies_says_so():
+    documents = [Document(f"d{i}", "abc", (Label(0, 3, "Q1"),)) for i in range(9)]
+    run = Run.of([Reply(d.id, (Answer(0, 3, "Q1"),)) for d in documents])
+    result = karat.evaluate(Corpus.of(documents), run, measures=["strong:micro.f1"], resamples=50)
+    assert not result.intervals
+    assert any("all give the same" in note for note in result.notes)
+    one = karat.evaluate(Corpus.of(documents[:1]), Run.of([Reply("d0")]), measures=["strong:micro.r"], resamples=50)
+    assert any("fewer than two documents" in note for note in one.notes)
+
+
+def test_scores_by_label_have_intervals_too(demo):
+    result = karat.evaluate(*demo, measures=["strong:micro.f1"], by=["types"], resamples=200, interval="bca")
+    group = result.by["types"]["strong"]["LOC"]
+    for short in ("micro.f1", "macro.f1", "micro.r"):
+        low, high = group.intervals[short]
+        assert low < group[short].value < high
+
+
+def test_files_say_how_intervals_were_made(demo):
+    result = scored(demo, resamples=20, level=0.9, interval="bca")
+    file = json.loads(result.to_json())
+    assert (file["interval_method"], file["interval_level"], file["interval_over"]) == ("bca", 0.9, "documents")
+    again = Result.from_json(result.to_json())
+    assert (again.intervals, again.interval_level) == (result.intervals, 0.9)
+    assert "interval_level" not in json.loads(scored(demo).to_json())
+
+
+def test_what_makes_no_sense_is_refused(demo):
+    for wrong in ({"level": 95}, {"interval": "t"}, {"over": "words"}, {"recompute": 1}, {"resamples": -1}):
+        with pytest.raises((UsageError, UnknownNameError)):
+            scored(demo, **{"resamples": 10, **wrong})
+    with pytest.raises(UsageError, match="seed is 'x'"):
+        scored(demo, resamples=10, seed="x")
+
+
+def shuffled(corpus, run, seed):
+    rng = np.random.default_rng(seed)
+    documents, replies = list(corpus), list(run)
+    return (
+        Corpus.of([documents[i] for i in rng.permutation(len(documents))], name=corpus.name),
+        Run.of([replies[i] for i in rng.permutation(len(replies))], name=run.name),
+    )
+
+
+def test_no_order_of_files_changes_intervals_or_tests(demo):
+    """The peer pairs documents by their places: the same answers in another order gave another p-value."""
+    corpus, run = demo
+    names = ["strong:micro.f1", "strong:macro.f1", "strong:accuracy", "strong:ece", "muc:micro.f1"]
+    other_run = karat.load_run("demo/noisy")
+    here = [karat.evaluate(corpus, r, measures=names, resamples=100, recompute=10) for r in (run, other_run)]
+    there = [
+        karat.evaluate(*shuffled(corpus, r, seed), measures=names, resamples=100, recompute=10)
+        for seed, r in enumerate((run, other_run))
+    ]
+    for one, two in zip(here, there, strict=True):
+        assert one.ids.to_pylist() != two.ids.to_pylist()
+        for name in names:
+            assert one.intervals[name] == pytest.approx(two.intervals[name], abs=1e-12)
+    for name in names[:3]:
+        one, two = paired(*here, name, trials=500, resamples=200), paired(*there, name, trials=500, resamples=200)
+        assert one.tested.p == two.tested.p
+        assert one.interval == pytest.approx(two.interval)
+        assert one.effect == pytest.approx(two.effect)
+        assert one.detectable == pytest.approx(two.detectable)
+
+
+def test_a_pair_of_results_by_hand():
+    """Three documents; the second system has one mention less in each of two: of eight swaps two are as extreme."""
+    documents = [Document(f"d{i}", "abcdef", (Label(0, 3, "Q1"), Label(3, 6, "Q2"))) for i in range(3)]
+    all_right = [Reply(d.id, (Answer(0, 3, "Q1"), Answer(3, 6, "Q2"))) for d in documents]
+    some = [Reply(d.id, (Answer(0, 3, "Q1"), Answer(3, 6, "Q2" if i == 2 else "Q9"))) for i, d in enumerate(documents)]
+    corpus = Corpus.of(documents)
+    one, two = (karat.evaluate(corpus, Run.of(each)) for each in (all_right, some))
+    found = paired(one, two, "strong:micro.f1")
+    assert found.tested == (pytest.approx(1 / 3), 0.5, 3, True)  # none, one or both of two alike swapped
+    assert found.interval.low <= 1 / 3 <= found.interval.high
+
+
+def test_results_over_other_documents_are_refused(demo):
+    corpus, run = demo
+    documents, replies = list(corpus), list(run)
+    less = karat.evaluate(Corpus.of(documents[3:], name="less"), Run.of(replies[3:], name="few"))
+    with pytest.raises(InputError, match=r"3 documents that only prior on demo has \('news-01'.*same gold standard"):
+        same_documents([karat.evaluate(corpus, run), less])
+    other_gold = [karat.evaluate(corpus, run), karat.evaluate(Corpus.of(_changed(documents), name="demo"), run)]
+    with pytest.raises(UsageError, match="gold standards differ"):
+        side_by_side(other_gold, "strong:micro.f1")
+
+
+def _changed(documents):
+    import msgspec
+
+    return [msgspec.structs.replace(documents[0], labels=()), *documents[1:]]
+
+
+def test_results_from_files_can_be_compared_as_far_as_they_go(demo):
+    result = karat.evaluate(*demo)
+    again = Result.from_json(result.to_json())
+    for name in ("strong:micro.f1", "strong:macro.p", "strong[in-kb]:micro.f1", "weak:macro.f1-of-means"):
+        assert over_documents(again, name).value == pytest.approx(result[name])
+        assert over_documents(result, name).value == pytest.approx(result[name])
+    assert over_documents(result, "strong:accuracy").value == pytest.approx(result["strong:accuracy"])
+    with pytest.raises(UsageError, match="Score the answers again"):
+        over_documents(again, "strong:accuracy")
+    with pytest.raises(UnknownNameError, match="unknown view"):
+        over_documents(again, "hipe-nel-fuzzy:micro.f1")
+    with pytest.raises(UsageError, match="does not add up"):
+        over_documents(karat.evaluate(*demo, measures=["strong:ece"]), "strong:ece")
+
+
+def test_draws_are_shared_between_measures_of_a_view(demo):
+    view = karat.evaluate(*demo).make_view("strong")
+    alone = view_intervals(view, ["macro.f1"], Draw(100, "0"))
+    together = view_intervals(view, ["micro.p", "macro.f1", "macro.r-sd"], Draw(100, "0"))
+    assert alone["macro.f1"].interval == pytest.approx(together["macro.f1"].interval)
+
+
+def test_the_table_shows_them_either_way(karat_cli):
+    given = ("score", "demo", "demo/prior", "-m", "strong:micro.f1", "--ci", "--resamples", "200")
+    plain, half = karat_cli(*given), karat_cli(*given, "--plus-minus", "--level", "0.9", "--ci-method", "bca")
+    assert (plain.code, half.code) == (0, 0)
+    assert "68.7 [" in plain.out
+    assert "In brackets: 95 % intervals from 200 samples of as many documents (percentile" in plain.out
+    assert "68.7 ± " in half.out
+    assert "After ±: half the width of 90 % intervals from 200 samples of as many documents (BCa" in half.out
+    assert karat_cli("score", "demo", "demo/prior", "--plus-minus").err.startswith("karat: --level")
+    assert "unknown method" in karat_cli(*given, "--ci-method", "t").err
