@@ -64,7 +64,6 @@ def test_all_shared_pairs(shared):
         "entity_types": 109,
         "ner_fp.all": 107,  # AIDA's texts are masked
         "ner_fp.lowercased": 107,
-        "ner_fp.wrong_span": 118,  # answers <NO_MAPPING> are read as NIL
         "wrong_disambiguation.metonymy": 71,
         "wrong_disambiguation.partial_name": 97,
         "wrong_disambiguation.rare": 22,

@@ -69,7 +69,7 @@ def test_answers_and_gold_of_one_file(tmp_path):
             (
                 Answer(9, 13, "Q1", candidates=(Candidate("Q1"), Candidate("Q2"), Candidate("<NIL>"))),
                 Answer(22, 26, None),
-                Answer(30, 34, None),
+                Answer(30, 34, None, categories=("nil:no-mapping",)),
                 Answer(30, 34, "Q3"),
                 Answer(38, 42, UNLINKED),
                 Answer(0, 3, UNLINKED),
@@ -284,5 +284,4 @@ def test_results_are_written_as_they_were_and_hold_their_benchmark(shared):
 
 def _scored(entry):
     """What a mention says to the evaluation."""
-    entity = "<NIL>" if entry["id"] == "<NO_MAPPING>" else entry["id"]
-    return {**entry, "id": entity} if entity else {name: value for name, value in entry.items() if name != "id"}
+    return entry if entry["id"] else {name: value for name, value in entry.items() if name != "id"}

@@ -10,7 +10,6 @@ from karat.cli.choices import apart, chosen, once
 
 if TYPE_CHECKING:
     from karat.pipeline.comparison import Comparison
-    from karat.pipeline.comparison_tests import Swap
 
 _MATCH = "strong,weak,mention-weak,entity"
 
@@ -109,7 +108,7 @@ def command(
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
     from karat.pipeline.comparison import Parts, compare
-    from karat.pipeline.comparison_scores import Asked
+    from karat.pipeline.comparison_asked import Asked
     from karat.pipeline.comparison_tests import Rule
     from karat.pipeline.entries import Formats, entries
     from karat.storage.files import writing

@@ -19,7 +19,6 @@ from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.model.run import Run
-from karat.parsing.elevant_articles import NIL, NO_MAPPING
 from karat.pipeline.categories import categories
 from karat.pipeline.elevant_cases import EVAL_TYPES, MENTION_TYPE_NAMES, ElevantCases
 from karat.pipeline.evaluate import evaluate
@@ -33,9 +32,8 @@ _LINKED = re.compile(r"(.+)\.linked_articles\.jsonl(\.gz|\.zst)?")
 _SUFFIXES = ("", ".gz", ".zst")
 _NEW_RULE = "2025/01/16"  # from when on false detection of coreference is counted among coreference only
 _MASKED = re.compile(r"[xX0]+|\*+")
-_UNMAPPED = "links without a mapping to Wikidata (<NO_MAPPING>, read as NIL)"
 _NO_SPACY, _MASK = "no tokenizer (spaCy)", "masked text"
-_FACTS, _IDS = "facts that the knowledge base lacks", "answers <NO_MAPPING>, which are read as NIL"
+_FACTS = "facts that the knowledge base lacks"
 _CASES, _LABELS = "cases", "error labels"
 _FORMAT = "elevant-linked"
 _SAMPLE = 20  # texts that tell whether all are masked
@@ -288,7 +286,7 @@ class _Why:
             return _FACTS if self._typeless >= gap else None
         if key == "wrong_disambiguation":
             return _FACTS if self._undecided(mode) >= gap else None
-        return _IDS if key == "ner_fp" and self.run.skipped.get(_UNMAPPED, 0) >= gap else None
+        return None
 
     def _counts_words(self, place: Sequence[str]) -> bool:
         return any(category.words and category.elevant == tuple(place) for category in categories().values())
@@ -420,7 +418,7 @@ def _of(case: _Case) -> Seen:
         *_of_modes(bytes(case.ner_eval_types)),
         case.optional,
         case.mention_type,
-        NIL if id == NO_MAPPING else id,
+        id,
     )
 
 

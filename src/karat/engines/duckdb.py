@@ -1,4 +1,4 @@
-"""DuckDB: divides the documents within bounded memory, with its temporary folder for what does not fit."""
+"""DuckDB: joins documents and replies by id within bounded memory, with a temporary folder for what does not fit."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from karat.errors import UsageError
 from karat.model.arrow import Arrow
-from karat.model.scatter import SCATTERED, gathered, scattered, size_for
-from karat.spec.engine import Engine, Parts, Work, on_all_cores
+from karat.model.scatter import divided, joined
+from karat.spec.engine import ROW, Engine, Parts, Work, ids_of, on_all_cores
 
 _MEMORY = "1GB"
-_BLOBS = 16  # fetched at a time
+_ROWS = 10_000  # handed over at a time
+_JOIN = "SELECT g, a FROM documents g FULL JOIN replies a ON g.id = a.id"
 
 
 def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, None]:
@@ -22,6 +23,8 @@ def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, Non
         import duckdb
     except ImportError:
         raise UsageError("the engine duckdb needs DuckDB: pip install 'karat[duckdb]'") from None
+    for parts in (gold, answers):
+        ids_of(parts)  # ids given twice would be joined twice
     with TemporaryDirectory(prefix="karat-") as folder:
         config: dict[str, Any] = {
             "memory_limit": _MEMORY,
@@ -29,24 +32,34 @@ def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, Non
             "preserve_insertion_order": "false",
         }
         with duckdb.connect(config=config) as connection:
-            rows = pa.RecordBatchReader.from_batches(SCATTERED, _scattered(gold, answers))
-            connection.register("scattered", rows)
-            found = connection.sql("SELECT bucket, gold, blob FROM scattered ORDER BY bucket")
-            yield from on_all_cores(gathered(found.to_arrow_reader(_BLOBS)), work)
+            connection.register("documents", _rows(gold))
+            connection.register("replies", _rows(answers))
+            yield from on_all_cores(_blocks(connection.sql(_JOIN).to_arrow_reader(_ROWS)), work)
 
 
-def _scattered(gold: Parts, answers: Parts) -> Iterator[Arrow]:
-    size = size_for(max(len(gold), len(answers)))
-    for parts in (gold, answers):
-        for piece in parts.pieces:
-            for table in piece.tables(size.rows):
-                yield from scattered(table, size.buckets, gold=parts is gold)
+def _rows(parts: Parts) -> Arrow:
+    """All rows as batches of one schema, whatever the fields that each file uses."""
+    nothing = parts.schema.empty_table()
+    tables = (joined([nothing, table]) for piece in parts.pieces for table in piece.tables(_ROWS))
+    return pa.RecordBatchReader.from_batches(parts.schema, (b for table in tables for b in table.to_batches()))
+
+
+def _blocks(batches: Iterator[Arrow]) -> Iterator[tuple[Arrow, Arrow]]:
+    for batch in batches:
+        gold, answers = (_there(batch.column(side)) for side in ("g", "a"))
+        yield from divided(gold, answers)
+
+
+def _there(column: Arrow) -> Arrow:
+    """The rows that one side of the join has."""
+    table = pa.Table.from_struct_array(column)
+    return table.filter(table.column(ROW).is_valid())
 
 
 ENGINE = Engine(
     title="DuckDB",
-    says="DuckDB sorts the documents into buckets by id, within bounded memory and with its temporary folder for the "
-    "rest; the buckets are counted on all cores.",
+    says="DuckDB joins documents and replies by id, within a gigabyte of memory and with its temporary folder for the "
+    "rest; what it joined is counted on all cores.",
     spread=_spread,
     extra="duckdb",
 )

@@ -12,12 +12,11 @@ import pyarrow.compute as pc
 from karat.model.arrow import Arrow
 from karat.model.columns import Longs
 from karat.model.scatter import divided, gathered, joined, scattered, size_for
-from karat.spec.engine import ROW, Engine, Parts, Work, on_all_cores
+from karat.spec.engine import ROW, Engine, Parts, Work, ids_of, on_all_cores
 from karat.storage.spill import spill
 
 _BLOCK = 5_000  # documents
 _WAITING = 20 * _BLOCK  # replies that may wait for their document before everything is divided on disk
-_IDS = 100_000
 
 
 def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, None]:
@@ -32,14 +31,9 @@ def _tables(parts: Parts, size: int) -> Iterator[Arrow]:
     return (table for piece in parts.pieces for table in piece.tables(size))
 
 
-def _ids(parts: Parts) -> Arrow:
-    tables = (table for piece in parts.pieces for table in piece.tables(_IDS, ["id"]))
-    return pa.chunked_array([chunk for table in tables for chunk in table.column("id").chunks], pa.string())
-
-
 def _places(gold: Parts, answers: Parts) -> Longs:
     """Which document each reply is to, or -1."""
-    found = pc.index_in(_ids(answers), pa.concat_arrays(_ids(gold).chunks))
+    found = pc.index_in(ids_of(answers), pa.concat_arrays(ids_of(gold).chunks))
     return np.asarray(found.fill_null(-1).to_numpy(), np.int64)
 
 

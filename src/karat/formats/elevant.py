@@ -17,9 +17,19 @@ import msgspec
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
 from karat.parsing import elevant_answers, elevant_gold
-from karat.parsing.elevant_articles import NIL, NO_MAPPING, GoldLabel, Place, linked, number_of, told, with_meta
+from karat.parsing.elevant_articles import (
+    NIL,
+    NO_MAPPING,
+    UNMAPPED,
+    GoldLabel,
+    Place,
+    linked,
+    number_of,
+    told,
+    with_meta,
+)
 from karat.parsing.elevant_both import read_both
-from karat.parsing.elevant_gold import NOT_COREFERENCE, UNMAPPED
+from karat.parsing.elevant_gold import NOT_COREFERENCE
 from karat.spec.format import Bytes, Format
 
 _IMPLIED = {"quantity": "QUANTITY", "datetime": "DATETIME"}

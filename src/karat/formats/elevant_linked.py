@@ -16,7 +16,17 @@ from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, EntityId
 from karat.model.run import Run
 from karat.parsing import elevant_answers, elevant_gold
-from karat.parsing.elevant_articles import NIL, Article, EntityMention, Place, has_text, number_of, told
+from karat.parsing.elevant_articles import (
+    NIL,
+    NO_MAPPING,
+    UNMAPPED,
+    Article,
+    EntityMention,
+    Place,
+    has_text,
+    number_of,
+    told,
+)
 from karat.parsing.elevant_both import read_both
 from karat.spec.format import Bytes, Format
 
@@ -39,7 +49,7 @@ def write_run(run: Run, file: IO[bytes]) -> None:
 def _mention(answer: Answer, recogniser: str, linker: str) -> EntityMention:
     return EntityMention(
         span=Place(answer.start, answer.end),
-        id=_reference(answer.entity),
+        id=NO_MAPPING if UNMAPPED in answer.categories else _reference(answer.entity),
         recognized_by=recogniser,
         linked_by=linker,
         candidates=tuple(candidate.entity for candidate in answer.candidates),

@@ -20,6 +20,7 @@ from karat.model.verdict import Outcome, Verdicts
 
 _T = TypeVar("_T", bound=np.generic)
 _NEUTER = frozenset({"It", "it", "This", "this", "That", "that", "Its", "its"})
+_UNMAPPED = "nil:no-mapping"  # a category of NIL whose id is unknown in the knowledge base
 _UNANSWERED = -9  # the code of no entity
 _MISSED = np.array([outcome in (Outcome.FN, Outcome.WRONG_LINK) for outcome in Outcome])
 _SPURIOUS = np.array([outcome in (Outcome.FP, Outcome.WRONG_LINK) for outcome in Outcome])
@@ -75,12 +76,12 @@ class Table:
 class Rule(NamedTuple):
     """What depends on conventions.
 
-    `relevant` says which labels an answer may be near to, `nil_alike` which labels that are NIL an answer that is NIL
-    may mean, `neuter_only` that only some pronouns may be false coreference.
+    `relevant` says which labels an answer may be near to, `nil_alike` that NIL is the same entity as NIL, if both are
+    so for want of a mapping or neither is; `neuter_only` that only some pronouns may be false coreference.
     """
 
     relevant: Bools
-    nil_alike: Bools
+    nil_alike: bool = False
     neuter_only: bool = False
 
 
@@ -147,7 +148,7 @@ def table(found: Stages, facts: Facts, rule: Rule) -> Table:
     over, wrong = _SPURIOUS[detection], linking == Outcome.WRONG_LINK
     around, across = _near(spots, spots.take(over))
     labels = _labels(facts, np.flatnonzero(rule.relevant))
-    at_mention, off = _near_labels(facts, spots, labels, known.answer, over, rule.nil_alike)
+    at_mention, off = _near_labels(facts, spots, labels, known.answer, over, nil_alike=rule.nil_alike)
     same, other = _references(facts, known, coreference & wrong)
     cases = Cases(
         document=spots.document,
@@ -204,13 +205,15 @@ def _near(spots: Items, spurious: Items) -> tuple[Bools, Bools]:
 
 
 def _near_labels(
-    facts: Facts, spots: Items, labels: Items, answer: Longs, over: Bools, nil_alike: Bools
+    facts: Facts, spots: Items, labels: Items, answer: Longs, over: Bools, *, nil_alike: bool
 ) -> tuple[Bools, Bools]:
     """Which spurious spans overlap a mention, and which one of their own entity, but with another span."""
     pairs = overlapping(labels, spots.take(over))
     pairs = Pairs(pairs.gold, np.flatnonzero(over)[pairs.answer])
+    unmapped = facts.gold.said(_UNMAPPED), np.append(facts.answers.said(_UNMAPPED), False)
     entity = labels.entity[pairs.gold]
-    same = (entity == spots.entity[pairs.answer]) & ((entity >= 0) | nil_alike[labels.row[pairs.gold]])
+    alike = nil_alike & (unmapped[0][labels.row[pairs.gold]] == unmapped[1][answer[pairs.answer]])
+    same = (entity == spots.entity[pairs.answer]) & ((entity >= 0) | alike)
     kinds = facts.pairing.gold_kind[labels.row[pairs.gold]]
     same |= (kinds > 0) & (kinds == np.append(facts.pairing.answer_kind, 0)[answer[pairs.answer]])
     moved = (labels.start[pairs.gold] != spots.start[pairs.answer]) | (

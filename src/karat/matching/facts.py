@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -200,13 +199,22 @@ class Side:
     def of_role(self, role: str) -> Truth:
         """Which mentions have a type of this role: one of their own, or else of their entity."""
         truth = self._facts.of_role[role][self.entity]
-        types = self.mentions.field("types")
-        if types is None:
+        if self._own_types is None:
             return truth
-        owner = np.repeat(np.arange(len(truth)), types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
-        hit = pc.is_in(types.flatten(), pa.array(sorted(ROLES[role]))).to_numpy(zero_copy_only=False)
+        owner, code, names = self._own_types
+        hit = np.array([name in ROLES[role] for name in names], np.bool_)[code]
         own = np.bincount(owner[hit], minlength=len(truth)) > 0
         return np.where(self._typed, sure(own), truth)
+
+    @cached_property
+    def _own_types(self) -> tuple[Longs, Ints, list[str]] | None:
+        """Whose each type is that mentions have of their own, its code, and what codes mean."""
+        types = self.mentions.field("types")
+        if types is None:
+            return None
+        lengths = types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        encoded = types.flatten().dictionary_encode()
+        return np.repeat(np.arange(len(lengths)), lengths), encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
 
     @cached_property
     def linked(self) -> Bools:

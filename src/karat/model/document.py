@@ -103,6 +103,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     entity: EntityId = UNLINKED
     same_as: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     score: float | None = None
     candidates: tuple[Candidate, ...] = ()
     nil_cluster: str | None = None

@@ -55,6 +55,7 @@ _ANSWER = pa.struct(
         ("linked", pa.bool_()),
         ("same_as", _strings),
         ("types", _strings),
+        ("categories", _strings),
         ("score", pa.float64()),
         ("candidates", pa.list_(pa.struct([("entity", pa.string()), ("score", pa.float64())]))),
         ("nil_cluster", pa.string()),

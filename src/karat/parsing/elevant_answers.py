@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from karat.model.arrow import Arrow
 from karat.model.run import Run
-from karat.parsing.elevant_articles import NIL, NO_MAPPING, PlainArticle, articles, names_of
+from karat.parsing.elevant_articles import NIL, NO_MAPPING, UNMAPPED, PlainArticle, articles, names_of
 from karat.parsing.json_blocks import Block, nothing
 from karat.spec.format import Bytes
 
@@ -138,7 +138,8 @@ def _answers(fields: Mapping[str, list[Any]], skipped: Counter[str]) -> Arrow:
     if empty:
         written = pc.if_else(pc.equal(written, _EMPTY), _NULL, written)
     skipped[_UNLINKED] += empty
-    skipped[_UNMAPPED] += fields["id"].count(NO_MAPPING)
+    unmapped = fields["id"].count(NO_MAPPING)
+    skipped[_UNMAPPED] += unmapped
     columns = {
         "start": pa.array(fields["start"], pa.int32()),
         "end": pa.array(fields["end"], pa.int32()),
@@ -146,6 +147,8 @@ def _answers(fields: Mapping[str, list[Any]], skipped: Counter[str]) -> Arrow:
         "linked": written.is_valid(),
         "candidates": _candidates(fields["candidates"]),
     }
+    marks = [(UNMAPPED,) if id == NO_MAPPING else None for id in fields["id"]] if unmapped else len(written) * [None]
+    columns["categories"] = pa.array(marks, pa.list_(pa.string()))
     return pa.StructArray.from_arrays(list(columns.values()), list(columns))
 
 

@@ -23,6 +23,9 @@ from karat.spec.format import Bytes
 NIL, NO_MAPPING = "<NIL>", "<NO_MAPPING>"
 """No entity fits; or the reference that was given could not be found in Wikidata. ELEVANT scores both as NIL."""
 
+UNMAPPED = "nil:no-mapping"
+"""The category of NIL whose reference could not be found in Wikidata."""
+
 
 class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True, gc=False):
     """A span, written as a list of two; what the garbage collector need not look at is read faster."""

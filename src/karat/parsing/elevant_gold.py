@@ -21,16 +21,13 @@ from karat.errors import InputError
 from karat.model.arrow import Arrow
 from karat.model.columns import Bools, Longs
 from karat.model.corpus import Corpus
-from karat.parsing.elevant_articles import NIL, NO_MAPPING, Article, PlainArticle, articles, meta_of, names_of
+from karat.parsing.elevant_articles import NIL, NO_MAPPING, UNMAPPED, Article, PlainArticle, articles, meta_of, names_of
 from karat.parsing.elevant_trees import tie, untied
 from karat.parsing.json_blocks import Block, nothing
 from karat.spec.format import Bytes
 
 NOT_COREFERENCE = "coreference:no"
 """The category of a label that says of itself that it is none, whatever its text looks like."""
-
-UNMAPPED = "nil:no-mapping"
-"""The category of a NIL label whose reference could not be found in Wikidata."""
 
 _UNLINKED = "labels without entity id (read as without link)"
 _DESCRIBES = "coreference labels that also describe (read as optional)"

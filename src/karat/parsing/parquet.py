@@ -175,7 +175,7 @@ class ParquetParts:
     name: str
     about: Mapping[str, str]
     pieces: tuple[ParquetPiece, ...]
-    columns: tuple[str, ...]
+    schema: Arrow
     files: tuple[_File, ...]
     rows: int
     skipped: Mapping[str, int] = field(default_factory=dict)
@@ -190,7 +190,8 @@ class ParquetParts:
 
     def with_text(self) -> ParquetParts:
         """The same with the texts of documents."""
-        return replace(self, pieces=tuple(replace(piece, text=True) for piece in self.pieces))
+        schema = self.schema.append(GOLD.field("text"))
+        return replace(self, pieces=tuple(replace(piece, text=True) for piece in self.pieces), schema=schema)
 
     def tables(self, size: int) -> Iterator[Arrow]:
         """All rows in order."""
@@ -216,12 +217,12 @@ def parquet_parts(source: Bytes, *, gold: bool) -> ParquetParts:
     """
     pieces: list[ParquetPiece] = []
     files: list[_File] = []
-    columns: dict[str, None] = {}
+    schemas: list[Arrow] = []
     said: list[dict[str, str]] = []
     rows = 0
     for part in [source.inside(name) for name in part_names(source)] if source.folder else [source]:
         file = opened(part)
-        columns |= dict.fromkeys(known_columns(file, GOLD if gold else ANSWERS, part))
+        schemas.append(_schema(file, part, gold=gold))
         files.append(_File(part.label, rows))
         said.append(about_of(file))
         for groups, count in _divided(file):
@@ -231,7 +232,20 @@ def parquet_parts(source: Bytes, *, gold: bool) -> ParquetParts:
         check.some(pa.table({"id": []}), source.label)
     about = {key: value for key, value in said[0].items() if all(other.get(key) == value for other in said)}
     name = about.pop("name" if gold else "system", source.stem)
-    return ParquetParts(name, about, tuple(pieces), tuple(columns), tuple(files), rows)
+    schema = pa.unify_schemas(schemas, promote_options="permissive")
+    return ParquetParts(name, about, tuple(pieces), schema, tuple(files), rows)
+
+
+def _schema(file: Arrow, source: Bytes, *, gold: bool) -> Arrow:
+    """The columns and fields of a file as pieces give them."""
+    schema = GOLD if gold else ANSWERS
+    names = known_columns(file, schema, source)
+    nothing = read(lambda: file.schema_arrow.empty_table().select(names), schema, source)
+    if "text" in names:
+        nothing = nothing.drop_columns(["text"])
+        for name, kind in zip(TEXT_FACTS, (pa.int32(), pa.int64()), strict=True):
+            nothing = nothing.append_column(name, pa.array([], kind))
+    return nothing.append_column(ROW, pa.array([], pa.int64())).schema
 
 
 def _divided(file: Arrow) -> Iterator[tuple[tuple[int, ...], int]]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from karat.model.signature import Signature
+from karat.pipeline.comparison_asked import Asked
 from karat.pipeline.comparison_homes import Home, homes
 from karat.pipeline.comparison_means import Mean, MeanPair, mean_pairs, means
 from karat.pipeline.comparison_mentions import Detected, Flips, Mentions, check_labels, mentions, pooled_flips
 from karat.pipeline.comparison_runtimes import Runtimes, runtimes
-from karat.pipeline.comparison_scores import Asked, Grid, grid
+from karat.pipeline.comparison_scores import Grid, grid
 from karat.pipeline.comparison_similarity import Similarities, similarities
 from karat.pipeline.comparison_tests import Dataset, Rule, compared, samples, too_few_throws
 from karat.pipeline.comparison_winners import Winners, winners

@@ -10,7 +10,16 @@ import numpy as np
 
 from karat.model.columns import Floats
 from karat.pipeline.comparison_scores import Grid
-from karat.pipeline.comparison_tests import CORRECTIONS, Dataset, Estimate, Rule, Samples, estimate, mentions_of
+from karat.pipeline.comparison_tests import (
+    CORRECTIONS,
+    Dataset,
+    Estimate,
+    Rule,
+    Samples,
+    estimate,
+    exchangeable,
+    mentions_of,
+)
 from karat.stats.additive import Additive
 from karat.stats.contrast import Measure
 from karat.stats.paired import permutation_test
@@ -125,7 +134,7 @@ def _mean_p(grid: Grid, datasets: Sequence[Dataset], places: Sequence[tuple[int,
     scores = [[score for score in side if score is not None] for side in own]
     if not grid.common or min(map(len, scores)) < len(grid.common):
         return none
-    if rule.swap == "signs":
+    if rule.swap == "signs" or not exchangeable([score for side in scores for score in side]):
         means = [_stacked(side) for side in scores]
         throws, seed = rule.permutations, rule.seed
         p = [permutation_test(means[i], means[j], swap="signs", trials=throws, seed=seed).p for i, j in places]

@@ -17,7 +17,8 @@ from karat.matching.facets import facet
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, Bools, Longs
 from karat.model.corpus import Corpus
-from karat.pipeline.comparison_scores import Cell, Grid, detection_of
+from karat.pipeline.comparison_scores import Cell, Grid
+from karat.pipeline.comparison_sums import detection
 from karat.spec.task import TASKS
 from karat.stats.mcnemar import mcnemar_of_counts
 
@@ -237,7 +238,7 @@ def _seen(grid: Grid, cell: Cell, label: Longs) -> _Seen:
     """What became of every mention."""
     assert cell.result.make_verdicts is not None
     table = cell.result.make_verdicts()
-    view, below = grid.name.view, detection_of(grid.name.view)
+    view = grid.name.view
     cases = table.filter(pc.equal(table.column("view"), str(view)))
     gold, found, missed = (_numbers(cases, name) for name in ("gold", "matched_gold", "unmatched_gold"))
     counting = (gold >= 0) & (found + missed > 0)
@@ -247,14 +248,17 @@ def _seen(grid: Grid, cell: Cell, label: Longs) -> _Seen:
     case[mention] = np.flatnonzero(counting)
     counts[mention] = True
     right[label[gold[counting & (found > 0)].astype(np.int64)]] = True
-    detected = None
-    if below is not None and str(below) in cell.result.views:
-        places = table.filter(pc.equal(table.column("view"), str(below)))
-        gold, found = (_numbers(places, name) for name in ("gold", "matched_gold"))
-        detected = np.zeros(len(label), np.bool_)
-        detected[label[gold[(gold >= 0) & (found > 0)].astype(np.int64)]] = True
-        detected |= right  # what is linked right is detected, whatever the rules of detection
-    return _Seen(case, counts, right, detected, cases)
+    return _Seen(case, counts, right, _detected(grid, cell, label), cases)
+
+
+def _detected(grid: Grid, cell: Cell, label: Longs) -> Bools | None:
+    """Which mentions are detected, as accuracy counts it; None where a view looks at no links or no places."""
+    cases = detection(cell.entry, cell.result, grid.name.view, grid.asked)
+    if cases is None:
+        return None
+    found = np.zeros(len(label), np.bool_)
+    found[label[cases.gold[(cases.gold >= 0) & (cases.weights()[:, 2] > 0)]]] = True
+    return found
 
 
 def _numbers(table: Arrow, name: str) -> Any:  # noqa: ANN401  # whole or not, as the column is

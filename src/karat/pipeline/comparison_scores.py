@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isclose, isnan
 
 import numpy as np
 
-from karat.errors import KaratError, UsageError
-from karat.kb.protocol import KB
-from karat.model.columns import Floats, Longs
+from karat.errors import UsageError
+from karat.model.columns import Floats
 from karat.model.corpus import Corpus
-from karat.model.name import MeasureName, ViewName, parse_measure
+from karat.model.name import MeasureName, parse_measure
 from karat.model.result import Result, Scored
 from karat.model.signature import Signature
+from karat.pipeline.comparison_asked import Asked
+from karat.pipeline.comparison_sums import additive_of
 from karat.pipeline.entries import Entry, left_out
 from karat.pipeline.evaluate import evaluate
-from karat.pipeline.folds import View
 from karat.pipeline.grouping import LABELS_OF_CASES
-from karat.pipeline.plan import expanded, in_task
+from karat.pipeline.plan import expanded
 from karat.pipeline.profiles import profile_named
-from karat.registry import get, names
-from karat.spec.empty import EMPTY
-from karat.spec.relation import Relation
-from karat.spec.task import task_named
 from karat.stats.additive import Additive
 from karat.stats.documents import same_documents
 
@@ -34,31 +29,6 @@ MEASURE = "strong:micro.f1"
 
 _MAY_DIFFER = ("data", "match", "seed", "threshold")
 """A threshold may have been tuned for each system by itself; what else was scored does not matter."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """How to score: the profile and its choices, the measure, labels of cases, and the knowledge base.
-
-    Without a profile it is `karat`. Results are taken as they are, and must have been scored alike.
-    """
-
-    like: str | None = None
-    measure: str | None = None
-    choices: Mapping[str, str] = field(default_factory=dict)
-    by: tuple[str, ...] = ()
-    kb: KB | None = None
-    allow_unknown: bool = False
-
-    @property
-    def profile(self) -> str:
-        """The profile that is used."""
-        return self.like or "karat"
-
-    @property
-    def task(self) -> str:
-        """The task that is scored."""
-        return task_named(self.choices.get("task", profile_named(self.profile).choices["task"]))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -156,14 +126,6 @@ def grid(entries: Iterable[Entry], asked: Asked) -> Grid:
     return Grid(measure, systems, cells, without | _undefined(cells, without), asked)
 
 
-def detection_of(view: ViewName) -> ViewName | None:
-    """The view that looks at places only, where a view looks at links at places."""
-    if view.relation not in names("relations") and not view.relation.endswith(".py"):
-        return None
-    relation = get("relations", view.relation, Relation)
-    return replace(view, relation=relation.detection) if relation.links and relation.detection is not None else None
-
-
 def _light(entry: Entry, row: Mapping[str, Entry]) -> Entry:
     """An entry with the gold standard of one before it, where both are the same, so that it is held once."""
     same = next((other.corpus for other in row.values() if other.corpus and other.data == entry.data), None)
@@ -191,16 +153,17 @@ def _usual(rows: Iterable[Mapping[str, Entry]], asked: Asked) -> str:
 
 def _row(row: Mapping[str, Entry], measure: str, asked: Asked) -> dict[str, Cell]:
     """All systems on one dataset."""
-    return cells_of(
-        row, {system: entry.result or _scored(entry, measure, asked) for system, entry in row.items()}, measure
-    )
+    results = {system: entry.result or _scored(entry, measure, asked) for system, entry in row.items()}
+    return cells_of(row, results, measure, asked)
 
 
-def cells_of(row: Mapping[str, Entry], results: Mapping[str, Result], measure: str) -> dict[str, Cell]:
+def cells_of(row: Mapping[str, Entry], results: Mapping[str, Result], measure: str, asked: Asked) -> dict[str, Cell]:
     """The scores of systems on one dataset, which must have the same documents in all results."""
     orders = same_documents(list(results.values()))
     return {
-        system: Cell(row[system], result, result.score(measure), _additive(result, measure, order))
+        system: Cell(
+            row[system], result, result.score(measure), additive_of(result, measure, order, row[system], asked)
+        )
         for (system, result), order in zip(results.items(), orders, strict=True)
     }
 
@@ -208,47 +171,16 @@ def cells_of(row: Mapping[str, Entry], results: Mapping[str, Result], measure: s
 def _scored(entry: Entry, measure: str, asked: Asked) -> Result:
     assert entry.corpus is not None
     assert entry.run is not None
-    below = detection_of(in_task(measure, asked.task).view)
     return evaluate(
         entry.corpus,
         entry.run,
         like=asked.profile,
         choices=asked.choices,
         measures=[measure],
-        also=[] if below is None else [f"{below}:micro.f1"],
         by=[label for label in asked.by if label in LABELS_OF_CASES],
         kb=asked.kb,
         allow_unknown=asked.allow_unknown,
     )
-
-
-def _additive(result: Result, measure: str, order: Longs) -> Additive | None:
-    """How a score follows from sums over documents; None where it does not, or the result does not say enough.
-
-    A result has no more than the sums. Whether they were read in the right way shows in the score.
-    """
-    name = parse_measure(result.aliases.get(measure, measure))
-    known = result.views.get(str(name.view))
-    if name.group is not None or known is None:
-        return None
-    below = detection_of(name.view)
-    found = None if below is None else result.views.get(str(below))
-    gold_only = known.gold > 0 if result.signature["macro"] == "gold-documents" else None
-    value = result.score(measure).value
-    for per_item in (False, True):
-        empty, part = EMPTY[result.signature["empty"]], bool(name.view.filters)
-        view = View(known, empty, part, found=found, per_item=per_item, macro=gold_only)
-        try:
-            made = view.additive(name.short)
-        except (AssertionError, KaratError):  # a measure of something else than sums
-            return None
-        if made is not None and _equal(made.value, value):
-            return made.in_order(order)
-    return None
-
-
-def _equal(one: float, two: float | None) -> bool:
-    return isnan(one) if two is None else isclose(one, two, abs_tol=1e-9)
 
 
 def _check_alike(cells: list[Cell]) -> None:

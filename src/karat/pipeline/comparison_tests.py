@@ -214,8 +214,9 @@ def _pair(grid: Grid, dataset: str, places: tuple[int, int], drawn: Samples, rul
         return Pair(*names, None, reason="one of the two has no score")
     if one.additive is None or two.additive is None:
         return Pair(*names, first - second, reason="the score does not follow from sums over documents")
+    swap = rule.swap if exchangeable([one.additive, two.additive]) else "signs"
     tested = permutation_test(
-        one.additive, two.additive, swap=rule.swap, trials=rule.permutations, seed=seed_of(dataset, rule)
+        one.additive, two.additive, swap=swap, trials=rule.permutations, seed=seed_of(dataset, rule)
     )
     sampled = drawn.values[:, places[0]] - drawn.values[:, places[1]]
     found = drawn.estimate(first - second, sampled, places, rule.level)
@@ -231,6 +232,15 @@ def _pair(grid: Grid, dataset: str, places: tuple[int, int], drawn: Samples, rul
         detectable=None if not error else detectable(error, level=1 - rule.level, power=rule.power),
         exact=tested.exact,
     )
+
+
+def exchangeable(scores: Sequence[Additive]) -> bool:
+    """Whether scores are one function of sums, so that systems can change places.
+
+    Those that are made from moments around a centre of their own are not.
+    """
+    first = scores[0]
+    return all(np.isclose(first.of(score.totals[None])[0], score.value, equal_nan=True) for score in scores[1:])
 
 
 def _dataset(grid: Grid, name: str, pairs: tuple[Pair, ...], drawn: Samples, rule: Rule) -> Dataset:

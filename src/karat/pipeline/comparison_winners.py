@@ -16,13 +16,15 @@ from karat.model.columns import Floats
 from karat.model.name import parse_measure
 from karat.model.result import Result
 from karat.model.scheme import NODES
-from karat.pipeline.comparison_scores import Asked, Grid, cells_of
+from karat.pipeline.comparison_asked import Asked
+from karat.pipeline.comparison_scores import Grid, cells_of
 from karat.pipeline.comparison_tests import Estimate, Rule, estimate, samples
 from karat.pipeline.evaluate import evaluate
 from karat.pipeline.plan import in_task
 from karat.pipeline.profiles import profile_named
 from karat.registry import names
 from karat.spec.membership import WHOLE
+from karat.spec.profile import prefixes_of
 from karat.spec.threshold import SWEEPS
 
 RELATIONS: Final = ("strong", "weak", "mention", "mention-weak", "entity")
@@ -93,7 +95,13 @@ class _Setup:
         sweep = profile_named(self.profile).choices["threshold"]
         oracle = sweep if sweep in SWEEPS else "oracle"
         own = {"threshold": oracle if self.threshold == "oracle" else self.threshold, "membership": self.membership}
-        return {**own, **asked.choices}
+        without = () if self.by_prefix else ("prefixes",)  # which nobody else makes use of
+        return {**own, **{name: value for name, value in asked.choices.items() if name not in without}}
+
+    @property
+    def by_prefix(self) -> bool:
+        choices = profile_named(self.profile).choices
+        return choices["nil"] == "emerging" or choices["typing"] == "subclasses"
 
 
 class _Tried:
@@ -133,6 +141,12 @@ def winners(grid: Grid, rule: Rule) -> Winners:
         raise UsageError("a map of winners scores answers anew, and results have none. Give gold and answers.")
     tried, leads = _Tried(), []
     for setup in _setups(grid):
+        if not _known_prefixes(grid, setup):
+            tried.not_possible[setup.profile] = (
+                "no gold id begins as ids of its knowledge base do, so that any two would match: compare with "
+                f"--like {setup.profile} --set prefixes=…"
+            )
+            continue
         possible = _possible(grid, setup, tried)
         if possible.measures:
             leads += _leads(grid, possible, tried, rule)
@@ -157,6 +171,16 @@ def _profiles() -> list[str]:
         choices = {**profile_named(name).choices, "match": ""}
         known.setdefault(tuple(sorted(choices.items())), name)
     return list(known.values())
+
+
+def _known_prefixes(grid: Grid, setup: _Setup) -> bool:
+    """Whether a profile that tells emerging entities by their prefix knows any id."""
+    choices = {**profile_named(setup.profile).choices, **setup.choices(grid.asked)}
+    prefixes = prefixes_of(choices)
+    if choices["nil"] != "emerging" or prefixes is None or grid.asked.kb is not None:
+        return True
+    ids = [corpus.labels.names for name in grid.common if (corpus := grid.corpus(name)) is not None]
+    return any(pc.any(pc.starts_with(each, prefix)).as_py() for each in ids for prefix in prefixes)
 
 
 def _categorised(grid: Grid) -> bool:
@@ -223,7 +247,9 @@ def _lead(
 ) -> Lead | None:
     """Who leads under one relation; None where no dataset has a score of all, or nobody differs."""
     entries = {name: {system: cell.entry for system, cell in grid.cells[name].items()} for name in results}
-    cells = {name: cells_of({s: entries[name][s] for s in row}, row, measure) for name, row in results.items()}
+    cells = {
+        name: cells_of({s: entries[name][s] for s in row}, row, measure, grid.asked) for name, row in results.items()
+    }
     own = Grid(measure, grid.systems, cells, {}, grid.asked)
     defined = [name for name in cells if not np.isnan(own.values(name)).any()]
     if not defined or all(np.ptp(own.values(name)) == 0 for name in defined):

@@ -13,7 +13,7 @@ from karat.model.run import Run
 from karat.spec.format import Format
 
 _LABEL = ("same_as", "name", "types", "categories", "difficulty", "kind", "optional", "unit", "parent", "nil_cluster")
-_ANSWER = ("same_as", "types", "score", "candidates", "nil_cluster")
+_ANSWER = ("same_as", "types", "categories", "score", "candidates", "nil_cluster")
 _DOCUMENT = ("evaluation_span", "tags", "relations", "meta")
 _REPLY = ("tags", "relations", "seconds", "tokens", "cost", "error")
 

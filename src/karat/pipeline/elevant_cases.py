@@ -20,6 +20,7 @@ from karat.model.columns import Bools, Ints, Longs, Mentions
 from karat.model.document import Document
 from karat.model.verdict import Outcome, Verdicts
 from karat.parsing.elevant_articles import NIL as NIL_ID
+from karat.parsing.elevant_articles import NO_MAPPING, UNMAPPED
 from karat.pipeline.categories import categories, rules, tagged
 from karat.pipeline.grouping import case_table, mention_type
 from karat.pipeline.plan import Plans
@@ -137,6 +138,7 @@ class _Answers:
         written = facts.pairing.run.answers
         self._ids: list[str] = [*written.names.to_pylist(), "", NIL_ID]  # NO_LINK and NIL come last
         self._code = written.entity
+        self._unmapped = facts.answers.said(UNMAPPED)
         self._read = facts.answers.entity
         self._names = facts.answers.names
         self._types = [*map(type_string, facts.types), _NO_TYPE, _NO_TYPE]
@@ -145,7 +147,7 @@ class _Answers:
     def id(self, row: int) -> str:
         """The id of its entity as written."""
         id: str = self._ids[self._code[row]]
-        return id
+        return NO_MAPPING if id == NIL_ID and self._unmapped[row] else id
 
     def entity(self, row: int) -> dict[str, str]:
         """Its entity."""

@@ -194,6 +194,8 @@ def chosen_here(plans: Plans, found: Mapping[str, Chosen]) -> dict[str, float | 
 def _thresholds(todo: Setting, block: int) -> tuple[dict[str, Threshold], dict[str, Chosen]]:
     """The threshold of every relation in every task, and for those found by trying what was found."""
     rule = threshold_of(todo.table)
+    if isinstance(rule, Threshold) and rule.at is None:
+        return {}, {}
     plans = todo.planner().plans(todo.wanted)
     bases = bases_of(plans)
     if isinstance(rule, Threshold):

@@ -201,8 +201,7 @@ def case_table(todo: Setting, plans: Plans, view: str, cases: Mapping[str, Verdi
     as_elevant = todo.table["categories"] == "answer"
     rule = Rule(
         relevant=_relevant(todo, found.gold, found.part, whole=whole),
-        # ELEVANT compares ids as strings, and has two for NIL; answers nearly always have the first.
-        nil_alike=~facts.gold.said("nil:no-mapping") & as_elevant,
+        nil_alike=as_elevant,  # it compares ids as strings, and has two for NIL
         neuter_only=todo.table["false-coreference"] == "pronouns",
     )
     return table(found, facts, rule)

@@ -51,7 +51,7 @@ from karat.pipeline.survey import check_values, surveyed
 from karat.pipeline.sweep import Chosen, Steps, best_on, curve_through, joined_steps
 from karat.registry import get
 from karat.spec.empty import EMPTY
-from karat.spec.engine import Engine, Parts, Spread
+from karat.spec.engine import ROW, Engine, Parts, Spread
 from karat.spec.task import TASKS
 from karat.spec.threshold import Sweep, Threshold, threshold_of
 from karat.stats.ranking import Ranking
@@ -93,7 +93,7 @@ def evaluate_parts(
         tuple(by),
         read_kb(kb) if isinstance(kb, str | os.PathLike) else kb,
         (gold.name, answers.name),
-        (tuple(gold.columns), tuple(answers.columns)),
+        (_columns(gold), _columns(answers)),
     )
     todo = job.on_nothing()
     _refuse_undivided(todo)
@@ -113,6 +113,10 @@ def evaluate_parts(
     sums = _Sums(blocks, sides, plans)
     sums.check(todo, job, allow_unknown=allow_unknown)
     return _result(todo, job, plans, labels, sums, found, draw._replace(seed=todo.table["seed"]))
+
+
+def _columns(parts: Parts) -> tuple[str, ...]:
+    return tuple(name for name in parts.schema.names if name != ROW)
 
 
 def _labels(todo: Setting, by: Sequence[str]) -> tuple[str, ...]:

@@ -49,15 +49,19 @@ class TableParts:
         return int(self.table.num_rows)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that some row may have a value in."""
-        return tuple(self.table.column_names)
+    def schema(self) -> Arrow:
+        """The columns and fields of the table, with `ROW`."""
+        return self._rows.schema.append(pa.field(ROW, pa.int64()))
+
+    @cached_property
+    def _rows(self) -> Arrow:
+        spare = ["text"] if "text" in self.table.column_names and not self.text else []
+        return self.table.drop_columns(spare)
 
     @cached_property
     def pieces(self) -> tuple[TablePiece, ...]:
         """Slices of the table."""
-        spare = ["text"] if "text" in self.table.column_names and not self.text else []
-        table = self.table.drop_columns(spare)
+        table = self._rows
         return tuple(TablePiece(table.slice(low, _PIECE), low) for low in range(0, table.num_rows, _PIECE))
 
     def with_text(self) -> TableParts:

@@ -72,14 +72,14 @@ def check_values(todo: Setting, labels: Sequence[str], whole: Whole) -> None:
 
 def _tagged(parts: Parts) -> bool:
     """Whether some document has tags."""
-    if "tags" not in parts.columns:
+    if "tags" not in parts.schema.names:
         return False
     tables = (table for piece in parts.pieces for table in piece.tables(_ROWS, ["tags"]))
     return any(len(chunk.flatten()) for table in tables for chunk in table.column("tags").chunks)
 
 
 def _items(parts: Parts, name: str) -> Iterator[Mentions]:
-    if name in parts.columns:
+    if name in parts.schema.names:
         for piece in parts.pieces:
             for table in piece.tables(_ROWS, [name]):
                 yield mentions(table.column(name))

@@ -15,7 +15,8 @@ from karat.kb.protocol import KB
 from karat.matching.facts import MENTION_TYPES, ROLES
 from karat.model.document import Label
 from karat.model.surface import lowercased, nominal, pronominal
-from karat.parsing.elevant_gold import NOT_COREFERENCE, UNMAPPED
+from karat.parsing.elevant_articles import UNMAPPED
+from karat.parsing.elevant_gold import NOT_COREFERENCE
 
 _NAMED, _NON_NAMED, _NO_ENTITY, _NOMINAL, _PRONOMINAL, _UNDECIDED = MENTION_TYPES
 _ORGANISATION = frozenset({"Q43229", "http://dbpedia.org/ontology/Organisation", "ORG", "ORGANIZATION"})

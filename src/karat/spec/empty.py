@@ -105,6 +105,8 @@ def filled(values: Floats, s: Statistics, cases: Iterable[float | None]) -> Floa
     Mentions that weigh nothing are no gold, but precision counts the answers that match them, and stays.
     """
     no_gold, no_answers = s.gold == 0, s.answers == 0
+    if not (no_gold.any() or no_answers.any()):
+        return values
     stays = (s.matched_answers > 0) & ~np.isnan(values)
     when = [no_gold & no_answers, no_gold & ~stays, no_answers]
     return np.select(when, [np.nan if case is None else case for case in cases], values)

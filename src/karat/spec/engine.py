@@ -9,7 +9,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+import pyarrow as pa
+
+from karat.model import check
 from karat.model.arrow import Arrow
+
+_IDS = 100_000
 
 ROW = "row"
 """The column that says which row of the whole, from 0 on, a document or reply is."""
@@ -45,8 +50,8 @@ class Parts(Protocol):
         """All pieces; together they have every row once."""
 
     @property
-    def columns(self) -> Sequence[str]:
-        """The columns that some row may have a value in."""
+    def schema(self) -> Arrow:
+        """The columns and fields that some row may have a value in, with `ROW`."""
 
     def __len__(self) -> int: ...
 
@@ -74,6 +79,14 @@ class Engine:
     says: str
     spread: Spread
     extra: str | None = None
+
+
+def ids_of(parts: Parts) -> Arrow:
+    """The ids of all documents or replies, in order and each once; `InputError` if one is given twice."""
+    tables = (table for piece in parts.pieces for table in piece.tables(_IDS, ["id"]))
+    ids = pa.chunked_array([chunk for table in tables for chunk in table.column("id").chunks], pa.string())
+    check.refuse(check.identified(ids), parts.where)
+    return ids
 
 
 def on_all_cores(blocks: Iterable[tuple[Arrow, Arrow]], work: Work) -> Iterator[Any]:
