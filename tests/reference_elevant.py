@@ -12,11 +12,13 @@ MODES = ("IGNORED", "REQUIRED")
 UNKNOWN = {"<NIL>", "<NO_MAPPING>"}
 VALUES = ("QUANTITY", "DATETIME")
 PLACE, PERSON, PEOPLE, LANGUAGE, CHARACTER = "Q27096213", "Q215627", "Q33829", "Q17376908", "Q95074"
-PRONOUNS = set(
-    "i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself we us "
-    "our ours ourselves they them their theirs themselves".split()
-)
-DETERMINERS = set("the that this these those my your his her its our their".split())
+_PRONOUNS = """
+i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself
+we us our ours ourselves they them their theirs themselves
+"""
+PRONOUNS = set(_PRONOUNS.split())
+_DETERMINERS = "the that this these those my your his her its our their"
+DETERMINERS = set(_DETERMINERS.split())
 NEUTER = {"It", "it", "This", "this", "That", "that", "Its", "its"}
 NER_FN = ("lowercased", "partially_included", "partial_overlap", "other")
 DISAMBIGUATION = ("demonym", "metonymy", "partial_name", "rare", "other")
@@ -64,6 +66,10 @@ class Case:
     @property
     def entity(self):
         return self.mention.get("id") if self.mention else None
+
+    @property
+    def candidates(self):
+        return self.mention.get("candidates", ()) if self.mention else ()
 
 
 def widened(span, text):
@@ -294,6 +300,7 @@ class _Errors:
     def tally(self):
         for case in self.cases:
             link, ner = case.link[self.mode], case.ner[self.mode]
+            self.count["several"] += len(case.candidates) > 1
             if not case.coref:
                 self._undetected(case, ner)
                 self._disambiguation(case, link, ner)
@@ -360,8 +367,7 @@ class _Errors:
         if wrong or right:
             key = next(key for key in DISAMBIGUATION if self._holds(key, case, wrong=wrong))
             (self.error if wrong else self.avoided)(case, *(("wrong_disambiguation", each) for each in ("all", key)))
-        candidates = case.mention.get("candidates", ()) if case.mention else ()
-        self.count["several"] += len(candidates) > 1
+        candidates = case.candidates
         among = case.label is not None and case.label["entity_id"] in candidates
         if "TP" in ner:
             if wrong and not among:

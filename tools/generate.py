@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 import karat
+from differences import DIFFERENCES, PROFILES
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
 from karat.matching.policy import FAIR
@@ -26,6 +27,7 @@ from karat.model.result import ResultFile
 from karat.model.verdict import WEIGHTS
 from karat.pipeline.profiles import profile_named
 from karat.registry import get, names
+from karat.spec.category import Category, Example
 from karat.spec.clustering import Clustering
 from karat.spec.dataset import Dataset
 from karat.spec.empty import EMPTY
@@ -163,6 +165,41 @@ def relations() -> str:
     return table(["name", "relation", "an answer matches when", "detection"], rows)
 
 
+def categories() -> str:
+    """All error categories with their examples."""
+    rows = []
+    for name in names("categories"):
+        category = get("categories", name, Category)
+        found = category.example
+        cell = "–" if found is None else f"gold: {found.gold}<br>answers: {found.answers}<br>{_worked(found)}"
+        rows.append([f"`{name}`", f"**{category.title}.** {category.says}", category.among or "–", cell])
+    return table(["category", "errors", "among", "example"], rows)
+
+
+def _worked(example: Example) -> str:
+    """What an example counts, and the facts it needs."""
+    facts = [f"{', '.join(example.demonyms)} are demonyms"] if example.demonyms else []
+    facts += [f"{', '.join(example.links)} are links"] if example.links else []
+    facts += [f"{text} is popular for {entity}" for text, entity in example.popular.items()]
+    facts += [f"{entity} is {kind}" for entity, kind in example.types.items()]
+    facts += [f"profile `{example.like}`"] if example.like != "karat" else []
+    count = f"**{example.errors}**" if example.total is None else f"**{example.errors} of {example.total}**"
+    return count + (f" ({'; '.join(facts)})" if facts else "")
+
+
+def differences() -> str:
+    """Where the default profile, ELEVANT's program and its paper differ."""
+    rows = []
+    for found in DIFFERENCES:
+        said = {"gold": found.gold, "answers": found.answers}
+        shown = [f"{side}: {'; '.join(each.shown for each in saying) or 'none'}" for side, saying in said.items()]
+        where = "" if found.span is None else f", evaluated from {found.span[0]} to {found.span[1]}"
+        facts = [f"({'; '.join(found.known)})"] if found.known else []
+        cell = "<br>".join([f"“{found.text}”{where}", *shown, *facts])
+        rows.append([f"**{found.title}.** {found.says}", cell, f"`{found.asked}`", *found.counts.values()])
+    return table(["difference", "example", "asked", *(f"`{name}`" for name in PROFILES)], rows)
+
+
 def measures() -> str:
     """All measures."""
     found = [(name, get("measures", name, Measure)) for name in names("measures")]
@@ -244,6 +281,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
         steps,
         datasets,
         relations,
+        categories,
+        differences,
         measures,
         filters,
         api,

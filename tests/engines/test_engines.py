@@ -187,7 +187,7 @@ def test_a_folder_is_one_corpus(demo):
         ({"like": "neleval", "measures": ["b-cubed:micro.f1"]}, UsageError, "clusters, which reach across documents"),
         ({"drop": "type:PER"}, UsageError, "looks at all gold labels"),
         ({"resamples": 10, "over": "cases"}, UsageError, "Take intervals over documents"),
-        ({"measures": ["strong[entity=Q1]:micro.f1"]}, UsageError, "no part of the data for an entity"),
+        ({"measures": ["strong[entity=Q1]:micro.f1"]}, UsageError, "no part of the data by entity"),
         ({"measures": ["strong[types=Nothing]:micro.f1"]}, UnknownNameError, "unknown value of types"),
         ({"by": ["colour"]}, UnknownNameError, "unknown label to group by"),
         ({"task": "rt2kb"}, UsageError, "mentions without types"),

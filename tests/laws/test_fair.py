@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given
+import numpy as np
+import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import astuple, replace
 
 import karat
+from karat import Corpus, Run
 from karat.kb.tables import Tables
+from karat.matching.facets import NONE
+from karat.matching.widening import widened
 from karat.pipeline.load import load_both
-from karat.registry import get, names
+from karat.registry import get
 from karat.spec.category import Category
 from tests import reference_elevant as reference
 
 NAMES = {"Q1": "Ada Lovelace", "Q2": "ulm", "Q3": "Germany", "Q5": "1921", "Q6": "nine miles"}
-TYPES = {"Q1": ("Q215627",), "Q2": ("Q27096213", "Q43229"), "Q3": ("Q27096213",), "Q5": ("DATETIME",), "Q6": ("QUANTITY",)}
+TYPES = {
+    "Q1": ("Q215627",),
+    "Q2": ("Q27096213", "Q43229"),
+    "Q3": ("Q27096213",),
+    "Q5": ("DATETIME",),
+    "Q6": ("QUANTITY",),
+}
 POPULAR = {"Ada": ("Q1",), "Ulm": ("Q2",), "ulm": ("Q2", "Q1"), "German": ("Q3",), "1921": ("Q5",)}
 DEMONYMS = frozenset({"German"})
 KB = Tables.of(names=NAMES, types=TYPES, popular=POPULAR, demonyms=DEMONYMS)
@@ -46,8 +60,18 @@ def _texts(draw):
     return text.rstrip() if draw(st.booleans()) else text, places
 
 
+def _lost(label):
+    """Whether a label is below one that is not there, or among its own parents."""
+    return label.get("parent") == 99 or label.get("parent", -1) >= label["id"] or label["id"] - 1 in label["children"]
+
+
+def _alone(label):
+    return "parent" not in label and not label["children"]
+
+
 @st.composite
 def _labels(draw, span):
+    """Labels and how they hang together, in file order; no quantity or datetime has parts."""
     labels = []
     for number in range(draw(st.integers(0, 5))):
         entity, kind = draw(st.sampled_from(GOLD)), "OTHER"
@@ -68,12 +92,15 @@ def _labels(draw, span):
         how = draw(st.integers(0, 9))
         if how < 4:
             above = labels[draw(st.integers(0, label["id"] - 1))]
-            if "parent" not in above or above["parent"] < 90:
+            if not _lost(above) and not reference.is_value(above):
                 label["parent"] = above["id"]
                 if how:  # else its parent does not list it
                     above["children"].append(label["id"])
         elif how == 4:
             label["parent"] = 99  # which is not there
+        elif how == 5 and _alone(before := labels[label["id"] - 1]):  # as ELEVANT's readers tie two on one span
+            label |= {"span": before["span"], "parent": before["id"], "children": [before["id"]]}
+            before |= {"parent": label["id"], "children": [label["id"]]}
     return labels
 
 
@@ -86,18 +113,27 @@ def articles(draw):
     mentions = st.fixed_dictionaries(
         {"span": span},
         optional={
-            "id": st.sampled_from(["Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "<NIL>"]),
+            "id": st.sampled_from(["Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "<NIL>", "<NO_MAPPING>"]),
             "candidates": st.lists(st.sampled_from(["Q1", "Q2", "Q3", "Q4"]), max_size=3, unique=True),
         },
     )
-    article = {"title": "", "text": text, "labels": draw(_labels(span)), "entity_mentions": draw(st.lists(mentions, max_size=6))}
+    article = {
+        "title": "",
+        "text": text,
+        "labels": draw(_labels(span)),
+        "entity_mentions": draw(st.lists(mentions, max_size=6)),
+    }
     if draw(st.integers(0, 2)) == 0:
-        article["evaluation_span"] = sorted(draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=2, unique=True)))
+        article["evaluation_span"] = sorted(
+            draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=2, unique=True))
+        )
     if draw(st.booleans()):
         article["hyperlinks"] = [[draw(span), "somewhere"]]
     return article
 
 
+LIKE = pytest.mark.parametrize("like", ["karat", "elevant", "elevant-paper"])
+MEASURES = [f"{stage}{part}:micro.f1" for stage in ("strong", "mention") for part in ("[in-kb]", "")]
 CORPORA = st.lists(articles(), min_size=1, max_size=3)
 
 
@@ -123,27 +159,27 @@ KINDS = {
 }
 
 
+def ended(key, counts):
+    ends = {"TP": counts.matched_gold, "FP": counts.unmatched_answers, "FN": counts.unmatched_gold}
+    return {(*key, end): count for end, count in ends.items() if count}
+
+
 def counted(result):
     """The figures of a result under the reference's keys; only those that are not 0."""
     found = {}
     for mode, part in (("IGNORED", "[in-kb]"), ("REQUIRED", "")):
         own = found[mode] = {}
-
-        def note(key, counts):
-            ends = {"TP": counts.matched_gold, "FP": counts.unmatched_answers, "FN": counts.unmatched_gold}
-            own.update({(*key, end): count for end, count in ends.items() if count})
-
         for stage, view in (("link", f"strong{part}"), ("ner", f"mention{part}")):
-            note((stage, "all"), result.counts(view))
+            own |= ended((stage, "all"), result.counts(view))
             for kind, name in KINDS.items():
                 if kind in result.by["mention-type"][view]:
-                    note((stage, name), result.by["mention-type"][view][kind].counts)
+                    own |= ended((stage, name), result.by["mention-type"][view][kind].counts)
         for kind, group in result.by["entity-type"][f"strong{part}"].items():
-            note(("type", {"(none)": "OTHER"}.get(kind, kind)), group.counts)
+            own |= ended(("type", "OTHER" if kind == NONE else kind), group.counts)
         for name, group in result.by["category"][f"strong{part}"].items():
-            key = get("categories", name, Category).elevant
-            own.update({(*key, "errors"): group.errors} if group.errors else {})
-            own.update({(*key, "total"): group.total} if group.total else {})
+            category = get("categories", name, Category)
+            own |= {(*category.elevant, "errors"): group.errors} if group.errors else {}
+            own |= {(*category.elevant, "total"): group.total} if group.total and category.words is None else {}
     return found
 
 
@@ -162,7 +198,218 @@ def expected(found):
     return figures
 
 
+def score(corpus, run, like, by=("mention-type", "category"), **options):
+    return karat.evaluate(corpus, run, like=like, kb=KB, measures=MEASURES, by=by, **options)
+
+
 @given(CORPORA)
 def test_the_profile_elevant_is_what_its_description_says(found):
-    result = karat.evaluate(*loaded(found), like="elevant", kb=KB, by=["mention-type", "entity-type", "category"])
-    assert counted(result) == expected(found)
+    result = score(*loaded(found), "elevant", by=["mention-type", "entity-type", "category"])
+    for mode, figures in expected(found).items():
+        assert set(counted(result)[mode].items()) == set(figures.items()), mode
+
+
+@pytest.mark.shared
+def test_the_description_gives_published_figures(shared):
+    """The reference itself, on what popular candidates do not decide: they are not published."""
+    facts = _published_facts(shared / "elevant" / "kb")
+    files = sorted(shared.glob("elevant/results/refined/*.linked_articles.jsonl.gz"))
+    files = [path for path in files if "aida-conll" not in path.name]
+    assert len(files) == 17
+    for path in files:
+        found = [_filled(json.loads(line)) for line in gzip.decompress(path.read_bytes()).splitlines()]
+        given = json.loads(
+            path.with_name(path.name.replace("linked_articles.jsonl.gz", "eval_results.json")).read_bytes()
+        )
+        for mode, own in reference.figures(found, facts).items():
+            errors = given[mode]["error_categories"]
+            stages = {("link", kind): figures for kind, figures in given[mode]["mention_types"].items()}
+            for (stage, kind), figures in {**stages, ("ner", "entity"): errors["ner"]}.items():
+                ends = {"TP": "true_positives", "FP": "false_positives", "FN": "false_negatives"}
+                for end, name in ends.items():
+                    assert own[stage, kind, end] == figures[name], (path.name, mode, stage, kind)
+            for section, key in SETTLED:
+                figures = errors[section][key]
+                assert own[section, key, "errors"] == figures["errors"], (path.name, mode, section, key)
+                if (section, key) not in OF_WORDS:
+                    assert own[section, key, "total"] == figures["total"], (path.name, mode, section, key)
+
+
+OF_WORDS = [("ner_fp", key) for key in ("all", "lowercased", "other")]
+SETTLED = [
+    *OF_WORDS,
+    *(("ner_fp", key) for key in ("groundtruth_unknown", "wrong_span")),
+    *(("ner_fn", key) for key in ("all", "lowercased", "partially_included", "partial_overlap", "other")),
+    *(("wrong_disambiguation", key) for key in ("all", "demonym")),
+    ("other_errors", "hyperlink"),
+    ("wrong_coreference", "undetected"),
+]
+
+
+def _published_facts(folder):
+    rows = [line.split("\t") for line in (folder / "entities.tsv").read_text(encoding="utf-8").splitlines()]
+    return reference.Knowledge(
+        {id: name for id, name, _ in rows if name},
+        {id: tuple(filter(None, types.split("|"))) for id, _, types in rows},
+        demonyms=frozenset((folder / "demonyms.txt").read_text(encoding="utf-8").splitlines()),
+    )
+
+
+def _filled(article):
+    labels = [{"children": [], "type": "OTHER", "name": ""} | label for label in article["labels"]]
+    return {"entity_mentions": []} | article | {"labels": labels}
+
+
+# What holds under every profile ---------------------------------------------------------------------------------------
+
+
+def groups(result):
+    """Every figure by label, view and value."""
+    return {
+        (label, view, value): (group.counts, group.errors, group.total, group.undecided, group.measures)
+        for label, views in result.by.items()
+        for view, values in views.items()
+        for value, group in values.items()
+    }
+
+
+def shuffled(items, rng):
+    items = list(items)
+    rng.shuffle(items)
+    return tuple(items)
+
+
+def one_on_each_word(corpus, run):
+    """The run without answers that widen to the span of an earlier one: there the last in the file would win."""
+    texts = {document.id: document.text for document in corpus}
+    return Run.of(replace(reply, answers=tuple(_distinct(reply.answers, texts[reply.id]))) for reply in run)
+
+
+def _distinct(spans, text):
+    wide = {reference.widened((span.start, span.end), text): span for span in reversed(spans)}
+    return reversed(wide.values())
+
+
+def _once(items):
+    return tuple({(item.start, item.end, item.entity): item for item in items}.values())
+
+
+@LIKE
+@given(found=CORPORA, rng=st.randoms())
+def test_order_never_matters(like, found, rng):
+    """But of labels, and of answers, that say the same and are told apart only by what else is known about them."""
+    corpus, run = loaded(found)
+    assume(all(len(_once(document.labels)) == len(document.labels) for document in corpus))
+    run = Run.of(replace(reply, answers=_once(reply.answers)) for reply in run)
+    if like == "elevant":
+        run = one_on_each_word(corpus, run)
+    documents = [replace(document, labels=shuffled(document.labels, rng)) for document in corpus]
+    replies = [replace(reply, answers=shuffled(reply.answers, rng)) for reply in run]
+    one = score(corpus, run, like)
+    two = score(Corpus.of(shuffled(documents, rng)), Run.of(shuffled(replies, rng)), like)
+    assert groups(one) == groups(two)
+    assert one.measures == two.measures
+
+
+@LIKE
+@given(found=CORPORA)
+def test_gold_against_itself_has_no_errors(like, found):
+    corpus, _ = loaded(found)
+    if like == "elevant":  # a mention that shares its words with another finds what was answered last
+        corpus = Corpus.of(
+            replace(d, labels=tuple(_distinct(d.labels, d.text)), evaluation_span=None) for d in map(_untied, corpus)
+        )
+    result = score(corpus, Run.of_gold(corpus), like)
+    for view in result.views:
+        counts = result.counts(view)
+        assert counts.unmatched_answers == counts.unmatched_gold == 0
+        assert result[f"{view}:micro.f1"] == 1 or counts.matched_gold == 0
+    for groups in result.by["category"].values():
+        assert all(group.errors == 0 for group in groups.values())
+
+
+def _untied(document):
+    return replace(document, labels=tuple(replace(x, unit=None, parent=None, categories=()) for x in document.labels))
+
+
+@LIKE
+@given(found=st.lists(articles(), min_size=2, max_size=4), cut=st.integers(1, 3))
+def test_parts_sum_to_the_whole(like, found, cut):
+    corpus, run = loaded(found)
+    documents, replies = list(corpus), list(run)
+    sums = Counter()
+    for part in (slice(0, cut), slice(cut, None)):
+        if documents[part]:
+            sums.update(summands(score(Corpus.of(documents[part]), Run.of(replies[part]), like)))
+    assert +sums == +Counter(summands(score(corpus, run, like)))
+
+
+def summands(result):
+    """What adds up over documents: all but totals that depend on the whole run having candidates."""
+    sums = Counter()
+    for (label, view, value), (counts, errors, total, undecided, _) in groups(result).items():
+        if counts is not None:
+            sums.update({(label, view, value, i): n for i, n in enumerate(astuple(counts))})
+        else:
+            sums.update({(label, view, value, "errors"): errors, (label, view, value, "undecided"): undecided})
+            if not get("categories", value, Category).needs_candidates:
+                sums[label, view, value, "total"] += total or 0
+    return sums
+
+
+@LIKE
+@given(found=CORPORA)
+def test_verdicts_sum_to_the_counts(like, found):
+    result = score(*loaded(found), like)
+    rows = result.verdicts.to_pylist()
+    weights = ("matched_answer", "unmatched_answer", "matched_gold", "unmatched_gold")
+    for view in result.views:
+        own = [row for row in rows if row["view"] == view]
+        assert tuple(sum(row[name] for row in own) for name in weights) == astuple(result.counts(view))
+        for kind in {row["mention_type"] for row in own}:
+            found_here = [sum(row[name] for row in own if row["mention_type"] == kind) for name in weights]
+            group = result.by["mention-type"][view].get(kind)
+            assert found_here == ([0] * 4 if group is None else list(astuple(group.counts)))
+        for name, group in result.by["category"].get(view, {}).items():
+            listed = sum(name in row["errors"] for row in own)
+            assert group.errors <= listed  # mentions that are scored by their parts are listed, and do not count
+
+
+@given(CORPORA)
+def test_what_is_in_one_category_is_in_it_where_categories_overlap(found):
+    """The first category that holds also holds where all count, and what is left over is the same."""
+    one, every = (score(*loaded(found), "karat", categories=how) for how in ("mention", "all"))
+    for view, values in one.by["category"].items():
+        for name, group in values.items():
+            other = every.by["category"][view][name]
+            assert group.errors <= other.errors
+            assert group.total is None or group.total <= other.total
+        left = "disambiguation-other"
+        assert values[left].errors == every.by["category"][view][left].errors
+
+
+# Widening -------------------------------------------------------------------------------------------------------------
+
+TEXTS = st.text(alphabet="ab1é_'\" .-漢😀", min_size=1, max_size=12)
+
+
+@given(st.data(), st.lists(TEXTS, min_size=1, max_size=3))
+def test_widening_is_what_its_description_says(data, texts):
+    spans = []
+    for number, text in enumerate(texts):
+        for _ in range(data.draw(st.integers(0, 4))):
+            start = data.draw(st.integers(0, len(text) - 1))
+            spans.append((number, start, data.draw(st.integers(start + 1, len(text)))))
+    if not spans:
+        return
+    text, start, end = (np.array(column, np.int32) for column in zip(*spans, strict=True))
+    low, high = widened(texts, text, start, end)
+    again = widened(texts, text, low, high)
+    for place, (number, first, last) in enumerate(spans):
+        wide = int(low[place]), int(high[place])
+        assert wide == reference.widened((first, last), texts[number])
+        assert 0 <= wide[0] <= wide[1] <= len(texts[number])
+        assert wide[1] >= last
+        assert wide[0] <= first or texts[number][first] == '"'
+        if '"' not in texts[number]:
+            assert (int(again[0][place]), int(again[1][place])) == wide

@@ -243,7 +243,7 @@ def test_a_membership_of_one_throughout_changes_nothing(table, sides, how, like)
     one, plain = (
         karat.evaluate(*sides, like=like, choices={"membership": name}, by=by) for name in (membership, "whole")
     )
-    assert one.measures == plain.measures
+    assert one.measures == {name: value for name, value in plain.measures.items() if not name.endswith(":accuracy")}
     assert one.to_json().split(b'"by":')[1:] == plain.to_json().split(b'"by":')[1:]
 
 

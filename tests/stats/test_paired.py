@@ -30,7 +30,7 @@ def brute(one, two, score):
         swapped = np.array(heads)[:, None]
         a, b = np.where(swapped, two, one), np.where(swapped, one, two)
         gap = abs(score(a).value - score(b).value)
-        extreme += bool(np.isnan(gap) or gap >= observed * (1 - 1e-9))
+        extreme += bool(np.isnan(gap) or gap >= observed - 1e-12)
     return extreme / 2 ** len(one)
 
 

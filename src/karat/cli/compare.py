@@ -10,6 +10,7 @@ from karat.cli.choices import apart, chosen, once
 
 if TYPE_CHECKING:
     from karat.pipeline.comparison import Comparison
+    from karat.plots.drawing import Spec
 
 _MATCH = "strong,weak,mention-weak,entity"
 
@@ -94,8 +95,9 @@ def command(
     """Compare systems on one or several datasets: who is better, and is that more than chance?
 
     FILEs are results (`karat score --json`), or files that hold gold labels and answers, as ELEVANT's linked articles
-    do, or with --gold answers. All pairs of systems are tested on all datasets (permutations of paired documents, with
-    a correction for many tests). Averages are over the datasets that all systems answered.
+    do, or with --gold answers; SYSTEM=FILE gives a system another name. All pairs of systems are tested on all datasets
+    (permutations of paired documents, with a correction for many tests). Averages are over the datasets that all
+    systems answered.
 
     \b
     karat compare --gold gold.jsonl one.jsonl two.jsonl three.jsonl
@@ -110,16 +112,14 @@ def command(
     from karat.pipeline.comparison import Parts, compare
     from karat.pipeline.comparison_asked import Asked
     from karat.pipeline.comparison_tests import Rule
-    from karat.pipeline.entries import Formats, entries
+    from karat.pipeline.entries import Formats, entries, named
+    from karat.plots.save import check_chart, save_chart
     from karat.storage.files import writing
 
     charts = [ranks_file, heatmap_file, runtimes_file]
-    apart([*files, *golds], [json_file, flips_file, *charts])
-    if any(charts):
-        from karat.plots.save import check_chart
-
-        for path in filter(None, charts):
-            check_chart(path)
+    apart([*(named(given)[1] for given in files), *golds], [json_file, flips_file, *charts])
+    for path in filter(None, charts):
+        check_chart(path)
     choices = chosen(overrides, seed=None if seed is None else str(seed))
     start = choices.get("seed", "0")
     if not start.isdecimal():
@@ -134,13 +134,16 @@ def command(
         rule,
         Parts(relations, best, _homes(homes), winners),
     )
+    if flips_file is not None and not found.mentions:
+        raise UsageError("flips are single mentions, and results have none. Give gold and answers.")
+    drawn = _drawn(found, ranks_file, heatmap_file, runtimes_file)  # before anything is written
     if flips_file is not None:
         _write_flips(found, flips_file)
     if json_file is not None:
         with writing(json_file) as file:
             file.write(json_of(found))
-    if any(charts):
-        _draw(found, ranks_file, heatmap_file, runtimes_file)
+    for path, chart in drawn.items():
+        save_chart(chart, path)
     if "-" not in (json_file, flips_file):
         click.echo(page(found, layout, details=details), nl=False)
 
@@ -161,11 +164,8 @@ def _homes(given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 def _write_flips(found: Comparison, path: str) -> None:
     import msgspec
 
-    from karat.errors import UsageError
     from karat.storage.files import writing
 
-    if not found.mentions:
-        raise UsageError("flips are single mentions, and results have none. Give gold and answers.")
     encode = msgspec.json.Encoder().encode
     with writing(path) as file:
         for each in found.mentions:
@@ -173,13 +173,9 @@ def _write_flips(found: Comparison, path: str) -> None:
                 file.write(encode(line) + b"\n")
 
 
-def _draw(found: Comparison, ranks: str | None, heatmap: str | None, runtimes: str | None) -> None:
+def _drawn(found: Comparison, ranks: str | None, heatmap: str | None, runtimes: str | None) -> dict[str, Spec]:
+    """The charts that are asked for, by their files."""
     from karat.plots.comparison import heatmap_chart, ranks_chart, runtime_chart
-    from karat.plots.save import save_chart
 
-    if ranks is not None:
-        save_chart(ranks_chart(found), ranks)
-    if heatmap is not None:
-        save_chart(heatmap_chart(found), heatmap)
-    if runtimes is not None:
-        save_chart(runtime_chart(found), runtimes)
+    made = ((ranks, ranks_chart), (heatmap, heatmap_chart), (runtimes, runtime_chart))
+    return {path: chart(found) for path, chart in made if path is not None}

@@ -236,8 +236,9 @@ def _flips(found: Comparison, draw: Drawn) -> Iterator[str]:
         values = sorted({value for flips in found.flips for value in flips.by[label]})
         rows = [[f"flips by {label}", "mentions", *values]]
         for flips in found.flips:
-            rows.append([f"{flips.one} gets, {flips.two} not", str(flips.only_one), *_counts(flips, label, values, 0)])
-            rows.append([f"{flips.two} gets, {flips.one} not", str(flips.only_two), *_counts(flips, label, values, 1)])
+            one, two = f"{flips.one} gets, {flips.two} not", f"{flips.two} gets, {flips.one} not"
+            rows += [[one, str(flips.only_one), *_counts(flips, label, values, 0)]] * bool(flips.only_one)
+            rows += [[two, str(flips.only_two), *_counts(flips, label, values, 1)]] * bool(flips.only_two)
         yield draw(rows, {0})
 
 
@@ -282,7 +283,8 @@ def _runtimes(found: Comparison, draw: Drawn) -> Iterator[str]:
     own = found.runtimes
     if own.seconds:
         rows = [[system, f"{1000 * own.seconds[system]:.3g}"] for system in found.systems if system in own.seconds]
-        yield draw([[f"runtime over {len(own.datasets)} datasets", "ms per document"], *rows], {0})
+        over = own.datasets[0] if len(own.datasets) == 1 else f"{len(own.datasets)} datasets"
+        yield draw([[f"runtime over {over}", "ms per document"], *rows], {0})
         if own.left_out:
             yield f"without runtime: {'; '.join(f'{system} ({why})' for system, why in own.left_out.items())}"
 
@@ -369,8 +371,8 @@ def _winners(found: Comparison, draw: Drawn) -> Iterator[str]:
     yield draw(rows, {0, 1, 2, 3, 4, 6, 8})
     wins = ", ".join(f"{name} {count}" for name, count in own.wins.items())
     yield (
-        f"leads under {len(own.leads)} conventions: {wins}. {own.evaluations:,} evaluations; means are over "
-        f"{len(own.datasets)} datasets, unweighted; a lead is separable if its interval does not hold 0."
+        f"leads under {len(own.leads)} conventions: {wins}. {own.evaluations:,} evaluations; unweighted means over "
+        f"{', '.join(own.datasets)}. A lead is separable if its interval does not hold 0."
     )
     if own.not_possible:
         yield "not possible: " + "; ".join(f"{what} ({why})" for what, why in own.not_possible.items())

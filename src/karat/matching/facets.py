@@ -47,8 +47,8 @@ class Facet(NamedTuple):
 class Facets:
     """The labels of both sides of a match, each made when it is first asked for.
 
-    Of a block, `known` are labels that say what those of the whole say, and `answered` are the labels that answers
-    carry anywhere.
+    Of a block, `known` are labels that say what those of the whole say, and `answered` are the fields that answers
+    have values in anywhere.
     """
 
     labels: Mentions
@@ -68,7 +68,8 @@ class Facets:
         """The values of a label for all answers."""
         if name not in self._of_answers:
             found = answer_facet(self.answers, name, self._whole)
-            self._of_answers[name] = found._replace(given=found.given or name in self.answered)
+            carried = {part if part in _FIELDS else "categories" for part in name.split("+")}
+            self._of_answers[name] = found._replace(given=found.given or carried <= self.answered)
         return self._of_answers[name]
 
     def values(self, name: str) -> list[str]:

@@ -12,7 +12,8 @@ class Whole:
     """Facts about a whole corpus and run that decide what a block of them counts.
 
     `known` has a label for every entity that is given types, with all of them, and labels with every other value;
-    `answered` are the labels that answers carry anywhere, and `types` those they name. None where nobody asks.
+    `answered` are the fields in which answers have values anywhere, and `named` the types and categories they name.
+    None where nobody asks.
     Whatever else is a matter of the whole, such as whether answers have scores at all, is not asked of a block.
     """
 
@@ -20,4 +21,4 @@ class Whole:
     answer_tags: bool = False
     known: Corpus | None = None
     answered: frozenset[str] = frozenset()
-    types: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()

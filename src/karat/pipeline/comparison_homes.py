@@ -10,7 +10,7 @@ import numpy as np
 from karat.errors import UnknownNameError, UsageError
 from karat.model.columns import Floats
 from karat.pipeline.comparison_scores import Grid
-from karat.pipeline.comparison_tests import Estimate, Rule, Samples, estimate
+from karat.pipeline.comparison_tests import Estimate, Rule, Samples, adding, estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class _Contrast:
 
     def of(self, here: Sequence[str], there: Sequence[str]) -> Estimate:
         """Its mean over some datasets, less that over others where there are any."""
-        documents = sum(int(self.drawn[name].adding[:, self.places].any(axis=1).sum()) for name in (*here, *there))
+        documents = adding([self.drawn[name] for name in (*here, *there)], self.places)
         value = self._of([self.grid.values(name)[None] for name in here], [self.grid.values(n)[None] for n in there])
         sampled = self._of([self.drawn[name].values for name in here], [self.drawn[name].values for name in there])
         return estimate(float(value[0]), sampled, documents, self.rule.level)

@@ -16,6 +16,7 @@ from karat.pipeline.comparison_tests import (
     Estimate,
     Rule,
     Samples,
+    adding,
     estimate,
     exchangeable,
     mentions_of,
@@ -77,9 +78,9 @@ def _weighted(grid: Grid, drawn: Mapping[str, Samples], rule: Rule, weights: Flo
     share = weights / weights.sum()
     values = np.stack([grid.values(name) for name in grid.common])
     sampled = np.stack([drawn[name].values for name in grid.common])
-    adding = np.sum([drawn[name].adding.sum(axis=0) for name in grid.common], axis=0)
+    own = [drawn[name] for name in grid.common]
     return [
-        estimate(float(share @ values[:, place]), share @ sampled[:, :, place], int(adding[place]), rule.level)
+        estimate(float(share @ values[:, place]), share @ sampled[:, :, place], adding(own, [place]), rule.level)
         for place in range(len(grid.systems))
     ]
 
@@ -119,8 +120,7 @@ def _mean_pair(
     one, two = places
     value = float(np.mean([np.subtract(*grid.values(name)[[one, two]]) for name in grid.common]))
     sampled = np.mean([drawn[name].values[:, one] - drawn[name].values[:, two] for name in grid.common], axis=0)
-    adding = sum(int(drawn[name].adding[:, places].any(axis=1).sum()) for name in grid.common)
-    found = estimate(value, sampled, adding, rule.level)
+    found = estimate(value, sampled, adding([drawn[name] for name in grid.common], places), rule.level)
     return MeanPair(*names, found.value, found.low, found.high, p, corrected, *won)
 
 

@@ -31,6 +31,9 @@ OUTCOME: Final = "outcome"
 _OF_CASES: Final = {"mention-type": "mention_type", ERROR: "errors"}
 """Labels of cases, and the columns of verdicts that have them."""
 
+_SHOWN: Final = ("outcome", "answer_start", "answer_end", "answer_nil", "answer_entity", "mention_type", "errors")
+"""The columns of verdicts that say how a system failed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Detected:
@@ -164,9 +167,12 @@ class Mentions:
     def lines(self) -> Iterator[dict[str, Any]]:
         """Every mention that some systems get and others do not, with who gets it and how the others fail."""
         right = np.stack([each.right[self.counted] for each in self.seen.values()])
-        flipped = self.counted[right.any(axis=0) & ~right.all(axis=0)]
-        for row in self._ordered(flipped).tolist():
-            yield self._line(row)
+        rows = self._ordered(self.counted[right.any(axis=0) & ~right.all(axis=0)])
+        failed = {system: self._failed(system, rows) for system in self.seen}
+        for place, (row, line) in enumerate(zip(rows.tolist(), self._said(rows), strict=True)):
+            line["right"] = [system for system, each in self.seen.items() if each.right[row]]
+            line["wrong"] = [failed[system][place] for system, each in self.seen.items() if not each.right[row]]
+            yield line
 
     def _ordered(self, rows: Longs) -> Longs:
         labels, ids = self.corpus.labels, self.corpus.ids.to_pylist()
@@ -174,32 +180,42 @@ class Mentions:
         keys = zip(document, labels.start[rows].tolist(), labels.end[rows].tolist(), rows.tolist(), strict=True)
         return np.array([key[-1] for key in sorted(keys)], np.int64)
 
-    def _line(self, row: int) -> dict[str, Any]:
-        labels = self.corpus.labels
-        document, start, end = (int(column[row]) for column in (labels.document, labels.start, labels.end))
-        line: dict[str, Any] = {"dataset": self.dataset, "document": self.corpus.ids[document].as_py()}
-        line |= {"start": start, "end": end}
-        if self.corpus.has_text:
-            line["text"] = self.corpus.table.column("text")[document].as_py()[start:end]
-        line |= {"nil": True} if labels.entity[row] == NIL else {"entity": labels.linked_to(np.array([row]))[0].as_py()}
-        for label in self.labels:
-            if label not in _OF_CASES:
-                line[label] = self._values(np.array([row]), "", label).to_pylist()
-            elif label != ERROR:
-                line[label] = self._values(np.array([row]), next(iter(self.seen)), label).to_pylist()[0]
-        line["right"] = [system for system, each in self.seen.items() if each.right[row]]
-        line["wrong"] = [self._failed(system, row) for system, each in self.seen.items() if not each.right[row]]
-        return line
+    def _said(self, rows: Longs) -> Iterator[dict[str, Any]]:
+        """What is to be said about some mentions, whoever gets them."""
+        labels, ids = self.corpus.labels, self.corpus.ids.to_pylist()
+        texts = self.corpus.table.column("text").to_pylist() if self.corpus.has_text else None
+        known = {label: facet(labels, label, labels) for label in self.labels if label not in _OF_CASES}
+        kinds = self._cases(next(iter(self.seen)), rows) if "mention-type" in self.labels else []
+        places = zip(
+            labels.document[rows].tolist(), labels.start[rows].tolist(), labels.end[rows].tolist(), strict=True
+        )
+        entities = labels.linked_to(rows).to_pylist()
+        for place, (row, (document, start, end)) in enumerate(zip(rows.tolist(), places, strict=True)):
+            line: dict[str, Any] = {"dataset": self.dataset, "document": ids[document], "start": start, "end": end}
+            line |= {} if texts is None else {"text": texts[document][start:end]}
+            line |= {"nil": True} if labels.entity[row] == NIL else {"entity": entities[place]}
+            for label, own in known.items():
+                codes = own.lists.values[own.lists.offsets[row] : own.lists.offsets[row + 1]]
+                line[label] = [own.names[code] for code in codes.tolist()]
+            yield line | ({"mention-type": kinds[place]["mention_type"]} if kinds else {})
 
-    def _failed(self, system: str, row: int) -> dict[str, Any]:
-        """How a system failed on a mention: what it answered instead, if anything."""
+    def _cases(self, system: str, rows: Longs) -> list[dict[str, Any]]:
+        """What became of some mentions."""
         own = self.seen[system]
-        case = own.cases.slice(int(own.case[row]), 1).to_pylist()[0]
-        found = {"system": system, "outcome": case["outcome"]}
-        if case["answer_start"] is not None:
-            found |= {"start": case["answer_start"], "end": case["answer_end"]}
-            found |= {"nil": True} if case["answer_nil"] else {"entity": case["answer_entity"]}
-        return found | ({"errors": case["errors"]} if ERROR in self.labels and case["errors"] is not None else {})
+        shown = [name for name in _SHOWN if name in own.cases.column_names]
+        cases: list[dict[str, Any]] = own.cases.select(shown).take(pa.array(own.case[rows])).to_pylist()
+        return cases
+
+    def _failed(self, system: str, rows: Longs) -> list[dict[str, Any]]:
+        """How a system failed on some mentions: what it answered instead, if anything."""
+        lines = []
+        for case in self._cases(system, rows):
+            found = {"system": system, "outcome": case["outcome"]}
+            if case["answer_start"] is not None:
+                found |= {"start": case["answer_start"], "end": case["answer_end"]}
+                found |= {"nil": True} if case["answer_nil"] else {"entity": case["answer_entity"]}
+            lines.append(found | ({"errors": case["errors"]} if ERROR in self.labels else {}))
+        return lines
 
 
 def mentions(grid: Grid, dataset: str) -> Mentions | None:

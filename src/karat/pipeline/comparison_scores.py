@@ -108,9 +108,7 @@ def grid(entries: Iterable[Entry], asked: Asked) -> Grid:
         row[entry.system] = _light(entry, row)
     systems = tuple(sorted({system for row in found.values() for system in row}))
     if len(systems) < 2:
-        raise UsageError(
-            f"there is {systems[0] if systems else 'nothing'} to compare, and nobody else. Give two systems."
-        )
+        raise UsageError(f"there is {f'only {systems[0]}' if systems else 'nothing'} to compare. Give two systems.")
     differing = {name for name, row in found.items() if len({entry.data for entry in row.values()}) > 1}
     without = left_out(found, systems, differing)
     _check_results(found.values(), asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil
@@ -156,6 +156,16 @@ def estimate(value: float, sampled: Floats, documents: int, level: float) -> Est
     return Estimate(float(value), *(between or (None, None)))
 
 
+def adding(drawn: Iterable[Samples], places: Sequence[int]) -> int:
+    """How many documents of several datasets add to the scores of some systems.
+
+    None does where a dataset has less than two of them: what other documents would say is not known there, and so
+    there is no interval of a mean over it.
+    """
+    counts = [int(each.adding[:, list(places)].any(axis=1).sum()) for each in drawn]
+    return sum(counts) if min(counts, default=0) > 1 else 0
+
+
 def seed_of(dataset: str, rule: Rule) -> int:
     """Where random numbers start for a dataset, whatever others are compared with it."""
     return int(np.random.SeedSequence((rule.seed, zlib.crc32(dataset.encode()))).generate_state(1)[0])
@@ -221,7 +231,8 @@ def _pair(grid: Grid, dataset: str, places: tuple[int, int], drawn: Samples, rul
     sampled = drawn.values[:, places[0]] - drawn.values[:, places[1]]
     found = drawn.estimate(first - second, sampled, places, rule.level)
     defined = sampled[~np.isnan(sampled)]
-    error = float(defined.std(ddof=1)) if len(defined) > 1 else None
+    # Of one document nothing is known about what others would say.
+    error = float(defined.std(ddof=1)) if found.low is not None and len(defined) > 1 else None
     return Pair(
         *names,
         found.value,

@@ -18,7 +18,7 @@ from karat.model.result import Result
 from karat.model.scheme import NODES
 from karat.pipeline.comparison_asked import Asked
 from karat.pipeline.comparison_scores import Grid, cells_of
-from karat.pipeline.comparison_tests import Estimate, Rule, estimate, samples
+from karat.pipeline.comparison_tests import Estimate, Rule, adding, estimate, samples
 from karat.pipeline.evaluate import evaluate
 from karat.pipeline.plan import in_task
 from karat.pipeline.profiles import profile_named
@@ -97,6 +97,11 @@ class _Setup:
         own = {"threshold": oracle if self.threshold == "oracle" else self.threshold, "membership": self.membership}
         without = () if self.by_prefix else ("prefixes",)  # which nobody else makes use of
         return {**own, **{name: value for name, value in asked.choices.items() if name not in without}}
+
+    def name(self, measure: str) -> str:
+        """What messages call it."""
+        special = [self.membership] * (self.membership != WHOLE) + [self.threshold] * (self.threshold != "none")
+        return ", ".join([self.profile, measure.partition(":")[0], *special])
 
     @property
     def by_prefix(self) -> bool:
@@ -208,7 +213,7 @@ def _possible(grid: Grid, setup: _Setup, tried: _Tried) -> _Setup:
         try:
             tried.scored(grid, dataset, grid.systems[0], setup, [measure])
         except KaratError as problem:
-            tried.not_possible[f"{setup.profile}, {measure.partition(':')[0]}"] = str(problem)
+            tried.not_possible[setup.name(measure)] = str(problem)
         else:
             found.append(measure)
     return replace(setup, measures=_distinct(found, setup, grid.asked))
@@ -235,8 +240,8 @@ def _leads(grid: Grid, setup: _Setup, tried: _Tried, rule: Rule) -> list[Lead]:
     for measure in setup.measures:
         lead = _lead(grid, setup, measure, results, rule)
         if lead is None:
-            where = f"{setup.profile}, {measure.partition(':')[0]}"
-            tried.not_possible[where] = "no dataset has scores of all systems, or all scores are equal"
+            why = "no dataset has scores of all systems, or all scores are equal"
+            tried.not_possible[setup.name(measure)] = why
         else:
             found.append(lead)
     return found
@@ -257,17 +262,17 @@ def _lead(
     drawn = [samples(own, name, rule) for name in defined]
     values = np.mean([own.values(name) for name in defined], axis=0)
     sampled = np.mean([each.values for each in drawn], axis=0)
-    adding = sum(int(each.adding.any(axis=1).sum()) for each in drawn)
     # On ties the first by name, so that the order of files does not matter.
     first, second = sorted(range(len(values)), key=lambda place: (-values[place], place))[:2]
-    lead = estimate(float(values[first] - values[second]), sampled[:, first] - sampled[:, second], adding, rule.level)
+    ahead, documents = sampled[:, first] - sampled[:, second], adding(drawn, [first, second])
+    lead = estimate(float(values[first] - values[second]), ahead, documents, rule.level)
     return Lead(
         profile=setup.profile,
         relation=measure.partition(":")[0],
         membership=setup.membership,
         threshold=setup.threshold,
         leaders=_leaders(grid, values),
-        score=estimate(float(values[first]), sampled[:, first], adding, rule.level),
+        score=estimate(float(values[first]), sampled[:, first], adding(drawn, [first]), rule.level),
         second=grid.systems[second],
         lead=lead,
         separable=lead.low is not None and lead.low > 0,

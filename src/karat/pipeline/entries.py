@@ -1,7 +1,7 @@
 """Systems on datasets, from whatever files say so: gold with answers, files that carry both, results.
 
 Systems and datasets are told by the names of runs and corpora: what files say of themselves, or else their own names
-(`SYSTEM.DATASET.linked_articles.jsonl`).
+(`SYSTEM.DATASET.linked_articles.jsonl`), or what is said before a file (`SYSTEM=FILE`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 
 import msgspec
 import pyarrow.compute as pc
@@ -63,17 +64,33 @@ def entries(files: Sequence[str], golds: Sequence[str] = (), formats: Formats | 
     formats = formats or Formats()
     if [*files, *golds].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
-    for name in files if not golds else ():
+    for given in files if not golds else ():
+        system, name = named(given)
         found = results_in(name)
         if found is None and name == "-":
             raise UsageError("standard input holds no results, which alone can be read from there. Name a file.")
         if found is None:
             corpus, run = _both(name, formats)
-            yield _entry(corpus, run, name)
+            yield _called(_entry(corpus, run, name), system)
         else:
-            yield from map(entry_of, found)
+            yield from (_called(entry_of(result), system) for result in found)
     if golds:
         yield from (_entry(*each) for each in _answers(files, golds, formats))
+
+
+def named(given: str) -> tuple[str | None, str]:
+    """What a system is called if somebody says so, `SYSTEM=FILE`, and its file."""
+    system, equals, path = given.partition("=")
+    return (system, path) if equals and system and path and not Path(given).exists() else (None, given)
+
+
+def _called(entry: Entry, system: str | None) -> Entry:
+    """An entry under another name, on both the run and the result."""
+    if system is None:
+        return entry
+    run = None if entry.run is None else replace(entry.run, name=system)
+    result = None if entry.result is None else replace(entry.result, run=system)
+    return replace(entry, system=system, run=run, result=result)
 
 
 def pairs(
@@ -144,20 +161,26 @@ def _both(name: str, formats: Formats) -> tuple[Corpus, Run]:
 
 def _answers(files: Sequence[str], golds: Sequence[str], formats: Formats) -> Iterator[tuple[Corpus, Run, str]]:
     """Every run with the gold standard that it answers."""
-    given = [name for one in files for name in stored_runs(one)]
+    told = [(system, name) for one in files for system, path in [named(one)] for name in stored_runs(path)]
+    given = [name for _, name in told]
     if len(golds) == 1:
         corpus, runs = load_both(golds[0], given, gold_format=formats.gold, answers_format=formats.answers)
+        runs = _renamed(runs, told)
         yield from ((corpus, run, name) for run, name in zip(named_apart(runs, given), given, strict=True))
         return
     corpora = [load(gold, format=formats.gold) for gold in golds]
     if len({corpus.name for corpus in corpora}) < len(corpora):
         raise UsageError(f"two of {', '.join(golds)} have the same name. Give each dataset once, under its own name.")
-    runs = [load_run(name, format=formats.answers) for name in given]
+    runs = _renamed([load_run(name, format=formats.answers) for name in given], told)
     places = [_answered(run, name, corpora) for run, name in zip(runs, given, strict=True)]
     for place, corpus in enumerate(corpora):
         own = [(run, name) for run, name, at in zip(runs, given, places, strict=True) if at == place]
         apart = named_apart([run for run, _ in own], [name for _, name in own])
         yield from ((corpus, run, name) for run, (_, name) in zip(apart, own, strict=True))
+
+
+def _renamed(runs: Sequence[Run], told: Sequence[tuple[str | None, str]]) -> list[Run]:
+    return [run if system is None else replace(run, name=system) for run, (system, _) in zip(runs, told, strict=True)]
 
 
 def _answered(run: Run, name: str, corpora: Sequence[Corpus]) -> int:

@@ -95,6 +95,8 @@ def evaluate(
         raise UsageError(f"block is {block}. Give a number of documents.")
     given = as_text({**(choices or {}), **choice})
     how = Draw(resamples, "0", interval, level, over, recompute).checked()
+    if isinstance(corpus, Run) or isinstance(run, Corpus) or not all(hasattr(side, "skipped") for side in (corpus, run)):
+        raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
     if not (isinstance(corpus, Corpus) and isinstance(run, Run)) or engine not in (None, "local"):
         from karat.pipeline.partitioned import evaluate_parts
 

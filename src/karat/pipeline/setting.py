@@ -106,6 +106,8 @@ def setting(
     membership = membership_of(table["membership"])
     table["membership"] = WHOLE if membership is None else membership.name
     shown = measures_of(profile, table, given.get("match"), measures)
+    if membership is not None:
+        shown = _of_weights(shown, asked=bool(measures))
     wanted = list(dict.fromkeys([*map(parse_measure, shown), *(in_task(name, table["task"]) for name in also)]))
     for name in wanted:
         measure = measure_of(name)  # says so if there is no such measure
@@ -123,6 +125,17 @@ def setting(
     how = replace(reading(table, kb, typed=types, clustered=clusters), whole=whole)
     pairing = _pairings(corpus, run, allow_unknown=allow_unknown, how=how)
     return Setting(corpus, run, like, table, tuple(shown), tuple(wanted), kb, pairing, left_out, membership)
+
+
+def _of_weights(shown: Sequence[str], *, asked: bool) -> list[str]:
+    """The measures that make sense where mentions are weighed.
+
+    Those of both stages do not: an answer may be matched with a heavier mention than the one it detects.
+    """
+    staged = [name for name in shown if measure_of(parse_measure(name)).needs_detection]
+    if staged and asked:
+        raise UsageError(f"{staged[0]} counts mentions, and membership weighs them. Ask for it with membership=whole.")
+    return [name for name in shown if name not in staged]
 
 
 def _pairings(corpus: Corpus, run: Run, *, allow_unknown: bool, how: Reading) -> Callable[[Source], Pairing]:

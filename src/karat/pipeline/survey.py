@@ -36,8 +36,9 @@ def surveyed(todo: Setting, labels: Sequence[str], gold: Parts, answers: Parts) 
     asked = {name.partition("=")[0] for view in views for name in view.filters if name not in FILTERS}
     asked |= {label for label in labels if by_parts(todo, label)}
     wanted = sorted((asked | (set(labels) - _PLAIN)) - {"doc", "nil", "optional"})
-    if "entity" in asked:
-        raise UsageError("an engine makes no part of the data for an entity. Group by entity, or load both sides.")
+    for label in sorted(asked):
+        if label == "entity" or "+" in label:
+            raise UsageError(f"an engine makes no part of the data by {label}. Group by it, or load both sides.")
     if wanted and sources != {"mentions"}:
         raise UsageError(f"{wanted[0]} is a label of mentions, and an engine divides nothing else by it.")
     gold_tags, answer_tags = ("entities" in sources and _tagged(parts) for parts in (gold, answers))
@@ -49,8 +50,7 @@ def surveyed(todo: Setting, labels: Sequence[str], gold: Parts, answers: Parts) 
     known = found.corpus()
     if todo.membership is not None:
         memberships(known.labels, todo.membership)  # says so if there is nothing to weigh by
-    given, types = _answered(answers)
-    return Whole(gold_tags, answer_tags, known, given, types)
+    return Whole(gold_tags, answer_tags, known, *_answered(answers))
 
 
 def check_values(todo: Setting, labels: Sequence[str], whole: Whole) -> None:
@@ -65,8 +65,8 @@ def check_values(todo: Setting, labels: Sequence[str], whole: Whole) -> None:
         for condition in name.view.filters:
             label, _, value = condition.partition("=")
             if condition not in FILTERS and label != "doc":
-                values = [*facets.values(label), *(whole.types if label == "types" else ())]
-                if value not in values:
+                values = facets.values(label)
+                if value not in values and not {value, f"{label}:{value}"} & whole.named:
                     raise UnknownNameError(f"value of {label}", value, values)
 
 
@@ -86,14 +86,16 @@ def _items(parts: Parts, name: str) -> Iterator[Mentions]:
 
 
 def _answered(parts: Parts) -> tuple[frozenset[str], frozenset[str]]:
-    """The labels that answers carry, and their types."""
+    """The fields in which answers have values, and the types and categories that they name."""
     given: set[str] = set()
-    types: set[str] = set()
+    named: set[str] = set()
     for items in _items(parts, "answers"):
-        given |= {name for name in ("types", "nil_cluster") if items.field(name) is not None}
-        found = items.field("types")
-        types.update(() if found is None else pc.unique(found.flatten()).to_pylist())
-    return frozenset(given), frozenset(types)
+        for name in ("types", "categories", "nil_cluster"):
+            column = items.field(name)
+            if column is not None:
+                given.add(name)
+                named.update(pc.unique(column.flatten()).to_pylist() if name != "nil_cluster" else ())
+    return frozenset(given), frozenset(named)
 
 
 class _Labels:

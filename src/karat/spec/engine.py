@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
 
@@ -30,6 +30,7 @@ class Piece(Protocol):
         """The rows in order, at most `size` at a time: some columns or all of them, and `ROW`."""
 
 
+@runtime_checkable
 class Parts(Protocol):
     """A corpus or a run that need not fit into memory: pieces, in order."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,9 @@ Rows: TypeAlias = Callable[[Floats], Floats]
 
 OfTotals: TypeAlias = Callable[[Floats], Floats]
 """One value for each row of sums, NaN where there is none."""
+
+_NEAR: Final = 1e-12
+"""Sums that differ by no more than this share are equal but for rounding."""
 
 
 def _as_they_are(rows: Floats) -> Floats:
@@ -65,7 +68,10 @@ class Additive:
 
     def without_one(self) -> tuple[Floats, Longs]:
         """The score without one document: for each distinct document, and how many there are of it."""
-        return self.of(self.totals - self.documents.rows), self.documents.times
+        left = self.totals - self.documents.rows
+        # What is left of fractions where nothing should be would make a score of rounding errors.
+        left[np.abs(left) < _NEAR * np.abs(self.totals)] = 0.0
+        return self.of(left), self.documents.times
 
     def in_order(self, order: Longs) -> Additive:
         """The same with documents in another order, or with some of them."""

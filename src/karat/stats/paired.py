@@ -27,7 +27,8 @@ _BITS: Final = 32
 """One binomial draw costs about as much as this many coins."""
 
 _NEAR: Final = 1e-9
-"""Differences that are equal but for rounding are equal."""
+_ROUNDING: Final = 1e-13
+"""Differences that are equal but for rounding, of themselves or of the scores, are equal."""
 
 _STEP: Final = 1e-4
 """How far sums are moved, relative to the largest, to see how a score changes."""
@@ -70,7 +71,7 @@ def permutation_test(
         return Tested(None, None, 0, exact=False)
     game = _by_signs(both, observed) if swap == "signs" else _by_systems(both)
     ways = prod(int(count) + 1 for count in game.coins.times) if len(game.coins.times) <= trials else trials + 1
-    extreme = abs(observed) * (1 - _NEAR)
+    extreme = _as_extreme(one, two, observed)
     if ways <= trials:
         chance = 0.0
         for heads, weight in _all_ways(game.coins):
@@ -94,7 +95,7 @@ def bootstrap_test(one: Additive, two: Additive, *, resamples: int = TRIALS, see
     if np.isnan(observed):
         return Tested(None, None, 0, exact=False)
     drawn = resampled([both], resamples, seed)[0]
-    found = int((~(np.abs(drawn - observed) < abs(observed) * (1 - _NEAR))).sum())
+    found = int((~(np.abs(drawn - observed) < _as_extreme(one, two, observed))).sum())
     return Tested(observed, (found + 1) / (resamples + 1), resamples, exact=False)
 
 
@@ -116,6 +117,11 @@ def effect_size(one: Additive, two: Additive) -> float | None:
     mean = float(np.average(pseudo, weights=count))
     variance = float(count @ (pseudo - mean) ** 2) / float(count.sum() - 1)
     return mean / variance**0.5 if variance > (_NEAR * max(1.0, abs(mean))) ** 2 else None
+
+
+def _as_extreme(one: Additive, two: Additive, observed: float) -> float:
+    """From where on a difference is as large as the observed one; neither may hang on a rounding error."""
+    return abs(observed) * (1 - _NEAR) - _ROUNDING * max(abs(one.value), abs(two.value))
 
 
 class _Game(NamedTuple):

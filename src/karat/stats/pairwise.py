@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from karat.errors import UsageError
-from karat.model.columns import Floats
+from karat.model.columns import Floats, Longs
 from karat.stats.contrast import Measure
 
 _CELLS: Final = 1 << 17
@@ -43,17 +43,18 @@ def mean_swap_tests(strata: Sequence[Floats], measure: Measure, *, trials: int =
     return p
 
 
-def _add(drawn: Floats, rows: Floats, pairs: np.typing.NDArray[np.int64], measure: Measure, seed: int) -> None:
+def _add(drawn: Floats, rows: Floats, pairs: Longs, measure: Measure, seed: int) -> None:
     """Add the differences in one stratum, throw by throw."""
     first, second = pairs
-    changes = rows[:, second] - rows[:, first]
-    moving = changes.any(axis=(1, 2))
-    # In this order the same documents in another order give the same numbers.
-    flat = changes[moving].reshape(int(moving.sum()), -1)
-    flat = flat[np.lexsort(flat.T)] if len(flat) else flat
     totals = rows.sum(axis=0)
+    changes = (rows[:, second] - rows[:, first]).reshape(len(rows), len(first) * rows.shape[2])
+    flat = changes[changes.any(axis=1)]
+    if not len(flat):  # all systems are alike, whatever the coins show
+        drawn += measure(totals[first]) - measure(totals[second])
+        return
+    flat = flat[np.lexsort(flat.T)]  # so that the order of documents does not matter
     rng = np.random.default_rng(seed)
-    step = max(1, _CELLS // max(1, len(flat)))
+    step = max(1, _CELLS // len(flat))
     for start in range(0, len(drawn), step):
         block = drawn[start : start + step]
         words = rng.integers(0, 2**64, size=(len(block), -(-len(flat) // 64)), dtype=np.uint64)

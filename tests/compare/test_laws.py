@@ -1,0 +1,97 @@
+"""What holds of every comparison: the order of files never matters, and a system does not differ from itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karat.cli.compare_page import json_of, page
+from karat.pipeline.comparison import Parts, compare
+from karat.pipeline.comparison_asked import Asked
+from karat.pipeline.comparison_tests import Rule
+from karat.stats.ranks import ranks
+from tests.compare import contest
+
+QUICK = Rule(resamples=20, permutations=60)
+SIGNS = st.text(alphabet="+x.", min_size=3, max_size=3)
+
+
+@st.composite
+def contests(draw):
+    """One to three datasets of up to five documents, answered by two or three systems."""
+    systems = ["able", "brisk", "cross"][: draw(st.integers(2, 3))]
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=3))
+    return {
+        f"set{place}": {system: draw(st.lists(SIGNS, min_size=size, max_size=size)) for system in systems}
+        for place, size in enumerate(sizes)
+    }
+
+
+@settings(max_examples=15)
+@given(contests(), st.randoms(use_true_random=False))
+def test_the_order_of_files_never_matters(datasets, random):
+    given_ = contest.entries(**datasets)
+    shuffled = [*given_]
+    random.shuffle(shuffled)
+    asked, parts = Asked(by=("types",)), Parts(match="strong", homes={"able": ["set0"]} if len(datasets) > 1 else {})
+    one, two = (compare(each, asked, QUICK, parts) for each in (given_, shuffled))
+    assert json_of(one) == json_of(two)
+    assert page(one, None, details=True) == page(two, None, details=True)
+
+
+@settings(max_examples=15)
+@given(contests())
+def test_a_system_does_not_differ_from_itself(datasets):
+    given_ = contest.entries(**datasets)
+    twins = [
+        replace(each, system="twin", run=replace(each.run, name="twin")) for each in given_ if each.system == "able"
+    ]
+    found = compare([*given_, *twins], rule=QUICK)
+    for dataset in found.datasets:
+        pair = next(pair for pair in dataset.pairs if (pair.one, pair.two) == ("able", "twin"))
+        if pair.difference is not None:
+            assert (pair.difference, pair.p, pair.corrected, pair.effect) == (0, 1, 1, None)
+            assert (pair.low, pair.high) in ((0, 0), (None, None))
+        one, two = (dataset.scores[name] for name in ("able", "twin"))
+        assert one == two
+    mean = next(pair for pair in found.pairs if (pair.one, pair.two) == ("able", "twin"))
+    if mean.difference is not None:
+        assert (mean.difference, mean.p) == (0, 1)
+    if found.ranks is not None:
+        assert found.ranks.means["able"] == found.ranks.means["twin"]
+    flips = next(each for each in found.flips if (each.one, each.two) == ("able", "twin"))
+    assert (flips.only_one, flips.only_two, flips.p) == (0, 0, None)
+
+
+@settings(max_examples=15)
+@given(contests())
+def test_numbers_that_must_agree(datasets):
+    found = compare(contest.entries(**datasets), rule=QUICK)
+    for dataset in found.datasets:
+        for pair in dataset.pairs:
+            one, two = (dataset.scores[name].value for name in (pair.one, pair.two))
+            if one is not None and two is not None:
+                assert pair.difference == one - two
+                assert pair.p is not None
+                assert 0 < pair.p <= pair.corrected <= 1
+    for system in found.systems:
+        own = found.detected_together[system]
+        assert own.common_right <= own.right <= own.detected <= own.mentions
+        assert own.common <= own.detected
+    for flips in found.flips:
+        right = {system: found.detected_together[system].right for system in (flips.one, flips.two)}
+        assert flips.only_one + flips.both == right[flips.one]
+        assert flips.only_two + flips.both == right[flips.two]
+        assert sum(one for one, _ in flips.by["outcome"].values()) == flips.only_one
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=1, max_size=6))
+def test_ranks_share_what_there_is(rows):
+    import numpy as np
+
+    found = ranks(np.array(rows, float))
+    assert (found.sum(axis=1) == 10).all()
+    assert found.min() >= 1
+    assert found.max() <= 4

@@ -1,0 +1,307 @@
+"""Tables of systems × datasets: scores, ranks, averages, what is left out, and what a system gains at home."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import karat
+from karat.errors import InputError, UnknownNameError, UsageError
+from karat.pipeline.comparison import Parts, compare
+from karat.pipeline.comparison_asked import Asked
+from karat.pipeline.comparison_tests import Rule
+from karat.pipeline.entries import entry_of
+from karat.stats.power import detectable
+from tests.compare import contest
+
+QUICK = Rule(resamples=40, permutations=500)
+
+
+def scores(found, dataset):
+    own = next(each for each in found.datasets if each.name == dataset)
+    return {system: score.value for system, score in own.scores.items()}
+
+
+def pairs(found, dataset):
+    own = next(each for each in found.datasets if each.name == dataset)
+    return {(pair.one, pair.two): pair for pair in own.pairs}
+
+
+def test_averages_unweighted_and_weighted_by_mentions():
+    """On bay (4 mentions) keen has F1 1; on fjord (12) it finds 6 of 12, all right: P 1, R 1/2, F1 2/3.
+
+    Dull answers all on bay, half of it right: 1/2; on fjord three quarters right: 3/4.
+    """
+    found = compare(
+        contest.entries(
+            bay={"keen": ["++", "++"], "dull": ["+x", "+x"]},
+            fjord={"keen": ["+++...", "+++..."], "dull": ["+++++x", "++++xx"]},
+        ),
+        rule=QUICK,
+    )
+    assert scores(found, "bay") == {"keen": 1.0, "dull": 0.5}
+    assert scores(found, "fjord") == pytest.approx({"keen": 2 / 3, "dull": 3 / 4})
+    assert found.averaged == ("bay", "fjord")
+    unweighted = {system: mean.unweighted.value for system, mean in found.means.items()}
+    weighted = {system: mean.weighted.value for system, mean in found.means.items()}
+    assert unweighted == pytest.approx({"keen": (1 + 2 / 3) / 2, "dull": (1 / 2 + 3 / 4) / 2})
+    assert weighted == pytest.approx({"keen": (4 + 12 * 2 / 3) / 16, "dull": (4 / 2 + 12 * 3 / 4) / 16})
+    assert found.systems == ("keen", "dull")  # the better first
+    (pair,) = found.pairs
+    assert pair.difference == pytest.approx((1 / 2 + 3 / 4) / 2 - (1 + 2 / 3) / 2)
+    assert found.ranks is not None
+    assert found.ranks.means == {"dull": 1.5, "keen": 1.5}
+
+
+def twelve():
+    """Twelve documents with one mention each. Able gets all, brisk all but one, cross none: it links all wrong."""
+    return contest.entries(
+        bay={"able": ["+"] * 12, "brisk": ["+"] * 11 + ["x"], "cross": ["x"] * 12},
+    )
+
+
+def test_exact_tests_and_ranks_with_ties_by_hand():
+    """Able and cross differ in 12 documents: as far apart only if all coins fall alike, 2 of 2^12 ways.
+
+    Brisk and cross: 2 of 2^11. Able and brisk differ in one: whatever its coin shows. Holm takes these times 3, 2, 1.
+    """
+    found = compare(twelve(), rule=QUICK)
+    own = pairs(found, "bay")
+    assert own["able", "cross"].p == pytest.approx(2 / 2**12)
+    assert own["brisk", "cross"].p == pytest.approx(2 / 2**11)
+    assert own["able", "brisk"].p == 1
+    assert all(pair.exact for pair in own.values())
+    assert own["able", "cross"].corrected == pytest.approx(3 * 2 / 2**12)
+    assert own["brisk", "cross"].corrected == pytest.approx(2 * 2 / 2**11)
+    (dataset,) = found.datasets
+    assert {name: (score.rank, score.alone) for name, score in dataset.scores.items()} == {
+        "able": (1, False),
+        "brisk": (1, False),
+        "cross": (3, True),
+    }
+
+
+def test_the_correction_may_be_that_of_benjamini_and_hochberg():
+    own = pairs(compare(twelve(), rule=replace(QUICK, correction="bh")), "bay")
+    assert own["able", "cross"].corrected == pytest.approx(3 / 2 * 2 / 2**11)  # no larger than the next
+    assert own["brisk", "cross"].corrected == pytest.approx(3 / 2 * 2 / 2**11)
+
+
+def test_all_datasets_are_corrected_together():
+    """The same twelve documents again: six tests, the smallest of which are taken times six and five."""
+    again = contest.corpus("fjord", *[1] * 12)
+    more = [contest.entry(again, each.run) for each in twelve()]
+    found = compare([*twelve(), *more], rule=QUICK)
+    assert pairs(found, "bay")["able", "cross"].corrected == pytest.approx(6 * 2 / 2**12)
+
+
+def test_systems_that_nobody_can_tell_apart_share_the_first_rank():
+    found = compare(contest.entries(bay={"keen": ["++", "+x"], "dull": ["+x", "++"]}), rule=QUICK)
+    assert {score.rank for score in found.datasets[0].scores.values()} == {1}
+    (pair,) = found.datasets[0].pairs
+    assert (pair.difference, pair.p) == (0.0, 1.0)
+
+
+def test_only_common_datasets_are_averaged_and_the_rest_is_said():
+    given = contest.entries(
+        bay={"keen": ["++", "++"], "dull": ["+x", "+x"]}, fjord={"keen": ["+", "."], "dull": ["+", "+"]}
+    )
+    found = compare(given[:3], rule=QUICK)
+    assert found.averaged == ("bay",)
+    assert found.left_out == {"fjord": "no answers of dull"}
+    assert found.means["keen"].unweighted.value == 1
+    assert scores(found, "fjord") == pytest.approx({"keen": 2 / 3})
+    assert found.ranks is None  # over one dataset
+
+
+def test_a_dataset_that_is_not_the_same_in_all_files_is_left_out():
+    given = contest.entries(
+        bay={"keen": ["++", "++"], "dull": ["+x", "+x"]}, fjord={"keen": ["+", "+"], "dull": ["+", "+"]}
+    )
+    other = contest.corpus("fjord", 1, 1, shift=7)
+    found = compare([*given[:3], contest.entry(other, given[3].run)], rule=QUICK)
+    assert [dataset.name for dataset in found.datasets] == ["bay"]
+    assert found.left_out == {"fjord": "its labels or texts are not the same in all files"}
+
+
+def test_a_dataset_without_a_score_of_some_system_is_not_averaged():
+    """Nobody answers anything on fjord, so that precision is undefined there."""
+    given = contest.entries(
+        bay={"keen": ["++", "++"], "dull": ["+x", "+x"]}, fjord={"keen": ["..", ".."], "dull": ["+.", ".."]}
+    )
+    found = compare(given, Asked(measure="strong:micro.p"), QUICK)
+    assert found.averaged == ("bay",)
+    assert found.left_out["fjord"].startswith("no score (keen: ")
+    assert scores(found, "fjord") == {"dull": 1.0, "keen": None}
+    (pair,) = next(each for each in found.datasets if each.name == "fjord").pairs
+    assert (pair.difference, pair.p, pair.reason) == (None, None, "one of the two has no score")
+
+
+def test_the_index_of_overfitting():
+    """Keen: 1 at home, 1/2 and 1/4 elsewhere, so 1 - 3/8. Dull, which was not made for it: 1/2 less (1/2 + 0) / 2."""
+    given = contest.entries(
+        home={"keen": ["++", "++"], "dull": ["+x", "+x"]},
+        bay={"keen": ["++xx", "++xx"], "dull": ["+x+x", "+x+x"]},
+        fjord={"keen": ["+xxx", "+xxx"], "dull": ["xxxx", "xxxx"]},
+    )
+    (home,) = compare(given, rule=QUICK, parts=Parts(homes={"keen": ["home"]})).homes
+    assert (home.at_home.value, home.away.value) == (1, 3 / 8)
+    assert home.index.value == pytest.approx(5 / 8)
+    assert home.elsewhere == ("bay", "fjord")
+    assert home.beside.value == pytest.approx(5 / 8 - (1 / 2 - 1 / 4))
+    assert home.others == ("dull",)
+    both = compare(given, rule=QUICK, parts=Parts(homes={"keen": ["home"], "dull": ["home"]})).homes
+    assert [each.beside.value for each in both] == [None, None]
+    assert both[0].reason == "all others were made for the same datasets"
+
+
+@pytest.mark.parametrize(
+    ("homes", "said"),
+    [
+        ({"nobody": ["bay"]}, "unknown system 'nobody'"),
+        ({"keen": ["bya"]}, "Did you mean 'bay'"),
+        ({"keen": ["bay"]}, "has scores at home only"),
+    ],
+)
+def test_homes_that_make_no_sense(homes, said):
+    given = contest.entries(bay={"keen": ["++", "++"], "dull": ["+x", "+x"]})
+    with pytest.raises(karat.KaratError, match=said):
+        compare(given, rule=QUICK, parts=Parts(homes=homes))
+
+
+def test_what_a_benchmark_can_separate_shrinks_with_its_size():
+    few = {"keen": ["++", "+x", "x+", "+."], "dull": ["+x", "++", "xx", ".."]}
+    many = {system: documents * 9 for system, documents in few.items()}
+    found = compare(contest.entries(few=few, many=many), rule=Rule(resamples=400, permutations=50))
+    small, large = (dataset.detectable.median for dataset in found.datasets)
+    assert 2 < small / large < 4.5  # a third, but for chance
+    cells = {each.name: each for each in found.datasets}
+    (pair,) = cells["many"].pairs
+    assert cells["many"].detectable.smallest == cells["many"].detectable.largest == pair.detectable
+    # The interval is two standard errors to each side, the least difference 2.8 of them.
+    assert pair.detectable == pytest.approx(detectable((pair.high - pair.low) / 4), rel=0.15)
+
+
+def test_of_one_document_nobody_knows_what_others_would_say():
+    found = compare(contest.entries(bay={"keen": ["++"], "dull": ["+x"]}), rule=QUICK)
+    (dataset,) = found.datasets
+    assert dataset.detectable is None
+    assert {(score.value, score.low, score.rank) for score in dataset.scores.values()} == {(1, None, 1), (0.5, None, 1)}
+    more = contest.entries(bay={"keen": ["++"], "dull": ["+x"]}, fjord={"keen": ["++", "+x"], "dull": ["+x", "+x"]})
+    mean = compare(more, rule=QUICK).means["keen"].unweighted
+    assert (mean.value, mean.low) == (pytest.approx((1 + 3 / 4) / 2), None)
+
+
+@pytest.mark.parametrize(
+    "measure", ["strong:micro.f1", "strong:micro.p", "strong:macro.r", "strong:accuracy", "mention:micro.r"]
+)
+def test_results_give_what_their_answers_give(measure):
+    given = contest.entries(
+        bay={"keen": ["++xf", "+.f", "+"], "dull": ["+x.", ".+", "x"]}, fjord={"keen": ["++"] * 3, "dull": ["+x"] * 3}
+    )
+    direct = compare(given, Asked(measure=measure), QUICK)
+    results = [
+        karat.evaluate(each.corpus, each.run, measures=[measure, "mention:micro.f1", "strong:micro.f1"])
+        for each in given
+    ]
+    read = [entry_of(karat.Result.from_json(result.to_json())) for result in results]
+    found = compare(read, Asked(measure=measure), QUICK)
+    assert found.datasets == direct.datasets
+    assert (found.means, found.pairs) == (direct.means, direct.pairs)
+    assert found.datasets[0].scores["keen"].low is not None
+    assert not found.mentions  # which only answers have
+
+
+def test_documents_are_paired_by_their_ids():
+    data = contest.corpus("bay", *[1] * 12)
+    signs = ["+"] * 9 + ["x"] * 3
+    results = [
+        karat.evaluate(data, contest.run("keen", *signs)),
+        karat.evaluate(data, contest.run("dull", *["x"] * 12)),
+    ]
+    turned = replace(
+        results[1],
+        ids=results[1].ids[::-1],
+        views={name: replace(each, weights=each.weights[::-1]) for name, each in results[1].views.items()},
+    )
+    straight, other = (compare([entry_of(results[0]), entry_of(each)], rule=QUICK) for each in (results[1], turned))
+    assert straight.datasets == other.datasets
+    shorter = replace(
+        results[1],
+        ids=pa.array([*results[1].ids.to_pylist()[:-1], "another"]),
+    )
+    with pytest.raises(InputError, match=r"only dull on bay has \('another'\).*only keen on bay has \('d11'\)"):
+        compare([entry_of(results[0]), entry_of(shorter)], rule=QUICK)
+
+
+def test_results_that_were_scored_differently_are_refused():
+    data = contest.corpus("bay", 2, 2)
+    one = karat.evaluate(data, contest.run("keen", "++", "++"))
+    two = karat.evaluate(data, contest.run("dull", "+x", "++"), assignment="greedy")
+    with pytest.raises(UsageError, match="assignment is greedy and optimal"):
+        compare([entry_of(one), entry_of(two)], rule=QUICK)
+    with pytest.raises(UsageError, match="is a result, which is as it was scored"):
+        compare([entry_of(one), entry_of(replace(one, run="dull"))], Asked(like="bat"), QUICK)
+
+
+def test_requests_that_make_no_sense():
+    given = contest.entries(bay={"keen": ["++", "++"], "dull": ["+x", "+x"]})
+    with pytest.raises(UsageError, match="only keen to compare"):
+        compare(given[:1], rule=QUICK)
+    with pytest.raises(UsageError, match="nothing to compare"):
+        compare([], rule=QUICK)
+    with pytest.raises(UsageError, match="keen answers bay twice"):
+        compare([given[0], *given], rule=QUICK)
+    with pytest.raises(UnknownNameError, match="correction"):
+        Rule(correction="bonferroni")
+    with pytest.raises(UsageError, match="level is 5"):
+        Rule(level=5)
+    with pytest.raises(UsageError, match="numbers of draws"):
+        Rule(permutations=0)
+    with pytest.raises(UsageError, match="doc is none of it"):
+        compare(given, Asked(by=("doc",)), QUICK)
+
+
+def test_a_measure_that_does_not_add_up_is_shown_without_tests():
+    found = compare(
+        contest.entries(bay={"keen": ["++", "+x"], "dull": ["+x", "xx"]}),
+        Asked(measure="strong:micro.f1@types=PER"),
+        QUICK,
+    )
+    (dataset,) = found.datasets
+    assert dataset.scores["keen"].value == 1
+    assert (dataset.scores["keen"].low, dataset.scores["keen"].rank) == (None, None)
+    assert "does not follow from sums over documents on bay" in " ".join(found.notes)
+
+
+def test_spread_around_a_centre_of_its_own_is_tested_by_signs():
+    """Systems cannot change places where each score is made around its own centre; Karat notices."""
+    documents = ["+x", "+.", "++", "xx", "+x", "+x", "x+", "++", "xx", "+.", "+x", "++"]
+    worse = ["xx" if signs != "++" else signs for signs in documents]
+    given = contest.entries(bay={"keen": ["++"] * 11 + ["+x"], "dull": worse})
+    found = compare(given, Asked(measure="strong:macro.f1-of-means"), QUICK)
+    (pair,) = found.datasets[0].pairs
+    assert pair.p < 0.05
+
+
+def test_too_few_permutations_for_so_many_tests_are_said():
+    rng = np.random.default_rng(0)
+    random = {f"s{place}": ["".join(rng.choice(list("+x."), 9)) for _ in range(30)] for place in range(5)}
+    found = compare(contest.entries(bay=random), rule=Rule(resamples=10, permutations=100))
+    assert any("10 tests with 100 permutations may find nothing" in note for note in found.notes)
+
+
+def test_differences_are_those_of_scores_on_the_same_draws():
+    """An interval of a difference is narrower than those of both scores where systems fail on the same documents."""
+    signs = ["++++", "x...", "+++x", "....", "++++", "x+..", "++..", "...."]
+    found = compare(
+        contest.entries(bay={"keen": signs, "dull": [each.replace("+", "x", 1) for each in signs]}),
+        rule=Rule(resamples=400, permutations=50),
+    )
+    (dataset,) = found.datasets
+    (pair,) = dataset.pairs
+    width = {name: score.high - score.low for name, score in dataset.scores.items()}
+    assert pair.high - pair.low < min(width.values())

@@ -1,0 +1,134 @@
+"""Who leads under which conventions."""
+
+from __future__ import annotations
+
+import pytest
+
+import karat
+from karat import Answer, Corpus, Document, Label, Reply, Run
+from karat.errors import UsageError
+from karat.pipeline.comparison import Parts, compare
+from karat.pipeline.comparison_asked import Asked
+from karat.pipeline.comparison_tests import Rule
+from karat.pipeline.entries import entry_of
+from tests.compare import contest
+
+QUICK = Rule(resamples=30, permutations=20)
+
+
+def documents(*, categories=False):
+    """Four documents with two mentions, of which the second is not strict."""
+    strict = ("form:Full", "pos:SingularNoun", "overlap:None", "reference:Direct") if categories else ()
+    loose = ("form:CommonForm", "pos:SingularNoun", "overlap:None", "reference:Direct") if categories else ()
+    labels = (Label(0, 4, "Q1", categories=strict), Label(10, 14, "Q2", categories=loose))
+    return Corpus.of([Document(f"d{number}", f"{number}" * 20, labels) for number in range(4)], name="bay")
+
+
+def answers(name, *found):
+    return Run.of([Reply(f"d{number}", found) for number in range(4)], name=name)
+
+
+def exact():
+    """Finds one of two mentions, at its very place."""
+    return answers("exact", Answer(0, 4, "Q1"))
+
+
+def rough():
+    """Finds both, one of them nearly where it is."""
+    return answers("rough", Answer(0, 5, "Q1"), Answer(10, 15, "Q2"))
+
+
+def winners(data, *runs, **asked):
+    given = [contest.entry(data, run) for run in runs]
+    return compare(given, Asked(**asked), QUICK, Parts(winners=True)).winners
+
+
+def leads(found, **choices):
+    return {
+        lead.relation: lead.leaders
+        for lead in found.leads
+        if all(getattr(lead, name) == value for name, value in choices.items())
+    }
+
+
+def test_the_relation_decides():
+    found = winners(documents(), exact(), rough())
+    own = leads(found, profile="karat")
+    assert own["strong"] == own["mention"] == ("exact",)  # rough has no exact span
+    assert own["weak"] == own["mention-weak"] == own["entity"] == ("rough",)
+    lead = next(lead for lead in found.leads if (lead.profile, lead.relation) == ("karat", "strong"))
+    assert lead.score.value == pytest.approx(2 / 3)
+    assert (lead.second, lead.lead.value, lead.separable) == ("rough", pytest.approx(2 / 3), True)
+    assert lead.by_dataset == {"bay": ("exact",)}
+    assert {lead.threshold for lead in found.leads} == {"none"}
+    assert {lead.membership for lead in found.leads} == {"whole"}
+
+
+def test_how_often_runs_are_scored_is_said():
+    """One trial for each relation of each profile, and both systems under each set-up that has any."""
+    found = winners(documents(), exact(), rough())
+    without = {tuple(name.split(", ")): why for name, why in found.not_possible.items() if ", " in name}
+    scored = {(lead.profile, lead.relation) for lead in found.leads}
+    scored |= {name for name, why in without.items() if "all scores are equal" in why}
+    assert found.evaluations == len(scored | without.keys()) + 2 * len({profile for profile, _ in scored})
+    assert found.wins == {name: sum(name in lead.leaders for lead in found.leads) for name in found.wins}
+    assert sum(found.wins.values()) >= len(found.leads)
+
+
+def test_what_mentions_weigh_decides_where_gold_says_what_they_are():
+    """Formal finds the strict mention; common finds both, but the strict one's link is wrong."""
+    data = documents(categories=True)
+    formal = answers("formal", Answer(0, 4, "Q1"), Answer(10, 14, "Q7"))
+    common = answers("common", Answer(0, 4, "Q7"), Answer(10, 14, "Q2"))
+    found = winners(data, formal, common)
+    strong = {
+        lead.membership: lead.leaders
+        for lead in found.leads
+        if (lead.profile, lead.relation, lead.threshold) == ("karat", "strong", "none")
+    }
+    assert strong == {f"strict:{alpha}": ("formal",) for alpha in ("0", "0.25", "0.5", "0.75")}
+    assert "all scores are equal" in found.not_possible["karat, strong"]  # one of two each, if all weigh 1
+
+
+def test_the_policy_of_thresholds_decides_where_answers_have_scores():
+    """Without its doubtful answers loud is better than calm, which has no scores."""
+    loud = answers(
+        "loud", Answer(0, 4, "Q1", score=0.9), Answer(10, 14, "Q2", score=0.8), Answer(6, 8, "Q5", score=0.1),
+        Answer(16, 18, "Q5", score=0.1),
+    )  # fmt: skip
+    calm = answers("calm", Answer(0, 4, "Q1"), Answer(10, 14, "Q2"), Answer(6, 8, "Q5"))
+    found = winners(documents(), loud, calm)
+    assert leads(found, profile="karat", threshold="none")["strong"] == ("calm",)  # 4/5 against 2/3
+    assert leads(found, profile="karat", threshold="oracle")["strong"] == ("loud",)
+    sure = answers("sure", Answer(0, 4, "Q1", score=0.6))
+    fixed = winners(documents(), loud, sure, choices={"threshold": "0.5"})
+    assert {lead.threshold for lead in fixed.leads} == {"0.5"}
+
+
+def test_profiles_that_cannot_tell_ids_apart_are_left_out_and_said():
+    found = winners(documents(), exact(), rough())
+    assert "any two would match" in found.not_possible["gerbil"]
+    assert not leads(found, profile="gerbil")
+    known = winners(documents(), exact(), rough(), like="gerbil", choices={"prefixes": "Q"})
+    assert leads(known, profile="gerbil")["strong"] == ("exact",)
+    assert leads(known, profile="karat")["strong"] == ("exact",)  # which has no use for prefixes
+
+
+def test_profiles_that_differ_in_what_they_show_are_one():
+    assert {lead.profile for lead in winners(documents(), exact(), rough()).leads if "neleval" in lead.profile} == {
+        "neleval"
+    }
+
+
+def test_where_all_are_equal_nobody_leads():
+    twin = answers("twin", Answer(0, 4, "Q1"))
+    found = winners(documents(), exact(), twin)
+    assert found.leads == ()
+    assert "all scores are equal" in found.not_possible["karat, strong"]
+
+
+def test_results_cannot_be_scored_anew():
+    data = documents()
+    results = [entry_of(karat.evaluate(data, run)) for run in (exact(), rough())]
+    with pytest.raises(UsageError, match="scores answers anew"):
+        compare(results, rule=QUICK, parts=Parts(winners=True))

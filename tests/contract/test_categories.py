@@ -1,0 +1,144 @@
+"""What every error category must hold to: its example is its test, and it is an island."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import given
+
+import karat
+from karat import Corpus, Run, registry
+from karat.kb.tables import Tables
+from karat.pipeline import categories
+from karat.registry import get, names
+from karat.spec.category import Category, Example, Mark, marked
+from tests import strategies
+from tests.conftest import ROOT
+
+NAMES = names("categories")
+RANKED = {name: found for name in NAMES if (found := get("categories", name, Category)).rank is not None}
+SPACY = find_spec("spacy") is not None
+VIEW = "strong[in-kb]"
+
+
+def scored(example, **options):
+    corpus, run = Corpus.of([example.document]), Run.of([example.reply])
+    kb = Tables.of(**example.facts)
+    options = {"like": example.like, "kb": kb, "measures": [f"{VIEW}:micro.f1"], "by": ["category"]} | options
+    return karat.evaluate(corpus, run, **options).by["category"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_counts_what_it_says(name):
+    category = get("categories", name, Category)
+    example = category.example
+    assert example is not None
+    assert marked(example.gold)[0] == marked(example.answers)[0]
+    found = scored(example)[VIEW][name]
+    no_words = category.words is not None and not SPACY
+    assert (found.errors, found.total) == (example.errors, None if no_words else example.total)
+    assert found.undecided == 0
+    assert example.errors > 0  # what is never an error shows nothing
+    rate = found.measures["micro.error-rate"]
+    assert rate == (None if found.total is None else example.errors / example.total)
+    assert (rate is None) == bool(found.undefined)
+
+
+def test_words_are_counted_where_the_extra_is():
+    if not os.environ.get("KARAT_EXTRAS"):
+        pytest.importorskip("spacy", reason="needs the extra spacy; make test-all installs it")
+    for name in NAMES:
+        category = get("categories", name, Category)
+        if category.words is not None:
+            assert scored(category.example)[VIEW][name].total == category.example.total
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_what_it_is(name):
+    category = get("categories", name, Category)
+    assert category.title
+    assert category.says.endswith(".")
+    assert category.words is None or category.avoided is None
+    assert bool(category.among) == (category.words is not None or category.avoided is not None)
+    assert category.tempted is None or category.rank is not None
+    page = (ROOT / "docs" / "fair.md").read_text(encoding="utf-8")
+    for text in (f"`{name}`", category.says, category.among, category.example.gold, category.example.answers):
+        assert text.replace("|", "\\|") in page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_can_be_read_alone(name):
+    """A category looks at cases and says yes or no; it needs nothing but their definition."""
+    path = ROOT / "src" / "karat" / "categories" / f"{name.replace('-', '_')}.py"
+    imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert {node.module for node in imports} <= {
+        "karat.model.cases",
+        "karat.model.columns",
+        "karat.model.truth",
+        "karat.spec.category",
+    }
+
+
+def test_ranks_and_places_in_files_are_used_once():
+    found = [get("categories", name, Category) for name in NAMES]
+    ranks = [(category.group, category.rank) for category in found if category.rank is not None]
+    places = [category.elevant for category in found if category.elevant != ("", "")]
+    assert len(set(ranks)) == len(ranks)
+    assert len(set(places)) == len(places) == 23
+
+
+@pytest.mark.parametrize("like", ["karat", "elevant", "elevant-paper"])
+@given(pair=strategies.pairs(families=True, max_documents=3))
+def test_errors_are_among_what_could_have_been_and_groups_are_exclusive(like, pair):
+    views = [f"strong{part}:micro.f1" for part in ("[in-kb]", "")]
+    found = karat.evaluate(*pair, like=like, measures=views, by=["category"], kb=Tables.of(popular={"a": ["Q1"]}))
+    for groups in found.by["category"].values():
+        assert set(groups) == set(NAMES)
+        assert all(group.total is None or 0 <= group.errors <= group.total for group in groups.values())
+    for case in found.verdicts.to_pylist():
+        assert not set(case["errors"]) & set(case["avoided"])
+        if like != "elevant-paper":  # where categories may overlap
+            ranked = [RANKED[name].group for name in case["errors"] if name in RANKED]
+            assert len(set(ranked)) == len(ranked)
+            assert sum(name in RANKED and RANKED[name].exclusive == "both" for name in case["avoided"]) <= 1
+
+
+def test_marks():
+    assert marked("No marks [here].") == ("No marks [here].", ())
+    text, marks = marked("[Rome → NIL] and [Bonn → Bonn, not Berlin, Bonn (Ohio)]")
+    assert text == "Rome and Bonn"
+    assert marks == (Mark(0, 4, None, ()), Mark(9, 13, "Bonn", ("Berlin", "Bonn (Ohio)")))
+
+
+@pytest.fixture
+def installed(monkeypatch, tmp_path):
+    """The category of the documentation, as somebody else would install it."""
+    page = (ROOT / "docs" / "fair.md").read_text(encoding="utf-8")
+    (tmp_path / "long_misses.py").write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    entry = EntryPoint("long-misses", "long_misses", "karat.categories")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == entry.group else [])
+    caches = (registry._entries, categories.categories)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    monkeypatch.undo()
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_a_category_of_ones_own(installed):
+    assert set(names("categories")) == {*NAMES, "long-misses"}
+    example = Example(
+        gold="[Lake Como → Lake Como] and [Lake Garda → Lake Garda] are near [Milan → Milan].",
+        answers="Lake Como and [Lake Garda → Lake Garda] are near Milan.",
+        errors=1,
+        total=2,
+    )
+    found = scored(example)[VIEW]["long-misses"]
+    assert (found.errors, found.total, found.measures["micro.error-rate"]) == (1, 2, 0.5)

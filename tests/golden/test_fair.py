@@ -1,0 +1,191 @@
+"""Fair evaluation by hand: ELEVANT's table of cases, its trees, and every difference that docs/fair.md lists."""
+
+from __future__ import annotations
+
+import pytest
+from tools.differences import DIFFERENCES, PROFILES
+
+import karat
+from karat import UNLINKED, Answer, Corpus, Document, Label, Reply, Run
+from karat.kb.tables import Tables
+from tests.conftest import ROOT
+
+KB = Tables.of(
+    names={"Ulm": "Ulm", "Bonn": "Bonn", "Y1921": "1921", "Q9": "nine"},
+    types={"Ulm": ["LOC"], "Bonn": ["LOC"], "Y1921": ["DATETIME"], "Y1922": ["DATETIME"], "Q9": ["QUANTITY"]},
+)
+VIEWS = ("strong[in-kb]", "strong", "mention[in-kb]", "mention")
+
+
+@pytest.mark.parametrize("like", PROFILES)
+@pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda difference: difference.title)
+def test_the_differences_are_as_the_documentation_lists_them(difference, like):
+    assert difference.found(like) == difference.counts[like]
+
+
+def test_the_documentation_lists_them():
+    page = (ROOT / "docs" / "fair.md").read_text(encoding="utf-8")
+    for difference in DIFFERENCES:
+        assert f"**{difference.title}.** {difference.says}" in page
+
+
+def ends(labels, answers, *, text="Ulm is as old as Bonn and Graz.", **options):
+    """What is counted in linking and in detection, in the part with entities and in the whole."""
+    corpus, run = Corpus.of([Document("d", text, tuple(labels))]), Run.of([Reply("d", tuple(answers))])
+    measures = [f"{view}:micro.f1" for view in VIEWS]
+    result = karat.evaluate(corpus, run, like="elevant", kb=KB, measures=measures, **options)
+    counts = map(result.counts, VIEWS)
+    found = [{"TP": c.matched_gold, "FN": c.unmatched_gold, "FP": c.unmatched_answers} for c in counts]
+    return tuple("+".join(end for end, count in each.items() for _ in range(count)) or "-" for each in found)
+
+
+ENT, NIL = {"entity": "Ulm"}, {"entity": None}
+OPT = {"entity": "Ulm", "optional": True}
+DATE = {"entity": "1921-01-01", "kind": "datetime", "optional": True}
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "expected"),
+    [
+        # linking [in-kb], linking, detection [in-kb], detection; "Ulm" is right, "Bonn" is wrong
+        (None, "Bonn", ("FP", "FP", "FP", "FP")),
+        (None, None, ("-", "FP", "-", "FP")),
+        (ENT, "nothing", ("FN", "FN", "FN", "FN")),
+        (NIL, "nothing", ("-", "FN", "-", "FN")),
+        (OPT, "nothing", ("-", "-", "-", "-")),
+        (DATE, "nothing", ("-", "-", "-", "-")),
+        (ENT, "Ulm", ("TP", "TP", "TP", "TP")),
+        (ENT, "Bonn", ("FN+FP", "FN+FP", "TP", "TP")),
+        (ENT, None, ("FN", "FN+FP", "FN", "TP")),
+        (NIL, "Bonn", ("FP", "FN+FP", "FP", "TP")),
+        (NIL, None, ("-", "TP", "-", "TP")),
+        (OPT, "Ulm", ("-", "-", "-", "-")),
+        (OPT, "Bonn", ("FP", "FP", "-", "-")),
+        (OPT, None, ("-", "FP", "-", "-")),
+        ({**NIL, "optional": True}, "Bonn", ("FP", "FP", "FP", "-")),
+        ({**NIL, "optional": True}, None, ("-", "-", "-", "-")),
+        (DATE, "Y1921", ("-", "-", "-", "-")),
+        (DATE, "Y1922", ("-", "-", "-", "-")),  # any datetime is right
+        (DATE, "Q9", ("FP", "FP", "-", "-")),  # a quantity is not
+        (DATE, "Bonn", ("FP", "FP", "-", "-")),
+        (DATE, None, ("-", "FP", "-", "-")),
+        (ENT, UNLINKED, ("FN+FP", "FN+FP", "TP", "TP")),
+        (NIL, UNLINKED, ("FP", "FN+FP", "FP", "TP")),
+        (None, UNLINKED, ("-", "-", "-", "-")),
+    ],
+)
+def test_the_table_of_cases(gold, answer, expected):
+    labels = () if gold is None else (Label(0, 3, **gold),)
+    answers = () if answer == "nothing" else (Answer(0, 3, answer),)
+    assert ends(labels, answers) == expected
+
+
+# Trees: "Chatham, New Jersey" may also be said to be Chatham and New Jersey ------------------------------------------
+
+TEXT = "Chatham, New Jersey has a church."
+WHOLE, FIRST, SECOND = (0, 19), (0, 7), (9, 19)
+
+
+def tree(*, optional=False, first=False, second=False):
+    return (
+        Label(*WHOLE, "Ulm", unit="r", optional=optional),
+        Label(*FIRST, "Ulm", unit="a", parent="r", optional=first),
+        Label(*SECOND, "Bonn", unit="b", parent="r", optional=second),
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "answers", "expected"),
+    [
+        # The root is right: it counts, and nothing below it.
+        (tree(), [(WHOLE, "Ulm")], "TP"),
+        (tree(), [(WHOLE, "Ulm"), (FIRST, "Graz")], "TP"),
+        # Nothing below it is found: the root counts.
+        (tree(), [], "FN"),
+        (tree(), [(WHOLE, "Graz")], "FN+FP"),
+        # A part is found: the root is missed unless all its parts are right, and parts add false positives.
+        (tree(), [(FIRST, "Ulm"), (SECOND, "Bonn")], "TP"),
+        (tree(), [(FIRST, "Ulm")], "FN"),
+        (tree(), [(FIRST, "Ulm"), (SECOND, "Graz")], "FN+FP"),
+        (tree(), [(FIRST, "Graz"), (SECOND, "Graz")], "FN+FP+FP"),
+        # The wrong answer on the root is lost, since its parts speak for it.
+        (tree(), [(WHOLE, "Graz"), (FIRST, "Ulm"), (SECOND, "Bonn")], "TP"),
+        # Optional parts need not be found.
+        (tree(second=True), [(FIRST, "Ulm")], "TP"),
+        (tree(first=True, second=True), [(FIRST, "Ulm")], "-"),
+        (tree(optional=True), [(WHOLE, "Ulm")], "-"),
+        (tree(optional=True), [], "FN"),
+        (tree(optional=True, first=True, second=True), [], "-"),
+    ],
+)
+def test_trees(labels, answers, expected):
+    found = ends(labels, [Answer(*span, entity) for span, entity in answers], text=TEXT)
+    assert found[:2] == (expected, expected)
+
+
+def test_another_entity_for_the_same_span():
+    """The child is an alternative: found by either; a wrong link counts at the root, since they share their words."""
+    labels = (Label(*WHOLE, "Ulm", unit="r"), Label(*WHOLE, "Bonn", unit="a", parent="r"))
+    for entity, expected in (("Ulm", "TP"), ("Bonn", "TP"), ("Graz", "FN+FP")):
+        assert ends(labels, [Answer(*WHOLE, entity)], text=TEXT)[:2] == (expected, expected)
+
+
+def test_roots_that_count_by_their_parts_are_in_no_error_figure():
+    result = karat.evaluate(
+        Corpus.of([Document("d", TEXT, tree())]),
+        Run.of([Reply("d", (Answer(*FIRST, "Ulm"),))]),
+        like="elevant",
+        measures=["strong[in-kb]:micro.f1"],
+        by=["category"],
+    )
+    assert result.counts("strong[in-kb]").unmatched_gold == 1
+    found = result.by["category"]["strong[in-kb]"]["ner-fn"]
+    assert (found.errors, found.total) == (0, 0)
+
+
+# A whole document -----------------------------------------------------------------------------------------------------
+
+
+def test_mention_types():
+    """Ulm, she and the city are one mention each; she is right, the city is wrong and Ulm is missed."""
+    text = "Ulm waited until she saw the city."
+    labels = (
+        Label(0, 3, "Ulm", name="Ulm"),
+        Label(17, 20, "Q1", name="Mary Anning"),
+        Label(25, 33, "Ulm", name="Ulm"),
+    )
+    answers = (Answer(17, 20, "Q1"), Answer(25, 33, "Bonn"))
+    result = karat.evaluate(
+        Corpus.of([Document("d", text, labels)]), Run.of([Reply("d", answers)]), like="elevant", kb=KB
+    )
+    found = result.by["mention-type"]["strong[in-kb]"]
+    counts = {
+        kind: (group.counts.matched_gold, group.counts.unmatched_answers, group.counts.unmatched_gold)
+        for kind, group in found.items()
+    }
+    assert counts == {
+        "entity-named": (0, 0, 1),
+        "entity": (0, 0, 1),
+        "coreference-pronominal": (1, 0, 0),
+        "coreference-nominal": (0, 1, 1),
+        "coreference": (1, 1, 1),
+    }
+    assert result["mention[in-kb]:micro.r@mention-type=entity"] == 0  # ELEVANT's NER leaves coreference out
+    assert result["mention[in-kb]:micro.r"] == pytest.approx(2 / 3)
+
+
+def test_the_order_of_partial_names_and_rare_mentions_is_a_choice():
+    text, labels = "Curie was there.", (Label(0, 5, "M", name="Marie Curie", types=("PER",)),)
+    kb = Tables.of(popular={"Curie": ["P"]}, demonyms=[])
+    for order, expected in (("partial-name-first", (1, 0)), ("rare-first", (0, 1))):
+        result = karat.evaluate(
+            Corpus.of([Document("d", text, labels)]),
+            Run.of([Reply("d", (Answer(0, 5, "P"),))]),
+            like="elevant",
+            kb=kb,
+            order=order,
+            measures=["strong[in-kb]:micro.f1"],
+            by=["category"],
+        )
+        found = result.by["category"]["strong[in-kb]"]
+        assert (found["disambiguation-partial-name"].errors, found["disambiguation-rare"].errors) == expected
