@@ -26,6 +26,7 @@ test-all: extras check
 
 extras: setup
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all]'
+	$(BIN)/pip install --quiet --no-deps --ignore-requires-python --require-hashes --requirement tests/tagger.txt
 
 check: lint types contracts docs test
 
