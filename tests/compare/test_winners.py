@@ -18,8 +18,8 @@ QUICK = Rule(resamples=30, permutations=20)
 
 def documents(*, categories=False):
     """Four documents with two mentions, of which the second is not strict."""
-    strict = ("form:Full", "pos:SingularNoun", "overlap:None", "reference:Direct") if categories else ()
-    loose = ("form:CommonForm", "pos:SingularNoun", "overlap:None", "reference:Direct") if categories else ()
+    strict = ("form:Full", "pos:NounSingular", "overlap:None", "reference:Direct") if categories else ()
+    loose = ("form:CommonForm", "pos:NounSingular", "overlap:None", "reference:Direct") if categories else ()
     labels = (Label(0, 4, "Q1", categories=strict), Label(10, 14, "Q2", categories=loose))
     return Corpus.of([Document(f"d{number}", f"{number}" * 20, labels) for number in range(4)], name="bay")
 

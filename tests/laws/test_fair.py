@@ -71,7 +71,7 @@ def _alone(label):
 
 @st.composite
 def _labels(draw, span):
-    """Labels and how they hang together, in file order; no quantity or datetime has parts."""
+    """Labels and how they hang together, in file order."""
     labels = []
     for number in range(draw(st.integers(0, 5))):
         entity, kind = draw(st.sampled_from(GOLD)), "OTHER"
@@ -92,7 +92,7 @@ def _labels(draw, span):
         how = draw(st.integers(0, 9))
         if how < 4:
             above = labels[draw(st.integers(0, label["id"] - 1))]
-            if not _lost(above) and not reference.is_value(above):
+            if not _lost(above):
                 label["parent"] = above["id"]
                 if how:  # else its parent does not list it
                     above["children"].append(label["id"])

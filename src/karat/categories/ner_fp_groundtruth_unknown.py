@@ -28,6 +28,5 @@ CATEGORY = Category(
         answers="[Ann Porter → Anne Porter] married Tom Reed.",
         errors=1,
         total=2,
-        like="elevant",
     ),
 )

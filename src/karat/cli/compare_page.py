@@ -374,7 +374,10 @@ def _winners(found: Comparison, draw: Drawn) -> Iterator[str]:
         f"leads under {len(own.leads)} conventions: {wins}. {own.evaluations:,} evaluations; unweighted means over "
         f"{', '.join(own.datasets)}. A lead is separable if its interval does not hold 0."
     )
-    if own.not_possible:
-        yield "not possible: " + "; ".join(f"{what} ({why})" for what, why in own.not_possible.items())
+    reasons: dict[str, list[str]] = {}
+    for what, why in own.not_possible.items():
+        reasons.setdefault(why, []).append(what)
+    if reasons:
+        yield "\n".join(f"not possible: {'; '.join(names)} ({why})" for why, names in reasons.items())
     if own.notes:
         yield "\n".join(f"{note} ({count} evaluations)" for note, count in own.notes.items())

@@ -51,19 +51,56 @@ def stages(link: Verdicts, detection: Verdicts, facts: Facts) -> Stages:
         and np.array_equal(gold, detection.gold)
         and np.array_equal(answer, detection.answer)
     ):
-        return Stages(link.document, gold, answer, link.outcome, detection.outcome, part, factor)
+        return _with_hidden(Stages(link.document, gold, answer, link.outcome, detection.outcome, part, factor), facts)
     ended = np.full(len(facts.gold.entity) + 1, Outcome.IGNORED, np.int32)
     unit = np.append(facts.pairing.corpus.units.unit, -1)
     ended[unit[detection.gold]] = detection.outcome
     said = np.full(len(facts.answers.entity) + 1, Outcome.IGNORED, np.int32)
     said[detection.answer] = detection.outcome
     found = np.where(gold >= 0, ended[unit[gold]], said[answer])
-    return Stages(link.document, gold, answer, link.outcome, found, part, factor)
+    return _with_hidden(Stages(link.document, gold, answer, link.outcome, found, part, factor), facts)
+
+
+def _with_hidden(found: Stages, facts: Facts) -> Stages:
+    """The cases with a further one for each mention that is NIL, that the view does not show and nobody linked.
+
+    It is neither right nor wrong, but a link there would have been.
+    """
+    labels, units = facts.gold.mentions, facts.pairing.corpus.units.unit
+    hidden = (facts.gold.entity == NIL) & (units == np.arange(len(units))) & ~facts.pairing.trees.child
+    hidden[units[found.gold[found.gold >= 0]]] = False
+    if not hidden.any():
+        return found
+    lone = np.unique(found.answer[(found.gold < 0) & (found.answer >= 0)])
+    answers = facts.answers
+    spans = zip(answers.document[lone], answers.mentions.start[lone], answers.mentions.end[lone], strict=True)
+    linked = {(int(document), int(start), int(end)) for document, start, end in spans}
+    rows = np.array(
+        [
+            row
+            for row in np.flatnonzero(hidden).tolist()
+            if (int(labels.document[row]), int(labels.start[row]), int(labels.end[row])) not in linked
+        ],
+        np.int64,
+    )
+    none, ignored = np.full(len(rows), -1), np.full(len(rows), Outcome.IGNORED)
+    return Stages(
+        np.append(found.document, labels.document[rows]).astype(np.int32),
+        np.append(found.gold, rows),
+        np.append(found.answer, none),
+        np.append(found.linking, ignored).astype(np.int32),
+        np.append(found.detection, ignored).astype(np.int32),
+        np.append(found.part, np.zeros(len(rows), np.bool_)),
+        np.append(found.factor, np.ones(len(rows), np.bool_)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cases, with the rows of labels and answers they are about and the place of each in the verdicts."""
+    """Cases, with the rows of labels and answers they are about and the place of each in the verdicts.
+
+    Places behind the last verdict are those of mentions that the view does not show.
+    """
 
     cases: Cases
     gold: Longs

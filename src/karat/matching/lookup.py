@@ -18,10 +18,11 @@ _BITS = 25  # a document of more code points does not fit into a key
 
 
 class Tied(NamedTuple):
-    """What looking up needs of a corpus: its trees, and the code of links without id."""
+    """What looking up needs of a corpus: its trees, the code of links without id, which labels are values."""
 
     trees: Trees
     nameless: int
+    value: Bools
 
 
 class Found(NamedTuple):
@@ -88,8 +89,10 @@ def _at(keys: Longs, values: Longs, wanted: Longs) -> Longs:
     return np.where(keys[place] == wanted, values[place], -1)
 
 
-def looked_up(gold: Gold, answers: Answers, found: Found, kept: tuple[Bools, Bools], *, links: bool) -> Verdicts:
-    """The verdicts on what was found. `kept` says which labels and which answers the view shows.
+def looked_up(
+    gold: Gold, answers: Answers, found: Found, kept: tuple[Bools, Bools], tied: Tied, *, links: bool, whole: bool
+) -> Verdicts:
+    """The verdicts on what was found. `kept` says which labels and which answers the view shows, `whole` that all.
 
     A case keeps both its sides whatever the view shows; what is not shown is judged as if it were not there.
     """
@@ -100,7 +103,8 @@ def looked_up(gold: Gold, answers: Answers, found: Found, kept: tuple[Bools, Boo
     right = np.zeros(len(items), np.bool_)
     right[there] = same_entity(items, given, Pairs(there, found.answer[there])) if links else True
     shown = np.append(kept[0], none)
-    optional = np.append(gold.optional & ~shape.required, none)
+    required = shape.required & (whole | ~tied.value[items.row])  # in a part, values are never missed
+    optional = np.append(gold.optional & ~required, none)
     state = np.where(shown, np.where(optional, GoldState.OPTIONAL, GoldState.REQUIRED), GoldState.NONE)
     said = np.where(np.append(right, none) & shown, AnswerState.RIGHT, AnswerState.WRONG)
     said = np.where((answer >= 0) & np.append(kept[1], False)[answer], said, AnswerState.NONE)

@@ -290,17 +290,26 @@ def case_labels(
             for lists, mask in ((errors, tag.error), (avoided, tag.avoided), (undecided, tag.undecided)):
                 if mask is not None:
                     for place in found.place[mask].tolist():
-                        lists[place].append(name)
+                        if place < len(own):
+                            lists[place].append(name)
         more |= {"errors": pa.array(errors), "avoided": pa.array(avoided), "undecided": pa.array(undecided)}
     return more
 
 
+def _nothing(todo: Setting) -> Group:
+    """A value of a label that no mention has."""
+    view = View(Statistics(np.zeros((1, 4))), EMPTY[todo.table["empty"]], part=True)
+    return Group(counts=counted(np.zeros(4)), **fields(scored(view, list(short_names(detection=False)))))
+
+
 def check_groups(todo: Setting, groups: Groups) -> None:
-    """Refuse a value that a measure names and that does not occur."""
+    """Refuse a value that a measure names and that does not occur, unless it could."""
     for name in todo.wanted:
         if name.group is not None:
             label, value = name.group
             there = groups[label].get(str(name.view), {})
+            if label == "mention-type" and value in (*MENTION_TYPES, *_ROLLED_UP):
+                there.setdefault(value, _nothing(todo))
             if value not in there:
                 raise UnknownNameError(f"value of {label}", value, there)
             if name.short not in there[value].measures:

@@ -86,7 +86,7 @@ class Plan:
             left, right = masks(gold, answers)
             shown = shown[0] & left, shown[1] & right
         found = known.once((look_up,), gold.items, answers.items, lambda: look_up(gold, answers.items, tied))
-        return looked_up(gold, answers, found, shown, links=self.relation.links)
+        return looked_up(gold, answers, found, shown, tied, links=self.relation.links, whole=not self.select.filters)
 
     @property
     def weights_are_whole(self) -> bool:
@@ -241,7 +241,7 @@ class Planner:
             assignment = "membership"  # sets of entities: who is matched with whom does not matter
         tied = None
         if self.table["assignment"] == "lookup":
-            tied = Tied(pairing.trees, pairing.nameless)
+            tied = Tied(pairing.trees, pairing.nameless, pairing.gold_kind > 0)
             if relation.place is not same_span or relation.typed:
                 raise UsageError(f"assignment=lookup looks up whole spans, not {view.relation}. Use strong or mention.")
         if self.membership is not None and key is not None and key.clustering is not None:

@@ -1,0 +1,55 @@
+"""Comparisons of the systems whose answers ELEVANT publishes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from karat.pipeline.comparison import Parts, compare
+from karat.pipeline.comparison_asked import Asked
+from karat.pipeline.comparison_tests import Rule
+from karat.pipeline.entries import entries
+
+pytestmark = pytest.mark.shared
+
+SYSTEMS = {"refined": "refined__aida_", "rel": "rel__2014_", "genre": "genre__yago_"}
+DATASETS = ("kore50", "msnbc-updated", "oke-2015-eval")
+
+
+@pytest.fixture(scope="module")
+def found(shared):
+    folder = shared / "elevant" / "results"
+    files = [
+        str(folder / place / f"{system}.{dataset}.linked_articles.jsonl.gz")
+        for place, system in SYSTEMS.items()
+        for dataset in DATASETS
+    ]
+    asked = Asked(like="elevant", measure="strong[in-kb]:micro.f1")
+    rule = Rule(resamples=200, permutations=1000)
+    return compare(entries(files), asked, rule, Parts(homes={"refined__aida_": ["msnbc-updated"]}))
+
+
+def test_scores_are_those_that_elevant_printed(found, shared):
+    for dataset in found.datasets:
+        for place, system in SYSTEMS.items():
+            path = shared / "elevant" / "results" / place / f"{system}.{dataset.name}.eval_results.json"
+            printed = json.loads(path.read_text())["mention_types"]["IGNORED"]["all"]["f1"]
+            assert dataset.scores[system].value == pytest.approx(printed, abs=1e-12)
+
+
+def test_everything_is_there(found):
+    assert found.averaged == DATASETS
+    assert set(found.runtimes.seconds) == {"refined__aida_", "rel__2014_"}
+    assert found.runtimes.left_out == {"genre__yago_": "no runtime is known"}
+    assert found.titles["refined__aida_"] == "ReFinED (AIDA)"
+    assert len(found.pairs) == 3
+    assert all(pair.p is not None for dataset in found.datasets for pair in dataset.pairs)
+    assert found.homes[0].beside.value is not None
+    own = found.detected_together
+    # GENRE links few mentions and most of them right; on what all detect ReFinED is as good.
+    assert own["genre__yago_"].coverage < own["refined__aida_"].coverage
+    assert own["genre__yago_"].accuracy > own["refined__aida_"].accuracy
+    assert own["genre__yago_"].common_accuracy < own["refined__aida_"].common_accuracy + 0.01
+    flips = {(each.one, each.two): each for each in found.flips}
+    assert sum(each.only_one + each.only_two for each in flips.values()) > 0
