@@ -17,8 +17,8 @@ from karat.matching.judge import Located
 from karat.matching.pairing import BLOCK
 from karat.model.items import Answers
 from karat.pipeline.evaluate import count_views
-from karat.pipeline.setting import setting
 from karat.pipeline.load import load_both
+from karat.pipeline.setting import setting
 from karat.pipeline.sweep import steps_of_cases, totals
 from shared import Counts, Files, Outcome, timed
 

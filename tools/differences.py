@@ -99,7 +99,7 @@ class Difference:
 
 def _grouped(result: Result, view: str, label: str, value: str) -> str:
     groups = result.by[label][view]
-    if label != "category":
+    if label != "error":
         return _ended(groups[value].counts if value in groups else None)
     group = groups[value]
     rate = f"{group.errors}" if group.total is None else f"{group.errors} of {group.total}"
@@ -299,7 +299,7 @@ DIFFERENCES = (
         karat="1 of 1",
         elevant="0 of 1",
         paper="1 of 1",
-        asked="strong[in-kb]@category=ner-fp-wrong-span",
+        asked="strong[in-kb]@error=ner-fp-wrong-span",
     ),
     Difference(
         "NIL in wrong spans",
@@ -310,7 +310,7 @@ DIFFERENCES = (
         karat="0 of 1",
         elevant="1 of 1",
         paper="0 of 1",
-        asked="strong@category=ner-fp-wrong-span",
+        asked="strong@error=ner-fp-wrong-span",
     ),
     Difference(
         "Metonyms that lead to no place",
@@ -322,7 +322,7 @@ DIFFERENCES = (
         karat="1 of 1",
         elevant="0 of 0",
         paper="1 of 1",
-        asked="strong[in-kb]@category=disambiguation-metonymy",
+        asked="strong[in-kb]@error=disambiguation-metonymy",
         facts={
             "names": {"Government of Austria": "Government of Austria"},
             "types": {"Government of Austria": ["ORG"], "Vienna": ["LOC"], "Vienna (song)": ["WORK"]},
@@ -338,7 +338,7 @@ DIFFERENCES = (
         karat="1 of 1",
         elevant="0 of 0",
         paper="1 of 1",
-        asked="strong[in-kb]@category=disambiguation-rare",
+        asked="strong[in-kb]@error=disambiguation-rare",
         facts={
             "names": {"Men-nefer": "Men-nefer"},
             "types": {"Men-nefer": ["LOC"]},
@@ -355,7 +355,7 @@ DIFFERENCES = (
         karat="0 of 0",
         elevant="1 of 1",
         paper="0 of 0",
-        asked="strong[in-kb]@category=disambiguation-other",
+        asked="strong[in-kb]@error=disambiguation-other",
         facts={"names": {"Men-nefer": "Men-nefer"}, "types": {"Men-nefer": ["LOC"]}},
     ),
     Difference(
@@ -367,7 +367,7 @@ DIFFERENCES = (
         karat="0 of 0, 1 undecided",
         elevant="0 of 0, 1 undecided",
         paper="0 of 0, 1 undecided",
-        asked="strong[in-kb]@category=disambiguation-rare",
+        asked="strong[in-kb]@error=disambiguation-rare",
         facts={"names": {"Men-nefer": "Men-nefer"}, "types": {"Men-nefer": ["LOC"]}},
     ),
     Difference(
@@ -380,7 +380,7 @@ DIFFERENCES = (
         karat="0 of 0",
         elevant="0 of 0",
         paper="1 of 1",
-        asked="strong[in-kb]@category=disambiguation-rare",
+        asked="strong[in-kb]@error=disambiguation-rare",
         facts={
             "names": {"Marie Curie": "Marie Curie"},
             "types": {"Marie Curie": ["PER"]},
@@ -397,7 +397,7 @@ DIFFERENCES = (
         karat="1",
         elevant="0",
         paper="0",
-        asked="strong[in-kb]@category=coreference-false-detection",
+        asked="strong[in-kb]@error=coreference-false-detection",
     ),
     Difference(
         "False coreference that is none",
@@ -408,7 +408,7 @@ DIFFERENCES = (
         karat="0",
         elevant="1",
         paper="1",
-        asked="strong[in-kb]@category=coreference-false-detection",
+        asked="strong[in-kb]@error=coreference-false-detection",
     ),
     Difference(
         "Unknown names",

@@ -110,7 +110,7 @@ def test_what_is_averaged_is_what_score_says(two):
     results = {}
     for path in two:
         corpus, (run,) = inputs(str(path), ()).load()
-        results[run.name, corpus.name] = karat.evaluate(corpus, run, like="elevant-paper", by=["category"])
+        results[run.name, corpus.name] = karat.evaluate(corpus, run, like="elevant-paper", by=["error"])
     for name in ("f1", "disambiguation-partial-name"):
         measure = figure(found, name)["measure"]
         for system, value in means(found, name).items():
@@ -391,10 +391,10 @@ def test_averages_of_real_systems_are_those_of_elevants_own_figures(shared):
 
 def test_statistics_of_documents_sum_to_the_result():
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
-    result = karat.evaluate(corpus, run, by=["category"], measures=["strong:micro.f1", "mention:micro.f1"])
+    result = karat.evaluate(corpus, run, by=["error"], measures=["strong:micro.f1", "mention:micro.f1"])
     found = counts(corpus, run, Asked(like="karat", view="strong"))
     for view, weights in (("strong", found.links), ("mention", found.detection)):
         assert weights.sum(axis=0).tolist() == list(msgspec.structs.astuple(result.counts(view)))
-    for name, group in result.by["category"]["strong"].items():
+    for name, group in result.by["error"]["strong"].items():
         assert found.categories[name].errors.sum() == group.errors
         assert found.categories[name].undecided == group.undecided

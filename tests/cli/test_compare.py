@@ -12,6 +12,7 @@ import karat
 from karat.cli.compare import command
 from karat.errors import KaratError
 from tests.compare import contest
+from tests.conftest import ROOT
 
 QUICK = ("--permutations", 200, "--resamples", 30)
 DATASETS = {
@@ -195,6 +196,13 @@ def test_requests_that_make_no_sense(files, arguments, said):
     with pytest.raises(KaratError, match=re.escape(said)):
         page(*arguments)
     assert {path: path.read_bytes() for path in files.iterdir()} == before
+
+
+def test_the_page_of_the_documentation_is_what_is_printed():
+    text = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
+    shown = re.search(r"\$ karat compare --gold demo demo\n(.*?)\n…", text, re.DOTALL)[1]
+    ran = CliRunner().invoke(command, ["--gold", "demo", "demo"], catch_exceptions=False)
+    assert ran.stdout.startswith(shown)
 
 
 def test_the_command_as_users_call_it(files, karat_cli):

@@ -29,8 +29,8 @@ VIEW = "strong[in-kb]"
 def scored(example, **options):
     corpus, run = Corpus.of([example.document]), Run.of([example.reply])
     kb = Tables.of(**example.facts)
-    options = {"like": example.like, "kb": kb, "measures": [f"{VIEW}:micro.f1"], "by": ["category"]} | options
-    return karat.evaluate(corpus, run, **options).by["category"]
+    options = {"like": example.like, "kb": kb, "measures": [f"{VIEW}:micro.f1"], "by": ["error"]} | options
+    return karat.evaluate(corpus, run, **options).by["error"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -96,8 +96,8 @@ def test_ranks_and_places_in_files_are_used_once():
 @given(pair=strategies.pairs(families=True, max_documents=3))
 def test_errors_are_among_what_could_have_been_and_groups_are_exclusive(like, pair):
     views = [f"strong{part}:micro.f1" for part in ("[in-kb]", "")]
-    found = karat.evaluate(*pair, like=like, measures=views, by=["category"], kb=Tables.of(popular={"a": ["Q1"]}))
-    for groups in found.by["category"].values():
+    found = karat.evaluate(*pair, like=like, measures=views, by=["error"], kb=Tables.of(popular={"a": ["Q1"]}))
+    for groups in found.by["error"].values():
         assert set(groups) == set(NAMES)
         assert all(group.total is None or 0 <= group.errors <= group.total for group in groups.values())
     for case in found.verdicts.to_pylist():

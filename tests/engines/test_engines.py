@@ -29,7 +29,7 @@ HOW = [
     {"like": "hipe"},
     {"like": "karat", "resamples": 20},
     {"like": "karat", "by": ["doc", "nil", "types", "mention-type"]},
-    {"like": "elevant", "by": ["category"]},
+    {"like": "elevant", "by": ["error"]},
     {"like": "finegrained", "by": ["types"]},
     {"threshold": "oracle", "measures": ["strong:micro.f1", "strong[nil]:micro.f1", "weak:macro.f1"]},
     {"threshold": "0.5"},
@@ -224,7 +224,7 @@ def test_engines_are_described(name):
 def test_a_block_travels_and_counts_the_same_elsewhere():
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
     columns = tuple(corpus.table.column_names), tuple(run.table.column_names)
-    job = Job("elevant", {}, (), (), ("category", "types"), None, (corpus.name, run.name), columns)
+    job = Job("elevant", {}, (), (), ("error", "types"), None, (corpus.name, run.name), columns)
     tables = [data.table.append_column(ROW, pa.array(np.arange(len(data)))) for data in (corpus, run)]
     work = partial(counted_block, job=job)
     here, there = work(*tables), pickle.loads(pickle.dumps(work))(*pickle.loads(pickle.dumps(tables)))

@@ -23,7 +23,7 @@ HOW = st.sampled_from(
         {"like": "karat", "by": ["nil", "types", "kind", "doc"]},
         {"like": "gerbil", "prefixes": "Q"},
         {"like": "bat"},
-        {"like": "elevant", "by": ["category"]},
+        {"like": "elevant", "by": ["error"]},
         {"like": "finegrained", "by": ["difficulty"]},
         {"like": "hipe"},
         {"task": "c2kb"},

@@ -15,7 +15,7 @@ HOW = [
     {"like": "karat"},
     {"like": "gerbil", "prefixes": "Q"},
     {"like": "bat"},
-    {"like": "elevant", "by": ["category"]},
+    {"like": "elevant", "by": ["error"]},
     {"like": "finegrained", "by": ["types"]},
     {"like": "hipe"},
 ]

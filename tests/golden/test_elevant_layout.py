@@ -280,7 +280,7 @@ def test_the_layout_needs_what_it_shows(linked):
     bare = karat.evaluate(corpus, run, like="elevant")
     with pytest.raises(UsageError, match="by entity-type"):
         LAYOUT.render([bare])
-    with pytest.raises(UsageError, match="by category"):
+    with pytest.raises(UsageError, match="by error"):
         LAYOUT.cases(bare)
     clean = karat.evaluate(corpus, run, like="karat", also=LAYOUT.measures, by=LAYOUT.by)
     assert json.loads(LAYOUT.render([clean])).keys() == set(MODES)

@@ -136,10 +136,10 @@ def test_roots_that_count_by_their_parts_are_in_no_error_figure():
         Run.of([Reply("d", (Answer(*FIRST, "Ulm"),))]),
         like="elevant",
         measures=["strong[in-kb]:micro.f1"],
-        by=["category"],
+        by=["error"],
     )
     assert result.counts("strong[in-kb]").unmatched_gold == 1
-    found = result.by["category"]["strong[in-kb]"]["ner-fn"]
+    found = result.by["error"]["strong[in-kb]"]["ner-fn"]
     assert (found.errors, found.total) == (0, 0)
 
 
@@ -185,7 +185,7 @@ def test_the_order_of_partial_names_and_rare_mentions_is_a_choice():
             kb=kb,
             order=order,
             measures=["strong[in-kb]:micro.f1"],
-            by=["category"],
+            by=["error"],
         )
-        found = result.by["category"]["strong[in-kb]"]
+        found = result.by["error"]["strong[in-kb]"]
         assert (found["disambiguation-partial-name"].errors, found["disambiguation-rare"].errors) == expected

@@ -176,7 +176,7 @@ def counted(result):
                     own |= ended((stage, name), result.by["mention-type"][view][kind].counts)
         for kind, group in result.by["entity-type"][f"strong{part}"].items():
             own |= ended(("type", "OTHER" if kind == NONE else kind), group.counts)
-        for name, group in result.by["category"][f"strong{part}"].items():
+        for name, group in result.by["error"][f"strong{part}"].items():
             category = get("categories", name, Category)
             own |= {(*category.elevant, "errors"): group.errors} if group.errors else {}
             own |= {(*category.elevant, "total"): group.total} if group.total and category.words is None else {}
@@ -198,13 +198,13 @@ def expected(found):
     return figures
 
 
-def score(corpus, run, like, by=("mention-type", "category"), **options):
+def score(corpus, run, like, by=("mention-type", "error"), **options):
     return karat.evaluate(corpus, run, like=like, kb=KB, measures=MEASURES, by=by, **options)
 
 
 @given(CORPORA)
 def test_the_profile_elevant_is_what_its_description_says(found):
-    result = score(*loaded(found), "elevant", by=["mention-type", "entity-type", "category"])
+    result = score(*loaded(found), "elevant", by=["mention-type", "entity-type", "error"])
     for mode, figures in expected(found).items():
         assert set(counted(result)[mode].items()) == set(figures.items()), mode
 
@@ -324,7 +324,7 @@ def test_gold_against_itself_has_no_errors(like, found):
         counts = result.counts(view)
         assert counts.unmatched_answers == counts.unmatched_gold == 0
         assert result[f"{view}:micro.f1"] == 1 or counts.matched_gold == 0
-    for groups in result.by["category"].values():
+    for groups in result.by["error"].values():
         assert all(group.errors == 0 for group in groups.values())
 
 
@@ -370,7 +370,7 @@ def test_verdicts_sum_to_the_counts(like, found):
             found_here = [sum(row[name] for row in own if row["mention_type"] == kind) for name in weights]
             group = result.by["mention-type"][view].get(kind)
             assert found_here == ([0] * 4 if group is None else list(astuple(group.counts)))
-        for name, group in result.by["category"].get(view, {}).items():
+        for name, group in result.by["error"].get(view, {}).items():
             listed = sum(name in row["errors"] for row in own)
             assert group.errors <= listed  # mentions that are scored by their parts are listed, and do not count
 
@@ -379,13 +379,13 @@ def test_verdicts_sum_to_the_counts(like, found):
 def test_what_is_in_one_category_is_in_it_where_categories_overlap(found):
     """The first category that holds also holds where all count, and what is left over is the same."""
     one, every = (score(*loaded(found), "karat", categories=how) for how in ("mention", "all"))
-    for view, values in one.by["category"].items():
+    for view, values in one.by["error"].items():
         for name, group in values.items():
-            other = every.by["category"][view][name]
+            other = every.by["error"][view][name]
             assert group.errors <= other.errors
             assert group.total is None or group.total <= other.total
         left = "disambiguation-other"
-        assert values[left].errors == every.by["category"][view][left].errors
+        assert values[left].errors == every.by["error"][view][left].errors
 
 
 # Widening -------------------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def test_scores_are_those_that_elevant_printed(found, shared):
     for dataset in found.datasets:
         for place, system in SYSTEMS.items():
             path = shared / "elevant" / "results" / place / f"{system}.{dataset.name}.eval_results.json"
-            printed = json.loads(path.read_text())["mention_types"]["IGNORED"]["all"]["f1"]
+            printed = json.loads(path.read_text())["IGNORED"]["mention_types"]["all"]["f1"]
             assert dataset.scores[system].value == pytest.approx(printed, abs=1e-12)
 
 
@@ -47,9 +47,8 @@ def test_everything_is_there(found):
     assert all(pair.p is not None for dataset in found.datasets for pair in dataset.pairs)
     assert found.homes[0].beside.value is not None
     own = found.detected_together
-    # GENRE links few mentions and most of them right; on what all detect ReFinED is as good.
-    assert own["genre__yago_"].coverage < own["refined__aida_"].coverage
-    assert own["genre__yago_"].accuracy > own["refined__aida_"].accuracy
-    assert own["genre__yago_"].common_accuracy < own["refined__aida_"].common_accuracy + 0.01
+    # GENRE detects far less than ReFinED; on the mentions that all detect they are equally good.
+    assert own["genre__yago_"].coverage < own["refined__aida_"].coverage - 0.1
+    assert own["genre__yago_"].common_accuracy == pytest.approx(own["refined__aida_"].common_accuracy, abs=0.005)
     flips = {(each.one, each.two): each for each in found.flips}
     assert sum(each.only_one + each.only_two for each in flips.values()) > 0

@@ -39,7 +39,7 @@ _MATCH = "strong,weak,mention-weak,entity"
 @click.option(
     "--home", "homes", multiple=True, metavar="SYSTEM=DATASET", help="What a system was made for (repeatable)."
 )
-@click.option("--by", multiple=True, metavar="LABEL", help="Count flips by mention-type, types, … (repeatable).")
+@click.option("--by", multiple=True, metavar="LABEL", help="Count flips by mention-type, error, types, … (repeatable).")
 @click.option(
     "--flips",
     "flips_file",

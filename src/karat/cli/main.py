@@ -14,7 +14,7 @@ COMMANDS = {
     "agree": "Say how far annotators of the same documents agree.",
     "card": "Average over benchmarks, and say what each system is good and bad at.",
     "conform": "Compare Karat with a peer's own figures.",
-    "compare": "Say how alike systems are, and what they find together.",
+    "compare": "Compare systems: who is better, and is that more than chance?",
     "curve": "Show how scores change with the threshold.",
     "data": "List, show, fetch, convert, check and describe benchmarks.",
     "demo": "Score the stored answers on the built-in benchmark and say what to try next.",

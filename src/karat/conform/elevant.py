@@ -292,7 +292,7 @@ class _Why:
         return any(category.words and category.elevant == tuple(place) for category in categories().values())
 
     def _undecided(self, mode: str) -> int:
-        groups = self.result.by["category"][f"strong{MODES[mode]}"]
+        groups = self.result.by["error"][f"strong{MODES[mode]}"]
         return sum(group.undecided for group in groups.values())
 
     @cached_property

@@ -278,7 +278,7 @@ def _counted(todo: Setting, plans: Plans, name: str, view: View, cases: Mapping[
 
 def _by_value(todo: Setting, label: str) -> bool:
     """Whether scores by a label are sums of the cases that have each value."""
-    return label not in ("doc", "category") and not by_parts(todo, label)
+    return label not in ("doc", "error") and not by_parts(todo, label)
 
 
 def _given(todo: Setting, label: str) -> bool:
@@ -305,7 +305,7 @@ def _tallies(
     todo: Setting, plans: Plans, labels: Sequence[str], cases: Mapping[str, Verdicts]
 ) -> dict[str, tuple[dict[str, Tally], bool]]:
     """The counts of error categories in each view, and whether some answer has several candidates."""
-    if "category" not in labels or by_parts(todo, "category") or not cases:
+    if "error" not in labels or not cases:
         return {}
     words = evaluated_words(todo)
     found = {}

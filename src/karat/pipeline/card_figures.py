@@ -67,7 +67,7 @@ def _of_category(name: str, view: str) -> Figure:
     """Errors of detection are counted, as in Table 4; all others that have a total have a rate."""
     category = categories()[name]
     rate = category.avoided is not None and not category.group.startswith("ner-")
-    measure = f"{view}:micro.error-rate@category={name}" if rate else None
+    measure = f"{view}:micro.error-rate@error={name}" if rate else None
     return Figure(name, category.title, "rate" if rate else "count", measure)
 
 

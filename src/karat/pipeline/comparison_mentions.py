@@ -22,7 +22,7 @@ from karat.pipeline.comparison_sums import detection
 from karat.spec.task import TASKS
 from karat.stats.mcnemar import mcnemar_of_counts
 
-ERROR: Final = "category"
+ERROR: Final = "error"
 """What the label of error categories is called where scores are grouped by it."""
 
 OUTCOME: Final = "outcome"

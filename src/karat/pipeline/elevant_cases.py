@@ -187,7 +187,7 @@ def elevant_cases(todo: Setting, plans: Plans, verdicts: Mapping[str, Verdicts])
     """The cases of the views that both modes are made of."""
     needed = {name for part in MODES.values() for name in _views(part)}
     if needed - verdicts.keys() or not plans.stages:
-        raise UsageError(f"ELEVANT's cases need {', '.join(sorted(needed))}, by category. Score with --layout elevant.")
+        raise UsageError(f"ELEVANT's cases need {', '.join(sorted(needed))}, by error. Score with --layout elevant.")
     link = verdicts["strong"]
     gold, answer, tree = link.gold, link.answer, link.tree
     if tree is None or todo.table["assignment"] != "lookup":

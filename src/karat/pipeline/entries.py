@@ -124,8 +124,11 @@ def left_out(
     """The datasets that cannot be averaged over, and why: some system did not answer, or files do not say the same."""
     every, found = list(systems), {}
     for name in sorted(answered):
-        missing = [system for system in every if system not in answered[name]]
-        if missing:
+        there = [system for system in every if system in answered[name]]
+        missing = [system for system in every if system not in there]
+        if len(missing) > len(there):
+            found[name] = f"answers of {', '.join(there)} only"
+        elif missing:
             found[name] = f"no answers of {', '.join(missing)}"
         elif name in differing:
             found[name] = "its labels or texts are not the same in all files"

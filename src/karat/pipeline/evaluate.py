@@ -31,7 +31,6 @@ from karat.pipeline.folds import View, measure_of, scored, short_names
 from karat.pipeline.grouping import (
     LABELS_OF_CASES,
     Groups,
-    by_parts,
     case_labels,
     doubts,
     grouped,
@@ -95,7 +94,8 @@ def evaluate(
         raise UsageError(f"block is {block}. Give a number of documents.")
     given = as_text({**(choices or {}), **choice})
     how = Draw(resamples, "0", interval, level, over, recompute).checked()
-    if isinstance(corpus, Run) or isinstance(run, Corpus) or not all(hasattr(side, "skipped") for side in (corpus, run)):
+    known = all(hasattr(side, "skipped") for side in (corpus, run))
+    if not known or isinstance(corpus, Run) or isinstance(run, Corpus):
         raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
     if not (isinstance(corpus, Corpus) and isinstance(run, Run)) or engine not in (None, "local"):
         from karat.pipeline.partitioned import evaluate_parts
@@ -168,7 +168,7 @@ def prepared(
 ) -> tuple[tuple[str, ...], Plans, set[str]]:
     """The labels to group by, which tables of verdicts to make, and the names of those that are to be kept."""
     labels = tuple(dict.fromkeys([*by, *(name.group[0] for name in todo.wanted if name.group)]))
-    staged = "category" in labels and not by_parts(todo, "category")
+    staged = "error" in labels
     plans = todo.planner(thresholds).plans([*todo.wanted, *part_views(todo, labels)], staged=staged)
     keep = {str(name.view) for name in todo.wanted if not measure_of(name).usual}
     if set(labels) - {"doc"}:

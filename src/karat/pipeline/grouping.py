@@ -35,7 +35,7 @@ from karat.spec.task import TASKS
 Groups: TypeAlias = dict[str, dict[str, dict[str, Group]]]
 """Scores by label, view and value."""
 
-LABELS_OF_CASES = frozenset({"category", "mention-type"})
+LABELS_OF_CASES = frozenset({"error", "mention-type"})
 """Labels that cases have, not mentions and answers by themselves."""
 
 _RATES = ("micro.error-rate", "macro.error-rate")
@@ -61,7 +61,7 @@ def grouped(
             groups[label] = {name: by_document(todo.corpus.ids, view) for name, view in divided.items()}
         elif by_parts(todo, label):
             groups[label] = by_part(todo, label, views, draw)
-        elif label == "category":
+        elif label == "error":
             groups[label] = _by_category(todo, plans, cases, draw)
         else:
             groups[label] = _by_label(todo, label, plans, divided, cases, draw)
@@ -71,7 +71,7 @@ def grouped(
 
 def by_parts(todo: Setting, label: str) -> bool:
     """Whether the scores by a label are those of parts of the data, matched anew."""
-    return todo.table["groups"] == "filtered" and label not in ("doc", "mention-type", "entity-type")
+    return todo.table["groups"] == "filtered" and label not in ("doc", "error", "mention-type", "entity-type")
 
 
 def part_views(todo: Setting, labels: Sequence[str]) -> list[MeasureName]:
@@ -150,7 +150,7 @@ def label_in(todo: Setting, name: str, source: str) -> Label:
     try:
         return label_of(pairing, name)
     except UnknownNameError as problem:
-        own = ["category", "mention-type", "entity-type"]
+        own = ["error", "mention-type", "entity-type"]
         raise UnknownNameError(problem.kind, name, [*own, *known(pairing.labels)]) from None
 
 
@@ -280,7 +280,7 @@ def case_labels(
     own = cases[view]
     if "mention-type" in labels:
         more["mention_type"] = pa.array(MENTION_TYPES).take(pa.array(mention_type(todo.facts, own)))
-    if "category" in labels and view in plans.stages:
+    if "error" in labels and view in plans.stages:
         found = case_table(todo, plans, view, cases)
         tags = tagged(found.cases, rules(todo.table))
         errors: list[list[str]] = [[] for _ in range(len(own))]

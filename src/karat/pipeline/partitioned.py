@@ -444,7 +444,7 @@ def _grouped(
             groups[label] = {name: by_document(todo.corpus.ids, view) for name, view in views.items()}
         elif by_parts(todo, label):
             groups[label] = by_part(todo, label, views, draw)
-        elif label == "category":
+        elif label == "error":
             groups[label] = {view: rated(sums.tallies(view), todo, draw) for view in plans.stages}
         else:
             groups[label] = {name: _by_label(todo, label, name, view, sums, draw) for name, view in views.items()}

@@ -30,7 +30,7 @@ from karat.spec.task import TASKS, Source
 from karat.spec.threshold import Threshold
 from karat.version import __version__
 
-TEXTUAL = frozenset({"category", "mention-type", "entity-type"})
+TEXTUAL = frozenset({"error", "mention-type", "entity-type"})
 """Labels that are made from what mentions say."""
 
 

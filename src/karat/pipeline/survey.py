@@ -56,7 +56,7 @@ def surveyed(todo: Setting, labels: Sequence[str], gold: Parts, answers: Parts) 
 def check_values(todo: Setting, labels: Sequence[str], whole: Whole) -> None:
     """Refuse labels that nothing has, and filters by such values."""
     for label in labels:
-        if label not in ("doc", "category") and not by_parts(todo, label):
+        if label not in ("doc", "error") and not by_parts(todo, label):
             label_in(todo, label, TASKS[todo.table["task"]].source)
     if whole.known is None:
         return

@@ -52,7 +52,7 @@ _SECTIONS = {
     ),
 }
 _MEASURES = tuple(f"{relation}{part}:micro.f1" for part in MODES.values() for relation in ("strong", "mention"))
-_BY = ("mention-type", "entity-type", "category")
+_BY = ("mention-type", "entity-type", "error")
 _NONE = Counted(0, 0, 0, 0)
 
 
@@ -65,7 +65,7 @@ def layout(result: Result) -> dict[str, Any]:
         for view in (f"strong{part}", f"mention{part}"):
             if view not in result.by["mention-type"]:
                 raise UsageError(f"ELEVANT's layout needs the view {view} of mentions with links. Score the task a2kb.")
-        if not set(names("categories")) <= result.by["category"].get(f"strong{part}", {}).keys():
+        if not set(names("categories")) <= result.by["error"].get(f"strong{part}", {}).keys():
             raise UsageError("ELEVANT's layout needs kinds of errors. Score with --set groups=credited.")
     return {mode: _mode(result, part) for mode, part in MODES.items()}
 
@@ -82,7 +82,7 @@ def _mode(result: Result, part: str) -> dict[str, Any]:
         },
         "error_categories": {
             "ner": _figures(_counts(found, "entity")),
-            **_errors(result.by["category"][link]),
+            **_errors(result.by["error"][link]),
         },
         "entity_types": {
             "OTHER": _figures(_counts(entities, NONE)),
@@ -137,7 +137,7 @@ def _cases(result: Result) -> Iterator[str]:
 def _notes(result: Result) -> Iterator[str]:
     """What is not known in the layout, and cannot be said in it."""
     for part in MODES.values():
-        groups = result.by["category"][f"strong{part}"]
+        groups = result.by["error"][f"strong{part}"]
         if part:  # the same texts in both
             lost: dict[str, list[str]] = {}
             for name, group in groups.items():
