@@ -5,13 +5,16 @@ from __future__ import annotations
 import resource
 import sys
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
 import numpy as np
+import pyarrow.parquet as pq
 
 import karat
+import objects
 import plain
 from karat.matching.judge import Located
 from karat.matching.pairing import BLOCK
@@ -91,6 +94,77 @@ def read_and_match(given: Files) -> Outcome:
     with timed(seconds, "match"):
         counts = plain.match(gold, answers)
     return Outcome(seconds, peak(), counts)
+
+
+def read_and_match_objects(given: Files) -> Outcome:
+    """The work of neleval."""
+    seconds: dict[str, float] = {}
+    with timed(seconds, "read"):
+        gold, answers = objects.read(given.gold, "labels"), objects.read(given.answers, "answers")
+    with timed(seconds, "match"):
+        counts = objects.match(gold, answers)
+    return Outcome(seconds, peak(), counts)
+
+
+def columns(given: Files) -> Outcome:
+    """Parquet into Arrow's columns, and nothing else: the floor for whatever reads these files."""
+    seconds: dict[str, float] = {}
+    with timed(seconds, "read"):
+        tables = pq.read_table(given.gold), pq.read_table(given.answers)
+    return Outcome(seconds, peak(), {}, sum(table.nbytes for table in tables))
+
+
+def copy(given: Files) -> Outcome:
+    """The bytes of the arrays that matching reads, copied by NumPy into memory that is there: the best of ten."""
+    corpus, (run,) = load_both(str(given.gold), [str(given.answers)], text=False)
+    pairing = setting(corpus, run, choices={}, measures=["strong:micro.f1"]).pairing("mentions")
+    gold, answers = pairing.gold(0, len(corpus)), pairing.answers(0, len(corpus))
+    sides = [array for side in (gold.items, answers.items) for array in (side.document, side.start, side.end, side.entity)]
+    arrays = [*sides, gold.unit, gold.parent, gold.optional, answers.score]
+    room = [np.ones_like(array) for array in arrays]
+    found = []
+    for _ in range(10):
+        seconds: dict[str, float] = {}
+        with timed(seconds, "copy"):
+            for array, place in zip(arrays, room, strict=True):
+                np.copyto(place, array)
+        found.append(seconds)
+    return Outcome(min(found, key=lambda each: each["copy"]), peak(), {}, sum(array.nbytes for array in arrays))
+
+
+def spans(given: Files) -> Outcome:
+    """nervaluate on spans with one label for all: the least that it can have to do."""
+    return _nervaluated(given, lambda entity: "mention", None)
+
+
+def links(given: Files) -> Outcome:
+    """nervaluate with entities as labels, which a strong match needs; it looks at all labels in every document."""
+    return _nervaluated(given, lambda entity: entity or "NIL", 100)
+
+
+def _nervaluated(given: Files, label: Callable[[str | None], str], documents: int | None) -> Outcome:
+    from nervaluate import Evaluator
+
+    def read(path: Path, items: str) -> list[list[dict[str, object]]]:
+        rows = pq.read_table(path, columns=[items]).column(items).slice(0, documents).to_pylist()
+        return [  # ends are inclusive there
+            [{"label": label(item["entity"]), "start": item["start"], "end": item["end"] - 1} for item in row]
+            for row in rows
+        ]
+
+    seconds: dict[str, float] = {}
+    with timed(seconds, "read"):
+        gold, answers = read(given.gold, "labels"), read(given.answers, "answers")
+        labels = list({str(item["label"]) for side in (gold, answers) for row in side for item in row})
+    with timed(seconds, "load"):
+        evaluator = Evaluator(gold, answers, tags=labels, loader="dict")
+    with timed(seconds, "evaluate"):
+        strict = evaluator.evaluate()["overall"]["strict"]
+    assert strict.possible == sum(map(len, gold))
+    assert strict.actual == sum(map(len, answers))
+    right = strict.correct
+    counts = Counts(right, strict.actual - right, strict.possible - right, 0.0)
+    return Outcome(seconds, peak(), {"strict": counts}, len(gold))
 
 
 def score(given: Files) -> Outcome:
@@ -208,6 +282,11 @@ def main() -> None:
     jobs = {
         "parse": parse,
         "plain": read_and_match,
+        "objects": read_and_match_objects,
+        "columns": columns,
+        "copy": copy,
+        "nervaluate": spans,
+        "nervaluate-links": links,
         "karat": score,
         "karat-without-text": score_without_text,
         "karat-matching": match,

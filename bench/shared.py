@@ -51,11 +51,12 @@ class Counts(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a measured process reports: seconds of each part, its peak memory and what it counted."""
+    """What a measured process reports: seconds of each part, its peak memory, what it counted and how much it took in."""
 
     seconds: dict[str, float]
     peak_bytes: int
     counts: dict[str, Counts]
+    size: int = 0
 
     @property
     def total(self) -> float:
@@ -69,8 +70,8 @@ class Outcome(NamedTuple):
     @classmethod
     def from_json(cls, line: str) -> Outcome:
         """What `to_json` wrote."""
-        seconds, peak_bytes, counts = json.loads(line)
-        return cls(seconds, peak_bytes, {name: Counts(*values) for name, values in counts.items()})
+        seconds, peak_bytes, counts, size = json.loads(line)
+        return cls(seconds, peak_bytes, {name: Counts(*values) for name, values in counts.items()}, size)
 
 
 @contextmanager
@@ -79,3 +80,17 @@ def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
     begin = time.perf_counter()
     yield
     seconds[part] = time.perf_counter() - begin
+
+
+class Evaluated(NamedTuple):
+    """A linker on a benchmark: its documents, and the processor seconds of each part of its evaluation.
+
+    `first` is the first evaluation after loading, `best` the best of all.
+    """
+
+    name: str
+    documents: int
+    load: float
+    tokenise: float
+    first: float
+    best: float

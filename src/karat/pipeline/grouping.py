@@ -14,7 +14,8 @@ from karat.errors import UnknownNameError, UsageError
 from karat.matching.cases import Rule, Table, stages, table
 from karat.matching.facets import NONE, Facet, known
 from karat.matching.facts import MENTION_TYPES, NOMINAL, PRONOMINAL, Facts, Side
-from karat.matching.pairing import KINDS
+from karat.matching.joins import overlapping, same_entity, same_span
+from karat.matching.pairing import KINDS, Pairing
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, Bools, Floats, Ints, Longs
 from karat.model.items import Lists
@@ -317,13 +318,24 @@ def check_groups(todo: Setting, groups: Groups) -> None:
 
 
 def doubts(todo: Setting, labels: Sequence[str]) -> tuple[int, int]:
-    """How many labels and answers are what nobody can tell by their names, and how many labels are no entities."""
+    """How many labels and answers are what nobody can tell by their names, and how many answers on values are open."""
     nameless = 0
     if "mention-type" in labels:
         nameless = int(todo.facts.gold.nameless.sum() + todo.facts.answers.nameless.sum())
     pairing = todo.pairing(TASKS[todo.table["task"]].source)
     asked = todo.table["quantities"] == "kind" and todo.kb is None
-    return nameless, int((pairing.gold_kind > 0).sum()) if asked else 0
+    return nameless, _open_values(pairing) if asked else 0
+
+
+def _open_values(pairing: Pairing) -> int:
+    """How many answers stand on a quantity or a datetime, and would be right if their entities were known to be one."""
+    if not (pairing.gold_kind > 0).any():
+        return 0
+    gold, answers = pairing.gold(0, len(pairing.corpus)).items, pairing.answers(0, len(pairing.corpus)).items
+    values = gold.take(pairing.gold_kind[gold.row] > 0)
+    pairs = overlapping(values, answers)
+    pairs = pairs.where(same_span(values, answers, pairs) & (answers.entity[pairs.answer] >= 0))
+    return len(np.unique(pairs.answer[~same_entity(values, answers, pairs)]))
 
 
 def undecided(todo: Setting, nameless: int, kinds: int) -> Iterator[str]:
@@ -332,4 +344,4 @@ def undecided(todo: Setting, nameless: int, kinds: int) -> Iterator[str]:
         where = "named entities" if todo.table["categories"] == "answer" else "entity-undecided"
         yield f"{nameless} labels and answers have entities whose names nobody knows: they count as {where}"
     if kinds:
-        yield "which answers lead to quantities and datetimes is not known: give a knowledge base with --kb"
+        yield f"{kinds} answers stand on quantities or datetimes, and nobody knows whether they lead to such: give --kb"

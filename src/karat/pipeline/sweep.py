@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.errors import UsageError
 from karat.matching.judge import Located, contested
 from karat.matching.pairing import Pairing
 from karat.model.columns import NO_LINK, Bools, Floats, Ints, Longs
@@ -267,12 +268,16 @@ def _slow(plan: Plan, gold: Gold, answers: Answers, known: Located, first: int, 
     """
     rules = plan.select.rules
     thinned = rules.thin and plan.relation.loose
-    if plan.key is not None or rules.given == "best-overlap" or thinned or gold.segmented:
+    if plan.tied is not None:
+        raise UsageError("assignment=lookup has no curve over thresholds. Set assignment=optimal, or another.")
+    if plan.key is not None or rules.given == "best-overlap" or thinned or gold.segmented or plan.weigh is not None:
         return np.ones(last - first, np.bool_)
     slow = np.zeros(last - first, np.bool_)
     if plan.relation.links and gold.without_link:  # whether a wrong link stands on such a span depends on the others
         slow[gold.items.document[gold.items.entity == NO_LINK] - first] = True
-    if plan.assignment == "optimal" and not plan.relation.graded and not gold.optional.any():
+    # With partial credit it matters which mention an answer is matched with, not only whether.
+    whole = not plan.relation.graded and plan.relation.credit is None
+    if plan.assignment == "optimal" and whole and not gold.optional.any():
         return slow
     slow[contested(gold, answers, plan.relation, known) - first] = True
     return slow

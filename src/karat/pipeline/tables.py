@@ -19,8 +19,7 @@ _OUTCOMES = pa.array([outcome.label for outcome in Outcome])
 def verdict_table(cases: Iterable[tuple[Pairing, str, Verdicts, dict[str, Arrow]]]) -> Arrow:
     """One row per case and view, in the order of documents and then of spans; with columns for labels of cases.
 
-    Where mentions look up their answers, `factor` says whether a case counts as itself, and `own` how it ended before
-    another spoke for it.
+    `factor` says whether a case counts as itself, and `own` how it ended before another spoke for it.
     """
     parts = [_table(*case) for case in cases]
     return (
@@ -51,10 +50,9 @@ def _table(pairing: Pairing, view: str, cases: Verdicts, more: dict[str, Arrow])
         "answer_nil": _masked(_at(answers.entity, cases.answer) == NIL, has_answer),
         "score": pa.array(_at(answers.score(), cases.answer), pa.float64(), from_pandas=True),
         **{name: pa.array(weights[:, i]) for i, name in enumerate(Weights._fields)},
+        "factor": pa.array(np.ones(len(cases), np.bool_) if cases.tree is None else cases.tree.factor),
+        "own": _OUTCOMES.take(pa.array(cases.outcome if cases.tree is None else cases.tree.own)),
     }
-    if cases.tree is not None:
-        columns["factor"] = pa.array(cases.tree.factor)
-        columns["own"] = _OUTCOMES.take(pa.array(cases.tree.own))
     if pairing.corpus.has_text:
         columns["text"] = _surfaces(pairing, cases.document, start, end)
     return pa.table(columns | more).take(pa.array(order))

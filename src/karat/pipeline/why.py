@@ -275,6 +275,7 @@ def _idle(choice: str, there: _Side, here: _Side, corpus: Corpus, run: Run) -> b
     rules = [SWEEPS.get(side.table["threshold"]) for side in (there, here)]
     by_macro = any(rule is not None and rule.criterion.startswith("macro") for rule in rules)
     documents = all(name.aggregate == "micro" for name in measures) and not by_macro
+    grouped = all(name.group is None for name in measures)  # then nothing is asked by label
     never: dict[str, bool] = {
         "given": not any(task.given for task in tasks),
         "typing": not any(_typed(name.view.relation) for name in measures),
@@ -283,6 +284,9 @@ def _idle(choice: str, there: _Side, here: _Side, corpus: Corpus, run: Run) -> b
         "unlinked": not ((labels.entity == NO_LINK).any() or (answers.entity == NO_LINK).any()),
         "threshold": not scores and all(s.table["threshold"].startswith(("none", "oracle")) for s in (there, here)),
         "macro": documents,
+        "quantities": all(side.table["kb"] == "none" for side in (there, here)),
+        "span": "evaluation_span" not in corpus.table.column_names,
+        **dict.fromkeys(("categories", "order", "false-coreference", "groups"), grouped),
         "duplicates": not run.repeated and all(name.view.relation != "entity" for name in measures),
     }
     return never.get(choice, False)
