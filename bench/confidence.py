@@ -46,13 +46,14 @@ def intervals(gold: str, answers: str) -> Iterator[str]:
     todo.pairing("mentions")
     matching = best(lambda: count_views(todo, plans, BLOCK, keep=set(), found={}))
     views, _ = count_views(todo, plans, BLOCK, keep=set(), found={})
-    yield f"{len(corpus):,} documents"
-    yield f"| matching | {matching:.3f} s | | |"
+    yield f"| {len(corpus):,} documents | seconds | of the matching | target |\n| --- | ---: | ---: | ---: |"
+    yield f"| matching | {matching:.3f} | | |"
+    goal = "<= 20 %" if len(corpus) >= 1_000_000 else "<= 20 % of a million"
     for method in ("percentile", "bca"):
         draw = Draw(1000, "0", method)
         # A view keeps what it has counted; a copy does not.
         seconds = best(lambda draw=draw: [view_intervals(replace(views[r]), _SHORTS, draw) for r in _RELATIONS])
-        yield f"| {method}, 1,000 samples | {seconds:.3f} s | {100 * seconds / matching:.1f} % | <= 20 % |"
+        yield f"| {method}, 1,000 samples | {seconds:.3f} | {100 * seconds / matching:.1f} % | {goal} |"
 
 
 def tests() -> Iterator[str]:
@@ -62,7 +63,7 @@ def tests() -> Iterator[str]:
     systems = [Additive(_system(rng, chance), _f1) for _ in range(5)]
     for swap in ("systems", "signs"):
         seconds = best(lambda swap=swap: [permutation_test(a, b, swap=swap) for a, b in combinations(systems, 2)])
-        yield f"| 10 tests, 10,000 trials, swapping {swap} | {seconds:.3f} s | | <= 1 s |"
+        yield f"| 10 tests, 10,000 trials, swapping {swap} | {seconds:.3f} | | <= 1 s |"
 
 
 def _system(rng: np.random.Generator, chance: Floats) -> Floats:

@@ -119,7 +119,9 @@ def copy(given: Files) -> Outcome:
     corpus, (run,) = load_both(str(given.gold), [str(given.answers)], text=False)
     pairing = setting(corpus, run, choices={}, measures=["strong:micro.f1"]).pairing("mentions")
     gold, answers = pairing.gold(0, len(corpus)), pairing.answers(0, len(corpus))
-    sides = [array for side in (gold.items, answers.items) for array in (side.document, side.start, side.end, side.entity)]
+    sides = [
+        array for side in (gold.items, answers.items) for array in (side.document, side.start, side.end, side.entity)
+    ]
     arrays = [*sides, gold.unit, gold.parent, gold.optional, answers.score]
     room = [np.ones_like(array) for array in arrays]
     found = []

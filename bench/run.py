@@ -1,26 +1,39 @@
-"""Measure Karat: `python bench/run.py [--documents N] [--growth] [--parquet-million]` prints Markdown.
+"""Measure Karat: `python bench/run.py [--documents N] [--growth] [--parquet-million] [--only PART…]` prints Markdown.
 
 Every measurement is a process of its own and takes the best of three; what it needs is made first by `corpus.py`
 and kept in `bench/data` (a gigabyte and a half with a million documents). Counts that have to agree
-are compared, times are only shown.
+are compared, times are only shown. nervaluate and spaCy are measured where they are installed; ELEVANT's published
+files are looked for in ../shared, or in KARAT_SHARED. What is not there is left out, and said.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import os
 import platform
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
 from os import cpu_count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from shared import Counts, Files, Outcome, files
+from shared import Counts, Evaluated, Files, Outcome, files
+
+SHARED = Path(os.environ.get("KARAT_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+ELEVANT = SHARED / "data" / "elevant"
+TIMED_PAIR = "refined/refined__aida_.wiki-fair-v2-no-coref"
+"""The linker and the benchmark on which ELEVANT's own evaluator was measured."""
+
+ELEVANT_MS = 1.63
+"""What ELEVANT's evaluator took there for a document, tokenising apart: processor time, best of seven."""
 
 
 class Measured(NamedTuple):
@@ -70,6 +83,17 @@ def measure(job: str, given: Files, repeat: int = 3) -> Measured:
     return Measured(tuple(map(Outcome.from_json, outputs)))
 
 
+def ended(arguments: Sequence[str], codes: tuple[int, ...] = (0,), repeat: int = 3) -> tuple[float, str]:
+    """Seconds of a whole process with these arguments, the best of some, and what it printed."""
+    taken = []
+    for _ in range(repeat):
+        begin = time.perf_counter()
+        process = subprocess.run([sys.executable, *arguments], stdout=subprocess.PIPE, text=True, check=False)
+        taken.append(time.perf_counter() - begin)
+        assert process.returncode in codes, f"{arguments[:4]} … ended with {process.returncode}"
+    return min(taken), process.stdout
+
+
 def started(arguments: Sequence[str], repeat: int = 5) -> float:
     """The median of the seconds that the interpreter takes with these arguments."""
     taken = []
@@ -95,25 +119,34 @@ def agree(plain: dict[str, Counts], karat: dict[str, Counts]) -> None:
 
 
 def compare(given: Files, documents: int) -> str:
-    """Karat beside a mere parser and beside the plain implementation."""
-    jobs = ("parse", "karat", "karat-matching", "plain")
-    parse, karat, matching, plain = (measure(job, given) for job in jobs)
+    """Karat beside a mere parser, beside plain implementations and beside a mere copy."""
+    jobs = ("parse", "karat", "karat-matching", "copy", "plain", "objects")
+    parse, karat, matching, copy, plain, objects = (measure(job, given) for job in jobs)
     agree(plain.counts, karat.counts)
+    agree(objects.counts, karat.counts)
+    moved = copy.outcomes[0].size
     rows = [
         ("msgspec parses the bytes", parse.total, parse.peak_bytes),
         ("Karat, files to scores", karat.total, karat.peak_bytes),
         ("– load", karat.part("load"), None),
         ("– evaluate", karat.part("match"), None),
         ("– – of it, matching alone", matching.part("match"), None),
+        (f"NumPy copies the {moved / 1e6:,.0f} MB that matching reads", copy.total, None),
         ("plain, files to scores", plain.total, plain.peak_bytes),
         ("– read", plain.part("read"), None),
         ("– match", plain.part("match"), None),
+        ("objects like neleval's, files to scores", objects.total, objects.peak_bytes),
+        ("– read", objects.part("read"), None),
+        ("– match", objects.part("match"), None),
     ]
     ratios = [
         ("Karat / msgspec", karat.total / parse.total, "<= 2"),
         ("plain / Karat", plain.total / karat.total, ">= 4"),
         ("plain match / Karat matching alone", plain.part("match") / matching.part("match"), ">= 10"),
         ("plain match / Karat evaluate", plain.part("match") / karat.part("match"), ""),
+        ("objects / Karat", objects.total / karat.total, ""),
+        ("objects match / Karat matching alone", objects.part("match") / matching.part("match"), ""),
+        ("Karat matching alone / copy", matching.part("match") / copy.total, ""),
     ]
     counts = [
         (who, relation, f"{c.tp:,}", f"{c.fp:,}", f"{c.fn:,}", f"{c.micro_f1:.6f}", f"{c.macro_f1:.6f}")
@@ -128,6 +161,7 @@ def compare(given: Files, documents: int) -> str:
                 [(name, f"{s:.3f}", f"{s / documents * 1e6:.1f}", _megabytes(peak)) for name, s, peak in rows],
             ),
             table(("ratio", "measured", "target"), [(name, f"{value:.2f}", goal) for name, value, goal in ratios]),
+            f"The copy moves {moved / copy.total / 1e9:.1f} GB/s each way.",
             table(("", "relation", "tp", "fp", "fn", "micro F1", "macro F1"), counts),
         ]
     )
@@ -135,6 +169,147 @@ def compare(given: Files, documents: int) -> str:
 
 def _megabytes(peak: int | None) -> str:
     return "" if peak is None else f"{peak / 1e6:,.0f}"
+
+
+Line = tuple[str, int, float, int | None]
+Ratio = tuple[str, float | None, str]
+
+
+def spans(folder: Path, documents: int) -> str:
+    """Karat beside nervaluate and a mere reader, all from Parquet."""
+    given = ensure(folder, documents, "parquet")
+    read, karat = measure("columns", given), measure("karat-without-text", given)
+    lines: list[Line] = [
+        ("pyarrow reads both files", documents, read.total, read.peak_bytes),
+        ("Karat, files to scores", documents, karat.total, karat.peak_bytes),
+        ("– load", documents, karat.part("load"), None),
+        ("– evaluate", documents, karat.part("match"), None),
+    ]
+    ratios: list[Ratio] = [("Karat / pyarrow", karat.total / read.total, "")]
+    more_lines, more_ratios = nervaluate(folder, documents, karat)
+    cells = [
+        (name, f"{some:,}", f"{seconds:.3f}", f"{seconds * documents / some:,.2f}", _megabytes(peak))
+        for name, some, seconds, peak in lines + more_lines
+    ]
+    said = [
+        (name, "not measured" if value is None else f"{value:,.1f}", goal) for name, value, goal in ratios + more_ratios
+    ]
+    return "\n\n".join(
+        [
+            f"## {documents:,} documents from Parquet ({given.size / 1e6:,.0f} MB)",
+            table(("", "documents", "seconds", f"scaled to {documents:,}", "peak MB"), cells),
+            table(("ratio", "measured", "target"), said),
+        ]
+    )
+
+
+def nervaluate(folder: Path, documents: int, karat: Measured) -> tuple[list[Line], list[Ratio]]:
+    """nervaluate on a tenth of the documents, with one label for all; on a few of them with entities as labels."""
+    if find_spec("nervaluate") is None:
+        return [], [("nervaluate / Karat", None, "pip install nervaluate")]
+    small = ensure(folder, documents // 10, "parquet")
+    one, entities = measure("nervaluate", small), measure("nervaluate-links", small, repeat=1)
+    mentions = measure("karat-without-text", small, repeat=1).counts["mention"]
+    assert one.counts["strict"][:3] == mentions[:3], f"nervaluate {one.counts}, Karat {mentions}"
+    lines: list[Line] = []
+    ratios: list[Ratio] = []
+    for name, found in (("one label", one), ("entities as labels", entities)):
+        some = found.outcomes[0].size
+        lines.append((f"nervaluate, {name}", some, found.total, found.peak_bytes))
+        lines.extend((f"– {part}", some, found.part(part), None) for part in ("read", "load", "evaluate"))
+        own, whole = (seconds * documents / some for seconds in (found.part("evaluate"), found.total))
+        ratios += [
+            (f"nervaluate evaluate, {name} / Karat, files to scores", own / karat.total, ">= 100"),
+            (f"nervaluate, {name}, files to scores / Karat, files to scores", whole / karat.total, ""),
+            (f"nervaluate evaluate, {name} / Karat evaluate", own / karat.part("match"), ""),
+        ]
+    return lines, ratios
+
+
+def confidence(folder: Path, documents: int) -> str:
+    """Intervals beside matching, and tests."""
+    given = ensure(folder, documents, "parquet")
+    _, said = ended([here("confidence.py"), str(given.gold), str(given.answers)], repeat=1)
+    return f"## Intervals and tests\n\n{said.strip()}"
+
+
+def elevant() -> str:
+    """All of ELEVANT's published figures, and what a document takes."""
+    head = "## ELEVANT's files"
+    paths = sorted(map(str, (ELEVANT / "results").glob("*/*.linked_articles.jsonl.gz")))
+    if not paths:
+        return f"{head}\n\nNot measured: {ELEVANT} is not there."
+    seconds, said = ended(["-m", "karat", "conform", "elevant", str(ELEVANT)], codes=(0, 1))
+    one = _evaluated(7, [str(ELEVANT / "results" / f"{TIMED_PAIR}.linked_articles.jsonl.gz")])
+    every = _evaluated(3, paths)
+    rows = [
+        (f"`karat conform elevant`, {len(paths)} pairs", f"{seconds:.1f} s", "<= 10 s"),
+        ("– the same figures without comparing them, processor time", f"{sum(map(_whole, every)):.1f} s", ""),
+    ]
+    titles = (
+        "processor ms/document",
+        "documents",
+        "load",
+        "tokenise",
+        "evaluate, first",
+        "best",
+        "1.63 / best",
+        "target",
+    )
+    means = statistics.mean(pair.best / pair.documents for pair in every)
+    return "\n\n".join(
+        [
+            head if find_spec("spacy") else f"{head}\n\nWithout spaCy: words are not counted.",
+            table(("", "measured", "target"), rows),
+            f"`{said.splitlines()[-1]}`",
+            table(titles, [_per_document("refined, wiki-fair-v2-no-coref", one), _per_document("all pairs", every)]),
+            f"The mean of the {len(every)} pairs' own means is {means * 1e3:.3f} ms.",
+        ]
+    )
+
+
+def _per_document(name: str, pairs: list[Evaluated]) -> tuple[str, ...]:
+    documents = sum(pair.documents for pair in pairs)
+    parts = zip(*((pair.load, pair.tokenise, pair.first, pair.best) for pair in pairs), strict=True)
+    milliseconds = [sum(part) / documents * 1e3 for part in parts]
+    cells = (f"{value:.3f}" for value in milliseconds)
+    return (name, f"{documents:,}", *cells, f"{ELEVANT_MS / milliseconds[-1]:.1f}", f"<= {ELEVANT_MS / 10:.3f} ms")
+
+
+def _evaluated(repeat: int, paths: list[str]) -> list[Evaluated]:
+    _, said = ended([here("elevant.py"), str(repeat), *paths], repeat=1)
+    return [Evaluated(*json.loads(line)) for line in said.splitlines()]
+
+
+def _whole(pair: Evaluated) -> float:
+    return pair.load + pair.tokenise + pair.first
+
+
+def systems() -> str:
+    """`karat compare` of the systems that ELEVANT publishes, on the benchmarks that all of them answered."""
+    head = "## Comparing systems"
+    paths = sorted((ELEVANT / "results").glob("*/*.linked_articles.jsonl.gz"))
+    answered: dict[str, set[str]] = {}
+    for path in paths:
+        answered.setdefault(path.name.split(".")[0], set()).add(path.name.split(".")[1])
+    if not paths:
+        return f"{head}\n\nNot measured: {ELEVANT} is not there."
+    common = set.intersection(*answered.values())
+    plainly = ["-m", "karat", "compare", *(str(path) for path in paths if path.name.split(".")[1] in common)]
+    kb = ["--kb", str(ELEVANT / "kb")]
+    with TemporaryDirectory() as folder:
+        written = ["--flips", f"{folder}/flips.jsonl", "--json", f"{folder}/comparison.json"]
+        fully = [*plainly, *kb, "--by", "mention-type", "--by", "error", "--similarity", "--details", *written]
+        rows = [
+            ("`karat compare FILE…`", f"{ended(plainly)[0]:.1f}", "<= 20 s"),
+            ("– with `--like elevant --kb DIR`", f"{ended([*plainly, *kb, '--like', 'elevant'])[0]:.1f}", "<= 20 s"),
+            (
+                "– with `--kb DIR`, flips by two labels, similarity, and all details as files",
+                f"{ended(fully)[0]:.1f}",
+                "",
+            ),
+        ]
+    return "\n\n".join([head, table((f"{len(answered)} systems, {len(common)} benchmarks", "seconds", "target"), rows)])
 
 
 def growth(folder: Path, sizes: Iterable[tuple[str, int]]) -> str:
@@ -213,6 +388,22 @@ def sizes(*, growing: bool, million: bool) -> list[tuple[str, int]]:
     return [*chosen, ("parquet", 1_000_000)] if million else chosen
 
 
+def parts(given: argparse.Namespace) -> dict[str, Callable[[], str]]:
+    """What can be measured, by name, in the order of the page."""
+    chosen = sizes(growing=given.growth, million=given.parquet_million)
+    return {
+        "jsonl": lambda: compare(ensure(given.data, given.documents, "jsonl"), given.documents),
+        "parquet": lambda: spans(given.data, given.documents),
+        "growth": lambda: growth(given.data, chosen) if chosen else "",
+        "confidence": lambda: confidence(given.data, 1_000_000 if given.parquet_million else given.documents),
+        "elevant": elevant,
+        "systems": systems,
+        "conventions": lambda: conventions(given.data),
+        "formats": lambda: formats(given.data),
+        "start": start,
+    }
+
+
 def main() -> None:
     """Measure what the arguments ask for."""
     parser = argparse.ArgumentParser(description="Measure Karat and print Markdown.")
@@ -220,17 +411,20 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true", help="also 1k to 100k documents, JSONL and Parquet")
     parser.add_argument("--parquet-million", action="store_true", help="also a million documents from Parquet")
     parser.add_argument("--data", type=Path, default=Path(__file__).parent / "data", help="folder for the corpora")
-    given = parser.parse_args()
-    print(
-        f"# Benchmark\n\n{machine()}; best of three (a million documents: once), each in a fresh process.\n", flush=True
+    parser.add_argument(
+        "--only", nargs="+", metavar="PART", help="some parts, in this order: jsonl, parquet, growth, …"
     )
-    print(compare(ensure(given.data, given.documents, "jsonl"), given.documents), end="\n\n", flush=True)
-    print(conventions(given.data), end="\n\n", flush=True)
-    print(formats(given.data), end="\n\n", flush=True)
-    chosen = sizes(growing=given.growth, million=given.parquet_million)
-    if chosen:
-        print(growth(given.data, chosen), end="\n\n", flush=True)
-    print(start())
+    given = parser.parse_args()
+    known = parts(given)
+    wanted = given.only or list(known)
+    if not set(wanted) <= known.keys():
+        parser.error(f"--only takes {', '.join(known)}")
+    print(
+        f"# Benchmark\n\n{machine()}; best of three (a million documents: once), each in a fresh process.", flush=True
+    )
+    for name in wanted:
+        if said := known[name]():
+            print(f"\n{said}", flush=True)
 
 
 if __name__ == "__main__":

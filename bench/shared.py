@@ -51,7 +51,10 @@ class Counts(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a measured process reports: seconds of each part, its peak memory, what it counted and how much it took in."""
+    """What a measured process reports: seconds of each part, its peak memory, what it counted.
+
+    `size` is how much it had to do, where that is not told by the files: bytes, or documents.
+    """
 
     seconds: dict[str, float]
     peak_bytes: int

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
-for name, examples in (("quick", 40), ("thorough", 500)):
+for name, examples in (("quick", 20), ("usual", 40), ("thorough", 500)):
     settings.register_profile(name, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual" if os.environ.get("KARAT_EXTRAS") else "quick"))
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -184,9 +184,10 @@ def _both_datasets(folder):
         (["keen-bay.json", "dull-bay.json", "--json", "dull-bay.json"], "would be overwritten"),
         (["keen-bay.jsonl", "dull-bay.jsonl"], "Give the gold standard of all with --gold"),
         (["--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--by", "typse"], "Did you mean 'types'"),
-        (
+        pytest.param(
             ["--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--json", "out.json", "--ranks", "r.svg"],
             "ranks are",
+            marks=pytest.mark.extras,
         ),
         (["--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--ranks", "r.gif"], "charts are written as"),
     ],

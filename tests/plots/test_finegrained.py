@@ -112,7 +112,7 @@ def test_thresholds_as_a_table(karat_cli):
         (["--over", "alpha", "-m", "macro.f1"], "unknown measure over alpha 'macro.f1'"),
         (["--over", "alpha", "--match", "strong,weak"], "one relation"),
         (["--over", "alpha", "--steps", "0"], "--steps"),
-        (["--over", "alpha", "--calibration", "x.svg"], "over the threshold"),
+        pytest.param(["--over", "alpha", "--calibration", "x.svg"], "over the threshold", marks=pytest.mark.extras),
         (["--over", "categories", "-m", "macro.f1"], "unknown measure over categories 'macro.f1'"),
         (["--over", "categories", "--steps", "5"], "Add --over alpha"),
         (["--over", "categories", "--like", "karat"], "--like finegrained"),
