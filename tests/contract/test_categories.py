@@ -99,7 +99,9 @@ def test_errors_are_among_what_could_have_been_and_groups_are_exclusive(like, pa
     found = karat.evaluate(*pair, like=like, measures=views, by=["error"], kb=Tables.of(popular={"a": ["Q1"]}))
     for groups in found.by["error"].values():
         assert set(groups) == set(NAMES)
-        assert all(group.total is None or 0 <= group.errors <= group.total for group in groups.values())
+        for name, group in groups.items():  # several spurious answers may stand on one word
+            words = get("categories", name, Category).words is not None
+            assert words or group.total is None or 0 <= group.errors <= group.total
     for case in found.verdicts.to_pylist():
         assert not set(case["errors"]) & set(case["avoided"])
         if like != "elevant-paper":  # where categories may overlap

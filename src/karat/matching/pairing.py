@@ -20,7 +20,7 @@ from karat.matching.widening import widened
 from karat.model import check
 from karat.model.arrow import Arrow
 from karat.model.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions
-from karat.model.corpus import Corpus
+from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.document import Reply
 from karat.model.items import Answers, Gold, Items, Lists
 from karat.model.run import Run
@@ -238,6 +238,10 @@ class Pairing:
         """The texts of the corpus."""
         if not self.corpus.has_text:
             raise UsageError(f"{self.corpus.name} was loaded without its texts. Load it again with text=True.")
+        if self.corpus.skipped.get(WITHOUT_TEXT):
+            raise UsageError(
+                f"{self.corpus.name} gives no texts, and these scores look at them. Give a file with texts."
+            )
         texts: list[str] = self.corpus.table.column("text").to_pylist()
         return texts
 

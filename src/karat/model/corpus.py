@@ -24,6 +24,10 @@ from karat.model.schema import GOLD
 TEXT_FACTS = ("length", "text_digest")
 
 
+WITHOUT_TEXT = "documents without text (blanks stand for it)"
+"""What `skipped` says of a source that gives spans but no texts."""
+
+
 @dataclass(frozen=True, eq=False)
 class Corpus:
     """Documents with gold labels, held as columns; iterate for `Document` objects.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from karat.model.corpus import WITHOUT_TEXT as WITHOUT_TEXT
 from karat.model.document import Document, Label
 
-WITHOUT_TEXT = "documents without text (blanks stand for it)"
 _LONG = 100_000
 _TOGETHER = 1 << 24
 

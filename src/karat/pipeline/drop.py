@@ -16,7 +16,7 @@ from karat.errors import UsageError
 from karat.kb.protocol import KB
 from karat.model import check
 from karat.model.columns import Bools, Longs, Mentions
-from karat.model.corpus import Corpus
+from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.run import Run
 from karat.model.surface import lowercased
 
@@ -128,6 +128,8 @@ def _by_text(todo: _Todo) -> _Decided:
         raise UsageError(
             f"the rule lowercase looks at texts, and {todo.corpus.name} was loaded without. Load it with text=True."
         )
+    if todo.corpus.skipped.get(WITHOUT_TEXT):
+        raise UsageError(f"the rule lowercase looks at texts, and {todo.corpus.name} has none. Leave it out.")
     drop = np.fromiter(map(lowercased, _texts(todo)), np.bool_, len(todo.answers))
     return _Decided(drop, np.zeros(len(drop), np.bool_), "no text known")
 

@@ -36,6 +36,7 @@ from karat.pipeline.grouping import (
     grouped,
     part_views,
     undecided,
+    untyped,
 )
 from karat.pipeline.notes import notes
 from karat.pipeline.plan import Plan, Plans, expanded, in_task
@@ -137,11 +138,12 @@ def evaluate(
         views={name: view.statistics for name, view in views.items() if not view.whole},
         totals={name: view.statistics for name, view in views.items() if view.whole},
         ids=corpus.ids,
-        skipped={what: count for what, count in left_out_counts(todo, plans).items() if count},
+        skipped={what: count for what, count in left_out_counts(todo, plans).items() if count or what in todo.left_out},
         notes=(
             *notes(pairing, {name: view.statistics for name, view in views.items()}),
             *no_classes(todo, plans),
             *undecided(todo, *doubts(todo, labels)),
+            *untyped(groups),
             *(best.note for best in found.values()),
             *without,
         ),

@@ -152,7 +152,7 @@ def label_in(todo: Setting, name: str, source: str) -> Label:
         return label_of(pairing, name)
     except UnknownNameError as problem:
         own = ["error", "mention-type", "entity-type"]
-        raise UnknownNameError(problem.kind, name, [*own, *known(pairing.labels)]) from None
+        raise UnknownNameError(problem.kind, name, {*own, *known(pairing.labels)}) from None
 
 
 def mention_types(side: Side) -> Facet:
@@ -345,3 +345,16 @@ def undecided(todo: Setting, nameless: int, kinds: int) -> Iterator[str]:
         yield f"{nameless} labels and answers have entities whose names nobody knows: they count as {where}"
     if kinds:
         yield f"{kinds} answers stand on quantities or datetimes, and nobody knows whether they lead to such: give --kb"
+
+
+def untyped(groups: Groups) -> Iterator[str]:
+    """Where wrong answers count under no type because nobody knows theirs, so that precision by type is too high."""
+    for label in ("types", "entity-type"):
+        for view, values in groups.get(label, {}).items():
+            none = values.get(NONE)
+            wrong = 0 if none is None or none.counts is None else none.counts.unmatched_answers
+            if wrong and wrong > sum(group.counts.unmatched_answers for group in values.values() if group.counts) / 2:
+                yield (
+                    f"{view}: {wrong:g} wrong answers have no known {label} and count under none, so that precision by "
+                    f"{label} is too high: give types with --kb"
+                )

@@ -41,7 +41,7 @@ from karat.pipeline.evaluate import (
     shown_intervals,
 )
 from karat.pipeline.folds import View, measure_of, short_names
-from karat.pipeline.grouping import Groups, by_part, by_parts, check_groups, rated, undecided
+from karat.pipeline.grouping import Groups, by_part, by_parts, check_groups, rated, undecided, untyped
 from karat.pipeline.groups import Cut, Label, by_cut, by_document
 from karat.pipeline.notes import Noticed, said
 from karat.pipeline.parts import in_parts
@@ -252,7 +252,7 @@ class _Sums:
         for block in self.blocks:
             for what, count in block.skipped.items():
                 counts[what] = counts.get(what, 0) + count
-        return {what: count for what, count in counts.items() if count}
+        return {what: count for what, count in counts.items() if count or what.startswith("answers dropped by ")}
 
     @property
     def noticed(self) -> Noticed:
@@ -411,6 +411,7 @@ def _result(
             *said(sums.noticed, how, statistics, from_labels=answers.about.get("answers") == "labels"),
             *no_classes(todo, plans),
             *undecided(todo, *sums.doubts),
+            *untyped(groups),
             *(best.note for best in found.values()),
             *without,
         ),

@@ -17,7 +17,7 @@ PROFILE = Profile(
     },
     measures=(
         *(f"strong[in-kb]:{short}" for short in _SHORT),
-        "strong[in-kb]:accuracy",
+        "strong[in-kb]:micro.error-rate@error=disambiguation",
         *(f"mention[in-kb]:{short}" for short in _SHORT),
         *(f"strong:{short}" for short in _SHORT),
         *(f"mention:{short}" for short in _SHORT),

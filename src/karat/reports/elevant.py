@@ -147,7 +147,7 @@ def _notes(result: Result) -> Iterator[str]:
         open_ = {name: group.undecided for name, group in groups.items() if group.undecided}
         if open_:
             said = ", ".join(f"{count:,} for {name}" for name, count in open_.items())
-            yield f"strong{part}: undecided, since the knowledge base lacks facts: {said}"
+            yield f"strong{part}: undecided for want of facts (names, types, popular.tsv, demonyms.txt in --kb): {said}"
 
 
 REPORT = Report(

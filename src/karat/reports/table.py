@@ -80,12 +80,13 @@ def _interval_words(result: Result) -> str:
 
 
 def _grouped(result: Result, label: str) -> str:
-    """One label of one run: per unfiltered view a row for each value, with the counts behind it."""
+    """One label of one run: per view a row for each value, with the counts behind it; of parts if nothing else is."""
     if any(group.counts is None for groups in result.by[label].values() for group in groups.values()):
         return "\n\n".join(_errors(result, view, groups) for view, groups in result.by[label].items())
     parts = []
-    for view, groups in result.by[label].items():
-        if "[" not in view:
+    whole = {view: groups for view, groups in result.by[label].items() if "[" not in view}
+    for view, groups in (whole or result.by[label]).items():
+        if groups:
             rows = [_group_row(result, value, group) for value, group in groups.items()]
             parts.append(_columns([f"{result.run}, {view}, by {label}", "P", "R", "F1", "tp", "fp", "fn"], rows))
     notes = {group.note for groups in result.by[label].values() for group in groups.values() if group.note}
