@@ -49,7 +49,7 @@ def figures(corpus: Corpus, run: Run, kb: KB) -> None:
 
 def texts(corpus: Corpus) -> list[str]:
     """What is evaluated of each document, the only part in which words are counted."""
-    whole = corpus.table.column("text").to_pylist()
+    whole: list[str] = corpus.table.column("text").to_pylist()
     if "evaluation_span" not in corpus.table.column_names:
         return whole
     spans = corpus.table.column("evaluation_span").to_pylist()
