@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -274,17 +274,12 @@ class Pairing:
         return None if self.reading.kinds is None else (self.gold_kind, self.answer_kind)
 
     @cached_property
-    def hyperlinks(self) -> dict[int, set[tuple[int, int]]]:
+    def hyperlinks(self) -> dict[int, frozenset[tuple[int, int]]]:
         """The spans of links in the source of each document that has any, where its metadata say so."""
         if "meta" not in self.corpus.table.column_names:
             return {}
         given = pc.map_lookup(self.corpus.table.column("meta").combine_chunks(), "hyperlinks", "first")
-        decode = msgspec.json.Decoder(list[tuple[tuple[int, int], Any]]).decode
-        return {
-            document: {span for span, _ in decode(text)}
-            for document, text in enumerate(given.to_pylist())
-            if text is not None
-        }
+        return {document: _linked_spans(text) for document, text in enumerate(given.to_pylist()) if text is not None}
 
     @cached_property
     def _score(self) -> Floats:
@@ -330,6 +325,12 @@ class Pairing:
             return np.ones(len(items), np.bool_)
         start, end = self._spans
         return (items.start >= start[items.document]) & (items.end <= end[items.document])
+
+
+@lru_cache(maxsize=4096)  # the runs on one benchmark share its documents
+def _linked_spans(hyperlinks: str) -> frozenset[tuple[int, int]]:
+    """The spans in a list of links as JSON."""
+    return frozenset(span for span, _ in msgspec.json.decode(hyperlinks, type=list[tuple[tuple[int, int], Any]]))
 
 
 def kept(gold: Gold, mask: Bools) -> Gold:
