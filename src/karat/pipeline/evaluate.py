@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -124,44 +124,77 @@ def evaluate(
     if resamples and over == "cases":
         keep |= set(plans.views)
     views, kept = count_views(todo, plans, block, keep=keep, found=found, progress=progress)
-    scores = scores_of_views(todo, plans, views)
     groups = grouped(todo, labels, plans, views, kept, draw)
-    intervals, without = shown_intervals(todo, plans.means, views, groups, draw)
     pairing = todo.pairing(TASKS[todo.table["task"]].source)
+    told = Told(
+        corpus=(corpus.name, corpus.about),
+        run=(run.name, run.about, run.digest),
+        skipped={what: count for what, count in left_out_counts(todo, plans).items() if count or what in todo.left_out},
+        noticed=notes(pairing, {name: view.statistics for name, view in views.items()}),
+        doubts=doubts(todo, labels),
+    )
+    return replace(
+        result_of(todo, plans, views, groups, found, draw, told, measures),
+        make_verdicts=lambda: verdict_table(_cases(todo, plans, block, LABELS_OF_CASES & set(labels))),
+        make_cases=lambda: elevant_cases(todo, plans, {name: joined(parts) for name, parts in kept.items()}),
+        make_view=views.__getitem__,
+    )
+
+
+class Told(NamedTuple):
+    """What a result says beside its scores: who was scored on what, what was left out, and what was noticed."""
+
+    corpus: tuple[str, Mapping[str, str]]
+    run: tuple[str, Mapping[str, str], str]
+    skipped: Mapping[str, int]
+    noticed: Sequence[str]
+    doubts: tuple[int, int]
+
+
+def result_of(
+    todo: Setting,
+    plans: Plans,
+    views: Mapping[str, View],
+    groups: Groups,
+    found: Mapping[str, Chosen],
+    draw: Draw,
+    told: Told,
+    measures: Sequence[str],
+) -> Result:
+    """The result of counted views, wherever they were counted; it has no verdicts of its own."""
+    intervals, without = shown_intervals(todo, plans.means, views, groups, draw)
+    drawn = bool(draw.resamples)
     return Result(
         signature=todo.signature,
-        profile=like,
-        corpus=corpus.name,
-        run=run.name,
-        run_digest=run.digest,
-        scores=scores,
+        profile=todo.like,
+        corpus=told.corpus[0],
+        run=told.run[0],
+        run_digest=told.run[2],
+        scores=scores_of_views(todo, plans, views),
         views={name: view.statistics for name, view in views.items() if not view.whole},
         totals={name: view.statistics for name, view in views.items() if view.whole},
-        ids=corpus.ids,
-        skipped={what: count for what, count in left_out_counts(todo, plans).items() if count or what in todo.left_out},
+        ids=todo.corpus.ids,
+        skipped=told.skipped,
         notes=(
-            *notes(pairing, {name: view.statistics for name, view in views.items()}),
+            *told.noticed,
             *no_classes(todo, plans),
-            *undecided(todo, *doubts(todo, labels)),
+            *undecided(todo, *told.doubts),
             *untyped(groups),
             *(best.note for best in found.values()),
             *without,
         ),
         intervals=intervals,
         thresholds=chosen_here(plans, found),
-        resamples=resamples,
-        interval_method=interval if resamples else None,
-        interval_level=level if resamples else None,
-        interval_over=over if resamples else None,
-        recomputed=recompute if resamples else 0,
+        resamples=draw.resamples,
+        interval_method=draw.method if drawn else None,
+        interval_level=draw.level if drawn else None,
+        interval_over=draw.over if drawn else None,
+        recomputed=draw.recompute if drawn else 0,
         by=groups,
-        about_corpus=corpus.about,
-        about_run=run.about,
+        about_corpus=told.corpus[1],
+        about_run=told.run[1],
         shown=todo.shown,
         aliases={given: str(in_task(given, todo.table["task"])) for asked in measures for given in expanded(asked)},
-        make_verdicts=lambda: verdict_table(_cases(todo, plans, block, LABELS_OF_CASES & set(labels))),
-        make_cases=lambda: elevant_cases(todo, plans, {name: joined(parts) for name, parts in kept.items()}),
-        make_view=views.__getitem__,
     )
 
 

@@ -33,19 +33,17 @@ from karat.pipeline.confidence import Draw
 from karat.pipeline.drop import rules_of
 from karat.pipeline.evaluate import (
     Progress,
+    Told,
     bases_of,
-    chosen_here,
-    no_classes,
     prepared,
-    scores_of_views,
-    shown_intervals,
+    result_of,
 )
 from karat.pipeline.folds import View, measure_of, short_names
-from karat.pipeline.grouping import Groups, by_part, by_parts, check_groups, rated, undecided, untyped
+from karat.pipeline.grouping import Groups, by_part, by_parts, check_groups, rated
 from karat.pipeline.groups import Cut, Label, by_cut, by_document
 from karat.pipeline.notes import Noticed, said
 from karat.pipeline.parts import in_parts
-from karat.pipeline.plan import Plans, expanded, in_task, parts_of
+from karat.pipeline.plan import Plans, parts_of
 from karat.pipeline.setting import Setting, reads_text
 from karat.pipeline.survey import check_values, surveyed
 from karat.pipeline.sweep import Chosen, Steps, best_on, curve_through, joined_steps
@@ -394,41 +392,17 @@ def _result(
     todo = replace(nothing, corpus=corpus)
     views = sums.views(todo)
     groups = _grouped(todo, labels, plans, views, sums, draw)
-    intervals, without = shown_intervals(todo, plans.means, views, groups, draw)
     statistics = {name: view.statistics for name, view in views.items()}
     how = todo.pairing(TASKS[todo.table["task"]].source).reading
-    return Result(
-        signature=todo.signature,
-        profile=job.like,
-        corpus=gold.name,
-        run=answers.name,
-        run_digest=sums.digest(1),
-        scores=scores_of_views(todo, plans, views),
-        views=statistics,
-        ids=sums.ids,
+    told = Told(
+        corpus=(gold.name, gold.about),
+        run=(answers.name, answers.about, sums.digest(1)),
         skipped=sums.skipped,
-        notes=(
-            *said(sums.noticed, how, statistics, from_labels=answers.about.get("answers") == "labels"),
-            *no_classes(todo, plans),
-            *undecided(todo, *sums.doubts),
-            *untyped(groups),
-            *(best.note for best in found.values()),
-            *without,
-        ),
-        intervals=intervals,
-        thresholds=chosen_here(plans, found),
-        resamples=draw.resamples,
-        interval_method=draw.method if draw.resamples else None,
-        interval_level=draw.level if draw.resamples else None,
-        interval_over=draw.over if draw.resamples else None,
-        recomputed=draw.recompute if draw.resamples else 0,
-        by=groups,
-        about_corpus=gold.about,
-        about_run=answers.about,
-        shown=todo.shown,
-        aliases={given: str(in_task(given, todo.table["task"])) for asked in job.measures for given in expanded(asked)},
-        make_verdicts=_no_verdicts,
+        noticed=said(sums.noticed, how, statistics, from_labels=answers.about.get("answers") == "labels"),
+        doubts=sums.doubts,
     )
+    result = result_of(todo, plans, views, groups, found, draw, told, job.measures)
+    return replace(result, make_verdicts=_no_verdicts)
 
 
 def _no_verdicts() -> NoReturn:
