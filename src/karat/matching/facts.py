@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from karat.kb.protocol import KB
 from karat.matching.pairing import Pairing
 from karat.model.columns import NIL, Bools, Ints, Longs, Mentions
-from karat.model.surface import lowercased, nominal, pronominal
+from karat.model.surface import lowercased, nominal, part_of_name, pronominal
 from karat.model.truth import NO, UNKNOWN, Truth, both, either, negated, sure, told
 
 ROLES: dict[str, frozenset[str]] = {
@@ -35,8 +35,11 @@ MENTION_TYPES = (
 )
 """What a mention is by its text and by the name of its entity."""
 
-_DEMONYMIC = ("place", "people", "language")
-_LITERAL = ("place", "person", "people", "character")
+DEMONYMIC = ("place", "people", "language")
+"""What a demonym may stand for."""
+
+LITERAL = ("place", "person", "people", "character")
+"""What is named as itself, so that no other reading of its text makes it a metonym."""
 
 NAMED, NON_NAMED, UNKNOWN_ENTITY, NOMINAL, PRONOMINAL, UNDECIDED = range(len(MENTION_TYPES))
 
@@ -226,19 +229,19 @@ class Side:
     @cached_property
     def demonym(self) -> Truth:
         """Which texts are in the list of demonyms, of mentions of a place, a people or a language."""
-        return both(self._facts.demonyms[self.surface], either(*map(self.of_role, _DEMONYMIC)))
+        return both(self._facts.demonyms[self.surface], either(*map(self.of_role, DEMONYMIC)))
 
     @cached_property
     def metonym(self) -> Truth:
         """Which texts are popular for a place, of mentions of something that is no place, person or people."""
-        other = (negated(self.of_role(role)) for role in _LITERAL)
+        other = (negated(self.of_role(role)) for role in LITERAL)
         return both(self.linked, *other, self._facts.popular_for_place[self.surface])
 
     @cached_property
     def partial_name(self) -> Truth:
         """Which texts are a part of the entity's name, which has several words."""
         pairs = zip(self.names, self.texts, strict=True)
-        part = [None if name is None else " " in name and text in name and text != name for name, text in pairs]
+        part = [None if name is None else part_of_name(text, name) for name, text in pairs]
         return both(self.linked, told(part))
 
     @cached_property

@@ -40,3 +40,8 @@ def nominal(text: str) -> bool:
     """Whether the text is a determiner and a common noun, such as "the company"."""
     first, _, rest = text.partition(" ")
     return bool(rest) and first.lower() in DETERMINERS and not rest[0].isupper()
+
+
+def part_of_name(text: str, name: str) -> bool:
+    """Whether the text is a part of a name of several words, but not all of it."""
+    return " " in name and text in name and text != name

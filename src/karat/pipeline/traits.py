@@ -12,16 +12,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 from karat.kb.protocol import KB
-from karat.matching.facts import MENTION_TYPES, ROLES
+from karat.matching.facts import DEMONYMIC, LITERAL, MENTION_TYPES, ROLES
 from karat.model.document import Label
-from karat.model.surface import lowercased, nominal, pronominal
+from karat.model.surface import lowercased, nominal, part_of_name, pronominal
 from karat.parsing.elevant_articles import UNMAPPED
 from karat.parsing.elevant_gold import NOT_COREFERENCE
 
 _NAMED, _NON_NAMED, _NO_ENTITY, _NOMINAL, _PRONOMINAL, _UNDECIDED = MENTION_TYPES
 _ORGANISATION = frozenset({"Q43229", "http://dbpedia.org/ontology/Organisation", "ORG", "ORGANIZATION"})
-_DEMONYMOUS = ROLES["place"] | ROLES["people"] | ROLES["language"]
-_LITERAL = ROLES["place"] | ROLES["person"] | ROLES["people"] | ROLES["character"]
+_DEMONYMIC, _LITERAL = (frozenset[str]().union(*(ROLES[role] for role in roles)) for roles in (DEMONYMIC, LITERAL))
 _MEASURED = frozenset({"QUANTITY", "DATETIME"})
 _NO_ROOT = ("missing-parent:", "circular-parent:")
 
@@ -105,7 +104,7 @@ def _lowercased_non_named(label: Known) -> bool | None:
 
 
 def _demonym(label: Known) -> bool | None:
-    return both(not label.refers, label.demonym, _of(label.types, _DEMONYMOUS))
+    return both(not label.refers, label.demonym, _of(label.types, _DEMONYMIC))
 
 
 def _metonym(label: Known) -> bool | None:
@@ -114,7 +113,7 @@ def _metonym(label: Known) -> bool | None:
 
 def _partial(label: Known) -> bool | None:
     name = label.name
-    part = None if name is None else " " in name and label.text in name and len(label.text) < len(name)
+    part = None if name is None else part_of_name(label.text, name)
     return both(label.linked and not label.refers, part)
 
 
