@@ -19,9 +19,9 @@ from karat.pipeline import categorise_spacy
 from karat.pipeline.categorise import categorise, tagger_named
 from karat.pipeline.categorise_evaluate import agreements
 from karat.pipeline.categorise_names import likeness, same_word, shares_stem, title_in
-from karat.pipeline.categorise_overlap import nesting
 from karat.pipeline.categorise_pos import Token
 from karat.pipeline.categorise_words import numeric
+from karat.spec.nesting import nesting
 from tests.conftest import ROOT
 
 WIKI = "https://en.wikipedia.org/wiki/"

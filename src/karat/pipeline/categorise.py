@@ -16,10 +16,10 @@ from karat.model.document import Document, Label
 from karat.model.scheme import DIMENSIONS
 from karat.pipeline.categorise_form import base_form
 from karat.pipeline.categorise_mentions import Casing, Mention, mentions
-from karat.pipeline.categorise_overlap import Nesting, nesting
 from karat.pipeline.categorise_pos import Tagger, Token, parts_of_speech
 from karat.pipeline.categorise_reference import beside_metonym, reference
 from karat.pipeline.categorise_rules import RulesTagger
+from karat.spec.nesting import Nesting, nesting
 from karat.version import __version__
 
 Leaves = Mapping[str, str | None]

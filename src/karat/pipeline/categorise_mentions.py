@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from karat.kb.protocol import KB
 from karat.model.document import Document, Label
 from karat.pipeline.categorise_names import title_in, words
-from karat.pipeline.categorise_overlap import Nesting
 from karat.pipeline.traits import TRAITS, known
+from karat.spec.nesting import Nesting
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _STARTS = re.compile(r"(?:^|[.!?:;\n\"“”‘(\[_–—-]|``|'')\s*$")
