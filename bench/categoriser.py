@@ -15,9 +15,9 @@ from collections import Counter
 from pathlib import Path
 
 import karat
+from karat.categorise.categorise import tagger_named
+from karat.categorise.compared import Agreement, agreements
 from karat.model.scheme import DIMENSIONS, title_of
-from karat.pipeline.categorise import tagger_named
-from karat.pipeline.categorise_evaluate import Agreement, agreements
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "fine-grained.md"

@@ -15,14 +15,14 @@ from itertools import combinations
 
 import numpy as np
 
-from karat.matching.pairing import BLOCK
-from karat.model.columns import Floats
-from karat.pipeline.confidence import Draw, view_intervals
-from karat.pipeline.evaluate import count_views
-from karat.pipeline.load import load_both
-from karat.pipeline.setting import setting
-from karat.stats.additive import Additive
-from karat.stats.paired import permutation_test
+from karat.data.load import load_both
+from karat.evaluation.evaluate import count_views
+from karat.evaluation.intervals import Draw, view_intervals
+from karat.evaluation.request import setting
+from karat.matching.read.pairing import BLOCK
+from karat.model.tables.columns import Floats
+from karat.stats.samples.additive import Additive
+from karat.stats.tests.paired import permutation_test
 
 _RELATIONS = ("strong", "weak", "mention")
 _SHORTS = ("micro.p", "micro.r", "micro.f1", "macro.f1")

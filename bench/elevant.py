@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 
 import karat
+from karat.data.load import load_both
+from karat.facts import words
 from karat.kb.folder import read_kb
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.parsing import words
-from karat.pipeline.load import load_both
 from karat.registry import get
 from karat.reports.elevant import layout
 from karat.spec.report import Report

@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 import karat
 import objects
 import plain
-from karat.matching.judge import Located
-from karat.matching.pairing import BLOCK
+from karat.data.load import load_both
+from karat.evaluation.evaluate import count_views
+from karat.evaluation.request import setting
+from karat.evaluation.thresholds import steps_of_cases, totals
+from karat.matching.judge.judge import Located
+from karat.matching.read.pairing import BLOCK
 from karat.model.items import Answers
-from karat.pipeline.evaluate import count_views
-from karat.pipeline.load import load_both
-from karat.pipeline.setting import setting
-from karat.pipeline.sweep import steps_of_cases, totals
 from shared import Counts, Files, Outcome, timed
 
 

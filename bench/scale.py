@@ -90,7 +90,7 @@ def answers_schema() -> pa.Schema:
 def score(gold: str, answers: str, engine: str) -> None:
     """Score once and print what came out."""
     import karat
-    from karat.pipeline.load import load_parts
+    from karat.data.load import load_parts
 
     began = time.perf_counter()
     if engine == "memory":

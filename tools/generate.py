@@ -20,12 +20,12 @@ import karat
 from differences import DIFFERENCES, PROFILES
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
-from karat.matching.policy import FAIR
-from karat.matching.select import FILTERS
+from karat.evaluation.profiles import profile_named
+from karat.matching.judge.policy import FAIR
+from karat.matching.select.select import FILTERS
 from karat.model.document import Document, Header, Reply
 from karat.model.result import ResultFile
 from karat.model.verdict import WEIGHTS
-from karat.pipeline.profiles import profile_named
 from karat.registry import get, names
 from karat.spec.category import Category, Example
 from karat.spec.clustering import Clustering

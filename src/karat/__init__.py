@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 from karat.version import __version__
 
 if TYPE_CHECKING:
+    from karat.comparison.similarity import similarity
+    from karat.curves.threshold import curve
+    from karat.data.load import load, load_run, save
     from karat.errors import InputError, KaratError, UnknownNameError, UsageError
+    from karat.evaluation.evaluate import evaluate
+    from karat.explanation.prose import explain
+    from karat.explanation.why import why
     from karat.kb.folder import read_kb
     from karat.model.corpus import Corpus
     from karat.model.document import UNLINKED, Answer, Candidate, Document, Label, Reply, Statement, Tag
@@ -22,12 +28,6 @@ if TYPE_CHECKING:
     from karat.model.result import Result
     from karat.model.run import Run
     from karat.model.signature import Signature, parse_signature
-    from karat.pipeline.curves import curve
-    from karat.pipeline.evaluate import evaluate
-    from karat.pipeline.explain import explain
-    from karat.pipeline.load import load, load_run, save
-    from karat.pipeline.similarity import similarity
-    from karat.pipeline.why import why
 
 __all__ = [
     "UNLINKED",
@@ -79,12 +79,12 @@ _HOME = {
     "karat.model.result": ("Result",),
     "karat.model.run": ("Run",),
     "karat.model.signature": ("Signature", "parse_signature"),
-    "karat.pipeline.curves": ("curve",),
-    "karat.pipeline.evaluate": ("evaluate",),
-    "karat.pipeline.explain": ("explain",),
-    "karat.pipeline.load": ("load", "load_run", "save"),
-    "karat.pipeline.similarity": ("similarity",),
-    "karat.pipeline.why": ("why",),
+    "karat.curves.threshold": ("curve",),
+    "karat.evaluation.evaluate": ("evaluate",),
+    "karat.explanation.prose": ("explain",),
+    "karat.data.load": ("load", "load_run", "save"),
+    "karat.comparison.similarity": ("similarity",),
+    "karat.explanation.why": ("why",),
 }
 """Where each public name lives; it is imported when first used, so that `import karat` stays light."""
 

@@ -135,7 +135,8 @@ def test_broken_plugins(content, karat_cli, tmp_path):
 def test_relations_that_fail(degree, said, karat_cli, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(
-        "import numpy as np\nfrom karat.matching.joins import overlapping\nfrom karat.spec.relation import Relation\n"
+        "import numpy as np\n"
+        "from karat.matching.align.joins import overlapping\nfrom karat.spec.relation import Relation\n"
         f"RELATION = Relation('Mine', 'Mine.', overlapping, degree=lambda g, a, p: {degree})\n"
     )
     ran = karat_cli("score", "demo", "demo/prior", "--match", path)

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 import karat
 from karat.cli.card import command
+from karat.comparison.card import Rule, cards
+from karat.comparison.card_counts import Asked, counts
+from karat.data.load import inputs
 from karat.kb.folder import read_kb
-from karat.pipeline.card import Rule, cards
-from karat.pipeline.card_counts import Asked, counts
-from karat.pipeline.load import inputs
 
 TEXT = "Norse sailor Vega came home to Oslo."
 LABELS = (

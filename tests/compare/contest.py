@@ -7,7 +7,7 @@ an answer where no mention is.
 from __future__ import annotations
 
 from karat import Answer, Corpus, Document, Label, Reply, Run
-from karat.pipeline.entries import Entry
+from karat.comparison.entries import Entry
 
 WIDTH = 5
 TYPES = ("PER", "LOC", "ORG")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from karat.comparison.compare import Parts, compare
+from karat.comparison.tests import Rule
 from karat.errors import UsageError
-from karat.pipeline.comparison import Parts, compare
-from karat.pipeline.comparison_tests import Rule
-from karat.plots.comparison import heatmap_chart, ranks_chart, runtime_chart
-from karat.plots.save import save_chart
+from karat.pages.charts.comparison import heatmap_chart, ranks_chart, runtime_chart
+from karat.pages.charts.save import save_chart
 from tests.compare import contest
 
 pytestmark = pytest.mark.extras

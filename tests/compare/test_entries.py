@@ -7,10 +7,10 @@ import json
 import pytest
 
 import karat
+from karat.comparison.compare import compare
+from karat.comparison.entries import entries, named
+from karat.comparison.tests import Rule
 from karat.errors import InputError, UsageError
-from karat.pipeline.comparison import compare
-from karat.pipeline.comparison_tests import Rule
-from karat.pipeline.entries import entries, named
 from tests.compare import contest
 
 QUICK = Rule(resamples=10, permutations=20)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.cli.compare_page import json_of, page
-from karat.pipeline.comparison import Parts, compare
-from karat.pipeline.comparison_asked import Asked
-from karat.pipeline.comparison_tests import Rule
-from karat.stats.ranks import ranks
+from karat.comparison.asked import Asked
+from karat.comparison.compare import Parts, compare
+from karat.comparison.tests import Rule
+from karat.pages.comparison import json_of, page
+from karat.stats.tests.ranks import ranks
 from tests.compare import contest
 
 QUICK = Rule(resamples=20, permutations=60)

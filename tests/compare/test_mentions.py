@@ -6,11 +6,11 @@ import pytest
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
+from karat.comparison.asked import Asked
+from karat.comparison.compare import compare
+from karat.comparison.flips import ERROR
+from karat.comparison.tests import Rule
 from karat.errors import UnknownNameError
-from karat.pipeline.comparison import compare
-from karat.pipeline.comparison_asked import Asked
-from karat.pipeline.comparison_mentions import ERROR
-from karat.pipeline.comparison_tests import Rule
 from tests.compare import contest
 
 QUICK = Rule(resamples=10, permutations=50)

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 import karat
+from karat.comparison.asked import Asked
+from karat.comparison.compare import Parts, compare
+from karat.comparison.entries import entry_of
+from karat.comparison.tests import Rule
 from karat.errors import InputError, UnknownNameError, UsageError
-from karat.pipeline.comparison import Parts, compare
-from karat.pipeline.comparison_asked import Asked
-from karat.pipeline.comparison_tests import Rule
-from karat.pipeline.entries import entry_of
-from karat.stats.power import detectable
+from karat.stats.tests.power import detectable
 from tests.compare import contest
 
 QUICK = Rule(resamples=40, permutations=500)

@@ -6,11 +6,11 @@ import pytest
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
+from karat.comparison.asked import Asked
+from karat.comparison.compare import Parts, compare
+from karat.comparison.entries import entry_of
+from karat.comparison.tests import Rule
 from karat.errors import UsageError
-from karat.pipeline.comparison import Parts, compare
-from karat.pipeline.comparison_asked import Asked
-from karat.pipeline.comparison_tests import Rule
-from karat.pipeline.entries import entry_of
 from tests.compare import contest
 
 QUICK = Rule(resamples=30, permutations=20)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from karat import InputError
-from karat.conform.cases import conform_cases
+from karat.suites.cases import conform_cases
 
 OWN = Path(__file__).with_name("own_cases.json")
 

@@ -10,10 +10,10 @@ import pytest
 
 import karat
 from karat import InputError
-from karat.conform.elevant import conform_elevant
-from karat.pipeline.load import load_both
+from karat.data.load import load_both
 from karat.registry import get
 from karat.spec.report import Report
+from karat.suites.elevant import conform_elevant
 
 LAYOUT = get("reports", "elevant", Report)
 WORDS = {"ner_fp.all", "ner_fp.lowercased", "ner_fp.other"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from karat import InputError
-from karat.conform import finegrained
-from karat.conform.finegrained import conform_finegrained
-from karat.conform.finegrained_printed import FIGURE_5, TABLE_2, TABLE_3
+from karat.suites import finegrained
+from karat.suites.finegrained import conform_finegrained
+from karat.suites.finegrained.printed import FIGURE_5, TABLE_2, TABLE_3
 
 SIZES = {
     "Table 2": (87, 85),

@@ -13,8 +13,8 @@ from hypothesis import given
 
 import karat
 from karat import Corpus, Run, registry
+from karat.evaluation import errors as categories
 from karat.kb.tables import Tables
-from karat.pipeline import categories
 from karat.registry import get, names
 from karat.spec.category import Category, Example, Mark, marked
 from tests import strategies
@@ -78,7 +78,7 @@ def test_it_can_be_read_alone(name):
     imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert {node.module for node in imports} <= {
         "karat.model.cases",
-        "karat.model.columns",
+        "karat.model.tables.columns",
         "karat.model.truth",
         "karat.spec.category",
     }

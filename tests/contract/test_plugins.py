@@ -14,11 +14,11 @@ import pytest
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run, registry
 from karat.errors import KaratError, UnknownNameError, UsageError
-from karat.model import schema
+from karat.evaluation.profiles import profile_named
 from karat.model.document import Answer as AnswerType
 from karat.model.document import Candidate, Statement, Tag
 from karat.model.statistics import Statistics
-from karat.pipeline.profiles import profile_named
+from karat.model.tables import schema
 from karat.registry import get, names
 from karat.spec.clustering import Clustering
 from karat.spec.dataset import Dataset

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 import karat
 from karat import Corpus, Document, Label
+from karat.categorise import spacy as categorise_spacy
+from karat.categorise.categorise import categorise, tagger_named
+from karat.categorise.compared import agreements
+from karat.categorise.names import likeness, same_word, shares_stem, title_in
+from karat.categorise.pos import Token
+from karat.categorise.words import numeric
 from karat.errors import UsageError
+from karat.facts.nesting import nesting
 from karat.kb.tables import Tables
 from karat.model.scheme import is_leaf
-from karat.pipeline import categorise_spacy
-from karat.pipeline.categorise import categorise, tagger_named
-from karat.pipeline.categorise_evaluate import agreements
-from karat.pipeline.categorise_names import likeness, same_word, shares_stem, title_in
-from karat.pipeline.categorise_pos import Token
-from karat.pipeline.categorise_words import numeric
-from karat.spec.nesting import nesting
 from tests.conftest import ROOT
 
 WIKI = "https://en.wikipedia.org/wiki/"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import karat
 from karat import Answer, Candidate, Corpus, Document, Label, Reply, Run, Tag
-from karat.pipeline.convert import lost
+from karat.data.convert import lost
 from karat.registry import get
 from karat.spec.format import Format
 
@@ -56,8 +56,8 @@ def test_lossy_conversion_says_so(karat_cli, tmp_path):
 
 
 def test_large_files_are_converted_in_blocks(monkeypatch, karat_cli, tmp_path):
+    from karat.data.load import converted_in_blocks, target_format
     from karat.formats import karat_jsonl
-    from karat.pipeline.load import converted_in_blocks, target_format
 
     source, target = tmp_path / "demo.jsonl", tmp_path / "demo.parquet"
     karat.save(karat.load("demo"), source)
@@ -73,8 +73,8 @@ def test_blocks_say_where_a_defect_is(monkeypatch, tmp_path):
     import pytest
 
     from karat import InputError
+    from karat.data.load import converted_in_blocks, target_format
     from karat.formats import karat_jsonl
-    from karat.pipeline.load import converted_in_blocks, target_format
 
     source, target = tmp_path / "bad.jsonl", tmp_path / "bad.parquet"
     lines = [

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 import karat
 from karat import UNLINKED, Answer, Corpus, Document, InputError, Label, Reply, Run
 from karat.errors import UsageError
+from karat.evaluation.drop import RULES, dropped, needs_text, rules_of
 from karat.kb.tables import Tables
 from karat.model.surface import lowercased
-from karat.pipeline.drop import RULES, dropped, needs_text, rules_of
 from tests import strategies
 
 TEXT = "The baker Tom Reed sold rye bread in Ulm in May."

@@ -10,9 +10,9 @@ from functools import cache
 import pytest
 
 import karat
+from karat.data.describe import describe
+from karat.facts.traits import TRAITS, known
 from karat.kb.folder import read_kb
-from karat.pipeline.describe import describe
-from karat.pipeline.traits import TRAITS, known
 
 pytestmark = pytest.mark.shared
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Tag
+from karat.data.describe import describe
+from karat.facts.traits import TRAITS, known
 from karat.kb.folder import read_kb
 from karat.kb.tables import Tables
-from karat.pipeline.describe import describe
-from karat.pipeline.traits import TRAITS, known
 
 TEXT = "The German visited Berlin. Angela Merkel met her there in may."
 

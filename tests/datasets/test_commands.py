@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from karat import registry
-from karat.cli.data_fetch import command as fetch_command
+from karat.cli.data.fetch import command as fetch_command
 from karat.registry import names
 from tests.datasets import toys
 

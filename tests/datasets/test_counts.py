@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.pipeline.datasets import every, finished, lies_in, ready
+from karat.data.catalogue import every, finished, lies_in, ready
 from karat.registry import get, names
 from karat.spec.dataset import Dataset, DatasetName
 from karat.spec.format import Format

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from karat.data.catalogue import fetch, finished, lies_in, ready
 from karat.errors import InputError, UsageError
-from karat.pipeline.datasets import fetch, finished, lies_in, ready
 from karat.registry import get
 from karat.spec.dataset import File
 from karat.spec.format import Format

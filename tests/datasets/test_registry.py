@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from karat.data.catalogue import choose, every, named, stored_answers
 from karat.errors import UnknownNameError, UsageError
-from karat.pipeline.datasets import choose, every, named, stored_answers
 from karat.registry import get, names
 from karat.spec.dataset import Dataset, DatasetName, Folder, is_bare_name, parse_dataset, split_system
 from karat.spec.task import TASKS

@@ -10,8 +10,8 @@ from functools import partial
 
 import pytest
 
+from karat.data.catalogue import fetch, ready
 from karat.errors import InputError
-from karat.pipeline.datasets import fetch, ready
 from karat.storage import fetch as storage
 from tests.datasets.toys import GOLD, file, folder, toy
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from karat.pipeline.datasets import Chosen
+from karat.data.catalogue import Chosen
 from karat.spec.dataset import Counts, Dataset, DatasetName, File, Folder, Split, Version
 
 GOLD = b'{"id":"a","text":"Ada met Bob.","labels":[{"start":0,"end":3,"entity":"Q1"}]}\n'

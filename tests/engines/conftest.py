@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 import karat.engines.local
-import karat.model.scatter
+import karat.model.tables.scatter
 from karat.registry import names
 
 PACKAGES = {"duckdb": "duckdb", "spark": "pyspark"}
@@ -18,9 +18,9 @@ PACKAGES = {"duckdb": "duckdb", "spark": "pyspark"}
 def small_blocks(monkeypatch):
     """A few documents in a block, so that even small corpora have several."""
     monkeypatch.setattr(karat.engines.local, "_BLOCK", 4)
-    monkeypatch.setattr(karat.model.scatter, "_ROWS", 5)
-    monkeypatch.setattr(karat.model.scatter, "_ITEMS", 12)
-    monkeypatch.setattr(karat.model.scatter, "_PER_BLOB", 1)
+    monkeypatch.setattr(karat.model.tables.scatter, "_ROWS", 5)
+    monkeypatch.setattr(karat.model.tables.scatter, "_ITEMS", 12)
+    monkeypatch.setattr(karat.model.tables.scatter, "_PER_BLOB", 1)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import karat
-from karat.pipeline.load import load_parts
+from karat.data.load import load_parts
 
 
 def write_parts(data, folder, parts, *, order=None, empty=False):

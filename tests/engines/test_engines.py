@@ -13,8 +13,8 @@ import karat
 import karat.engines.local
 from karat import Answer, Corpus, Document, Label, Reply, Run
 from karat.errors import InputError, KaratError, UnknownNameError, UsageError
-from karat.model.scatter import divided, gathered, scattered, size_for
-from karat.pipeline.blocks import Job, counted_block
+from karat.evaluation.count import Job, counted_block
+from karat.model.tables.scatter import divided, gathered, scattered, size_for
 from karat.registry import get, names
 from karat.spec.engine import ROW, Engine
 from tests.engines.conftest import needs, quick_engines
@@ -246,7 +246,7 @@ def test_rows_of_one_id_meet_in_one_bucket():
 
 
 def test_large_documents_come_in_small_blocks(monkeypatch):
-    monkeypatch.setattr("karat.model.scatter._ITEMS", 100)
+    monkeypatch.setattr("karat.model.tables.scatter._ITEMS", 100)
     ids, sizes = [f"d{n}" for n in range(40)], [30] * 39 + [500]
     gold = pa.table({"id": ids, "labels": [[0] * size for size in sizes]})
     blocks = list(divided(gold, pa.table({"id": ids[::-1], "answers": [[]] * 40})))

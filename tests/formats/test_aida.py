@@ -10,7 +10,7 @@ from hypothesis import given
 import karat
 from karat import Document, InputError, Label
 from karat.formats import aida, zelda_conll
-from karat.parsing import conll2003
+from karat.formats.aida import conll2003
 from karat.storage.files import Source
 from tests.formats.broken import nearly, read_or_refused
 

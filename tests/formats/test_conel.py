@@ -10,7 +10,7 @@ from hypothesis import given
 import karat
 from karat import UNLINKED, Answer, Document, InputError, Label
 from karat.formats import conel
-from karat.parsing.placing import places
+from karat.formats.conel.placing import places
 from tests.formats.broken import nearly, read_or_refused
 
 TURN = {

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import karat
 from karat import UNLINKED, Corpus, Document, InputError, Label, Run, UsageError
 from karat.formats.elevant import FORMAT
-from karat.parsing import json_blocks
+from karat.parsing.json import blocks as json_blocks
 from karat.storage.files import Source
 from tests import strategies
 

@@ -16,9 +16,12 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Answer, Candidate, InputError, Label, Reply, Run
+from karat.data.load import load_both
 from karat.formats.elevant_linked import FORMAT
-from karat.parsing import elevant_answers, elevant_both, elevant_gold, json_blocks
-from karat.pipeline.load import load_both
+from karat.parsing.elevant import answers as elevant_answers
+from karat.parsing.elevant import both as elevant_both
+from karat.parsing.elevant import gold as elevant_gold
+from karat.parsing.json import blocks as json_blocks
 from karat.storage.files import Source
 from tests import strategies
 

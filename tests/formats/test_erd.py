@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import InputError, Label
-from karat.pipeline.steps import stepped
+from karat.data.steps import stepped
 
 QUERIES = "\r\nq1\tulm ulm station\r\nq2\tnothing here\r\n"
 ROWS = "q1\t0\tUlm\tulm\t1\r\nq1\t1\tUlm_(song)\tulm\t1\r\nq1\t1\tElm\telm\t1\r\nq1\t2\tUlm\tulm\t1\r\n"

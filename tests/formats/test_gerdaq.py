@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import UNLINKED, InputError, Label
-from karat.pipeline.steps import stepped
+from karat.data.steps import stepped
 
 XML = """<?xml version='1.0' encoding='UTF-8'?>
 <dataset><instance>old <annotation rank_0_id="7" rank_0_score="0.9" rank_0_title="Ulm" rank_1_id="8"

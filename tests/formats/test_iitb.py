@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import InputError, Label
-from karat.pipeline.steps import stepped
+from karat.data.steps import stepped
 
 
 def _annotation(document: str, user: str, title: str, offset: object, length: int) -> str:

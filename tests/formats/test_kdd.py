@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import UNLINKED, InputError, Label
-from karat.pipeline.steps import stepped
+from karat.data.steps import stepped
 
 MARK = ".\tO\tO\t#"
 ADDRESS = "http://en.wikipedia.org/wiki/New_Ulm"

@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import InputError, Tag
-from karat.pipeline.steps import stepped
+from karat.data.steps import stepped
 
 TWEETS = "11\tAda\t200\tMon\tSee Ulm http://x.y/z now\tand\n12\tBob\t200\tTue\tRabbits!\n"
 ANNOTATIONS = "11\t7\tUlm\n11\t7\tUlm\n11\t9\tCity\n12\t-2\t-\n"

@@ -8,7 +8,7 @@ import pytest
 
 import karat
 from karat import Answer, InputError, Label
-from karat.pipeline.steps import stepped
+from karat.data.steps import stepped
 from karat.registry import get
 from karat.spec.format import Format
 from karat.storage.files import Source

@@ -11,7 +11,7 @@ import pytest
 import karat
 from karat import Answer, Document, InputError, Label, Reply
 from karat.formats.nif_categorised import FORMAT
-from karat.parsing.categories import SCHEME, category
+from karat.parsing.nif.categories import SCHEME, category
 from karat.registry import get, names
 from karat.spec.format import Format
 

@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from karat import InputError
-from karat.parsing import turtle_lines
-from karat.parsing.turtle import iri, literal, local, resources
-from karat.parsing.turtle_triples import Blank, Gathering
+from karat.parsing.turtle import lines as turtle_lines
+from karat.parsing.turtle.triples import Blank, Gathering
+from karat.parsing.turtle.turtle import iri, literal, local, resources
 
 PREFIXES = {"p": "http://p/", "q": "q:"}
 ONCE = frozenset({"http://p/once"})

@@ -8,7 +8,7 @@ import pytest
 
 import karat
 from karat import Corpus, InputError, Label
-from karat.pipeline.steps import stepped
+from karat.data.steps import stepped
 
 WNED = """<?xml version="1.0" encoding="UTF-8"?>
 <toy.entityAnnotation>

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
+from karat.facts import words
+from karat.facts.words import Words, counts
 from karat.model.surface import lowercased
-from karat.parsing import words
-from karat.parsing.words import Words, counts
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import given
 import karat
 from karat import UNLINKED, Answer, Candidate, Corpus, Document, InputError, Label
 from karat.formats import zelda
-from karat.matching.pairing import pair
+from karat.matching.read.pairing import pair
 from karat.storage.files import Source
 from tests import strategies
 from tests.formats.broken import nearly, read_or_refused

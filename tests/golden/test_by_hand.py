@@ -282,7 +282,7 @@ def test_a_relation_of_ones_own_may_grant_partial_credit(tmp_path):
     plugin = tmp_path / "near.py"
     plugin.write_text(
         "import numpy as np\n"
-        "from karat.matching.joins import overlapping, same_entity, same_span\n"
+        "from karat.matching.align.joins import overlapping, same_entity, same_span\n"
         "from karat.spec.relation import Relation\n"
         "def _degree(gold, answers, pairs):\n"
         "    return np.where(same_span(gold, answers, pairs), 1.0, 0.5) * same_entity(gold, answers, pairs)\n"
@@ -359,7 +359,7 @@ def test_the_signature_names_what_was_used(tmp_path):
     seen = set()
     for title in ("One", "Two"):
         plugin.write_text(
-            "from karat.matching.joins import overlapping\nfrom karat.spec.relation import Relation\n"
+            "from karat.matching.align.joins import overlapping\nfrom karat.spec.relation import Relation\n"
             f"RELATION = Relation({title!r}, 'Mine.', overlapping)\n"
         )
         seen.add(karat.evaluate(corpus, run, match=str(plugin)).signature["match"])

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run, Statement, Tag
+from karat.comparison.similarity import similarity
+from karat.curves.threshold import curve
 from karat.kb.tables import Tables
-from karat.pipeline.curves import curve
-from karat.pipeline.similarity import similarity
 from karat.spec.task import TASKS
 from karat.spec.threshold import Threshold
 from tests import strategies

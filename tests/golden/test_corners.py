@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run, Tag, UsageError
-from karat.pipeline.curves import curve
+from karat.curves.threshold import curve
 
 TEXT = "x" * 40
 
@@ -89,7 +89,7 @@ def test_mentions_beside_tags_are_said():
 def test_relations_between_mentions_are_refused_where_there_are_none(tmp_path):
     path = tmp_path / "near.py"
     path.write_text(
-        "from karat.matching.joins import overlapping\nfrom karat.spec.relation import Relation\n"
+        "from karat.matching.align.joins import overlapping\nfrom karat.spec.relation import Relation\n"
         'RELATION = Relation("Near", "Near.", overlapping)\n',
         encoding="utf-8",
     )

@@ -17,8 +17,8 @@ import pytest
 
 import karat
 from karat import UsageError
+from karat.data.load import load_both
 from karat.kb.tables import Tables
-from karat.pipeline.load import load_both
 from karat.registry import get
 from karat.spec.report import Report
 

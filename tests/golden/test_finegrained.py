@@ -9,12 +9,12 @@ import pytest
 
 import karat
 from karat import Answer, Corpus, Document, InputError, Label, Reply, Run, UsageError
+from karat.curves.alpha import alpha_curve, reigns
+from karat.curves.categories import category_curve
+from karat.data.pool import pooled_run
+from karat.matching.weigh.membership import membership_of
+from karat.matching.weigh.questionnaire import RATED
 from karat.model.scheme import DIMENSIONS, NODES, is_leaf
-from karat.pipeline.alpha_curves import alpha_curve, reigns
-from karat.pipeline.category_curves import category_curve
-from karat.pipeline.pool import pooled_run
-from karat.spec.membership import membership_of
-from karat.spec.questionnaire import RATED
 from tests.conftest import ROOT
 
 TEXT = "Lima beat Oslo. She cooks rice for Danes in Lima town."

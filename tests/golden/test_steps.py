@@ -9,10 +9,10 @@ from hypothesis import given
 
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Tag
+from karat.data.steps import stepped
 from karat.errors import UnknownNameError, UsageError
-from karat.matching.thinning import longest
+from karat.matching.select.thinning import longest
 from karat.model.items import Items
-from karat.pipeline.steps import stepped
 from tests import strategies
 
 TEXT = "Ada Lovelace met Babbage in London."

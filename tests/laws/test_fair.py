@@ -16,10 +16,10 @@ from msgspec.structs import astuple, replace
 
 import karat
 from karat import Corpus, Run
+from karat.data.load import load_both
 from karat.kb.tables import Tables
-from karat.matching.facets import NONE
-from karat.matching.widening import widened
-from karat.pipeline.load import load_both
+from karat.matching.read.facets import NONE
+from karat.matching.read.widening import widened
 from karat.registry import get
 from karat.spec.category import Category
 from tests import reference_elevant as reference

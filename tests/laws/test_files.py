@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import karat
 from karat import Corpus, Document, InputError, Label, Reply, Run
 from karat.formats import karat_jsonl
-from karat.model.rows import to_table
-from karat.model.schema import ANSWERS, GOLD
+from karat.model.tables.rows import to_table
+from karat.model.tables.schema import ANSWERS, GOLD
 from karat.storage.files import Source
 from tests import strategies
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Answer, Corpus, Document, Label, Reply, Run
+from karat.curves.alpha import alpha_curve, reigns
+from karat.curves.categories import category_curve
+from karat.data.pool import pooled, pooled_run
+from karat.matching.weigh.membership import membership_of
 from karat.model.scheme import DIMENSIONS, leaves_of
-from karat.pipeline.alpha_curves import alpha_curve, reigns
-from karat.pipeline.category_curves import category_curve
-from karat.pipeline.pool import pooled, pooled_run
-from karat.spec.membership import membership_of
 from tests import reference_finegrained as reference
 
 ENTITIES = ["http://x/a", "http://x/b", "http://x/z/b", "b", None]  # three of them end alike

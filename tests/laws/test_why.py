@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import karat
 from karat import KaratError, UsageError
-from karat.pipeline.profiles import profile_named
-from karat.pipeline.why import why
+from karat.evaluation.profiles import profile_named
+from karat.explanation.why import why
 from karat.registry import names
 from karat.spec.profile import CHOICES
 from tests import strategies

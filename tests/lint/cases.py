@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from karat import UNLINKED, Document, Label, Statement, Tag
-from karat.spec.lint import Context
+from karat.spec.rule import Context
 
 WIKI = "https://en.wikipedia.org/wiki/"
 

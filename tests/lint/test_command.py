@@ -9,8 +9,8 @@ import pytest
 
 import karat
 from karat import Document, InputError, Label, UnknownNameError, UsageError
-from karat.pipeline.lint import chosen_rules, read_gold
-from karat.pipeline.lint_context import context_of
+from karat.lint.context import context_of
+from karat.lint.lint import chosen_rules, read_gold
 
 GOLD = '{"id": "d", "text": "Old Ulm and new Ulm.", "labels": [{"start": 3, "end": 7, "entity": "Ulm"}]}\n'
 BROKEN = '{"id": "d", "text": "Ulm", "labels": [{"start": 0, "end": 9, "entity": "Q1", "unit": "u", "parent": "x"}]}\n'
@@ -163,7 +163,7 @@ def test_rules_are_chosen_by_name(tmp_path):
     assert list(chosen_rules(["crossing", "parents", "crossing"], ["parents"])) == ["crossing"]
     own = tmp_path / "mine.py"
     own.write_text(
-        "from karat.spec.lint import Finding, Rule\n"
+        "from karat.spec.rule import Finding, Rule\n"
         "RULE = Rule('Mine', 'Says.', 'hint', find=lambda document, context: [Finding(document.id, 'seen')])\n"
     )
     assert chosen_rules([str(own)], [])[str(own)].title == "Mine"

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat import Corpus, Document, Label
-from karat.pipeline.lint import Gold, chosen_rules, fixed, fixed_corpus, lint
-from karat.pipeline.lint_context import context_of
-from karat.spec.lint import Context
+from karat.lint.context import context_of
+from karat.lint.lint import Gold, chosen_rules, fixed, fixed_corpus, lint
+from karat.spec.rule import Context
 from tests.strategies import TEXT, families, pairs, rich_documents
 
 RULES = chosen_rules([], [])

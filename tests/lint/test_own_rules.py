@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from karat import InputError, Label
-from karat.pipeline.lint import fixed, lint
-from karat.pipeline.lint_rules import read_rules
-from karat.spec.lint import Context
+from karat.lint.lint import fixed, lint
+from karat.lint.own_rules import read_rules
+from karat.spec.rule import Context
 from tests.lint.cases import document, tagged
 
 YEARS = r"""

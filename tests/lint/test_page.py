@@ -7,9 +7,9 @@ import tomllib
 
 import pytest
 
-from karat.pipeline.lint_rules import read_rules
+from karat.lint.own_rules import read_rules
 from karat.registry import get, names
-from karat.spec.lint import Rule
+from karat.spec.rule import Rule
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")

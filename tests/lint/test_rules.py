@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from karat import Document, Label
-from karat.pipeline.lint import chosen_rules, fixed, lint
+from karat.lint.lint import chosen_rules, fixed, lint
 from karat.registry import get, names
-from karat.spec.lint import Context, Rule
+from karat.spec.rule import Context, Rule
 from tests.lint.cases import CASES, ULM, WIKI, document, tagged
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from karat.pipeline.lint import Report, chosen_rules, fixed, fixed_corpus, lint, read_gold
-from karat.pipeline.lint_context import context_of
+from karat.lint.context import context_of
+from karat.lint.lint import Report, chosen_rules, fixed, fixed_corpus, lint, read_gold
 
 pytestmark = pytest.mark.shared
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import karat
-from karat.pipeline.alpha_curves import alpha_curve
-from karat.pipeline.category_curves import category_curve
+from karat.curves.alpha import alpha_curve
+from karat.curves.categories import category_curve
 from tests.golden.test_finegrained import COOK, corpus, run
 
 STRICT = {"Danes": "Danes"}

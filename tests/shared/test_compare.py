@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from karat.pipeline.comparison import Parts, compare
-from karat.pipeline.comparison_asked import Asked
-from karat.pipeline.comparison_tests import Rule
-from karat.pipeline.entries import entries
+from karat.comparison.asked import Asked
+from karat.comparison.compare import Parts, compare
+from karat.comparison.entries import entries
+from karat.comparison.tests import Rule
 
 pytestmark = pytest.mark.shared
 

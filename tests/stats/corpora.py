@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.stats.additive import Additive, mean_of
+from karat.stats.samples.additive import Additive, mean_of
 
 
 class Kind(NamedTuple):

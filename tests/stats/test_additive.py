@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from karat.errors import UsageError
-from karat.stats.additive import Additive, combined, difference, mean_of, resampled, standard_error
-from karat.stats.bootstrap import distinct, resampled_totals
+from karat.stats.samples.additive import Additive, combined, difference, mean_of, resampled, standard_error
+from karat.stats.samples.bootstrap import distinct, resampled_totals
 from tests.stats.corpora import f1_of, macro, micro, precision_of
 
 WEIGHTS = arrays.arrays(np.float64, st.tuples(st.integers(1, 30), st.just(4)), elements=st.integers(0, 4).map(float))

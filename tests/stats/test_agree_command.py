@@ -9,7 +9,7 @@ import pytest
 
 import karat
 from karat import UNLINKED, Corpus, Document, InputError, Label, UsageError
-from karat.pipeline.agreement import agreement, judgements
+from karat.explanation.agreement import agreement, judgements
 from karat.stats.agreement import cohen_kappa, krippendorff_alpha
 
 TEXT = "Ada met Bob in Caen and Dijon"

@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as arrays
 
 from karat.errors import UsageError
 from karat.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, over_documents
-from karat.stats.bootstrap import interval
-from karat.stats.intervals import widened
+from karat.stats.samples.bootstrap import interval
+from karat.stats.samples.intervals import widened
 
 TABLES = arrays.arrays(np.int64, st.tuples(st.integers(2, 4), st.integers(1, 15)), elements=st.integers(-1, 3))
 

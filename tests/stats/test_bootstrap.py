@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from karat.errors import UsageError
-from karat.stats import bootstrap
-from karat.stats.bootstrap import interval, resampled_means, resampled_totals
+from karat.stats.samples import bootstrap
+from karat.stats.samples.bootstrap import interval, resampled_means, resampled_totals
 
 WHOLE = arrays.arrays(
     np.float64, st.tuples(st.integers(1, 40), st.integers(1, 4)), elements=st.integers(0, 3).map(float)

@@ -9,11 +9,11 @@ import pytest
 
 import karat
 from karat import Answer, Corpus, Document, InputError, Label, Reply, Result, Run, UsageError
+from karat.comparison.paired import over_documents, paired, side_by_side
 from karat.errors import UnknownNameError
-from karat.pipeline.confidence import Draw, view_intervals
-from karat.pipeline.folds import every_short
-from karat.pipeline.paired import over_documents, paired, side_by_side
-from karat.stats.documents import same_documents
+from karat.evaluation.intervals import Draw, view_intervals
+from karat.evaluation.view import every_short
+from karat.stats.samples.documents import same_documents
 
 MEASURES = ["micro.p", "micro.r", "micro.f1", "macro.f1", "macro.f1-of-means", "macro.r-sd", "accuracy"]
 
@@ -84,7 +84,7 @@ def test_wilson_is_for_shares_and_says_so(demo):
     assert {name.partition(":")[2] for name in result.intervals} == {"micro.p", "micro.r", "accuracy"}
     assert any("no interval for" in note and "share" in note for note in result.notes)
     counts = result.counts("strong")
-    from karat.stats.wilson import wilson
+    from karat.stats.samples.wilson import wilson
 
     expected = wilson(counts.matched_answers, counts.matched_answers + counts.unmatched_answers)
     assert result.intervals["strong:micro.p"] == tuple(expected)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from karat.stats.bootstrap import interval
-from karat.stats.contrast import against_others, differences, mean_of_strata, resampled
+from karat.stats.samples.bootstrap import interval
+from karat.stats.tests.contrast import against_others, differences, mean_of_strata, resampled
 
 VALUES = arrays.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(2, 5)), elements=st.floats(-5, 5))
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import UnknownNameError, UsageError
-from karat.stats.additive import Additive, difference, mean_of, resampled
-from karat.stats.bca import acceleration, bca
-from karat.stats.bootstrap import interval
-from karat.stats.intervals import adding, intervals, widened
+from karat.stats.samples.additive import Additive, difference, mean_of, resampled
+from karat.stats.samples.bca import acceleration, bca
+from karat.stats.samples.bootstrap import interval
+from karat.stats.samples.intervals import adding, intervals, widened
 from tests.stats.corpora import Kind, drawn, f1_of, macro, micro, two_systems
 from tests.stats.test_additive import FRACTIONS, WEIGHTS, shuffled
 

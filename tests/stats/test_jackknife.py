@@ -9,8 +9,8 @@ from karat.errors import UsageError
 from karat.model.clusters import clusters
 from karat.registry import get
 from karat.spec.clustering import Clustering
-from karat.stats.jackknife import groups, jackknife_interval
-from karat.stats.student import t_quantile
+from karat.stats.samples.jackknife import groups, jackknife_interval
+from karat.stats.samples.student import t_quantile
 
 
 def test_groups_are_of_one_size_and_by_chance():

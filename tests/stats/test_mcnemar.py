@@ -12,9 +12,9 @@ from hypothesis.extra import numpy as arrays
 
 from karat.errors import UsageError
 from karat.stats import mcnemar as module
-from karat.stats.benjamini_hochberg import benjamini_hochberg
-from karat.stats.holm import holm
-from karat.stats.mcnemar import mcnemar, mcnemar_of_counts
+from karat.stats.tests.benjamini_hochberg import benjamini_hochberg
+from karat.stats.tests.holm import holm
+from karat.stats.tests.mcnemar import mcnemar, mcnemar_of_counts
 from tests.stats.corpora import distance
 
 

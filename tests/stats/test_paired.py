@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from karat.errors import UnknownNameError, UsageError
-from karat.stats import paired
-from karat.stats.additive import Additive, difference, mean_of, standard_error
-from karat.stats.paired import bootstrap_test, effect_size, permutation_test
-from karat.stats.power import detectable, documents_needed, power_of
+from karat.stats.samples.additive import Additive, difference, mean_of, standard_error
+from karat.stats.tests import paired
+from karat.stats.tests.paired import bootstrap_test, effect_size, permutation_test
+from karat.stats.tests.power import detectable, documents_needed, power_of
 from tests.stats.corpora import distance, drawn, macro, micro, precision_of, two_systems
 
 PAIRS = arrays.arrays(np.float64, st.tuples(st.just(2), st.integers(1, 8), st.just(4)), elements=st.integers(0, 3))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from karat.errors import UsageError
-from karat.stats.pairwise import mean_swap_tests
-from karat.stats.permutation import swap_test
+from karat.stats.tests.pairwise import mean_swap_tests
+from karat.stats.tests.permutation import swap_test
 
 
 def mean(totals):

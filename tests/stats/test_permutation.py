@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from karat.errors import UsageError
-from karat.stats import permutation
-from karat.stats.permutation import swap_test
+from karat.stats.tests import permutation
+from karat.stats.tests.permutation import swap_test
 
 
 def total(totals):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from karat.errors import UsageError
-from karat.stats.ranks import chi_squared_tail, critical_difference, friedman, groups, range_quantile, ranks
+from karat.stats.tests.ranks import chi_squared_tail, critical_difference, friedman, groups, range_quantile, ranks
 
 DEMSAR = {2: 1.960, 3: 2.343, 4: 2.569, 5: 2.728, 6: 2.850, 7: 2.949, 8: 3.031, 9: 3.102, 10: 3.164}
 """Table 5a of Demšar (2006) for 0.05."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import UsageError
-from karat.stats.wilson import wilson
+from karat.stats.samples.wilson import wilson
 
 
 @pytest.mark.parametrize(

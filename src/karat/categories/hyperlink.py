@@ -1,7 +1,7 @@
 """Hyperlinks."""
 
 from karat.model.cases import Cases
-from karat.model.columns import Bools
+from karat.model.tables.columns import Bools
 from karat.spec.category import Category, Example
 
 

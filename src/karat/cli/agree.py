@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.columns import aligned
+from karat.pages.tables import aligned
 
 if TYPE_CHECKING:
-    from karat.pipeline.agreement import Agreed, Agreement
+    from karat.explanation.agreement import Agreed, Agreement
 
 
 @click.command()
@@ -42,10 +42,10 @@ def command(
     """
     from dataclasses import replace
 
+    from karat.data.load import load
     from karat.errors import UsageError
+    from karat.explanation.agreement import agreement
     from karat.kb.folder import read_kb
-    from karat.pipeline.agreement import agreement
-    from karat.pipeline.load import load
     from karat.storage.files import writing
 
     if len(files) < 2 or files.count("-") > 1:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, chosen, once
-from karat.cli.columns import LAYOUTS
+from karat.pages.tables import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from karat.cli.columns import Drawn
-    from karat.pipeline.card import Average, Card, Cards, Difference
-    from karat.pipeline.card_figures import Figure
+    from karat.comparison.card import Average, Card, Cards, Difference
+    from karat.comparison.card_figures import Figure
+    from karat.pages.tables import Drawn
 
 _NONE = "–"
 _HEADS = {"score": "scores in percent", "count": "errors per benchmark", "rate": "error rates in percent"}
@@ -87,10 +87,10 @@ def command(
     karat card --gold gold.jsonl one.jsonl two.jsonl three.jsonl --kb DIR
     karat card --gold demo demo --details
     """
+    from karat.comparison.card import Rule, cards
+    from karat.comparison.card_counts import Asked
+    from karat.comparison.entries import Formats, pairs
     from karat.kb.folder import read_kb
-    from karat.pipeline.card import Rule, cards
-    from karat.pipeline.card_counts import Asked
-    from karat.pipeline.entries import Formats, pairs
     from karat.storage.files import writing
 
     apart([*files, *([gold] if gold else [])], [json_file])

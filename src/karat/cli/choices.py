@@ -53,6 +53,6 @@ def _place(path: str) -> str:
 
 def named_apart(runs: list[Run], given: list[str]) -> list[Run]:
     """Runs of one name, called by their files instead."""
-    from karat.pipeline.entries import named_apart as apart_by_file
+    from karat.comparison.entries import named_apart as apart_by_file
 
     return apart_by_file(runs, given)

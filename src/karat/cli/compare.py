@@ -9,8 +9,8 @@ import click
 from karat.cli.choices import apart, chosen, once
 
 if TYPE_CHECKING:
-    from karat.pipeline.comparison import Comparison
-    from karat.plots.drawing import Spec
+    from karat.comparison.compare import Comparison
+    from karat.pages.charts.drawing import Spec
 
 _MATCH = "strong,weak,mention-weak,entity"
 
@@ -106,14 +106,14 @@ def command(
     karat compare --gold demo demo --flips flips.jsonl --by types
     karat compare --gold demo demo --match strong --best oracle-bat-paper     similarity as in BAT's Table 9
     """
-    from karat.cli.compare_page import json_of, page
+    from karat.comparison.asked import Asked
+    from karat.comparison.compare import Parts, compare
+    from karat.comparison.entries import Formats, entries, named
+    from karat.comparison.tests import Rule
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
-    from karat.pipeline.comparison import Parts, compare
-    from karat.pipeline.comparison_asked import Asked
-    from karat.pipeline.comparison_tests import Rule
-    from karat.pipeline.entries import Formats, entries, named
-    from karat.plots.save import check_chart, save_chart
+    from karat.pages.charts.save import check_chart, save_chart
+    from karat.pages.comparison import json_of, page
     from karat.storage.files import writing
 
     charts = [ranks_file, heatmap_file, runtimes_file]
@@ -175,7 +175,7 @@ def _write_flips(found: Comparison, path: str) -> None:
 
 def _drawn(found: Comparison, ranks: str | None, heatmap: str | None, runtimes: str | None) -> dict[str, Spec]:
     """The charts that are asked for, by their files."""
-    from karat.plots.comparison import heatmap_chart, ranks_chart, runtime_chart
+    from karat.pages.charts.comparison import heatmap_chart, ranks_chart, runtime_chart
 
     made = ((ranks, ranks_chart), (heatmap, heatmap_chart), (runtimes, runtime_chart))
     return {path: chart(found) for path, chart in made if path is not None}

@@ -11,7 +11,7 @@ import click
 from karat.cli.choices import once
 
 if TYPE_CHECKING:
-    from karat.conform.elevant import Agreement, Conformance
+    from karat.suites.elevant import Agreement, Conformance
 
 _SHOWN = 20  # differences that are listed unless all are asked for
 
@@ -53,7 +53,7 @@ def command(suite: str, path: str, kb: str | None, every: bool, json_file: str |
     if suite == "finegrained":
         _finegrained(path)
         return
-    from karat.conform.cases import conform_cases
+    from karat.suites.cases import conform_cases
 
     found = conform_cases(path)
     for difference in found.differences:
@@ -65,8 +65,8 @@ def command(suite: str, path: str, kb: str | None, every: bool, json_file: str |
 
 
 def _finegrained(path: str) -> None:
-    from karat.cli.columns import aligned
-    from karat.conform.finegrained import conform_finegrained
+    from karat.pages.tables import aligned
+    from karat.suites.finegrained import conform_finegrained
 
     found = conform_finegrained(path)
     rows = [[name, *map(str, table)] for name, table in found.tables.items()]
@@ -80,7 +80,7 @@ def _finegrained(path: str) -> None:
 
 def _elevant(path: str, kb: str | None, *, every: bool, json_file: str | None) -> None:
     from karat.cli.choices import apart
-    from karat.conform.elevant import conform_elevant
+    from karat.suites.elevant import conform_elevant
 
     apart([], [json_file])
     gc.freeze()  # what is imported stays, and what comes makes no circles: looking for them takes a tenth of the time
@@ -95,7 +95,7 @@ def _elevant(path: str, kb: str | None, *, every: bool, json_file: str | None) -
 
 
 def _show(found: Conformance, *, every: bool) -> None:
-    from karat.cli.columns import aligned
+    from karat.pages.tables import aligned
 
     rows = [_row(name, group) for name, group in {**found.groups, **found.about_cases}.items()]
     click.echo(aligned([["group", "pairs", "equal", "figures", "equal"], *rows]))

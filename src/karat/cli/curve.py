@@ -12,8 +12,8 @@ from karat.cli.curve_finegrained import Asked, Files, over_alpha, over_categorie
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from karat.curves.threshold import ThresholdCurve
     from karat.model.run import Run
-    from karat.pipeline.curves import ThresholdCurve
 
 _STEPS = 10  # of the coarse curve
 _UNDEFINED = "–"
@@ -117,14 +117,14 @@ def command(
     karat curve a.ttl+b.ttl mine_a.ttl+mine_b.ttl --over alpha --plot alpha.svg
     karat curve gold.ttl mine.ttl yours.ttl --over categories --csv curve.csv
     """
+    from karat.curves.threshold import curve
+    from karat.data.load import load_both, stored_runs
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
-    from karat.pipeline.curves import curve
-    from karat.pipeline.load import load_both, stored_runs
-    from karat.plots.charts import prf_chart, reliability_chart, threshold_chart
-    from karat.plots.oracle import known
-    from karat.plots.save import check_chart, save_chart
-    from karat.plots.scored import scored_answers
+    from karat.pages.charts.oracle import known
+    from karat.pages.charts.save import check_chart, save_chart
+    from karat.pages.charts.scored import scored_answers
+    from karat.pages.charts.threshold import prf_chart, reliability_chart, threshold_chart
 
     runs = [name for given in answers for name in stored_runs(given)]
     if [gold, *runs].count("-") > 1:
@@ -195,7 +195,7 @@ def command(
 
 def _sweep(like: str) -> str:
     """The thresholds that a profile tries, or all where it tries none."""
-    from karat.pipeline.profiles import profile_named
+    from karat.evaluation.profiles import profile_named
     from karat.spec.threshold import SWEEPS
 
     own = profile_named(like).choices["threshold"]
@@ -216,7 +216,7 @@ def _save(curves: Sequence[ThresholdCurve], measure: str, path: str) -> None:
 def _content(curve: ThresholdCurve, measure: str) -> dict[str, object]:
     """What the file says about one curve: every column of its table, one entry per threshold."""
     from karat.model.result import Counted
-    from karat.plots.oracle import oracle_of
+    from karat.pages.charts.oracle import oracle_of
 
     best, points = oracle_of(curve, measure), curve.table.drop_columns(["run"]).to_pydict()
     for name in Counted.__struct_fields__:
@@ -261,7 +261,7 @@ def _count(run: Run, one: ThresholdCurve) -> str:
 
 def _rows(curve: ThresholdCurve, measure: str) -> Iterator[tuple[str, ...]]:
     """The best threshold, all answers, and a coarse curve."""
-    from karat.plots.oracle import family, oracle_of, reach_of
+    from karat.pages.charts.oracle import family, oracle_of, reach_of
     from karat.spec.threshold import Threshold
 
     scores = {short: curve.curve.values(short) for short in family(measure)}

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from karat.cli.choices import named_apart
-from karat.cli.columns import aligned
+from karat.pages.tables import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from karat.curves.alpha import AlphaCurve
+    from karat.curves.categories import CategoryCurve
     from karat.kb.protocol import KB
-    from karat.model.arrow import Arrow
     from karat.model.corpus import Corpus
     from karat.model.run import Run
-    from karat.pipeline.alpha_curves import AlphaCurve
-    from karat.pipeline.category_curves import CategoryCurve
+    from karat.model.tables.arrow import Arrow
 
 _STEPS = 10  # of the coarse curve
 _UNDEFINED = "–"
@@ -54,8 +54,8 @@ class Asked:
 
     def load(self) -> tuple[Corpus, list[Run], dict[str, Any]]:
         """Both sides, and how they are to be scored."""
+        from karat.data.load import load_both
         from karat.kb.folder import read_kb
-        from karat.pipeline.load import load_both
 
         tables: KB | None = None if self.kb is None else read_kb(self.kb)
         formats = {"gold_format": self.gold_format, "answers_format": self.answers_format}
@@ -69,10 +69,10 @@ def over_alpha(asked: Asked, preset: str, steps: int | None) -> None:
     """Fuzzy scores over alpha, and who leads from where to where."""
     import numpy as np
 
+    from karat.curves.alpha import MEASURES, alpha_curve, reigns
     from karat.errors import UnknownNameError
-    from karat.pipeline.alpha_curves import MEASURES, alpha_curve, reigns
-    from karat.plots.finegrained import alpha_chart, alpha_prf_chart
-    from karat.plots.save import save_chart
+    from karat.pages.charts.finegrained import alpha_chart, alpha_prf_chart
+    from karat.pages.charts.save import save_chart
 
     measure = asked.measure or "micro.f1"
     if measure not in MEASURES:
@@ -95,10 +95,10 @@ def over_alpha(asked: Asked, preset: str, steps: int | None) -> None:
 
 def over_categories(asked: Asked) -> None:
     """Scores as combinations of categories are added, the best first."""
+    from karat.curves.categories import MEASURES, category_curve
     from karat.errors import UnknownNameError
-    from karat.pipeline.category_curves import MEASURES, category_curve
-    from karat.plots.finegrained import category_chart, category_prf_chart
-    from karat.plots.save import save_chart
+    from karat.pages.charts.finegrained import category_chart, category_prf_chart
+    from karat.pages.charts.save import save_chart
 
     if asked.measure not in (None, *MEASURES):
         raise UnknownNameError("measure over categories", asked.measure, MEASURES)
@@ -168,8 +168,8 @@ def _save(contents: Iterable[Mapping[str, object]], path: str) -> None:
 def _show_alpha(curves: Sequence[AlphaCurve], measure: str, documents: int) -> None:
     import numpy as np
 
-    from karat.pipeline.alpha_curves import reigns
-    from karat.plots.finegrained import FUZZY
+    from karat.curves.alpha import reigns
+    from karat.pages.charts.finegrained import FUZZY
 
     head, alpha = curves[0], np.linspace(0, 1, _STEPS + 1)
     one = len(curves) == 1
@@ -191,7 +191,7 @@ def _show_alpha(curves: Sequence[AlphaCurve], measure: str, documents: int) -> N
 
 
 def _show_categories(curves: Sequence[CategoryCurve], documents: int) -> None:
-    from karat.plots.finegrained import CUMULATIVE
+    from karat.pages.charts.finegrained import CUMULATIVE
 
     head = curves[0]
     says, size = CUMULATIVE[head.measure], len(head.combinations)

@@ -18,8 +18,8 @@ Try next:
 def command() -> None:
     """Score the stored answers on the built-in benchmark and say what to try next."""
     from karat.cli.score import show
-    from karat.pipeline.evaluate import evaluate
-    from karat.pipeline.load import load, load_run, stored_runs
+    from karat.data.load import load, load_run, stored_runs
+    from karat.evaluation.evaluate import evaluate
 
     corpus = load("demo")
     show([evaluate(corpus, load_run(name)) for name in stored_runs("demo")])

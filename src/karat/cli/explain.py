@@ -15,6 +15,6 @@ def command(what: str) -> None:
     karat explain 'weak[nil]:macro.p'
     karat explain 'karat:0.1.0|data:…'
     """
-    from karat.pipeline.explain import explain
+    from karat.explanation.prose import explain
 
     click.echo(explain(what))

@@ -14,11 +14,11 @@ from karat.cli.choices import apart, chosen, named_apart, once
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from karat.data.load import Inputs
     from karat.kb.protocol import KB
     from karat.model.corpus import Corpus
     from karat.model.result import Result
     from karat.model.run import Run
-    from karat.pipeline.load import Inputs
     from karat.spec.report import Report
 
 _LARGE = 20_000  # documents from which on a progress bar is worth its line
@@ -136,13 +136,13 @@ def command(
     """
     from dataclasses import replace
 
+    from karat.data.load import inputs
+    from karat.data.save import save_layout, save_results, save_verdicts
     from karat.errors import UsageError
+    from karat.evaluation.drop import rules_of
+    from karat.evaluation.evaluate import evaluate
+    from karat.evaluation.request import reads_text
     from karat.kb.folder import read_kb
-    from karat.pipeline.drop import rules_of
-    from karat.pipeline.evaluate import evaluate
-    from karat.pipeline.load import inputs
-    from karat.pipeline.save import save_layout, save_results, save_verdicts
-    from karat.pipeline.setting import reads_text
 
     if not ci and (plus_minus or recompute or (level, ci_method, ci_over) != (0.95, "percentile", "documents")):
         raise UsageError("--level, --ci-method, --ci-over, --recompute and --plus-minus are about intervals. Add --ci.")
@@ -263,8 +263,8 @@ def _tuned(
     kb: KB | None,
 ) -> list[tuple[Run, dict[str, str]]]:
     """Each run with the threshold chosen on a development corpus, if there is one."""
-    from karat.pipeline.load import load, load_run
-    from karat.pipeline.tune import shared_documents, tuned_threshold, without_dev
+    from karat.curves.tune import shared_documents, tuned_threshold, without_dev
+    from karat.data.load import load, load_run
 
     if tune_on is None:
         return [(run, {}) for run in runs]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, chosen, once
-from karat.cli.columns import aligned
+from karat.pages.tables import aligned
 
 if TYPE_CHECKING:
+    from karat.explanation.why import Cause, Explanation, Flip
     from karat.model.result import Result
-    from karat.pipeline.why import Cause, Explanation, Flip
 
 
 @click.command()
@@ -62,9 +62,9 @@ def command(
     karat why demo demo/noisy --theirs bat -m weak:micro.f1
     karat why demo demo/noisy --theirs gerbil --set-theirs prefixes=Q
     """
+    from karat.data.load import load_both
+    from karat.explanation.why import why
     from karat.kb.folder import read_kb
-    from karat.pipeline.load import load_both
-    from karat.pipeline.why import why
     from karat.storage.files import writing
 
     apart([gold, answers], [json_file])

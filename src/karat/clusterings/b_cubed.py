@@ -5,7 +5,7 @@ from math import fsum
 import numpy as np
 
 from karat.model.clusters import Clusters
-from karat.model.columns import Longs
+from karat.model.tables.columns import Longs
 from karat.spec.clustering import Clustering
 
 

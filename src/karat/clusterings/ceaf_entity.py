@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from karat.model.clusters import Clusters
-from karat.model.columns import Longs
+from karat.model.tables.columns import Longs
 from karat.spec.clustering import Clustering
 from karat.stats.ceaf import assigned
 

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from karat.errors import UsageError
-from karat.model.arrow import Arrow
-from karat.model.scatter import divided, joined
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.scatter import divided, joined
 from karat.spec.engine import ROW, Engine, Parts, Work, ids_of, on_all_cores
 
 _MEMORY = "1GB"

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.model.arrow import Arrow
-from karat.model.columns import Longs
-from karat.model.scatter import divided, gathered, joined, scattered, size_for
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Longs
+from karat.model.tables.scatter import divided, gathered, joined, scattered, size_for
 from karat.spec.engine import ROW, Engine, Parts, Work, ids_of, on_all_cores
 from karat.storage.spill import spill
 

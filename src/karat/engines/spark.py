@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from karat.errors import KaratError, UsageError
-from karat.model.arrow import Arrow
-from karat.model.scatter import Size, gathered, scattered, size_for
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.scatter import Size, gathered, scattered, size_for
 from karat.spec.engine import Engine, Parts, Work
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from karat.errors import InputError
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.parsing.distinct import distinct_id
-from karat.parsing.json_records import Record, first_object, others, records, shaped
+from karat.parsing.json.records import Record, first_object, others, records, shaped
 from karat.spec.format import Bytes, Format
 
 

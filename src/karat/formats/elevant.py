@@ -2,7 +2,7 @@
 
 Ids are kept as written; `<NIL>` and `<NO_MAPPING>` are NIL (the latter in the category `nil:no-mapping`), and an empty
 id is a span without link. Labels that describe (`desc`), quantities and dates are optional, as ELEVANT has it. `coref`
-is the kind `coreference`; where it is false, the category `coreference:no`. `karat.parsing.elevant_trees` says which
+is the kind `coreference`; where it is false, the category `coreference:no`. `karat.parsing.elevant.trees` says which
 labels have units, and how what a tree cannot say is kept in categories. Title, url, hyperlinks, title synonyms and
 sections are in `meta`, lists as JSON.
 """
@@ -16,8 +16,9 @@ import msgspec
 
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
-from karat.parsing import elevant_answers, elevant_gold
-from karat.parsing.elevant_articles import (
+from karat.parsing.elevant import answers as elevant_answers
+from karat.parsing.elevant import gold as elevant_gold
+from karat.parsing.elevant.articles import (
     NIL,
     NO_MAPPING,
     UNMAPPED,
@@ -28,8 +29,8 @@ from karat.parsing.elevant_articles import (
     told,
     with_meta,
 )
-from karat.parsing.elevant_both import read_both
-from karat.parsing.elevant_gold import NOT_COREFERENCE
+from karat.parsing.elevant.both import read_both
+from karat.parsing.elevant.gold import NOT_COREFERENCE
 from karat.spec.format import Bytes, Format
 
 _IMPLIED = {"quantity": "QUANTITY", "datetime": "DATETIME"}

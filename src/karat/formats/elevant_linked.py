@@ -15,8 +15,9 @@ import msgspec
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, EntityId
 from karat.model.run import Run
-from karat.parsing import elevant_answers, elevant_gold
-from karat.parsing.elevant_articles import (
+from karat.parsing.elevant import answers as elevant_answers
+from karat.parsing.elevant import gold as elevant_gold
+from karat.parsing.elevant.articles import (
     NIL,
     NO_MAPPING,
     UNMAPPED,
@@ -27,7 +28,7 @@ from karat.parsing.elevant_articles import (
     number_of,
     told,
 )
-from karat.parsing.elevant_both import read_both
+from karat.parsing.elevant.both import read_both
 from karat.spec.format import Bytes, Format
 
 

@@ -20,8 +20,8 @@ from typing import NamedTuple
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Candidate, Document, EntityId, Label, Reply
 from karat.model.run import Run
-from karat.parsing.hipe import Block, Row, blocks, links, mentions, recognises, spaced, text_of
-from karat.parsing.iob import OUTSIDE, Marked
+from karat.parsing.tokens.hipe import Block, Row, blocks, links, mentions, recognises, spaced, text_of
+from karat.parsing.tokens.iob import OUTSIDE, Marked
 from karat.spec.format import Bytes, Format
 
 _LAYOUT = ("NoSpaceAfter", "EndOfLine", "EndOfSentence", "PySBDSegment")

@@ -12,8 +12,8 @@ from collections import Counter
 from karat.model.corpus import Corpus
 from karat.model.document import Answer, Candidate, Document, Label, Reply
 from karat.model.run import Run
-from karat.parsing.hipe import Block, blocks, links, runs, spaced, text_of
-from karat.parsing.iob import OUTSIDE
+from karat.parsing.tokens.hipe import Block, blocks, links, runs, spaced, text_of
+from karat.parsing.tokens.iob import OUTSIDE
 from karat.spec.format import Bytes, Format
 
 

@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import InputError
-from karat.model.arrow import Arrow
 from karat.model.corpus import Corpus
 from karat.model.document import Answer, Candidate, Document, Header, Label, Reply, Statement, Tag
-from karat.model.rows import to_table
 from karat.model.run import Run
-from karat.model.schema import ANSWERS, GOLD, conformed
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.rows import to_table
+from karat.model.tables.schema import ANSWERS, GOLD, conformed
 from karat.spec.format import Bytes, Format
 
 _BOM = b"\xef\xbb\xbf"

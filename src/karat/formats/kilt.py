@@ -22,7 +22,7 @@ from karat.model.document import UNLINKED, Answer, Candidate, Document, Label, R
 from karat.model.run import Run
 from karat.model.span import Span
 from karat.parsing.distinct import distinct_id, labels_once
-from karat.parsing.json_records import Record, first_object, others, records, shaped
+from karat.parsing.json.records import Record, first_object, others, records, shaped
 from karat.spec.format import Bytes, Format
 
 _START, _END = "[START_ENT]", "[END_ENT]"

@@ -17,11 +17,11 @@ from karat.errors import InputError
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Document, Label, Reply, Tag
 from karat.model.run import Run
-from karat.parsing import nif
 from karat.parsing.distinct import labels_once
-from karat.parsing.nif import BEGIN, END, PREFIXES
-from karat.parsing.nif_plain import NIL, RANK, PlainNif
-from karat.parsing.turtle import iri, literal, local
+from karat.parsing.nif import terms as nif
+from karat.parsing.nif.plain import NIL, RANK, PlainNif
+from karat.parsing.nif.terms import BEGIN, END, PREFIXES
+from karat.parsing.turtle.turtle import iri, literal, local
 from karat.spec.format import Bytes, Format
 
 

@@ -9,8 +9,8 @@ lose their prefix. A link to no address, or to `NotInLexico`, is NIL.
 
 from __future__ import annotations
 
-from karat.parsing import nif
-from karat.parsing.nif_sentences import corpus_of, holds_gold, run_of
+from karat.parsing.nif import terms as nif
+from karat.parsing.nif.sentences import corpus_of, holds_gold, run_of
 from karat.spec.format import Format
 
 FORMAT = Format(

@@ -6,7 +6,7 @@ does not decode it, so that two links of AIDA are wrong in their tables. No file
 
 from __future__ import annotations
 
-from karat.parsing.nif_sentences import corpus_of, holds_gold, run_of
+from karat.parsing.nif.sentences import corpus_of, holds_gold, run_of
 from karat.spec.format import Format
 
 FORMAT = Format(

@@ -16,7 +16,7 @@ import msgspec
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
 from karat.parsing.distinct import distinct_id
-from karat.parsing.json_records import first_element, json_file, others, shaped
+from karat.parsing.json.records import first_element, json_file, others, shaped
 from karat.spec.format import Bytes, Format
 
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=-1, le=2**30 - 1)]

@@ -19,9 +19,9 @@ from karat.errors import InputError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Candidate, Document, EntityId, Label, Offset, Reply
 from karat.model.run import Run
-from karat.parsing.elevant_articles import as_json, without_unknown
-from karat.parsing.json_blocks import blocks, first_objects, nothing
-from karat.parsing.json_records import others
+from karat.parsing.elevant.articles import as_json, without_unknown
+from karat.parsing.json.blocks import blocks, first_objects, nothing
+from karat.parsing.json.records import others
 from karat.parsing.repeats import apart
 from karat.spec.format import Bytes, Format
 

@@ -20,7 +20,7 @@ from karat.model.document import Document, Label
 from karat.parsing import tweeki
 from karat.parsing.distinct import distinct_id
 from karat.parsing.lines import Line, columns, lines
-from karat.parsing.token_text import laid_sentences
+from karat.parsing.tokens.text import laid_sentences
 from karat.spec.format import Bytes, Format
 
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?# tweet_id \S+\r?\n(?:# [^\n]*\n)*\d+\t[^\t\n]*\t(?:O|[A-Z]-[A-Z]+)\t")

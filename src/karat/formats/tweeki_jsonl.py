@@ -15,7 +15,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Offset
 from karat.parsing import tweeki
 from karat.parsing.distinct import distinct_id, labels_once
-from karat.parsing.json_records import Record, first_object, others, records, shaped
+from karat.parsing.json.records import Record, first_object, others, records, shaped
 from karat.spec.format import Bytes, Format
 
 

@@ -19,7 +19,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Candidate, Document, Label, Offset, Reply
 from karat.model.run import Run
 from karat.parsing.distinct import distinct_id, labels_once
-from karat.parsing.json_records import Record, first_object, others, records, shaped
+from karat.parsing.json.records import Record, first_object, others, records, shaped
 from karat.spec.format import Bytes, Format
 
 _PAST_END = "texts made longer with blanks, since a span goes past their end"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from karat.errors import InputError
-from karat.model.check import Where
+from karat.model.tables.check import Where
 
 _SHOWN = 10
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from karat.errors import InputError
 from karat.kb.tables import Tables
-from karat.model.check import Where
+from karat.model.tables.check import Where
 from karat.storage.files import Source
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from karat.kb.cycles import refused
-from karat.model.check import Where
+from karat.model.tables.check import Where
 
 
 def _pair(row: int) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from karat.errors import InputError
 from karat.kb.cycles import refused
 from karat.kb.hierarchy import Hierarchy
-from karat.model.check import Where
+from karat.model.tables.check import Where
 
 _Row = TypeVar("_Row", bound=tuple[str, ...])
 

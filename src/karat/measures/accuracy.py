@@ -1,8 +1,8 @@
 """Disambiguation accuracy: of the mentions that were detected, the share that was linked right."""
 
-from karat.model.columns import Floats
 from karat.model.result import Scored
 from karat.model.statistics import Statistics
+from karat.model.tables.columns import Floats
 from karat.spec.measure import Lookup, Measure
 
 

@@ -1,7 +1,7 @@
 """Error rate: the share of what could go wrong that did."""
 
-from karat.model.columns import Floats
 from karat.model.statistics import Statistics, ratio
+from karat.model.tables.columns import Floats
 from karat.spec.empty import Empty
 from karat.spec.measure import Measure
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from karat.model.columns import Floats
 from karat.model.statistics import Statistics, ratio
+from karat.model.tables.columns import Floats
 from karat.spec.empty import Empty, filled
 from karat.spec.measure import Measure
 

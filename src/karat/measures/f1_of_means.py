@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from karat.model.columns import Floats
 from karat.model.result import Scored
 from karat.model.statistics import ratio
+from karat.model.tables.columns import Floats
 from karat.spec.measure import Lookup, Measure, Moments
 
 

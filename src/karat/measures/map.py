@@ -1,6 +1,6 @@
 """Mean average precision."""
 
-from karat.model.columns import Floats
+from karat.model.tables.columns import Floats
 from karat.spec.measure import Measure
 from karat.stats.ranking import Ranking, average_precision
 

@@ -1,7 +1,7 @@
 """Precision: the share of the answers that is right."""
 
-from karat.model.columns import Floats
 from karat.model.statistics import Statistics, ratio
+from karat.model.tables.columns import Floats
 from karat.spec.empty import Empty, filled
 from karat.spec.measure import Measure
 

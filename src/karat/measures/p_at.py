@@ -1,6 +1,6 @@
 """Precision at k."""
 
-from karat.model.columns import Floats
+from karat.model.tables.columns import Floats
 from karat.spec.measure import Measure
 from karat.stats.ranking import Ranking, precision_at
 

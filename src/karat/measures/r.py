@@ -1,7 +1,7 @@
 """Recall: the share of the gold mentions that was found."""
 
-from karat.model.columns import Floats
 from karat.model.statistics import Statistics, ratio
+from karat.model.tables.columns import Floats
 from karat.spec.empty import Empty, filled
 from karat.spec.measure import Measure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from karat.model.columns import Bools, Ints
+from karat.model.tables.columns import Bools, Ints
 from karat.model.truth import Truth
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.model.columns import Longs
+from karat.model.tables.columns import Longs
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
-from karat.model import check
-from karat.model.arrow import Arrow
-from karat.model.columns import Longs, Mentions, Units, mentions, units
-from karat.model.digest import digest, string_hashes
 from karat.model.document import Document
-from karat.model.rows import from_row, objects, to_table, valid
-from karat.model.schema import GOLD
+from karat.model.tables import check
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Longs, Mentions, Units, mentions, units
+from karat.model.tables.digest import digest, string_hashes
+from karat.model.tables.rows import from_row, objects, to_table, valid
+from karat.model.tables.schema import GOLD
 
 TEXT_FACTS = ("length", "text_digest")
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.model.arrow import Arrow
-from karat.model.columns import NO_LINK, Bools, Floats, Ints, Longs
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import NO_LINK, Bools, Floats, Ints, Longs
 
 
 class Lists(NamedTuple):

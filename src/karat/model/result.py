@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 
 from karat.errors import InputError, KaratError, UnknownNameError
-from karat.model.arrow import Arrow
-from karat.model.columns import Floats
 from karat.model.name import parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.model.statistics import Statistics
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Floats
 
 LAYOUT: Final = "karat-result/1"
 

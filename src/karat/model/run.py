@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from karat.model import check
-from karat.model.arrow import Arrow
-from karat.model.columns import Mentions, mentions
 from karat.model.corpus import Corpus
-from karat.model.digest import digest
 from karat.model.document import Answer, Document, Reply
-from karat.model.rows import from_row, objects, to_table, valid
-from karat.model.schema import ANSWERS
+from karat.model.tables import check
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Mentions, mentions
+from karat.model.tables.digest import digest
+from karat.model.tables.rows import from_row, objects, to_table, valid
+from karat.model.tables.schema import ANSWERS
 
 
 def _by_name(table: Arrow) -> check.Where:

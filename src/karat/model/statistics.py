@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.model.columns import Floats
+from karat.model.tables.columns import Floats
 
 
 @dataclass(frozen=True, slots=True)

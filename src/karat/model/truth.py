@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.model.columns import Bools
+from karat.model.tables.columns import Bools
 
 Truth: TypeAlias = NDArray[np.int8]
 """One of `NO`, `UNKNOWN` and `YES` for each case."""

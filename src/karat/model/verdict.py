@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.model.columns import Bools, Floats, Ints, Longs
+from karat.model.tables.columns import Bools, Floats, Ints, Longs
 
 
 class Weights(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from karat.errors import InputError
-from karat.model.columns import Longs
+from karat.model.tables.columns import Longs
 from karat.parsing.offsets import from_bytes, from_utf16
 
 _UNITS: tuple[tuple[str, Callable[[str], Longs]], ...] = (("bytes", from_bytes), ("UTF-16 units", from_utf16))

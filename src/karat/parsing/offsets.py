@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.model.columns import Longs
+from karat.model.tables.columns import Longs
 
 
 def from_utf16(text: str) -> Longs:

@@ -1,6 +1,6 @@
 """Entity match."""
 
-from karat.matching.joins import same_entity_in_document
+from karat.matching.align.joins import same_entity_in_document
 from karat.spec.relation import Relation
 
 RELATION = Relation(

@@ -1,7 +1,7 @@
 """HIPE's fuzzy match of links."""
 
-from karat.matching.joins import same_entity
-from karat.matching.walk import walked_by_link
+from karat.matching.align.joins import same_entity
+from karat.matching.align.walk import walked_by_link
 from karat.spec.relation import Relation
 
 RELATION = Relation(

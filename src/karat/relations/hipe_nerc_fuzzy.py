@@ -1,7 +1,7 @@
 """HIPE's fuzzy match of mentions and types."""
 
-from karat.matching.joins import same_types
-from karat.matching.walk import walked_by_type
+from karat.matching.align.joins import same_types
+from karat.matching.align.walk import walked_by_type
 from karat.spec.relation import Relation
 
 RELATION = Relation(

@@ -1,9 +1,9 @@
 """HIPE's strict match of mentions and types."""
 
-from karat.matching.joins import same_span, same_types
-from karat.matching.walk import walked_by_type
-from karat.model.columns import Bools
+from karat.matching.align.joins import same_span, same_types
+from karat.matching.align.walk import walked_by_type
 from karat.model.items import Items, Pairs
+from karat.model.tables.columns import Bools
 from karat.spec.relation import Relation
 
 

@@ -1,6 +1,6 @@
 """BAT's strong mention match, as its program computes."""
 
-from karat.matching.joins import same_document, same_length
+from karat.matching.align.joins import same_document, same_length
 from karat.spec.relation import Relation
 
 RELATION = Relation(

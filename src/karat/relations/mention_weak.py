@@ -1,6 +1,6 @@
 """Weak mention match."""
 
-from karat.matching.joins import overlapping
+from karat.matching.align.joins import overlapping
 from karat.spec.relation import Relation
 
 RELATION = Relation(

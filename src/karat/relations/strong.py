@@ -1,6 +1,6 @@
 """Strong annotation match."""
 
-from karat.matching.joins import overlapping, same_entity, same_span
+from karat.matching.align.joins import overlapping, same_entity, same_span
 from karat.spec.relation import Relation
 
 RELATION = Relation(

@@ -1,6 +1,6 @@
 """Strong typing match."""
 
-from karat.matching.joins import overlapping, same_span, same_types
+from karat.matching.align.joins import overlapping, same_span, same_types
 from karat.spec.relation import Relation
 
 RELATION = Relation(

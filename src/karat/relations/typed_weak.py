@@ -1,6 +1,6 @@
 """Weak typing match."""
 
-from karat.matching.joins import overlapping, same_types
+from karat.matching.align.joins import overlapping, same_types
 from karat.spec.relation import Relation
 
 RELATION = Relation(

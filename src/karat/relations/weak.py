@@ -1,6 +1,6 @@
 """Weak annotation match."""
 
-from karat.matching.joins import overlapping, same_entity
+from karat.matching.align.joins import overlapping, same_entity
 from karat.spec.relation import Relation
 
 RELATION = Relation(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from karat.facts.labels import mentions
 from karat.model.document import Document
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_labels import mentions
+from karat.spec.rule import Context, Finding, Rule
 
 
 def _find(document: Document, context: Context) -> Iterator[Finding]:

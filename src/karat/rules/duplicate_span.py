@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from karat.facts.labels import families, relabelled, spans
 from karat.model.document import Document, Label
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_labels import families, relabelled, spans
+from karat.spec.rule import Context, Finding, Rule
 
 
 def _find(document: Document, context: Context) -> Iterator[Finding]:

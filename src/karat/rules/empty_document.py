@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.model.document import Document
-from karat.spec.lint import Context, Finding, Rule
+from karat.spec.rule import Context, Finding, Rule
 
 
 def _find(document: Document, context: Context) -> Iterator[Finding]:

@@ -10,10 +10,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
+from karat.facts.ids import ids, renamed
 from karat.model.document import Document
 from karat.model.span import Span
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_ids import ids, renamed
+from karat.spec.rule import Context, Finding, Rule
 
 _HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", "ignore")  # what bytes inside a UTF-8 character look like
 _MOJIBAKE = re.compile(f"[ÂÃÄÅ][\u0080-\u00bf{_HIGH}]|â[\u0080-\u009f{_HIGH}][\u0080-\u00bf{_HIGH}]")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
+from karat.facts.ids import ids, is_address, is_page, renamed
 from karat.model.document import Document
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_ids import ids, is_address, is_page, renamed
+from karat.spec.rule import Context, Finding, Rule
 
 _FORBIDDEN = re.compile(r"""[\x00-\x20\x7f<>"{}|\\^`]""")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 
+from karat.facts.labels import inside_word, plain, unspaced
 from karat.model.document import Document, Label
 from karat.model.span import Span
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_labels import inside_word, plain, unspaced
+from karat.spec.rule import Context, Finding, Rule
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from karat.facts.ids import looked_up
+from karat.facts.labels import relabelled
 from karat.model.document import Document, Label
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_ids import looked_up
-from karat.spec.lint_labels import relabelled
+from karat.spec.rule import Context, Finding, Rule
 
 
 def _find(document: Document, context: Context) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.model.document import Document
-from karat.spec.lint import Context, Finding, Rule
+from karat.spec.rule import Context, Finding, Rule
 
 _WORD = re.compile(r"\w+")
 _RUN = 3

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from karat.facts.labels import relabelled, tags
+from karat.facts.nesting import nesting
 from karat.model.document import Document, Label
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_labels import relabelled, tags
-from karat.spec.nesting import nesting
+from karat.spec.rule import Context, Finding, Rule
 
 
 def _find(document: Document, context: Context) -> Iterator[Finding]:

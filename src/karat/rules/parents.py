@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from karat.facts.labels import relabelled, tags
 from karat.model.document import Document, Label
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_labels import relabelled, tags
+from karat.spec.rule import Context, Finding, Rule
 
 _MARKS = {
     "missing-parent": ("its parent {} is not in the document", True),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from karat.model.document import Document
-from karat.spec.lint import Context, Finding, Rule
+from karat.spec.rule import Context, Finding, Rule
 
 
 def _corpus_find(documents: Sequence[Document], context: Context) -> Iterator[Finding]:

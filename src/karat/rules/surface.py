@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from karat.facts.labels import inside_word, relabelled, tags
 from karat.model.document import Document, Label
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_labels import inside_word, relabelled, tags
+from karat.spec.rule import Context, Finding, Rule
 
 _NEAR = 100  # how far from its place a mention is looked for
 

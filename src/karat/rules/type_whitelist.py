@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from karat.facts.ids import looked_up
 from karat.model.document import Document
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_ids import looked_up
+from karat.spec.rule import Context, Finding, Rule
 
 
 def _find(document: Document, context: Context) -> Iterator[Finding]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from karat.facts.labels import relabelled
 from karat.model.document import Document, Label
 from karat.model.span import Span
-from karat.spec.lint import Context, Finding, Rule
-from karat.spec.lint_labels import relabelled
+from karat.spec.rule import Context, Finding, Rule
 
 
 def _bare(document: Document, label: Label) -> Span:

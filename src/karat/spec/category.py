@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from karat.model.cases import Cases
-from karat.model.columns import Bools
 from karat.model.document import Answer, Candidate, Document, Label, Reply
+from karat.model.tables.columns import Bools
 from karat.model.truth import Truth
 
 Condition: TypeAlias = Callable[[Cases], Truth | Bools]

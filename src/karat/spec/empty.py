@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.model.columns import Floats
 from karat.model.statistics import Statistics
+from karat.model.tables.columns import Floats
 
 
 class Triple(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
 
-from karat.model import check
-from karat.model.arrow import Arrow
+from karat.model.tables import check
+from karat.model.tables.arrow import Arrow
 
 _IDS = 100_000
 

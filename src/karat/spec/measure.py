@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
-from karat.model.columns import Floats
 from karat.model.result import Scored
 from karat.model.statistics import Statistics
+from karat.model.tables.columns import Floats
 from karat.spec.empty import Empty
 from karat.stats.ranking import Ranking
 

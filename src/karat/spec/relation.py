@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from karat.model.columns import Bools, Floats
 from karat.model.items import Items, Pairs
+from karat.model.tables.columns import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True)

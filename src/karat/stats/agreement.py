@@ -15,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 
 from karat.errors import UsageError
-from karat.model.columns import Bools, Floats, Longs
-from karat.stats.bootstrap import Distinct, draws
+from karat.model.tables.columns import Bools, Floats, Longs
+from karat.stats.samples.bootstrap import Distinct, draws
 
 Coefficient: TypeAlias = Callable[[Longs, Floats | None], float]
 

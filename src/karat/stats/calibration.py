@@ -13,8 +13,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from karat.errors import InputError, UnknownNameError, UsageError
-from karat.model.columns import Bools, Floats, Longs
 from karat.model.statistics import ratio
+from karat.model.tables.columns import Bools, Floats, Longs
 
 Rule: TypeAlias = Literal["width", "mass"]
 """How answers are put into bins: bins of equal width, or bins with equally many answers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from karat.errors import KaratError
-from karat.model.columns import Bools, Floats, Longs
+from karat.model.tables.columns import Bools, Floats, Longs
 
 
 def assigned(row: Longs, column: Longs, gain: Floats) -> Longs:

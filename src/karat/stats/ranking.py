@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.errors import UsageError
-from karat.model.columns import Bools, Floats, Longs
 from karat.model.statistics import ratio
+from karat.model.tables.columns import Bools, Floats, Longs
 
 
 @dataclass(frozen=True, slots=True)

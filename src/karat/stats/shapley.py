@@ -14,7 +14,7 @@ from math import comb, fsum, isfinite
 import numpy as np
 
 from karat.errors import UsageError
-from karat.model.columns import Floats
+from karat.model.tables.columns import Floats
 
 
 @dataclass(frozen=True, slots=True)

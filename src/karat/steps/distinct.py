@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from karat.matching.dropping import mention_of, without
+from karat.matching.select.dropping import mention_of, without
 from karat.model.document import Document
 from karat.spec.step import Step
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.matching.dropping import without
+from karat.matching.select.dropping import without
 from karat.model.document import Document
 from karat.spec.step import Step
 

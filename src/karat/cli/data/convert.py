@@ -1,0 +1,55 @@
+"""`karat data convert IN OUT`."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli.choices import apart
+
+
+@click.command()
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--to", "wanted", metavar="FORMAT", help="The format to write, where the suffix of OUT does not tell.")
+@click.option("--from", "given", metavar="FORMAT", help="The format of IN, where it is not recognised.")
+@click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What IN holds, where it could be both.")
+@click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
+def command(
+    source: str, target: str, wanted: str | None, given: str | None, kind: str | None, steps: tuple[str, ...]
+) -> None:
+    """Write a corpus or a run in another format, and say what that format cannot hold.
+
+    \b
+    karat data convert gold.ttl gold.jsonl
+    karat data convert MSNBC msnbc.jsonl --step drop-nil --step longest
+    karat data convert answers.jsonl answers.csv --to bat-csv
+    """
+    from karat.data.convert import lost
+    from karat.data.load import converted_in_blocks, load_either, save, target_format
+    from karat.data.steps import stepped
+    from karat.errors import UsageError
+    from karat.model.corpus import Corpus
+
+    apart([source], [target])
+    format, chosen = target_format(target, wanted)
+    if not steps:
+        counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
+        if counts is not None:
+            click.echo(f"{source}: {counts[0]} documents, {counts[1]} labels to {chosen.title}", err=True)
+            return
+    data = load_either(source, kind=kind, format=given)
+    if steps:
+        if not isinstance(data, Corpus):
+            raise UsageError(f"{source} holds answers, and steps change gold standards. Leave --step out.")
+        data, changes = stepped(data, steps)
+        for name, change in changes.items():
+            click.echo(f"{name}: {change}", err=True)
+    save(data, target, format=format)
+    what = f"{len(data)} documents, {len(data.labels) if isinstance(data, Corpus) else len(data.answers)} " + (
+        "labels" if isinstance(data, Corpus) else "answers"
+    )
+    click.echo(f"{source}: {what} to {chosen.title}", err=True)
+    for name, count in data.skipped.items():
+        click.echo(f"  read: {name} {count}", err=True)
+    for name, count in lost(data, chosen).items():
+        click.echo(f"  not kept: {name} {count}", err=True)

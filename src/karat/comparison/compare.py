@@ -1,0 +1,202 @@
+"""Systems side by side on one or several datasets: who is better, by how much, and whether that is more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from karat.comparison.asked import Asked
+from karat.comparison.entries import Entry, shared_texts, texts_of
+from karat.comparison.flips import Detected, Flips, Mentions, check_labels, mentions, pooled_flips
+from karat.comparison.grid import Grid, grid
+from karat.comparison.homes import Home, homes
+from karat.comparison.means import Mean, MeanPair, mean_pairs, means
+from karat.comparison.runtimes import Runtimes, runtimes
+from karat.comparison.similarities import Similarities, similarities
+from karat.comparison.tests import Dataset, Rule, compared, samples, too_few_throws
+from karat.comparison.winners import Winners, winners
+from karat.model.signature import Signature
+from karat.stats.tests.ranks import critical_difference, friedman, groups, ranks
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a comparison has besides scores and tests.
+
+    `match` are the relations under which systems are compared with each other, `best` above which thresholds. `homes`
+    say which datasets systems were made for. `winners` asks for a map of them.
+    """
+
+    match: str | None = None
+    best: str | None = None
+    homes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    winners: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Mean ranks over the datasets that are averaged, after Demšar (2006).
+
+    In a dataset equal scores share the mean of their ranks. `statistic` and `p` are Friedman's: whether any system
+    differs. Systems in a group lie no further apart than the critical `difference` of Nemenyi's test.
+    """
+
+    means: Mapping[str, float]
+    datasets: int
+    statistic: float
+    p: float
+    difference: float
+    groups: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Several systems on one or several datasets.
+
+    `systems` are in the order of their unweighted means, the best first. `left_out` are datasets that are not averaged
+    over, and why. `detected` and `flips` are about single mentions, over the datasets in `mentions`: those that all
+    systems answered, and of which there are gold and answers.
+    """
+
+    measure: str
+    profile: str
+    systems: tuple[str, ...]
+    titles: Mapping[str, str]
+    datasets: tuple[Dataset, ...]
+    left_out: Mapping[str, str]
+    means: Mapping[str, Mean]
+    pairs: tuple[MeanPair, ...]
+    ranks: Ranks | None
+    detected: Mapping[str, Mapping[str, Detected]]
+    flips: tuple[Flips, ...]
+    homes: tuple[Home, ...]
+    runtimes: Runtimes
+    similarity: Similarities | None
+    winners: Winners | None
+    notes: tuple[str, ...]
+    rule: Rule
+    signature: Signature
+    mentions: tuple[Mentions, ...] = field(default=(), repr=False)
+
+    @property
+    def averaged(self) -> tuple[str, ...]:
+        """The datasets that averages are taken over."""
+        return tuple(dataset.name for dataset in self.datasets if dataset.averaged)
+
+    @property
+    def detected_together(self) -> dict[str, Detected]:
+        """How systems link over all datasets together."""
+        found: dict[str, Detected] = {}
+        for row in self.detected.values():
+            for system, own in row.items():
+                found[system] = found[system].plus(own) if system in found else own
+        return found
+
+
+def compare(
+    entries: Iterable[Entry], asked: Asked | None = None, rule: Rule | None = None, parts: Parts | None = None
+) -> Comparison:
+    """Score every system on every dataset, and test all pairs.
+
+    Systems and datasets are told by their names. Documents are paired by their ids, which must be the same for all
+    systems on a dataset. Averages are over the datasets on which all systems have a score. The order of files does not
+    matter.
+    """
+    asked, rule, parts = asked or Asked(), rule or Rule(), parts or Parts()
+    check_labels(asked.by)
+    table = grid(entries, asked)
+    drawn = {name: samples(table, name, rule) for name in table.datasets}
+    datasets = compared(table, drawn, rule)
+    averages = means(table, drawn, rule)
+    seen = [found for name in table.common if (found := mentions(table, name)) is not None]
+    detected = {each.dataset: own for each in seen if (own := each.detected()) is not None}
+    match = parts.match or (None if parts.best is None else "strong,weak,mention-weak,entity")
+    alike = None if match is None else similarities(table, match, parts.best)
+    return Comparison(
+        measure=table.measure,
+        profile=table.results[0].profile,
+        systems=_best_first(table, averages),
+        titles=_titles(table),
+        datasets=datasets,
+        left_out=table.left_out,
+        means=averages,
+        pairs=mean_pairs(table, drawn, datasets, rule),
+        ranks=_ranks(table, rule),
+        detected=detected,
+        flips=pooled_flips(seen, table.systems, asked.by),
+        homes=homes(table, drawn, parts.homes, rule),
+        runtimes=runtimes(table),
+        similarity=alike,
+        winners=winners(table, rule) if parts.winners else None,
+        notes=tuple(_notes(table, datasets, seen, rule)),
+        rule=rule,
+        signature=table.signature,
+        mentions=tuple(seen),
+    )
+
+
+def _best_first(table: Grid, averages: Mapping[str, Mean]) -> tuple[str, ...]:
+    """The systems by their means; where there are none, by what they have on the datasets that they answered."""
+    own = {}
+    for place, system in enumerate(table.systems):
+        values = [table.values(name)[place] for name in table.datasets if not np.isnan(table.values(name)[place])]
+        mean = averages[system].unweighted.value
+        own[system] = mean if mean is not None else float(np.mean(values)) if values else -1.0
+    return tuple(sorted(table.systems, key=lambda system: (-own[system], system)))
+
+
+def _titles(table: Grid) -> dict[str, str]:
+    """What systems call themselves, where they do so in one way."""
+    said: dict[str, set[str]] = {}
+    for row in table.cells.values():
+        for system, cell in row.items():
+            said.setdefault(system, set()).update([cell.entry.title] if cell.entry.title else [])
+    return {system: next(iter(titles)) for system, titles in sorted(said.items()) if len(titles) == 1}
+
+
+def _ranks(table: Grid, rule: Rule) -> Ranks | None:
+    """Mean ranks; None for one dataset, which ranks nobody twice."""
+    if len(table.common) < 2:
+        return None
+    ranked = ranks(np.stack([table.values(name) for name in table.common]))
+    own = ranked.mean(axis=0).tolist()
+    difference = critical_difference(len(own), len(table.common), 1 - rule.level)
+    tested = friedman(ranked)
+    order = sorted(zip(table.systems, own, strict=True), key=lambda item: (item[1], item[0]))
+    return Ranks(
+        means=dict(order),
+        datasets=len(table.common),
+        statistic=tested.statistic,
+        p=tested.p,
+        difference=difference,
+        groups=tuple(tuple(table.systems[place] for place in group) for group in groups(own, difference)),
+    )
+
+
+def _notes(table: Grid, datasets: Sequence[Dataset], seen: Sequence[Mentions], rule: Rule) -> Iterable[str]:
+    """What a reader should know before trusting the numbers."""
+    corpora = {name: table.corpus(name) for name in table.common}
+    yield from shared_texts({name: texts_of(corpus) for name, corpus in corpora.items() if corpus is not None})
+    yield from too_few_throws(datasets, rule)
+    flat = sorted(
+        {cell.entry.dataset for row in table.cells.values() for cell in row.values() if cell.additive is None}
+    )
+    if flat:
+        yield f"{table.measure} does not follow from sums over documents on {', '.join(flat)}: no intervals and tests"
+    without = [name for name in table.common if name not in {each.dataset for each in seen}]
+    if without:
+        yield f"without single mentions (results, or a task that has none): {', '.join(without)}"
+    differing = {each.dataset: each.differing for each in seen if each.differing}
+    if differing:
+        said = ", ".join(f"{count} of {name}" for name, count in differing.items())
+        yield f"mentions that count for some systems only, and are not compared one by one: {said}"
+    said_by: dict[str, list[str]] = {}
+    for row in table.cells.values():
+        for system, cell in row.items():
+            for note in cell.result.notes:
+                said_by.setdefault(note, []).append(f"{system} on {cell.entry.dataset}")
+    for note, who in said_by.items():
+        more = f" and {len(who) - 1} more" if len(who) > 1 else ""
+        yield f"{who[0]}{more}: {note}"

@@ -1,0 +1,312 @@
+"""Systems mention by mention: what one gets and another does not, and how well they link what all of them detect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.comparison.grid import Cell, Grid
+from karat.comparison.sums import detection
+from karat.errors import UsageError
+from karat.matching.read.facets import facet
+from karat.model.corpus import Corpus
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import NIL, Bools, Longs
+from karat.spec.task import TASKS
+from karat.stats.tests.mcnemar import mcnemar_of_counts
+
+ERROR: Final = "error"
+"""What the label of error categories is called where scores are grouped by it."""
+
+OUTCOME: Final = "outcome"
+"""How the other system failed: what flips are always counted by."""
+
+_OF_CASES: Final = {"mention-type": "mention_type", ERROR: "errors"}
+"""Labels of cases, and the columns of verdicts that have them."""
+
+_SHOWN: Final = ("outcome", "answer_start", "answer_end", "answer_nil", "answer_entity", "mention_type", "errors")
+"""The columns of verdicts that say how a system failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """How a system links, on the mentions that it detects itself and on those that all systems detect.
+
+    Of `mentions` it detects `detected`, and links `right` of them right; of the `common` ones `common_right`.
+    """
+
+    mentions: int
+    detected: int
+    right: int
+    common: int
+    common_right: int
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of mentions that are detected."""
+        return self.detected / self.mentions if self.mentions else None
+
+    @property
+    def accuracy(self) -> float | None:
+        """Of the mentions that it detects, the share that is linked right."""
+        return self.right / self.detected if self.detected else None
+
+    @property
+    def common_accuracy(self) -> float | None:
+        """Of the mentions that all detect, the share that is linked right."""
+        return self.common_right / self.common if self.common else None
+
+    def plus(self, other: Detected) -> Detected:
+        """Both together."""
+        sums = (one + two for one, two in zip(astuple(self), astuple(other), strict=True))
+        return Detected(*sums)
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """Mentions that the first system gets and the second does not, and the other way round.
+
+    `both` and `neither` are the other mentions. `p` is McNemar's, over mentions, which are not independent of each
+    other. `by` has for each label, one of which is how the other failed, both numbers by value.
+    """
+
+    one: str
+    two: str
+    only_one: int
+    only_two: int
+    both: int
+    neither: int
+    p: float | None
+    by: Mapping[str, Mapping[str, tuple[int, int]]]
+
+
+class _Seen(NamedTuple):
+    """What became of mentions under one system, by row of their labels: -1 where there is no such case."""
+
+    case: Longs
+    counts: Bools
+    right: Bools
+    detected: Bools | None
+    cases: Arrow
+
+
+@dataclass(frozen=True, eq=False)
+class Mentions:
+    """All systems on the mentions of one dataset, which are told by the row of one of their labels."""
+
+    dataset: str
+    corpus: Corpus
+    labels: tuple[str, ...]
+    seen: Mapping[str, _Seen]
+
+    @cached_property
+    def counted(self) -> Longs:
+        """The mentions that count for every system."""
+        return np.flatnonzero(np.logical_and.reduce([each.counts for each in self.seen.values()]))
+
+    @property
+    def differing(self) -> int:
+        """How many mentions count for some systems only."""
+        return int(np.logical_or.reduce([each.counts for each in self.seen.values()]).sum()) - len(self.counted)
+
+    def detected(self) -> dict[str, Detected] | None:
+        """How each system links; None where a view knows no detection."""
+        rows = self.counted
+        found = {system: each.detected[rows] for system, each in self.seen.items() if each.detected is not None}
+        if len(found) < len(self.seen):
+            return None
+        common = np.logical_and.reduce(list(found.values()))
+        counts = {}
+        for system, own in found.items():
+            right = self.seen[system].right[rows]
+            sums = map(int, (own.sum(), (own & right).sum(), common.sum(), (common & right).sum()))
+            counts[system] = Detected(len(rows), *sums)
+        return counts
+
+    def flips(self, one: str, two: str) -> Flips:
+        """What one of two systems gets and the other does not."""
+        first, second = (self.seen[name].right[self.counted] for name in (one, two))
+        only = [self.counted[first & ~second], self.counted[second & ~first]]
+        tallies = [self._tallied(rows, loser) for rows, loser in zip(only, (two, one), strict=True)]
+        by = {
+            label: {
+                value: (tallies[0][label].get(value, 0), tallies[1][label].get(value, 0))
+                for value in sorted({*tallies[0][label], *tallies[1][label]})
+            }
+            for label in (OUTCOME, *self.labels)
+        }
+        both = int((first & second).sum())
+        sizes = len(only[0]), len(only[1])
+        return Flips(one, two, *sizes, both, len(first) - both - sum(sizes), mcnemar_of_counts(*sizes).p, by)
+
+    def _tallied(self, rows: Longs, loser: str) -> dict[str, dict[str, int]]:
+        """How many mentions have each value of each label."""
+        found = {}
+        for label in (OUTCOME, *self.labels):
+            values = pc.value_counts(self._values(rows, loser, label)).to_pylist() if len(rows) else []
+            found[label] = {each["values"]: each["counts"] for each in values if each["values"] is not None}
+        return found
+
+    def _values(self, rows: Longs, loser: str, label: str) -> Arrow:
+        """The values of a label on some mentions, one after the other; a mention may have several."""
+        if label == OUTCOME or label in _OF_CASES:
+            own = self.seen[loser]
+            column = own.cases.column(_OF_CASES.get(label, "outcome")).take(pa.array(own.case[rows]))
+            flat = column.combine_chunks()
+            return flat.flatten() if pa.types.is_list(flat.type) else flat
+        known = facet(self.corpus.labels, label, self.corpus.labels)
+        return pa.array(known.names).take(pa.array(known.lists.take(rows).values))
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Every mention that some systems get and others do not, with who gets it and how the others fail."""
+        right = np.stack([each.right[self.counted] for each in self.seen.values()])
+        rows = self._ordered(self.counted[right.any(axis=0) & ~right.all(axis=0)])
+        failed = {system: self._failed(system, rows) for system in self.seen}
+        for place, (row, line) in enumerate(zip(rows.tolist(), self._said(rows), strict=True)):
+            line["right"] = [system for system, each in self.seen.items() if each.right[row]]
+            line["wrong"] = [failed[system][place] for system, each in self.seen.items() if not each.right[row]]
+            yield line
+
+    def _ordered(self, rows: Longs) -> Longs:
+        labels, ids = self.corpus.labels, self.corpus.ids.to_pylist()
+        document = [ids[place] for place in labels.document[rows].tolist()]
+        keys = zip(document, labels.start[rows].tolist(), labels.end[rows].tolist(), rows.tolist(), strict=True)
+        return np.array([key[-1] for key in sorted(keys)], np.int64)
+
+    def _said(self, rows: Longs) -> Iterator[dict[str, Any]]:
+        """What is to be said about some mentions, whoever gets them."""
+        labels, ids = self.corpus.labels, self.corpus.ids.to_pylist()
+        texts = self.corpus.table.column("text").to_pylist() if self.corpus.has_text else None
+        known = {label: facet(labels, label, labels) for label in self.labels if label not in _OF_CASES}
+        kinds = self._cases(next(iter(self.seen)), rows) if "mention-type" in self.labels else []
+        places = zip(
+            labels.document[rows].tolist(), labels.start[rows].tolist(), labels.end[rows].tolist(), strict=True
+        )
+        entities = labels.linked_to(rows).to_pylist()
+        for place, (row, (document, start, end)) in enumerate(zip(rows.tolist(), places, strict=True)):
+            line: dict[str, Any] = {"dataset": self.dataset, "document": ids[document], "start": start, "end": end}
+            line |= {} if texts is None else {"text": texts[document][start:end]}
+            line |= {"nil": True} if labels.entity[row] == NIL else {"entity": entities[place]}
+            for label, own in known.items():
+                codes = own.lists.values[own.lists.offsets[row] : own.lists.offsets[row + 1]]
+                line[label] = [own.names[code] for code in codes.tolist()]
+            yield line | ({"mention-type": kinds[place]["mention_type"]} if kinds else {})
+
+    def _cases(self, system: str, rows: Longs) -> list[dict[str, Any]]:
+        """What became of some mentions."""
+        own = self.seen[system]
+        shown = [name for name in _SHOWN if name in own.cases.column_names]
+        cases: list[dict[str, Any]] = own.cases.select(shown).take(pa.array(own.case[rows])).to_pylist()
+        return cases
+
+    def _failed(self, system: str, rows: Longs) -> list[dict[str, Any]]:
+        """How a system failed on some mentions: what it answered instead, if anything."""
+        lines = []
+        for case in self._cases(system, rows):
+            found = {"system": system, "outcome": case["outcome"]}
+            if case["answer_start"] is not None:
+                found |= {"start": case["answer_start"], "end": case["answer_end"]}
+                found |= {"nil": True} if case["answer_nil"] else {"entity": case["answer_entity"]}
+            lines.append(found | ({"errors": case["errors"]} if ERROR in self.labels else {}))
+        return lines
+
+
+def mentions(grid: Grid, dataset: str) -> Mentions | None:
+    """All systems on the mentions of a dataset; None where nobody has them: of results, and of tasks without any."""
+    row, corpus, name = grid.cells[dataset], grid.corpus(dataset), grid.name
+    if corpus is None or any(cell.result.make_verdicts is None for cell in row.values()) or len(row) < 2:
+        return None
+    if name.group is not None or TASKS[name.view.task or grid.asked.task].source != "mentions":
+        return None
+    if str(name.view) not in next(iter(row.values())).result.views:
+        return None
+    label = _mention_of_label(corpus, grid.signature["alternatives"])
+    seen = {system: _seen(grid, cell, label) for system, cell in row.items()}
+    return Mentions(dataset, corpus, grid.asked.by, seen)
+
+
+def check_labels(by: Sequence[str]) -> None:
+    """Refuse labels that say nothing about a single mention."""
+    if "doc" in by:
+        raise UsageError("flips are counted by what mentions are, and doc is none of it. Give mention-type or types.")
+
+
+def _mention_of_label(corpus: Corpus, alternatives: str) -> Longs:
+    """The row that stands for the mention of each label."""
+    labels = corpus.labels
+    if alternatives == "unit":
+        return corpus.units.unit
+    if alternatives == "merged":  # labels with the same span are one mention
+        spans = np.column_stack([labels.document, labels.start, labels.end])
+        _, first, place = np.unique(spans, axis=0, return_index=True, return_inverse=True)
+        return np.asarray(first[place.reshape(-1)], np.int64)
+    return np.arange(len(labels), dtype=np.int64)
+
+
+def _seen(grid: Grid, cell: Cell, label: Longs) -> _Seen:
+    """What became of every mention."""
+    assert cell.result.make_verdicts is not None
+    table = cell.result.make_verdicts()
+    view = grid.name.view
+    cases = table.filter(pc.equal(table.column("view"), str(view)))
+    gold, found, missed = (_numbers(cases, name) for name in ("gold", "matched_gold", "unmatched_gold"))
+    counting = (gold >= 0) & (found + missed > 0)
+    case = np.full(len(label), -1, np.int64)
+    counts, right = np.zeros((2, len(label)), np.bool_)
+    mention = label[gold[counting].astype(np.int64)]
+    case[mention] = np.flatnonzero(counting)
+    counts[mention] = True
+    right[label[gold[counting & (found > 0)].astype(np.int64)]] = True
+    return _Seen(case, counts, right, _detected(grid, cell, label), cases)
+
+
+def _detected(grid: Grid, cell: Cell, label: Longs) -> Bools | None:
+    """Which mentions are detected, as accuracy counts it; None where a view looks at no links or no places."""
+    cases = detection(cell.entry, cell.result, grid.name.view, grid.asked)
+    if cases is None:
+        return None
+    found = np.zeros(len(label), np.bool_)
+    found[label[cases.gold[(cases.gold >= 0) & (cases.weights()[:, 2] > 0)]]] = True
+    return found
+
+
+def _numbers(table: Arrow, name: str) -> Any:  # noqa: ANN401  # whole or not, as the column is
+    column = table.column(name)
+    filled = pc.fill_null(column, pa.scalar(-1, column.type)) if column.null_count else column
+    return filled.to_numpy()
+
+
+def pooled_flips(found: Sequence[Mentions], systems: Sequence[str], labels: Sequence[str]) -> tuple[Flips, ...]:
+    """The flips of all pairs over several datasets together."""
+    pooled = []
+    for one, two in combinations(systems, 2):
+        parts = [each.flips(one, two) for each in found if one in each.seen and two in each.seen]
+        if not parts:
+            continue
+        only_one, only_two = sum(part.only_one for part in parts), sum(part.only_two for part in parts)
+        pooled.append(
+            Flips(
+                one,
+                two,
+                only_one,
+                only_two,
+                both=sum(part.both for part in parts),
+                neither=sum(part.neither for part in parts),
+                p=mcnemar_of_counts(only_one, only_two).p,
+                by={label: _summed([part.by[label] for part in parts]) for label in (OUTCOME, *labels)},
+            )
+        )
+    return tuple(pooled)
+
+
+def _summed(parts: Sequence[Mapping[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
+    values = sorted({value for part in parts for value in part})
+    sums = {value: [part.get(value, (0, 0)) for part in parts] for value in values}
+    return {value: (sum(one for one, _ in both), sum(two for _, two in both)) for value, both in sums.items()}

@@ -1,0 +1,415 @@
+"""Corpora and runs by name or path, in any known format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+
+from karat.data.catalogue import choose, finished, named, needs_text, ready, stored_answers
+from karat.data.pool import collide, pooled, pooled_run
+from karat.data.save import save_results
+from karat.errors import InputError, UnknownNameError, UsageError
+from karat.matching.read.pairing import pair
+from karat.model.corpus import Corpus
+from karat.model.result import Result
+from karat.model.run import Run
+from karat.model.tables import check
+from karat.registry import get, names
+from karat.spec.dataset import is_bare_name
+from karat.spec.engine import Parts
+from karat.spec.format import Format
+from karat.storage.files import Source, writing
+
+_OWN = ("karat-jsonl", "karat-parquet")
+
+
+def load(name: str | os.PathLike[str], *, format: str | None = None, text: bool = True) -> Corpus:
+    """A gold standard: a registered name such as `demo` or `msnbc@guo2018`, a path, or `-` for standard input.
+
+    The format is told from the content unless given. Without `text`, a format that can leaves the texts out.
+    """
+    return _gold(_Given(os.fspath(name), format), text=text)
+
+
+def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, format: str | None = None) -> Run:
+    """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
+
+    A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
+    checked against it at once; without, `evaluate` does so.
+    """
+    run = _answers(_Given(os.fspath(name), format))
+    if corpus is not None:
+        pair(corpus, run)
+    return run
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A gold standard or answers as the user calls them. Of what can be read only once, the bytes are kept."""
+
+    name: str
+    format: str | None = None
+
+    @cached_property
+    def source(self) -> Source:
+        """The file."""
+        return _source(self.name)
+
+    @cached_property
+    def found(self) -> Format:
+        """The format of the file."""
+        return _format(self.source, self.format)
+
+    @cached_property
+    def pool(self) -> tuple[_Given, ...]:
+        """The corpora or runs that are to be taken as one, where the name joins several by `+`."""
+        names = self.name.split("+")
+        if len(names) == 1 or Path(self.name).exists() or not all(names):
+            return ()
+        return tuple(_Given(name, self.format) for name in names)
+
+    @property
+    def kind(self) -> Literal["gold", "answers"]:
+        """Which of the two it is, or is first of all."""
+        if self.pool:
+            return self.pool[0].kind
+        if stored_answers(self.name) is not None:
+            return "answers"
+        return "gold" if named(self.name) is not None or self.found.holds_gold(self.source) else "answers"
+
+    @cached_property
+    def both(self) -> bool:
+        """Whether it is a file with gold labels and answers."""
+        if self.pool or stored_answers(self.name) is not None or named(self.name) is not None:
+            return False
+        holds = self.found.holds_both
+        return holds is not None and holds(self.source)
+
+
+def _gold(given: _Given, *, text: bool) -> Corpus:
+    if given.pool:
+        return pooled([_gold(part, text=text) for part in given.pool])
+    asked = named(given.name)
+    if asked is None:
+        return _corpus(given.source, given.found, text=text)
+    if stored_answers(given.name) is not None:
+        raise UsageError(f"{given.name} are stored answers. Give the gold standard that they belong to.")
+    chosen = choose(asked)
+    source, found = Source(str(ready(chosen))), get("formats", given.format or chosen.format, Format)
+    return finished(_corpus(source, found, text=text or needs_text(chosen)), chosen)
+
+
+def _corpus(source: Source, found: Format, *, text: bool) -> Corpus:
+    if found.read_corpus is None:
+        raise UsageError(f"{source.label}: {found.title} holds no gold labels. Give a gold file.")
+    return found.read_corpus(source, text)
+
+
+def _answers(given: _Given) -> Run:
+    if given.pool:
+        runs = [_answers(part) for part in given.pool]
+        return pooled_run(runs, numbered=collide(runs))
+    answers = stored_answers(given.name)
+    if answers is not None:
+        return _run(Source(str(answers[0])), get("formats", given.format or answers[1], Format))
+    if named(given.name) is not None:
+        gold = _gold(given, text=True)
+        return Run.of_gold(gold, name=gold.name)
+    return _run(given.source, given.found)
+
+
+def _run(source: Source, found: Format) -> Run:
+    if found.holds_gold(source) and not (found.either and found.read_run is not None):
+        if found.read_corpus is None:
+            raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
+        return Run.of_gold(found.read_corpus(source, True), name=source.stem)
+    if found.read_run is None:
+        raise UsageError(f"{source.label}: {found.title} holds no answers. Give a file of answers.")
+    return found.read_run(source)
+
+
+def _gold_and_answers(given: _Given, *, text: bool) -> tuple[Corpus, Run]:
+    """Both sides of one file."""
+    if given.found.read_both is not None:
+        return given.found.read_both(given.source)
+    return _gold(given, text=text), _answers(given)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A gold standard and the answers to it, recognised but not read.
+
+    Where they are `alike`, every file holds both, and must have the gold labels of the first.
+    """
+
+    gold: _Given
+    answers: tuple[_Given, ...]
+    alike: bool = False
+
+    @property
+    def runs(self) -> list[str]:
+        """What the files of answers were called."""
+        return [given.name for given in self.answers]
+
+    def load(self, *, text: bool = True) -> tuple[Corpus, list[Run]]:
+        """Read side by side: while one file is parsed, another is checked. A file that is both is read once."""
+        if self.gold.pool:
+            corpora = [_gold(part, text=text) for part in self.gold.pool]
+            return pooled(corpora), [_pooled_answers(given, corpora) for given in self.answers]
+        if not self.alike and not (self.gold in self.answers and self.gold.both):
+            with ThreadPoolExecutor(max_workers=2) as pool:
+                corpus = pool.submit(_gold, self.gold, text=text)
+                runs = [pool.submit(_answers, given) for given in self.answers]
+                return corpus.result(), [run.result() for run in runs]
+        gold, own = _gold_and_answers(self.gold, text=text)
+        return gold, [own if given == self.gold else self._other(given, gold, text=text) for given in self.answers]
+
+    @property
+    def large(self) -> bool:
+        """Whether the gold standard is a folder of files that can be read piece by piece."""
+        return _parts(self.gold, gold=True) is not None and self.gold.source.folder
+
+    def parts(self, *, text: bool) -> tuple[Corpus | Parts, list[Run | Parts]]:
+        """The same for an engine: in pieces where that is possible."""
+        if self.gold.pool or self.alike or (self.gold in self.answers and self.gold.both):
+            gold, runs = self.load(text=text)
+            return gold, [*runs]
+        gold_parts = _parts(self.gold, gold=True) or _gold(self.gold, text=text)
+        return gold_parts, [_parts(given, gold=False) or _answers(given) for given in self.answers]
+
+    def _other(self, given: _Given, gold: Corpus, *, text: bool) -> Run:
+        if not self.alike:
+            return _answers(given)
+        corpus, run = _gold_and_answers(given, text=text)
+        if corpus.digest != gold.digest:
+            raise UsageError(
+                f"{given.source.label} has other gold labels or texts than {self.gold.source.label} "
+                f"({corpus.name}@{corpus.digest} and {gold.name}@{gold.digest}). Score it by itself, or give the gold "
+                "standard for both as a file of its own, before them."
+            )
+        return run
+
+
+def _pooled_answers(given: _Given, corpora: list[Corpus]) -> Run:
+    if given.pool and len(given.pool) != len(corpora):
+        raise UsageError(
+            f"{given.name} are answers to {len(given.pool)} corpora, and {len(corpora)} are pooled. Give one file of "
+            "answers for each of them, in the same order."
+        )
+    return (
+        pooled_run([_answers(part) for part in given.pool], numbered=collide(corpora))
+        if given.pool
+        else _answers(given)
+    )
+
+
+def load_parts(name: str | os.PathLike[str], *, gold: bool, format: str | None = None) -> Corpus | Run | Parts:
+    """A gold standard or answers for an engine: in pieces if they lie in Parquet files, else in memory.
+
+    Give both sides to `evaluate`.
+    """
+    given = _Given(os.fspath(name), format)
+    if gold:
+        return _parts(given, gold=True) or _gold(given, text=True)
+    return _parts(given, gold=False) or _answers(given)
+
+
+def _parts(given: _Given, *, gold: bool) -> Parts | None:
+    """The pieces of what was given, None where it has to be read at once."""
+    if given.pool or named(given.name) is not None or stored_answers(given.name) is not None:
+        return None
+    source, found = given.source, given.found
+    if found.parts is None or source.passing or (not source.folder and source.compressed):
+        return None
+    return found.parts(source, gold) if found.holds_gold(source) == gold else None
+
+
+def inputs(
+    gold: str, answers: Sequence[str], *, gold_format: str | None = None, answers_format: str | None = None
+) -> Inputs:
+    """What is scored if these are named. A dataset as answers stands for its stored ones.
+
+    A file that holds gold labels and answers is both where it is alone, or where all others hold both too.
+    """
+    if not answers:
+        alone = _Given(gold, gold_format or answers_format)
+        if not alone.both:
+            raise _half(alone)
+        return Inputs(alone, (alone,))
+    first = _Given(gold, gold_format)
+    others = tuple(_Given(name, answers_format) for given in answers for name in stored_runs(given))
+    if not (first.both and all(given.both for given in others)):
+        return Inputs(first, others)
+    others = tuple(first if given.name == first.name else given for given in others)
+    return Inputs(first, others if first in others else (first, *others), alike=True)
+
+
+def _half(given: _Given) -> UsageError:
+    """What to say of something that is to be scored and is not both gold and answers."""
+    name = given.name
+    if given.kind == "answers":
+        return UsageError(f"{name} has no gold labels. Give the gold standard before it: karat score GOLD {name}")
+    stored = stored_runs(name) != [name]
+    hint = f"; its stored answers have its name: karat score {name} {name}" if stored else ""
+    return UsageError(f"{name} has no answers. Give them after it: karat score {name} ANSWERS{hint}")
+
+
+def load_both(
+    gold: str,
+    answers: Sequence[str],
+    *,
+    gold_format: str | None = None,
+    answers_format: str | None = None,
+    text: bool = True,
+) -> tuple[Corpus, list[Run]]:
+    """A gold standard and the runs on it, read side by side."""
+    return Inputs(_Given(gold, gold_format), tuple(_Given(name, answers_format) for name in answers)).load(text=text)
+
+
+def stored_runs(given: str) -> list[str]:
+    """The names that a single argument stands for: the stored answers of a dataset, or the argument itself."""
+    asked = named(given)
+    answers = () if asked is None or stored_answers(given) is not None else choose(asked).split.answers
+    return [f"{given}/{system}" for system in answers] or [given]
+
+
+def load_either(name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None) -> Corpus | Run:
+    """Gold or answers, whichever a file holds, unless `kind` says so."""
+    given = _Given(os.fspath(name), format)
+    return _gold(given, text=True) if (kind or given.kind) == "gold" else _answers(given)
+
+
+def converted_in_blocks(
+    source: str, target: str, chosen: Format, *, kind: str | None, format: str | None
+) -> tuple[int, int] | None:
+    """Documents and labels written without holding all in memory; None where the formats cannot do that."""
+    if kind == "answers" or named(source) is not None or chosen.write_blocks is None or _source(source).passing:
+        return None
+    given = _source(source)
+    found = _format(given, format)
+    if found.corpus_blocks is None or not found.holds_gold(given):
+        return None
+    counts = [0, 0]
+    seen: set[int] = set()
+
+    def counted(blocks: Iterator[Corpus]) -> Iterator[Corpus]:
+        for block in blocks:
+            for id in block.ids.to_pylist():
+                key = hash(id)
+                if key in seen:
+                    raise InputError(
+                        given.label,
+                        found=f"document {id!r} a second time",
+                        expected="each document once",
+                        remedy="Delete one of the two",
+                    )
+                seen.add(key)
+            counts[0] += len(block)
+            counts[1] += len(block.labels)
+            yield block
+
+    with writing(target) as file:
+        chosen.write_blocks(counted(found.corpus_blocks(given)), file)
+        if not counts[0]:
+            check.some(pa.table({"id": []}), given.label)
+    return counts[0], counts[1]
+
+
+def target_format(path: str, format: str | None) -> tuple[str, Format]:
+    """The format to write a file in, by its name and itself."""
+    name = format or _by_suffix(path)
+    return name, get("formats", name, Format)
+
+
+def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write a corpus or a run; the suffix chooses format and compression (`.gz`, `.zst`), `-` is standard output.
+
+    A result is written as JSON; `Result.from_json` reads it.
+    """
+    target = os.fspath(path)
+    if isinstance(data, Result):
+        save_results([data], target)
+        return
+    _, chosen = target_format(target, format)
+    write = chosen.write_corpus if isinstance(data, Corpus) else chosen.write_run
+    if write is None:
+        raise UsageError(f"{chosen.title} cannot hold this. Choose another format.")
+    if isinstance(data, Corpus) and not data.has_text:
+        raise UsageError(f"{data.name} was loaded without its texts. Load it again with text=True.")
+    with writing(target) as file:
+        write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
+
+
+def _source(given: str) -> Source:
+    """A file or standard input; a bare word that is neither is taken for a misspelt name."""
+    if is_bare_name(given) and not Path(given).exists():
+        raise UnknownNameError("dataset or file", given, names("datasets"))
+    return Source(given)
+
+
+def _formats() -> Iterator[tuple[str, Format]]:
+    for name in names("formats"):
+        yield name, get("formats", name, Format)
+
+
+def _format(source: Source, forced: str | None) -> Format:
+    if forced is not None:
+        return get("formats", forced, Format)
+    if not source.folder:
+        for own in _OWN:  # so that Karat's own files do not wait for all other formats to be imported
+            format = get("formats", own, Format)
+            if format.certain is not None and format.certain(source.opening):
+                return format
+    if source.folder:
+        files = source.names
+        found = [(name, f) for name, f in _formats() if f.recognises_folder is not None and f.recognises_folder(files)]
+        described = f"a folder of {len(files)} files in no known layout"
+    else:
+        found = [(name, known) for name, known in _formats() if known.recognises(source.opening)]
+        found = [(name, known) for name, known in found if not known.loose] or found
+        described = _described(source.opening)
+    if len(found) != 1:
+        several = ", ".join(f"{known.title} ({name})" for name, known in found)
+        known = ", ".join(f"{known.title} ({name})" for name, known in _formats())
+        raise InputError(
+            source.label,
+            found=f"content that could be {several}" if found else described,
+            expected=f"one of {several or known}",
+            remedy="Check the path, or name the format with --gold-format or --answers-format",
+        )
+    return found[0][1]
+
+
+def _described(head: bytes) -> str:
+    """What content that nobody recognises looks like."""
+    start = head.lstrip()
+    if not start:
+        return "an empty file"
+    if start.startswith(b"["):
+        return "one JSON array, where each object belongs on a line of its own (as `jq -c '.[]'` writes them)"
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16 text"
+    return f"content of an unknown format ({start[:40].decode(errors='replace')!r})"
+
+
+def _by_suffix(path: str) -> str:
+    if path == "-":
+        return "karat-jsonl"
+    bare = path.removesuffix(".gz").removesuffix(".zst")
+    writers = [(name, known) for name, known in _formats() if known.write_corpus or known.write_run]
+    longest = max((len(known.suffix) for _, known in writers if bare.endswith(known.suffix)), default=0)
+    found = [name for name, known in writers if bare.endswith(known.suffix) and len(known.suffix) == longest]
+    own = [name for name in found if name.startswith("karat-")]
+    if len(own or found) == 1:
+        return (own or found)[0]
+    if found:
+        raise UsageError(f"{path}: the suffix could mean {', '.join(found)}. Name the format with --to.")
+    suffixes = ", ".join(sorted({known.suffix for _, known in writers}))
+    raise UsageError(f"{path}: the suffix names no format. Use one of {suffixes} (also .gz, .zst), or give the format.")

@@ -1,0 +1,199 @@
+"""Which cases of a view are which kind of error, and how many could have been."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from karat.facts.cases import Table
+from karat.facts.words import Words
+from karat.model.cases import Cases
+from karat.model.tables.columns import Bools, Floats
+from karat.model.truth import UNKNOWN, YES, Truth, both
+from karat.registry import get, names
+from karat.spec.category import Category, Condition
+
+_NO_WORDS = "counting words needs spaCy's tokenizer: pip install 'karat[spacy]'"
+_NO_CANDIDATES = "the system never has several candidates"
+_GROUPS = ("ner-fn", "ner-fp", "disambiguation", "candidates", "hyperlink", "coreference")
+_NO_TOTAL = "only errors are counted"
+_FIRST_IF_RARE_FIRST = "disambiguation-rare"
+
+
+class Rules(NamedTuple):
+    """How cases are put into categories; see the choices `categories` and `order`."""
+
+    how: str = "mention"
+    rare_first: bool = False
+
+    @property
+    def tempted(self) -> bool:
+        """Whether the answer is taken into account."""
+        return self.how == "answer"
+
+    @property
+    def asks_on(self) -> bool:
+        """Whether the next category is asked where a fact is missing."""
+        return self.how == "answer"
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether the first category that holds is the only one."""
+        return self.how != "all"
+
+
+def rules(choices: Mapping[str, str]) -> Rules:
+    """The rules that a table of choices asks for."""
+    return Rules(choices["categories"], choices["order"] == "rare-first")
+
+
+class Tagged(NamedTuple):
+    """One category: which cases are such errors, which could have been (None where no case could), which are open."""
+
+    error: Bools
+    avoided: Bools | None
+    undecided: Bools
+
+
+@cache
+def categories() -> dict[str, Category]:
+    """All categories by name: group by group, the widest of each first."""
+    found = {name: get("categories", name, Category) for name in names("categories")}
+    groups = [*_GROUPS, *sorted({category.group for category in found.values()} - set(_GROUPS))]
+    order = sorted(found, key=lambda name: (groups.index(found[name].group), found[name].rank or 0, name))
+    return {name: found[name] for name in order}
+
+
+def tagged(cases: Cases, how: Rules) -> dict[str, Tagged]:
+    """The categories of all cases."""
+    found: dict[str, Tagged] = {}
+    groups: dict[str, dict[str, Category]] = {}
+    for name, category in categories().items():
+        if category.rank is None:
+            error = _holds(category.error, cases)
+            found[name] = Tagged(error == YES, _avoided(category, cases, error == YES), error == UNKNOWN)
+        else:
+            groups.setdefault(category.group, {})[name] = category
+    for members in groups.values():
+        found |= _ranked(members, cases, how)
+    return {name: found[name] for name in categories()}
+
+
+def _avoided(category: Category, cases: Cases, error: Bools) -> Bools | None:
+    if category.avoided is None:
+        return None
+    avoided: Bools = (_holds(category.avoided, cases) == YES) & ~error
+    return avoided
+
+
+def _ranked(members: Mapping[str, Category], cases: Cases, how: Rules) -> dict[str, Tagged]:
+    """Categories of which the first that holds is taken."""
+    order = sorted(members, key=lambda name: _rank(name, members[name], how))
+    errors = _first_of({name: _error(members[name], cases, how) for name in order}, how)
+    chosen = {name: members[name].avoided for name in order if members[name].exclusive == "both"}
+    avoided = _first_of({name: _holds(test, cases) for name, test in chosen.items() if test is not None}, how)
+    found = {}
+    for name in order:
+        error, open_ = errors[name]
+        if name in avoided:
+            found[name] = Tagged(error, avoided[name][0], open_ | avoided[name][1])
+        else:
+            found[name] = Tagged(error, _avoided(members[name], cases, error), open_)
+    return found
+
+
+def _rank(name: str, category: Category, how: Rules) -> float:
+    assert category.rank is not None
+    return category.rank - 1.5 if how.rare_first and name == _FIRST_IF_RARE_FIRST else category.rank
+
+
+def _error(category: Category, cases: Cases, how: Rules) -> Truth:
+    condition = _holds(category.error, cases)
+    if how.tempted and category.tempted is not None:
+        condition = both(condition, category.tempted(cases))
+    return condition
+
+
+def _first_of(conditions: Mapping[str, Truth], how: Rules) -> dict[str, tuple[Bools, Bools]]:
+    """For each condition where it is the first that holds, and where it is the first that nobody can decide.
+
+    Where several may hold, the last, which is what is left over, still holds only where no other does.
+    """
+    found: dict[str, tuple[Bools, Bools]] = {}
+    taken: Bools | None = None
+    last = list(conditions)[-1] if conditions else None
+    for name, condition in conditions.items():
+        holds, unsure = condition == YES, condition == UNKNOWN
+        if taken is None:
+            taken = np.zeros(len(condition), np.bool_)
+        if how.exclusive or name == last:
+            holds, unsure = holds & ~taken, unsure & ~taken
+        taken = taken | holds if how.asks_on else taken | holds | unsure
+        found[name] = holds, unsure
+    return found
+
+
+def _holds(condition: Condition, cases: Cases) -> Truth:
+    return both(condition(cases))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What one category counts, by document: errors, and in how many cases there could have been one.
+
+    `total` is None where that cannot be said, for this `reason`; then there is no rate.
+    """
+
+    errors: Floats
+    total: Floats | None
+    undecided: int
+    reason: str | None = None
+
+
+def tallies(
+    found: Table, tags: Mapping[str, Tagged], documents: int, words: Sequence[Words] | None, *, block: bool = False
+) -> dict[str, Tally]:
+    """The counts of all categories; `words` are those of each document.
+
+    Of a `block`, see `without_candidates`.
+    """
+    cases = found.cases
+    candidates = block or bool(cases.several_candidates.any())
+    return {
+        name: _tally(category, tags[name], cases, documents, words, candidates=candidates)
+        for name, category in categories().items()
+    }
+
+
+def without_candidates(counted: Mapping[str, Tally]) -> dict[str, Tally]:
+    """The counts if it turns out that the system never has several candidates."""
+    return {
+        name: Tally(tally.errors, None, tally.undecided, _NO_CANDIDATES)
+        if categories()[name].needs_candidates
+        else tally
+        for name, tally in counted.items()
+    }
+
+
+def _tally(
+    category: Category, tag: Tagged, cases: Cases, documents: int, words: Sequence[Words] | None, *, candidates: bool
+) -> Tally:
+    def count(mask: Bools) -> Floats:
+        return np.bincount(cases.document[mask], minlength=documents).astype(np.float64)
+
+    errors, undecided = count(tag.error & cases.counts), int((tag.undecided & cases.counts).sum())
+    if category.needs_candidates and not candidates:
+        return Tally(errors, None, undecided, _NO_CANDIDATES)
+    if category.words is not None:
+        if words is None:
+            return Tally(errors, None, undecided, _NO_WORDS)
+        return Tally(errors, np.array([getattr(each, category.words) for each in words], np.float64), undecided)
+    if tag.avoided is None:
+        return Tally(errors, None, undecided, _NO_TOTAL)
+    if category.whole:
+        return Tally(errors, count(tag.avoided | tag.error), undecided)
+    return Tally(errors, errors + count(tag.avoided & cases.counts), undecided)

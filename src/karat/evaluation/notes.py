@@ -1,0 +1,204 @@
+"""Hints at mistakes that leave the numbers computable: said beside them, never acted on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.kb.protocol import KB
+from karat.matching.read.pairing import Pairing
+from karat.matching.read.reading import Reading
+from karat.model.statistics import Statistics
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import NIL, Ints, Mentions
+from karat.model.tables.digest import string_hashes
+
+_LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme--", "not_in_kb")
+
+_First: TypeAlias = tuple[int, str]
+"""The first entity id as written, and the document it stands in."""
+
+
+class Side(NamedTuple):
+    """What is noticed about the entities of gold labels or answers; it adds up over blocks.
+
+    `ids` are fingerprints of the entities as they are read, kept as long as none was seen on both sides. `emerging`
+    and `replaced` count mentions whose id the reading changes, `odd` those whose id looks like NIL.
+    """
+
+    first: _First | None = None
+    linked: int = 0
+    ids: frozenset[int] = frozenset()
+    emerging: int = 0
+    replaced: int = 0
+    odd: tuple[tuple[str, int], ...] = ()
+
+    def plus(self, other: Side, *, ids: bool) -> Side:
+        """What is noticed about both together."""
+        odd = dict(self.odd)
+        for name, count in other.odd:
+            odd[name] = odd.get(name, 0) + count
+        return Side(
+            min((first for first in (self.first, other.first) if first is not None), default=None),
+            self.linked + other.linked,
+            self.ids | other.ids if ids else frozenset(),
+            self.emerging + other.emerging,
+            self.replaced + other.replaced,
+            tuple(sorted(odd.items())),
+        )
+
+
+class Noticed(NamedTuple):
+    """What is noticed about a corpus and a run, or about a block of them; `shared` if they have an entity in common.
+
+    `scores` are the number of scores outside [0, 1], the lowest and the highest of them.
+    """
+
+    gold: Side = Side()
+    answers: Side = Side()
+    shared: bool = False
+    scores: tuple[int, float, float] = (0, np.inf, -np.inf)
+
+    def plus(self, other: Noticed) -> Noticed:
+        """What is noticed about both together."""
+        ids = [one.ids | two.ids for one, two in ((self.gold, other.gold), (self.answers, other.answers))]
+        shared = self.shared or other.shared or not ids[0].isdisjoint(ids[1])
+        (count, low, high), (more, lower, higher) = self.scores, other.scores
+        return Noticed(
+            self.gold.plus(other.gold, ids=not shared),
+            self.answers.plus(other.answers, ids=not shared),
+            shared,
+            (count + more, min(low, lower), max(high, higher)),
+        )
+
+
+def notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tuple[str, ...]:
+    """What a user should look at before trusting the numbers."""
+    return said(noticed(pairing), pairing.reading, views, from_labels=pairing.run.about.get("answers") == "labels")
+
+
+def noticed(pairing: Pairing) -> Noticed:
+    """What there is to notice."""
+    known = np.zeros(len(pairing.names) + 2, np.bool_)
+    known[pairing.gold_entity] = True
+    known[-2:] = False  # NO_LINK and NIL
+    shared = bool(known[pairing.answer_entity].any())
+    labels, answers, kb = pairing.corpus.labels, pairing.run.answers, pairing.reading.kb
+    score = answers.score()
+    outside = score[(score < 0) | (score > 1)]
+    return Noticed(
+        _side(labels, pairing.gold_entity, labels.document, None if shared else pairing.names, kb),
+        _side(answers, pairing.answer_entity, answers.document, None if shared else pairing.names, kb),
+        shared,
+        (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
+    )
+
+
+def _side(mentions: Mentions, entity: Ints, document: Ints, names: Arrow | None, kb: KB | None) -> Side:
+    linked = np.flatnonzero(mentions.entity >= 0)
+    first = None
+    if len(linked):
+        row = int(linked[0])
+        first = int(document[row]), str(mentions.names[int(mentions.entity[row])].as_py())
+    ids: frozenset[int] = frozenset()
+    if names is not None:
+        present = np.unique(entity[entity >= 0])
+        ids = frozenset(string_hashes(names.take(pa.array(present))).tolist())
+    return Side(
+        first,
+        int((entity >= 0).sum()),
+        ids,
+        int(((entity == NIL) & (mentions.entity >= 0)).sum()),
+        _replaced(mentions, kb),
+        tuple(_nil_as_text(mentions)),
+    )
+
+
+def _replaced(mentions: Mentions, kb: KB | None) -> int:
+    """How many ids the knowledge base replaced."""
+    if kb is None:
+        return 0
+    ids = mentions.names.to_pylist()
+    moved = np.array([old != new for old, new in zip(ids, kb.canonical(ids), strict=True)] + [False, False])
+    return int(moved[mentions.entity].sum())
+
+
+def _nil_as_text(mentions: Mentions) -> Iterator[tuple[str, int]]:
+    alike = pc.is_in(pc.utf8_lower(mentions.names), pa.array(_LOOK_LIKE_NIL)).to_numpy(zero_copy_only=False)
+    for code in np.flatnonzero(alike).tolist():
+        count = int((mentions.entity == code).sum())
+        if count:
+            yield str(mentions.names[code].as_py()), count
+
+
+def said(
+    found: Noticed, how: Reading, views: Mapping[str, Statistics], *, from_labels: bool = False
+) -> tuple[str, ...]:
+    """What was noticed, in words; `from_labels` if gold labels are taken as answers."""
+    return (
+        *(["the file holds gold labels, which are taken as answers"] if from_labels else []),
+        *_foreign_ids(found, how),
+        *_all_emerging(found.gold, how),
+        *_emerging(found, how),
+        *_resolved(found, how),
+        *_odd_scores(*found.scores),
+        *_odd_ids("gold labels", found.gold),
+        *_odd_ids("answers", found.answers),
+        *_shifted(views),
+    )
+
+
+def _foreign_ids(found: Noticed, how: Reading) -> Iterator[str]:
+    gold, answers = found.gold, found.answers
+    if gold.first and answers.first and gold.linked and not found.shared:
+        yield (
+            f"no entity id of the answers occurs in the gold standard (gold has {gold.first[1]!r}, answers have "
+            f"{answers.first[1]!r})" + ("" if how.renames else ": ids are compared as written")
+        )
+
+
+def _all_emerging(gold: Side, how: Reading) -> Iterator[str]:
+    """Ids in a form that the prefixes do not know: then everything is an emerging entity and matches everything."""
+    if how.prefixes is not None and gold.first and not gold.linked:
+        yield (
+            f"no gold id begins with a prefix of the knowledge base (the first is {gold.first[1]!r}), so that all of "
+            "them are emerging entities and any two match: set prefixes to how your ids begin"
+        )
+
+
+def _emerging(found: Noticed, how: Reading) -> Iterator[str]:
+    """How many ids are outside the knowledge base by their prefix."""
+    gold, answers = found.gold.emerging, found.answers.emerging
+    if how.prefixes is not None and (gold or answers):
+        yield f"emerging entities by their prefix: {gold} gold labels, {answers} answers"
+
+
+def _resolved(found: Noticed, how: Reading) -> Iterator[str]:
+    gold, answers = found.gold.replaced, found.answers.replaced
+    if how.kb is not None:
+        yield f"{how.kb.name} replaced the ids of {gold} gold labels and {answers} answers"
+
+
+def _odd_scores(count: int, low: float, high: float) -> Iterator[str]:
+    if count:
+        yield f"{count} scores lie outside [0, 1] (from {low:g} to {high:g}): they are compared as they are"
+
+
+def _odd_ids(what: str, side: Side) -> Iterator[str]:
+    for name, count in side.odd:
+        yield f"{count} {what} are linked to the id {name!r}, which is an entity like any other: NIL is null"
+
+
+def _shifted(views: Mapping[str, Statistics]) -> Iterator[str]:
+    """Overlap nearly everywhere but hardly an equal span: offsets are counted in another way."""
+    if "strong" in views and "weak" in views:
+        strong, weak = float(views["strong"].matched_gold.sum()), float(views["weak"].matched_gold.sum())
+        if weak >= 10 and weak > 0.3 * float(views["weak"].answers.sum()) and strong < 0.1 * weak:
+            yield (
+                "answers overlap mentions but hardly ever have their span: offsets may be in bytes or UTF-16 units, or "
+                "ends inclusive, where Karat counts code points and half-open spans"
+            )

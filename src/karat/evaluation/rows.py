@@ -1,0 +1,84 @@
+"""Verdicts as a table that people and programs can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from karat.matching.read.pairing import Pairing
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import NIL, Longs, Mentions
+from karat.model.verdict import Outcome, Verdicts, Weights
+
+_OUTCOMES = pa.array([outcome.label for outcome in Outcome])
+
+
+def verdict_table(cases: Iterable[tuple[Pairing, str, Verdicts, dict[str, Arrow]]]) -> Arrow:
+    """One row per case and view, in the order of documents and then of spans; with columns for labels of cases.
+
+    `factor` says whether a case counts as itself, and `own` how it ended before another spoke for it.
+    """
+    parts = [_table(*case) for case in cases]
+    return (
+        pa.concat_tables(parts, promote_options="default") if parts else pa.table({"view": pa.array([], pa.string())})
+    )
+
+
+def _table(pairing: Pairing, view: str, cases: Verdicts, more: dict[str, Arrow]) -> Arrow:
+    labels, answers = pairing.corpus.labels, pairing.run.answers
+    has_gold, has_answer = cases.gold >= 0, cases.answer >= 0
+    start = np.where(has_gold, _at(labels.start, cases.gold), _at(answers.start, cases.answer))
+    end = np.where(has_gold, _at(labels.end, cases.gold), _at(answers.end, cases.answer))
+    order = np.lexsort((cases.answer, cases.gold, end, start, cases.document))
+    weights = cases.weights()
+    columns: dict[str, Any] = {
+        "view": pa.array([view] * len(cases), pa.string()),
+        "document": pairing.corpus.ids.take(pa.array(cases.document)),
+        "outcome": _OUTCOMES.take(pa.array(cases.outcome)),
+        "gold": _masked(cases.gold, has_gold),
+        "answer": _masked(cases.answer, has_answer),
+        "gold_start": _masked(_at(labels.start, cases.gold), has_gold),
+        "gold_end": _masked(_at(labels.end, cases.gold), has_gold),
+        "gold_entity": _entities(labels, cases.gold, has_gold),
+        "gold_nil": _masked(_at(labels.entity, cases.gold) == NIL, has_gold),
+        "answer_start": _masked(_at(answers.start, cases.answer), has_answer),
+        "answer_end": _masked(_at(answers.end, cases.answer), has_answer),
+        "answer_entity": _entities(answers, cases.answer, has_answer),
+        "answer_nil": _masked(_at(answers.entity, cases.answer) == NIL, has_answer),
+        "score": pa.array(_at(answers.score(), cases.answer), pa.float64(), from_pandas=True),
+        **{name: pa.array(weights[:, i]) for i, name in enumerate(Weights._fields)},
+        "factor": pa.array(np.ones(len(cases), np.bool_) if cases.tree is None else cases.tree.factor),
+        "own": _OUTCOMES.take(pa.array(cases.outcome if cases.tree is None else cases.tree.own)),
+    }
+    if pairing.corpus.has_text:
+        columns["text"] = _surfaces(pairing, cases.document, start, end)
+    return pa.table(columns | more).take(pa.array(order))
+
+
+def _at(values: Arrow, rows: Longs) -> Arrow:
+    """The values of some rows; what stands for row -1 is arbitrary and masked afterwards."""
+    if not len(values):
+        return np.full(len(rows), np.nan) if values.dtype == np.float64 else np.zeros(len(rows), values.dtype)
+    found = values[rows]
+    return np.where(rows >= 0, found, np.nan) if values.dtype == np.float64 else found
+
+
+def _masked(values: Arrow, given: Arrow) -> Arrow:
+    return pa.array(values, mask=~given)
+
+
+def _entities(mentions: Mentions, rows: Longs, given: Arrow) -> Arrow:
+    """Ids as written, or null where there is no mention, no link, or NIL."""
+    codes = _at(mentions.entity, rows)
+    return mentions.names.take(pa.array(codes, mask=~given | (codes < 0)))
+
+
+def _surfaces(pairing: Pairing, document: Arrow, start: Arrow, end: Arrow) -> Arrow:
+    texts = pairing.corpus.table.column("text")
+    distinct, inverse = np.unique(document, return_inverse=True)
+    known = texts.take(pa.array(distinct)).to_pylist()
+    places = zip(inverse.tolist(), start.tolist(), end.tolist(), strict=True)
+    return pa.array([known[d][s:e] for d, s, e in places], pa.string())

@@ -1,0 +1,139 @@
+"""What must be known of a whole corpus and run before its blocks can be counted: read from a few columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+import msgspec
+import numpy as np
+import pyarrow.compute as pc
+
+from karat.errors import UnknownNameError, UsageError
+from karat.evaluation.labels import by_parts, label_in
+from karat.evaluation.plan import parts_of
+from karat.evaluation.request import TEXTUAL, Setting
+from karat.matching.read.whole import Whole
+from karat.matching.select.select import FILTERS
+from karat.matching.weigh.weighing import memberships
+from karat.model.corpus import Corpus
+from karat.model.document import Document, Kind, Label
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Mentions, mentions
+from karat.spec.engine import Parts
+from karat.spec.task import TASKS
+
+_ROWS = 20_000
+_SINGLE = ("kind", "difficulty", "nil_cluster")
+_PLAIN = frozenset({"doc", "nil", "optional", "entity", "kind", "difficulty", *TEXTUAL})
+"""Labels by which a block can be grouped without knowing more than itself."""
+
+
+def surveyed(todo: Setting, labels: Sequence[str], gold: Parts, answers: Parts) -> Whole:
+    """What blocks have to know, as far as somebody asks for it; mostly that is nothing, and nothing is read."""
+    views = [view for name in todo.wanted for view in parts_of(name.view, todo.table["task"]) or (name.view,)]
+    sources = {TASKS[view.task or todo.table["task"]].source for view in views}
+    asked = {name.partition("=")[0] for view in views for name in view.filters if name not in FILTERS}
+    asked |= {label for label in labels if by_parts(todo, label)}
+    wanted = sorted((asked | (set(labels) - _PLAIN)) - {"doc", "nil", "optional"})
+    for label in sorted(asked):
+        if label == "entity" or "+" in label:
+            raise UsageError(f"an engine makes no part of the data by {label}. Group by it, or load both sides.")
+    if wanted and sources != {"mentions"}:
+        raise UsageError(f"{wanted[0]} is a label of mentions, and an engine divides nothing else by it.")
+    gold_tags, answer_tags = ("entities" in sources and _tagged(parts) for parts in (gold, answers))
+    if not wanted and todo.membership is None:
+        return Whole(gold_tags, answer_tags)
+    found = _Labels()
+    for items in _items(gold, "labels"):
+        found.add(items)
+    known = found.corpus()
+    if todo.membership is not None:
+        memberships(known.labels, todo.membership)  # says so if there is nothing to weigh by
+    return Whole(gold_tags, answer_tags, known, *_answered(answers))
+
+
+def check_values(todo: Setting, labels: Sequence[str], whole: Whole) -> None:
+    """Refuse labels that nothing has, and filters by such values."""
+    for label in labels:
+        if label not in ("doc", "error") and not by_parts(todo, label):
+            label_in(todo, label, TASKS[todo.table["task"]].source)
+    if whole.known is None:
+        return
+    facets = todo.pairing("mentions").facets
+    for name in todo.wanted:
+        for condition in name.view.filters:
+            label, _, value = condition.partition("=")
+            if condition not in FILTERS and label != "doc":
+                values = facets.values(label)
+                if value not in values and not {value, f"{label}:{value}"} & whole.named:
+                    raise UnknownNameError(f"value of {label}", value, values)
+
+
+def _tagged(parts: Parts) -> bool:
+    """Whether some document has tags."""
+    if "tags" not in parts.schema.names:
+        return False
+    tables = (table for piece in parts.pieces for table in piece.tables(_ROWS, ["tags"]))
+    return any(len(chunk.flatten()) for table in tables for chunk in table.column("tags").chunks)
+
+
+def _items(parts: Parts, name: str) -> Iterator[Mentions]:
+    if name in parts.schema.names:
+        for piece in parts.pieces:
+            for table in piece.tables(_ROWS, [name]):
+                yield mentions(table.column(name))
+
+
+def _answered(parts: Parts) -> tuple[frozenset[str], frozenset[str]]:
+    """The fields in which answers have values, and the types and categories that they name."""
+    given: set[str] = set()
+    named: set[str] = set()
+    for items in _items(parts, "answers"):
+        for name in ("types", "categories", "nil_cluster"):
+            column = items.field(name)
+            if column is not None:
+                given.add(name)
+                named.update(pc.unique(column.flatten()).to_pylist() if name != "nil_cluster" else ())
+    return frozenset(given), frozenset(named)
+
+
+class _Labels:
+    """What gold labels say: the types of each entity, and all other values."""
+
+    def __init__(self) -> None:
+        self.types: dict[str | None, set[str]] = {}
+        self.categories: set[str] = set()
+        self.single: dict[str, set[str]] = {name: set() for name in _SINGLE}
+
+    def add(self, items: Mentions) -> None:
+        """Take down what some labels say."""
+        types, categories = items.field("types"), items.field("categories")
+        if categories is not None:
+            self.categories.update(pc.unique(categories.flatten()).to_pylist())
+        for name, values in self.single.items():
+            column = items.field(name)
+            values.update(() if column is None else pc.unique(column.drop_null()).to_pylist())
+        if types is not None:
+            for entity, kind in _pairs(items, types):
+                self.types.setdefault(entity, set()).add(kind)
+
+    def corpus(self) -> Corpus:
+        """A corpus of one document whose labels say the same."""
+        said = [Label(0, 1, entity, types=tuple(sorted(types))) for entity, types in self.types.items()]
+        said += [Label(0, 1, None, categories=(category,)) for category in self.categories]
+        said += [Label(0, 1, None, kind=kind) for kind in get_args(Kind) if kind in self.single["kind"]]
+        said += [Label(0, 1, None, difficulty=difficulty) for difficulty in self.single["difficulty"]]
+        said += [Label(0, 1, None, nil_cluster=cluster) for cluster in self.single["nil_cluster"]]
+        labels = tuple(msgspec.structs.replace(label, start=n, end=n + 1) for n, label in enumerate(said))
+        return Corpus.of([Document("known", "x" * max(1, len(labels)), labels)], name="known")
+
+
+def _pairs(items: Mentions, types: Arrow) -> Iterator[tuple[str | None, str]]:
+    """Each entity, None for NIL and spans without link, with each of its types, once."""
+    owner = np.repeat(np.arange(len(items)), types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
+    encoded = types.flatten().dictionary_encode()
+    pairs = np.column_stack([np.maximum(items.entity[owner], -1), encoded.indices.to_numpy()])
+    names, kinds = [*items.names.to_pylist(), None], encoded.dictionary.to_pylist()
+    for entity, kind in np.unique(pairs, axis=0).tolist():
+        yield names[entity], kinds[kind]

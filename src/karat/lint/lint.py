@@ -1,0 +1,156 @@
+"""Rules over a gold standard: what they find, and the gold standard with what they can fix fixed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from karat.data.load import load
+from karat.errors import InputError, UsageError
+from karat.model.corpus import Corpus
+from karat.model.document import Document, Header
+from karat.registry import get, names
+from karat.spec.rule import Context, Finding, Rule, Severity
+from karat.storage.files import Source
+
+_ROUNDS = 10  # one fix may call for another; more than a few rounds would mean that two work against each other
+_BOM = b"\xef\xbb\xbf"
+
+
+class Found(NamedTuple):
+    """A finding, by which rule, and how bad."""
+
+    rule: str
+    severity: Severity
+    finding: Finding
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it by name, for JSON."""
+        found = self.finding
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "document": found.document,
+            "span": found.span,
+            "surface": found.surface,
+            "says": found.says,
+            "proposal": found.proposal,
+            "fixable": found.fixable,
+        }
+
+
+class Gold(NamedTuple):
+    """Documents to lint. `refused` says why they are no corpus yet, where a file could be read only line by line."""
+
+    name: str
+    documents: list[Document]
+    about: Mapping[str, str]
+    skipped: Mapping[str, int]
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found, in the order of documents, then rules."""
+
+    rules: Mapping[str, Rule]
+    found: Sequence[Found]
+
+    def counts(self, *, fixable: bool = False) -> dict[str, int]:
+        """Findings by rule, with those that found nothing; or only what a fix removes."""
+        counted = Counter(one.rule for one in self.found if one.finding.fixable or not fixable)
+        return {name: counted[name] for name in self.rules}
+
+    def severities(self) -> dict[Severity, int]:
+        """Findings by severity."""
+        counted = Counter(one.severity for one in self.found)
+        return {"error": counted["error"], "warning": counted["warning"], "hint": counted["hint"]}
+
+
+def read_gold(path: str, *, format: str | None = None) -> Gold:
+    """A gold standard. Lines of Karat's own JSONL that are no corpus, such as spans out of range, are taken as such."""
+    try:
+        corpus = load(path, format=format)
+        return Gold(corpus.name, list(corpus), corpus.about, corpus.skipped)
+    except InputError as problem:
+        if path == "-" or format not in (None, "karat-jsonl"):
+            raise
+        lines = _as_written(Source(path))
+        if lines is None:
+            raise
+        return lines._replace(refused=str(problem))
+
+
+def _as_written(source: Source) -> Gold | None:
+    """The documents of a JSONL file without any check of how they fit together, or None if it is no such file."""
+    name, about = source.stem, dict[str, str]()
+    documents: list[Document] = []
+    if source.folder or not source.exists:
+        return None
+    for number, line in enumerate(source.data().removeprefix(_BOM).splitlines()):
+        try:
+            if number == 0 and line.lstrip().startswith(b'{"karat"'):
+                about = dict(msgspec.json.decode(line, type=Header).about)
+                name = about.pop("name", name)
+            elif line.strip():
+                documents.append(msgspec.json.decode(line, type=Document))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+    return Gold(name, documents, about, {}) if documents else None
+
+
+def chosen_rules(only: Sequence[str], skip: Sequence[str], own: Mapping[str, Rule] | None = None) -> dict[str, Rule]:
+    """The rules to run by name: all, or only some, and the user's own; a name ending in `.py` is a file."""
+    mine = own or {}
+    known = [*names("rules"), *mine]
+    for name in skip:
+        if name not in mine:
+            get("rules", name, Rule)  # says what is near, if there is none of that name
+    wanted = [name for name in dict.fromkeys(only or known) if name not in skip]
+    if not wanted:
+        raise UsageError("no rule is left to run. Skip fewer rules.")
+    return {name: mine[name] if name in mine else get("rules", name, Rule) for name in wanted}
+
+
+def lint(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> Report:
+    """What the rules find."""
+    found = list(_of_documents(documents, rules, context))
+    for name, rule in rules.items():
+        if rule.corpus_find is not None:
+            found += (Found(name, rule.severity, finding) for finding in rule.corpus_find(documents, context))
+    place = {document.id: number for number, document in enumerate(documents)}
+    found.sort(key=lambda one: place.get(one.finding.document or "", -1))
+    return Report(rules, found)
+
+
+def _of_documents(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> Iterator[Found]:
+    for document in documents:
+        for name, rule in rules.items():
+            if rule.find is not None:
+                for finding in rule.find(document, context):
+                    yield Found(name, rule.severity, finding)
+
+
+def fixed(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> list[Document]:
+    """The documents with everything fixed that the rules can fix."""
+    return [_fixed(document, rules, context) for document in documents]
+
+
+def _fixed(document: Document, rules: Mapping[str, Rule], context: Context) -> Document:
+    for _ in range(_ROUNDS):
+        before = document
+        for rule in rules.values():
+            if rule.fix is not None:
+                document = rule.fix(document, context)
+        if document == before:
+            break
+    return document
+
+
+def fixed_corpus(gold: Gold, documents: Sequence[Document]) -> Corpus:
+    """The fixed documents as a corpus, or an `InputError` about what is left that makes them none."""
+    return Corpus.built(documents, name=gold.name, about=gold.about, skipped=gold.skipped)

@@ -1,0 +1,470 @@
+"""A corpus and a run side by side: the same documents, the same codes for entities, cut into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.errors import InputError, UsageError
+from karat.matching.read.facets import Facets
+from karat.matching.read.reading import Codes, Reading, renamed
+from karat.matching.read.trees import Trees, trees
+from karat.matching.read.widening import widened
+from karat.model.corpus import WITHOUT_TEXT, Corpus
+from karat.model.document import Reply
+from karat.model.items import Answers, Gold, Items, Lists
+from karat.model.run import Run
+from karat.model.tables import check
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions
+
+KINDS = {1: "QUANTITY", 2: "DATETIME"}
+"""The kinds of values, by their code in `Items.kind`, as types say them."""
+
+BLOCK = 5_000
+"""Documents per block: arrays that stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """What matching needs of both sides.
+
+    `order` puts the answers into the order of the corpus (None: they are in it), `offsets` says where the answers to
+    each document begin, and `place` which document of the corpus each reply is to, or -1. `names` are the ids of common
+    entity codes; `gold_entity` and `answer_entity` give them for every label and answer, after all that the `reading`
+    asks for.
+    """
+
+    corpus: Corpus
+    run: Run
+    reading: Reading
+    order: Longs | None
+    offsets: Longs
+    place: Longs
+    names: Arrow
+    gold_entity: Ints
+    answer_entity: Ints
+    gold_same: Lists | None
+    answer_same: Lists | None
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, int]]:
+        """The first document of each block, and the one behind its last."""
+        for first in range(0, len(self.corpus), size):
+            yield first, min(first + size, len(self.corpus))
+
+    def gold(self, first: int, last: int) -> Gold:
+        """The gold labels of some documents that lie inside the evaluation span."""
+        labels, units = self.corpus.labels, self.corpus.units
+        low, high = int(labels.offsets[first]), int(labels.offsets[last])
+        rows = slice(low, high)
+        items = Items(
+            np.arange(low, high),
+            labels.document[rows],
+            labels.start[rows],
+            labels.end[rows],
+            self.gold_entity[rows],
+            self.names,
+            None if self.gold_same is None else self.gold_same.take(np.arange(low, high)),
+            None if self._types is None else self._types[0].take(np.arange(low, high)),
+            None if self._clusters is None else self._clusters[0][rows],
+            kind=None if self._kinds is None else self._kinds[0][rows],
+        )
+        items = self._widened(items)
+        unit, parent, optional = units.unit[rows] - low, units.parent[rows], units.optional[rows]
+        if self.reading.separate:
+            unit, parent = np.arange(high - low), np.full(high - low, -1)
+        if self.reading.merged:
+            unit, parent = _first_on_span(items), np.full(high - low, -1)
+        if self.reading.required:
+            optional = np.zeros(high - low, np.bool_)
+        gold = Gold(items, unit, np.where(parent < 0, -1, parent - low), optional, self.reading.merged)
+        stay = self._counting(items)
+        if self._gold_again is not None:
+            stay &= ~self._gold_again[rows]
+        return gold if stay.all() else kept(gold, stay)
+
+    def answers(self, first: int, last: int) -> Answers:
+        """The answers to some documents that lie inside the evaluation span; repeated ones if they count."""
+        items = self._widened(self._answered(first, last))
+        score = self._score[items.row]
+        if self._spans is None and self._again is None:
+            return Answers(items, score)
+        stay = self._counting(items)
+        if self._again is not None:
+            stay &= ~self._again[items.row]
+        return Answers(items.take(stay), score[stay])
+
+    def _answered(self, first: int, last: int) -> Items:
+        """All answers to some documents."""
+        answers = self.run.answers
+        low, high = int(self.offsets[first]), int(self.offsets[last])
+        places = np.arange(low, high) if self.order is None else self.order[low:high]
+        rows = slice(low, high) if self.order is None else places
+        return Items(
+            places,
+            np.repeat(np.arange(first, last, dtype=np.int32), np.diff(self.offsets[first : last + 1])),
+            answers.start[rows],
+            answers.end[rows],
+            self.answer_entity[rows],
+            self.names,
+            None if self.answer_same is None else self.answer_same.take(places),
+            None if self._types is None else self._types[1].take(places),
+            None if self._clusters is None else self._clusters[1][rows],
+            kind=None if self._kinds is None else self._kinds[1][rows],
+        )
+
+    @cached_property
+    def skipped(self) -> dict[str, int]:
+        """What was left out, or is worth knowing, in words."""
+        corpus, run = self.corpus, self.run
+        known = self.place >= 0
+        failed = 0
+        if "error" in run.table.column_names:
+            failed = int(np.sum(run.table.column("error").is_valid().to_numpy() & known))
+        labels_outside = answers_outside = 0
+        if self._spans is not None:
+            labels_outside = len(corpus.labels) - len(self.gold(0, len(corpus)).unit)
+            answers_outside = int((~self._inside(self._answered(0, len(corpus)))).sum())  # matched or not
+        return {
+            "unanswered documents": len(corpus) - int(known.sum()),
+            "failed documents": failed,
+            "unknown documents": int((~known).sum()),
+            "answers in unknown documents": int(np.diff(run.answers.offsets)[~known].sum()),
+            f"answers given twice ({'one counts' if self.reading.once else 'each counts'})": run.repeated,
+            "labels outside the evaluation span": labels_outside,
+            "answers outside the evaluation span": answers_outside,
+        }
+
+    @cached_property
+    def has_gold(self) -> Bools:
+        """Which documents have something to find, whatever a view looks at."""
+        return np.diff(self.corpus.labels.offsets) > 0
+
+    @cached_property
+    def labels(self) -> Mentions:
+        """The gold labels with their entities as they were read; NIL is NIL here even where nothing may match it."""
+        labels = self.corpus.labels
+        entity = np.where(labels.entity == NIL, labels.entity, self.gold_entity)
+        return replace(labels, entity=entity, names=self.names)
+
+    @cached_property
+    def answered(self) -> Mentions:
+        """The answers with their entities as they were read."""
+        return replace(self.run.answers, entity=self.answer_entity, names=self.names)
+
+    @cached_property
+    def facets(self) -> Facets:
+        """The labels by which both sides are filtered and grouped."""
+        whole = self.reading.whole
+        if whole is None or whole.known is None:
+            return Facets(self.labels, self.answered)
+        return Facets(self.labels, self.answered, _known(whole.known, self.reading).labels, whole.answered)
+
+    @cached_property
+    def _gold_again(self) -> Bools | None:
+        """Which labels say again what an earlier one says, where they count once."""
+        rows = check.repeated(self.corpus.labels) if self.reading.once else np.zeros(0, np.int64)
+        if not len(rows):
+            return None
+        again = np.zeros(len(self.corpus.labels), np.bool_)
+        again[rows] = True
+        return again
+
+    @cached_property
+    def _again(self) -> Bools | None:
+        """Which answers say again what an earlier one says, where they count once."""
+        if not (self.reading.once and self.run.repeated):
+            return None
+        again = np.zeros(len(self.run.answers), np.bool_)
+        again[check.repeated(self.run.answers)] = True
+        return again
+
+    @cached_property
+    def type_names(self) -> Arrow:
+        """The types that codes in `Items.types` stand for."""
+        found = [mentions.field("types") for mentions in (self.corpus.labels, self.run.answers)]
+        return pa.chunked_array([ids.flatten() for ids in found if ids is not None], pa.string()).unique()
+
+    @cached_property
+    def _types(self) -> tuple[Lists, Lists] | None:
+        if not self.reading.typed:
+            return None
+        sides = (self.corpus.labels, self.run.answers)
+        gold, answers = (_lists(side.field("types"), self.type_names, len(side)) for side in sides)
+        return gold, answers
+
+    @cached_property
+    def _clusters(self) -> tuple[Ints, Ints] | None:
+        """The cluster of each label and answer: its entity, or what NIL cluster it names, or itself alone."""
+        if not self.reading.clustered:
+            return None
+        gold, answers = self.corpus.labels, self.run.answers
+        found = [side.field("nil_cluster") for side in (gold, answers)]
+        names = pa.chunked_array([ids for ids in found if ids is not None], pa.string()).unique().drop_null()
+        alone = len(self.names) + len(names)
+        codes = []
+        for side, column, entity in ((gold, found[0], self.gold_entity), (answers, found[1], self.answer_entity)):
+            own = alone + np.arange(len(side))
+            if column is not None:
+                named = pc.index_in(column, names, skip_nulls=True).fill_null(-1).to_numpy(zero_copy_only=False)
+                own = np.where(named >= 0, len(self.names) + named, own)
+            codes.append(np.where(entity >= 0, entity, own).astype(np.int32))
+            alone += len(side)
+        return codes[0], codes[1]
+
+    @cached_property
+    def trees(self) -> Trees:
+        """How the gold labels hang together, where every label is judged."""
+        return trees(self.corpus.labels, self.corpus.units)
+
+    @property
+    def nameless(self) -> int:
+        """The code of a link without id, where that is an entity; else there is no such link."""
+        return (
+            int(pc.index(self.names, pa.scalar("", pa.string())).as_py())
+            if self.reading.unlinked_is_entity
+            else NO_LINK
+        )
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The texts of the corpus."""
+        if not self.corpus.has_text:
+            raise UsageError(f"{self.corpus.name} was loaded without its texts. Load it again with text=True.")
+        if self.corpus.skipped.get(WITHOUT_TEXT):
+            raise UsageError(
+                f"{self.corpus.name} gives no texts, and these scores look at them. Give a file with texts."
+            )
+        texts: list[str] = self.corpus.table.column("text").to_pylist()
+        return texts
+
+    @cached_property
+    def gold_kind(self) -> Ints:
+        """Which labels are quantities and which datetimes, as codes of `KINDS`."""
+        labels = self.corpus.labels
+        kinds = np.zeros(len(labels), np.int32)
+        types, named = labels.field("types"), labels.field("kind")
+        for code, kind in reversed(KINDS.items()):
+            if types is not None:
+                lengths = types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+                owner = np.repeat(np.arange(len(kinds)), lengths)
+                kinds[owner[pc.equal(types.flatten(), kind).to_numpy(zero_copy_only=False)]] = code
+            if named is not None:
+                kinds[pc.equal(named, kind.lower()).fill_null(False).to_numpy(zero_copy_only=False)] = code
+        return kinds
+
+    @cached_property
+    def answer_kind(self) -> Ints:
+        """Which answers lead to quantities and which to datetimes, as far as anybody says."""
+        by_code = np.zeros(len(self.names) + 2, np.int32)
+        if self.reading.kinds is not None:
+            for code, types in enumerate(self.reading.kinds.types(self.names.to_pylist())):
+                by_code[code] = next((kind for kind, name in KINDS.items() if name in (types or ())), 0)
+        return by_code[self.answer_entity]
+
+    @property
+    def _kinds(self) -> tuple[Ints, Ints] | None:
+        return None if self.reading.kinds is None else (self.gold_kind, self.answer_kind)
+
+    @cached_property
+    def hyperlinks(self) -> dict[int, frozenset[tuple[int, int]]]:
+        """The spans of links in the source of each document that has any, where its metadata say so."""
+        if "meta" not in self.corpus.table.column_names:
+            return {}
+        given = pc.map_lookup(self.corpus.table.column("meta").combine_chunks(), "hyperlinks", "first")
+        return {document: _linked_spans(text) for document, text in enumerate(given.to_pylist()) if text is not None}
+
+    @cached_property
+    def _score(self) -> Floats:
+        return self.run.answers.score()
+
+    @cached_property
+    def evaluated(self) -> tuple[list[int], list[int]]:
+        """Where the evaluation span of each document begins and ends."""
+        if self._spans is None:
+            return [0] * len(self.corpus), self.corpus.lengths.tolist()
+        return self._spans[0].tolist(), self._spans[1].tolist()
+
+    @cached_property
+    def _spans(self) -> tuple[Longs, Longs] | None:
+        """The evaluation span of every document, or None where no document has one."""
+        if "evaluation_span" not in self.corpus.table.column_names:
+            return None
+        column = pa.concat_arrays(self.corpus.table.column("evaluation_span").chunks)
+        sizes = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        given = np.flatnonzero(sizes)
+        if not len(given):
+            return None
+        flat = column.flatten().to_numpy().reshape(-1, 2)
+        start, end = np.zeros(len(sizes), np.int64), self.corpus.lengths.copy()
+        start[given], end[given] = flat[:, 0], flat[:, 1]
+        return start, end
+
+    def _widened(self, items: Items) -> Items:
+        """The items with what the reading asks of their spans."""
+        if self.reading.span_of_unmatched and self._spans is not None:
+            items = replace(items, outside=~self._inside(items))
+        if not self.reading.words or not len(items):
+            return items
+        first, last = int(items.document[0]), int(items.document[-1]) + 1
+        return replace(items, words=widened(self.texts[first:last], items.document - first, items.start, items.end))
+
+    def _counting(self, items: Items) -> Bools:
+        """Which items may count at all."""
+        return np.ones(len(items), np.bool_) if self.reading.span_of_unmatched else self._inside(items)
+
+    def _inside(self, items: Items) -> Bools:
+        if self._spans is None:
+            return np.ones(len(items), np.bool_)
+        start, end = self._spans
+        return (items.start >= start[items.document]) & (items.end <= end[items.document])
+
+
+@lru_cache(maxsize=4096)  # the runs on one benchmark share its documents
+def _linked_spans(hyperlinks: str) -> frozenset[tuple[int, int]]:
+    """The spans in a list of links as JSON."""
+    return frozenset(span for span, _ in msgspec.json.decode(hyperlinks, type=list[tuple[tuple[int, int], Any]]))
+
+
+def kept(gold: Gold, mask: Bools) -> Gold:
+    """Some of the labels, with units and parents renumbered.
+
+    A mention of which an alternative is gone becomes optional, since an answer may have been right by the one that is
+    gone; so does a root that lost a part, and a part that lost its root.
+    """
+    places = np.flatnonzero(mask)
+    new = np.full(len(mask) + 1, -1)
+    units, first = np.unique(gold.unit[places], return_index=True)
+    if gold.tied and not mask[units].all():
+        order = np.lexsort((*_by_place(gold.items.take(places)), gold.unit[places]))
+        first = order[np.searchsorted(gold.unit[places][order], units)]
+    new[units] = np.where(mask[units], np.cumsum(mask)[units] - 1, first)  # the label that stands for it, if it stays
+    broken = np.zeros(len(mask) + 1, np.bool_)
+    lost = np.unique(gold.unit[~mask])
+    while len(lost):
+        broken[lost] = True
+        lost = np.unique(gold.parent[lost])
+        lost = lost[lost >= 0]
+    parent = new[gold.parent[places]]
+    orphaned = (gold.parent[places] >= 0) & (parent < 0)
+    optional = gold.optional[places] | broken[gold.unit[places]] | orphaned
+    if gold.merged:  # what is gone belongs to another part of the data
+        optional = gold.optional[places]
+    return Gold(gold.items.take(places), new[gold.unit[places]], parent, optional, gold.merged)
+
+
+def _first_on_span(items: Items) -> Longs:
+    """For each label the first, in the order of ids, of those that share its span."""
+    order = np.lexsort((*_by_place(items), items.document))
+    spans = np.column_stack([items.document, items.start, items.end])[order]
+    new = np.concatenate([[True], (spans[1:] != spans[:-1]).any(axis=1)]) if len(order) else np.zeros(0, np.bool_)
+    unit = np.empty(len(order), np.int64)
+    unit[order] = order[new][np.cumsum(new) - 1]
+    return unit
+
+
+def _by_place(items: Items) -> tuple[Longs, Ints, Ints]:
+    """What orders labels whatever the order of the file: id, end and start, the last goes first."""
+    rank = np.empty(len(items.names) + 2, np.int64)
+    rank[pc.array_sort_indices(items.names).to_numpy()] = np.arange(len(items.names))
+    rank[[NO_LINK, NIL]] = [-2, -1]
+    return rank[items.entity], items.end, items.start
+
+
+def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading | None = None) -> Pairing:
+    """Lay a run beside a corpus.
+
+    Documents may come in any order. Answers to documents that the corpus does not have are an error, unless
+    allowed, and then counted; so are documents without a reply.
+    """
+    place = np.asarray(pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+    unknown = np.flatnonzero(place < 0)
+    if len(unknown) and not allow_unknown:
+        first = int(unknown[0])
+        raise unknown_document(run.where(first), run.ids[first].as_py(), corpus.name, len(unknown) - 1)
+    labels, answers = corpus.labels, run.answers
+    limits = np.append(corpus.lengths, np.iinfo(np.int64).max)[place]  # the last is for unknown documents
+    check.refuse(check.inside(answers, limits, "answer"), run.where)
+    counts = np.diff(answers.offsets)
+    per_document = np.zeros(len(corpus), np.int64)
+    per_document[place[place >= 0]] = counts[place >= 0]
+    in_order = len(place) == 0 or (place[0] >= 0 and bool(np.all(place[1:] > place[:-1])))
+    order = None if in_order else np.argsort(np.repeat(place, counts), kind="stable")[counts[place < 0].sum() :]
+    names, answer_codes = _common(labels, answers)
+    # Common codes begin with the gold standard's own, so that its labels keep theirs.
+    sides = (
+        Codes(labels.entity, _same_as(labels, names)),
+        Codes(answer_codes[answers.entity], _same_as(answers, names)),
+    )
+    how = how or Reading()
+    if how.renames:
+        names, sides = renamed(names, sides, how)
+    gold, answered = sides
+    offsets = np.concatenate([[0], np.cumsum(per_document)])
+    return Pairing(
+        corpus,
+        run,
+        how,
+        order,
+        offsets,
+        place,
+        names,
+        gold.entity,
+        answered.entity,
+        gold.same_as,
+        answered.same_as,
+    )
+
+
+def unknown_document(where: str, document: str, corpus: str, more: int) -> InputError:
+    """What to say of a reply to a document that the corpus does not have."""
+    return InputError(
+        where,
+        found=f"document {document!r}, which {corpus} does not have" + (f" ({more} more like it)" if more else ""),
+        expected="documents of the gold standard",
+        remedy="Check that both files are of the same corpus and split, or pass --allow-unknown to leave it out",
+    )
+
+
+@cache
+def _known(corpus: Corpus, how: Reading) -> Pairing:
+    """What is known of the whole, read as the block is."""
+    return pair(corpus, Run.of([Reply(corpus.ids[0].as_py())]), how=replace(how, whole=None))
+
+
+def _common(labels: Mentions, answers: Mentions) -> tuple[Arrow, Ints]:
+    """All ids, those of the gold standard first and in their order; and the codes of the answers' ids among them.
+
+    The codes keep NO_LINK and NIL at their end.
+    """
+    further = [mentions.field("same_as") for mentions in (labels, answers)]
+    more = [ids.flatten() for ids in further if ids is not None]
+    known = pc.index_in(answers.names, labels.names)
+    new = answers.names.filter(known.is_null())
+    names = pa.concat_arrays([labels.names, new])
+    codes = known.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    codes[codes < 0] = len(labels.names) + np.arange(len(new))
+    if more:  # ids that stand only in `same_as`
+        names = pa.concat_arrays([names, *more]).unique()
+    return names, np.append(codes, np.array([NO_LINK, NIL], np.int32))
+
+
+def _same_as(mentions: Mentions, common: Arrow) -> Lists | None:
+    column = mentions.field("same_as")
+    return None if column is None else _lists(column, common, len(mentions))
+
+
+def _lists(column: Arrow | None, common: Arrow, count: int) -> Lists:
+    """A column of lists of strings as codes into `common`."""
+    if column is None:
+        return Lists(np.zeros(count + 1, np.int64), np.zeros(0, np.int32))
+    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    codes = pc.index_in(column.flatten(), common).to_numpy(zero_copy_only=False)
+    return Lists(np.concatenate([[0], np.cumsum(lengths)]), np.asarray(codes, np.int32))

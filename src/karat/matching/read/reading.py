@@ -1,0 +1,161 @@
+"""How both sides are read before anything is matched: which ids mean the same, and what counts as a mention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.errors import UsageError
+from karat.kb.protocol import KB
+from karat.matching.read.whole import Whole
+from karat.model.items import Lists
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import NIL, NO_LINK, Bools, Ints
+from karat.spec.profile import prefixes_of
+
+_GOLD_NIL = "NIL"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The choices that decide what the items are, before any is selected.
+
+    `prefixes` are those of the knowledge base where ids outside of it are emerging entities; `typed` and `clustered`
+    say that some view looks at types or at clusters; `kinds` is who says which entities are quantities and datetimes,
+    where these are compared by kind; `whole` is what is known of the whole where there is only a block of it.
+    """
+
+    kb: KB | None = field(default=None, compare=False)
+    alike: bool = False
+    prefixes: tuple[str, ...] | None = None
+    unlinked_is_nil: bool = False
+    once: bool = False
+    separate: bool = False
+    required: bool = False
+    typed: bool = False
+    clustered: bool = False
+    words: bool = False
+    unlinked_is_entity: bool = False
+    span_of_unmatched: bool = False
+    merged: bool = False
+    last_segment: bool = False
+    nil_unmatched: bool = False
+    kinds: KB | None = field(default=None, compare=False)
+    whole: Whole | None = None
+
+    @property
+    def renames(self) -> bool:
+        """Whether entity codes change at all."""
+        return (
+            self.kb is not None
+            or self.prefixes is not None
+            or self.unlinked_is_nil
+            or self.unlinked_is_entity
+            or self.last_segment
+            or self.nil_unmatched
+        )
+
+
+def reading(choices: Mapping[str, str], kb: KB | None, *, typed: bool, clustered: bool) -> Reading:
+    """The reading that a table of choices asks for."""
+    return Reading(
+        kb=kb if choices["ids"] == "resolved" else None,
+        alike=choices["missing"] == "alike",
+        prefixes=prefixes_of(choices) if choices["nil"] == "emerging" else None,
+        unlinked_is_nil=choices["unlinked"] == "nil",
+        once=choices["duplicates"] == "once",
+        separate=choices["alternatives"] == "separate",
+        required=choices["optional"] == "required",
+        typed=typed,
+        clustered=clustered,
+        words=choices["spans"] == "words",
+        unlinked_is_entity=choices["unlinked"] == "entity",
+        span_of_unmatched=choices["span"] == "unmatched",
+        merged=choices["alternatives"] == "merged",
+        last_segment=choices["ids"] == "last-segment",
+        nil_unmatched=choices["nil"] == "unmatched",
+        kinds=kb if choices["quantities"] == "kind" else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Entity codes of one side with the further ids of each item."""
+
+    entity: Ints
+    same_as: Lists | None
+
+
+def renamed(names: Arrow, sides: tuple[Codes, Codes], how: Reading) -> tuple[Arrow, tuple[Codes, Codes]]:
+    """The ids and codes of both sides after redirects, same-as and the rule for emerging entities."""
+    if how.kb is not None:
+        names, code = _canonical(names, how.kb, alike=how.alike)
+        sides = _mapped(sides[0], code), _mapped(sides[1], code)
+    if how.last_segment:
+        names, code = _coded([name.rpartition("/")[2] for name in names.to_pylist()], names.to_pylist())
+        sides = _mapped(sides[0], code), _mapped(sides[1], code)
+    if how.unlinked_is_nil:
+        sides = _linked(sides[0], NIL), _linked(sides[1], NIL)
+    if how.unlinked_is_entity:
+        known = pc.index(names, pa.scalar("", pa.string())).as_py()
+        nameless = known if known >= 0 else len(names)
+        names = names if known >= 0 else pa.concat_arrays([names, pa.array([""])])
+        sides = _linked(sides[0], nameless), _linked(sides[1], nameless)
+    if how.nil_unmatched:  # in the gold standard NIL becomes an entity that no answer has
+        names = pa.concat_arrays([names, pa.array([_GOLD_NIL])])
+        gold = np.where(sides[0].entity == NIL, np.int32(len(names) - 1), sides[0].entity)
+        sides = Codes(gold, sides[0].same_as), sides[1]
+    if how.prefixes is not None:
+        inside = np.zeros(len(names), np.bool_)
+        for prefix in how.prefixes:
+            inside |= pc.starts_with(names, prefix).to_numpy(zero_copy_only=False)
+        sides = _emerging(sides[0], inside), _emerging(sides[1], inside)
+    return names, sides
+
+
+def _canonical(names: Arrow, kb: KB, *, alike: bool) -> tuple[Arrow, Ints]:
+    ids = names.to_pylist()
+    found = kb.canonical(ids)
+    if alike:
+        known = kb.has(found)
+        if known is None:
+            raise UsageError(f"missing=alike needs to know the entities of {kb.name}, which lists none.")
+        found = [name if there else "" for name, there in zip(found, known, strict=True)]
+    return _coded(found, ids)
+
+
+def _coded(found: list[str], ids: list[str]) -> tuple[Arrow, Ints]:
+    """All ids, old and new, and for each old one the code of what it became."""
+    code = {name: place for place, name in enumerate(ids)}
+    for name in found:
+        code.setdefault(name, len(code))
+    return pa.array(list(code), pa.string()), np.array([code[name] for name in found], np.int32)
+
+
+def _mapped(side: Codes, code: Ints) -> Codes:
+    kept = np.append(code, np.array([NO_LINK, NIL], np.int32))  # the last two stand at -2 and -1
+    same = side.same_as
+    return Codes(kept[side.entity], None if same is None else Lists(same.offsets, kept[same.values]))
+
+
+def _linked(side: Codes, code: int) -> Codes:
+    return Codes(np.where(side.entity == NO_LINK, np.int32(code), side.entity), side.same_as)
+
+
+def _emerging(side: Codes, inside: Bools) -> Codes:
+    """Items of which no id is in the knowledge base become NIL, and lose their further ids."""
+    known = np.append(inside, [False, False])
+    here = known[side.entity]
+    same = side.same_as
+    if same is not None:
+        owner = np.repeat(np.arange(len(side.entity)), np.diff(same.offsets))
+        here = here | (np.bincount(owner[known[same.values]], minlength=len(side.entity)) > 0)
+        stay = here[owner]
+        lengths = np.bincount(owner[stay], minlength=len(side.entity))
+        same = Lists(np.concatenate([[0], np.cumsum(lengths)]), same.values[stay])
+    outside = (side.entity >= 0) & ~here
+    return Codes(np.where(outside, np.int32(NIL), side.entity), same)

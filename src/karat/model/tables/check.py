@@ -1,0 +1,302 @@
+"""What makes gold labels and answers unusable. One rule each, over whole columns; the first offender is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from karat.errors import InputError
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import NIL, NO_LINK, Mentions, Units
+
+Where: TypeAlias = Callable[[int], str]
+"""Where the document with this row number came from: a file and line, or a name."""
+
+KINDS = ("quantity", "datetime", "coreference", "descriptive")
+
+
+class Problem(NamedTuple):
+    """A rule that was broken: which document, and the three sentences of an `InputError`."""
+
+    document: int
+    found: str
+    expected: str
+    remedy: str
+
+
+def refuse(problems: Iterator[Problem], where: Where) -> None:
+    """Raise the first problem, if there is one."""
+    for problem in problems:
+        raise InputError(where(problem.document), found=problem.found, expected=problem.expected, remedy=problem.remedy)
+
+
+def some(table: Arrow, where: str) -> None:
+    """There is at least one document."""
+    if not table.num_rows:
+        raise InputError(
+            where, found="no document", expected="at least one", remedy="Check that this is the data you meant"
+        )
+
+
+def _first(mask: NDArray[np.bool_]) -> int | None:
+    return int(mask.argmax()) if mask.any() else None
+
+
+def _mask(array: Arrow) -> NDArray[np.bool_]:
+    return np.asarray(array.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def identified(ids: Arrow) -> Iterator[Problem]:
+    """Every document has an id of its own."""
+    if ids.null_count:
+        row = _first(_mask(ids.is_null()))
+        yield Problem(row or 0, "a document without id", "a string in `id`", "Give each document an id")
+    counts = pc.value_counts(ids)
+    if len(counts) < len(ids):
+        repeated = pc.greater(counts.field("counts"), 1)
+        name = counts.field("values").filter(repeated)[0].as_py()
+        rows = np.flatnonzero(_mask(pc.equal(ids, name)))
+        yield Problem(
+            int(rows[1]),
+            f"document {name!r} a second time",
+            "each document id once",
+            "Rename or merge the documents of that id",
+        )
+
+
+def complete(table: Arrow, required: frozenset[str]) -> Iterator[Problem]:
+    """No required value is missing at any depth, no list has a hole in it, and every number is one."""
+    for name in sorted(required.difference(table.column_names)):
+        yield Problem(0, f"no value at `{name}`", "a value", "Give every document one")
+    for name in table.schema.names:
+        column = table.column(name)
+        start = 0
+        for chunk in column.chunks:
+            for row, path, found, expected in _holes(chunk, name, name in required):
+                yield Problem(start + row, f"{found} at `{path}`", expected, "Fill it in, or leave the entry out")
+            start += len(chunk)
+
+
+def _holes(array: Arrow, path: str, required: bool) -> Iterator[tuple[int, str, str, str]]:
+    kind = array.type
+    if required and array.null_count:
+        yield _first(_mask(array.is_null())) or 0, path, "no value", "a value"
+    least = _LEAST.get(path.rpartition(".")[2])
+    if least is not None and (pc.min(array).as_py() or least) < least:
+        row = _first(_mask(pc.less(array, least).fill_null(False)))
+        yield row or 0, path, f"{array[row or 0].as_py()}", f"a number from {least} up"
+    if pa.types.is_map(kind) and array.items.null_count:
+        yield 0, path, "a key without value", "a string for every key"
+    if pa.types.is_floating(kind) and array.null_count < len(array):
+        row = _first(_mask(pc.invert(pc.is_finite(array)).fill_null(False)))
+        if row is not None:
+            yield row, path, f"{array[row].as_py()}", "a finite number"
+    if pa.types.is_list(kind):
+        owners = np.repeat(np.arange(len(array)), np.diff(array.offsets.to_numpy()))
+        for row, inner, found, expected in _holes(array.flatten(), f"{path}[]", True):
+            yield int(owners[row]), inner, found, expected
+    elif pa.types.is_struct(kind):
+        names = [kind.field(i).name for i in range(kind.num_fields)]
+        must = _REQUIRED_IN.get(path.rpartition(".")[2].removesuffix("[]"), frozenset[str]())
+        for name in names:
+            yield from _holes(array.field(name), f"{path}.{name}", name in must)
+        for name in sorted(must.difference(names)):
+            if len(array):
+                yield 0, f"{path}.{name}", "no value", "a value"
+
+
+_LEAST = {"rank": 1, "tokens": 0}
+
+_REQUIRED_IN = {
+    "labels": frozenset({"start", "end"}),
+    "answers": frozenset({"start", "end"}),
+    "tags": frozenset({"entity"}),
+    "candidates": frozenset({"entity"}),
+    "relations": frozenset({"subject", "predicate", "object"}),
+}
+
+
+def forward(items: Mentions, what: str) -> Iterator[Problem]:
+    """Spans run forward and are not empty."""
+    row = _first((items.start < 0) | (items.end <= items.start))
+    if row is not None:
+        yield Problem(
+            int(items.document[row]),
+            f"{what} [{int(items.start[row])}, {int(items.end[row])})",
+            "0 <= start < end",
+            "Give half-open spans: the end is the first code point not covered",
+        )
+
+
+def inside(items: Mentions, lengths: NDArray[Any], what: str) -> Iterator[Problem]:
+    """Spans end inside their text."""
+    row = _first(items.end > lengths[items.document])
+    if row is not None:
+        document, start, end = int(items.document[row]), int(items.start[row]), int(items.end[row])
+        yield Problem(
+            document,
+            f"{what} [{start}, {end}) in a text of {int(lengths[document])} code points",
+            "an end inside the text",
+            "Count offsets in Unicode code points of exactly this text, not in bytes or UTF-16 units",
+        )
+
+
+def evaluation_spans(column: Arrow, lengths: NDArray[Any]) -> Iterator[Problem]:
+    """An evaluation span is two numbers, forward, inside the text."""
+    row = 0
+    for chunk in column.chunks:
+        sizes = chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        flat = chunk.flatten().fill_null(-1).to_numpy(zero_copy_only=False)
+        ends = np.cumsum(sizes)
+        for i in np.flatnonzero(_mask(chunk.is_valid())):
+            pair = flat[ends[i] - sizes[i] : ends[i]].tolist()
+            if len(pair) != 2 or not 0 <= pair[0] < pair[1] <= lengths[row + i]:
+                yield Problem(
+                    row + int(i),
+                    f"evaluation_span {pair}",
+                    f"[start, end] with 0 <= start < end <= {int(lengths[row + i])}",
+                    "Correct it, or leave it out to score the whole document",
+                )
+        row += len(chunk)
+
+
+def kinds(labels: Mentions) -> Iterator[Problem]:
+    """The kind of a label is one of the known ones."""
+    column = labels.field("kind")
+    if column is None:
+        return
+    row = _first(_mask(pc.invert(pc.is_in(column, pa.array(KINDS))).fill_null(False)) & _mask(column.is_valid()))
+    if row is not None:
+        yield Problem(
+            int(labels.document[row]),
+            f"kind {column[row].as_py()!r}",
+            f"one of {', '.join(KINDS)}",
+            "Use `categories` for labels of your own",
+        )
+
+
+def repeated(items: Mentions, unit: NDArray[Any] | None = None) -> NDArray[np.int64]:
+    """Rows that say again what an earlier row of the same document says: same span, same entity (same unit)."""
+    place = (items.document.astype(np.int64) << 32) | items.start
+    order = None
+    if np.any(place[1:] < place[:-1]):
+        order = np.argsort(place, kind="stable")
+        place = place[order]
+    tied = np.zeros(len(items) + 1, np.bool_)
+    tied[1:-1] = place[1:] == place[:-1]
+    rows = np.flatnonzero(tied[1:] | tied[:-1])  # few share document and start: only these are looked at
+    place, rows = place[rows], rows if order is None else order[rows]
+    also = np.zeros(len(rows), np.int64) if unit is None else unit[rows]
+    by_content = np.lexsort((rows, also, items.entity[rows], items.end[rows], place))
+    columns = np.stack([place, items.end[rows], items.entity[rows], also])[:, by_content]
+    again = np.all(columns[:, 1:] == columns[:, :-1], axis=0)
+    return np.sort(rows[by_content[1:][again]])
+
+
+def named(items: Mentions) -> Iterator[Problem]:
+    """An entity id is not empty."""
+    empty = pc.index(items.names, pa.scalar("", items.names.type)).as_py()
+    row = None if empty < 0 else _first(items.entity == empty)
+    if row is not None:
+        yield Problem(
+            int(items.document[row]),
+            f"an empty entity id at [{int(items.start[row])}, {int(items.end[row])})",
+            "an id, null for NIL, or no `entity` for a span without link",
+            "Choose one of the three",
+        )
+
+
+def linked(items: Mentions) -> Iterator[Problem]:
+    """A span that is said not to be linked has no entity."""
+    row = _first((items.entity == NO_LINK) & _mask(items.values.field("entity").is_valid()))
+    if row is not None:
+        yield Problem(
+            int(items.document[row]),
+            f"an entity on [{int(items.start[row])}, {int(items.end[row])}), where `linked` is false",
+            "either of the two",
+            "Drop the entity, or `linked`",
+        )
+
+
+def labels_once(labels: Mentions) -> Iterator[Problem]:
+    """No label is given twice, unless it says by its unit that it is another mention."""
+    named = labels.field("unit")
+    unit = None if named is None else named.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    rows = repeated(labels, unit)
+    if len(rows):
+        row = int(rows[0])
+        name = "NIL" if labels.entity[row] == NIL else labels.linked_to(np.array([row]))[0].as_py() or "no link"
+        yield Problem(
+            int(labels.document[row]),
+            f"label [{int(labels.start[row])}, {int(labels.end[row])}) {name} a second time",
+            "each span and entity once per document",
+            "Delete one of the two, or give each a unit of its own",
+        )
+
+
+def scores(table: Arrow, items: str) -> Iterator[Problem]:
+    """No score is NaN, which is neither above nor below any threshold."""
+    for name in (items, "tags", "relations"):
+        for first, lists in _chunks(table, name):
+            values = lists.flatten()
+            index = values.type.get_field_index("score")
+            row = None if index < 0 else _first(_mask(pc.is_nan(values.field(index)).fill_null(False)))
+            if row is not None:
+                owners = np.repeat(np.arange(len(lists)), lists.value_lengths().fill_null(0))
+                yield Problem(
+                    first + int(owners[row]),
+                    f"the score NaN in {name}",
+                    "a number, or no score",
+                    "Leave the score out where there is none",
+                )
+
+
+def _chunks(table: Arrow, name: str) -> Iterator[tuple[int, Arrow]]:
+    """The chunks of a column, each with the row it begins at."""
+    first = 0
+    for chunk in table.column(name).chunks if name in table.column_names else ():
+        yield first, chunk
+        first += len(chunk)
+
+
+def families(labels: Mentions, units: Units) -> Iterator[Problem]:
+    """Parents exist, agree within a unit and lead up to a root."""
+    above = labels.field("parent")
+    if above is None:
+        return
+    lost = _first(_mask(above.is_valid()) & (units.parent < 0))
+    if lost is not None:
+        yield Problem(
+            int(labels.document[lost]),
+            f"parent {above[lost].as_py()!r}",
+            "the `unit` of a label in the same document",
+            "Name the unit of the root, or drop `parent`",
+        )
+    differs = _first(units.parent != units.parent[units.unit])
+    if differs is not None:
+        yield Problem(
+            int(labels.document[differs]),
+            f"different parents within unit {labels.values.field('unit')[differs].as_py()!r}",
+            "one parent for all alternatives of a unit",
+            "Give all labels of the unit the same `parent`",
+        )
+    node = units.parent.copy()
+    for _ in range(len(labels)):
+        active = np.flatnonzero(node >= 0)
+        if not len(active):
+            return
+        circle = _first(node[active] == units.unit[active])
+        if circle is not None:
+            row = int(active[circle])
+            yield Problem(
+                int(labels.document[row]),
+                f"label [{int(labels.start[row])}, {int(labels.end[row])}) among its own parents",
+                "parents that lead up to a root",
+                "Remove one `parent` of the circle",
+            )
+        node[active] = units.parent[node[active]]

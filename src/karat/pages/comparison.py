@@ -1,0 +1,383 @@
+"""What `karat compare` prints and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from karat.pages.tables import LAYOUTS, Drawn
+
+if TYPE_CHECKING:
+    from karat.comparison.compare import Comparison
+    from karat.comparison.flips import Detected, Flips
+    from karat.comparison.homes import Home
+    from karat.comparison.similarities import Similarities
+    from karat.comparison.similarity import Likeness, Similarity, Together
+    from karat.comparison.tests import Dataset, Estimate, Score
+    from karat.model.result import Scored
+
+_NONE = "–"
+_MANY = 6  # names in a line
+
+
+def json_of(found: Comparison) -> bytes:
+    """All of it."""
+    import msgspec
+
+    plain = {field.name: getattr(found, field.name) for field in fields(found) if field.name != "mentions"}
+    plain |= {
+        "signature": str(found.signature),
+        "averaged": found.averaged,
+        "detected": {name: _detected(row) for name, row in found.detected.items()},
+        "detected_together": _detected(found.detected_together),
+    }
+    plain |= {"similarity": [], "together": []} if found.similarity is None else _similarities(found.similarity)
+    return msgspec.json.encode({"layout": "karat-comparison/1", **plain})
+
+
+def _detected(row: Mapping[str, Detected]) -> dict[str, dict[str, float | None]]:
+    return {
+        system: {
+            "mentions": own.mentions,
+            "detected": own.detected,
+            "right": own.right,
+            "common": own.common,
+            "common_right": own.common_right,
+            "coverage": own.coverage,
+            "accuracy": own.accuracy,
+            "common_accuracy": own.common_accuracy,
+        }
+        for system, own in row.items()
+    }
+
+
+def _similarities(found: Similarities) -> dict[str, Any]:
+    return {
+        "similarity": [_likeness(pair, name) for name, own in found.datasets.items() for pair in own.likeness],
+        "together": [_together(group, name) for name, own in found.datasets.items() for group in own.together],
+        "similarity_pooled": found.pooled,
+        "oracle_thresholds": {name: own.thresholds for name, own in found.datasets.items() if own.oracle},
+    }
+
+
+def _likeness(pair: Likeness, dataset: str) -> dict[str, Any]:
+    scores = {"macro": pair.macro.value, "micro": pair.micro.value, "undefined": pair.micro.reason}
+    return {"dataset": dataset, **pair._asdict(), **scores}
+
+
+def _together(group: Together, dataset: str) -> dict[str, Any]:
+    missed = [{"one": one, "two": two, "count": count} for (one, two), count in group.missed_together.items()]
+    return {
+        "dataset": dataset,
+        **group._asdict(),
+        "oracle_recall": group.oracle_recall,
+        "missed_together": missed,
+    }
+
+
+def page(found: Comparison, layout: str | None, *, details: bool) -> str:
+    """All of it, as people read it."""
+    draw = LAYOUTS[layout]
+    blocks = [_head(found), draw(_table(found), {0})]
+    if found.left_out:
+        blocks.append(f"not averaged: {'; '.join(f'{name} ({why})' for name, why in found.left_out.items())}")
+    blocks += [_reading(found), draw(_pairs(found), {0})]
+    blocks += [text for part in (_ranks, _common, _flips, _homes, _runtimes) for text in part(found, draw)]
+    if found.similarity is not None:
+        blocks += list(_alike(found, draw))
+    if found.winners is not None:
+        blocks += list(_winners(found, draw))
+    if details:
+        blocks += [draw(_details(found, dataset), {0}) for dataset in found.datasets if dataset.pairs]
+    blocks += ["\n".join(found.notes)] if found.notes else []
+    return "\n\n".join([*blocks, str(found.signature)]) + "\n"
+
+
+def _head(found: Comparison) -> str:
+    names = [dataset.name for dataset in found.datasets]
+    shown = ", ".join(names[:_MANY]) + (f" and {len(names) - _MANY} more" if len(names) > _MANY else "")
+    level = 100 * (1 - found.rule.level)
+    return (
+        f"{len(found.systems)} systems on {shown}: {found.measure} in percent, {level:g} % intervals, rank in brackets"
+    )
+
+
+def _table(found: Comparison) -> list[list[str]]:
+    """Datasets × systems, and the averages below."""
+    rows = [["dataset", "documents", "mentions", *found.systems, "detectable"]]
+    for dataset in found.datasets:
+        cells = [_cell(dataset.scores.get(system)) for system in found.systems]
+        mentions = _NONE if dataset.mentions is None else f"{dataset.mentions:.0f}"
+        least = _NONE if dataset.detectable is None else f"{100 * dataset.detectable.median:.1f}"
+        rows.append([dataset.name, str(dataset.documents), mentions, *cells, least])
+    number = len(found.averaged)
+    if number > 1:
+        means = [found.means[system] for system in found.systems]
+        lines = (
+            ("unweighted", [mean.unweighted for mean in means]),
+            ("by mentions", [mean.weighted for mean in means]),
+        )
+        rows += [[f"mean of {number}, {name}", "", "", *map(_estimate, values), ""] for name, values in lines]
+    if found.ranks is not None:
+        rows.append(["mean rank", "", "", *(f"{found.ranks.means[system]:.2f}" for system in found.systems), ""])
+    return rows
+
+
+def _cell(score: Score | None) -> str:
+    if score is None or score.value is None:
+        return _NONE
+    rank = "" if score.rank is None else f" ({score.rank}{'*' * score.alone})"
+    return f"{_plus_minus(score.value, score.low, score.high)}{rank}"
+
+
+def _estimate(found: Estimate) -> str:
+    return _NONE if found.value is None else _plus_minus(found.value, found.low, found.high)
+
+
+def _plus_minus(value: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"{100 * value:.1f}"
+    return f"{100 * value:.1f} ±{50 * (high - low):.1f}"
+
+
+def _reading(found: Comparison) -> str:
+    rule = found.rule
+    number = sum(pair.p is not None for dataset in found.datasets for pair in dataset.pairs)
+    name = {"holm": "Holm", "bh": "Benjamini and Hochberg"}[rule.correction]
+    how = "systems change places" if rule.swap == "systems" else "differences change their sign"
+    return (
+        "rank: one more than how many systems are significantly better; those that cannot be told apart share one. "
+        "*: significantly different from all others.\n"
+        f"{number} tests: {rule.permutations} permutations of paired documents ({how}), p ≤ {rule.level:g} after "
+        f"correction by {name} for all pairs and datasets.\n"
+        f"detectable: the difference in points that a single test would find with a chance of {100 * rule.power:g} %, "
+        "the median of all pairs.\n"
+        f"±: half the width of the interval from {rule.resamples} samples of documents."
+    )
+
+
+def _signed(value: float | None, digits: int = 1) -> str:
+    return _NONE if value is None else f"{100 * value:+.{digits}f}".replace("-", "−")
+
+
+def _p(value: float | None) -> str:
+    return _NONE if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _pairs(found: Comparison) -> list[list[str]]:
+    """Pairs of systems over all datasets, the better first."""
+    number = len(found.averaged)
+    head = f"mean of {number} datasets, unweighted" if number != 1 else f"on {found.averaged[0]}"
+    rows = [[head, "difference", "low", "high", "p", "corrected", "better", "worse", "open"]]
+    for pair in found.pairs:
+        turn = found.systems.index(pair.one) > found.systems.index(pair.two)
+        names = (pair.two, pair.one) if turn else (pair.one, pair.two)
+        values = [pair.difference, pair.low, pair.high]
+        if turn:
+            values = [None if value is None else -value for value in (pair.difference, pair.high, pair.low)]
+        won = [pair.worse, pair.better] if turn else [pair.better, pair.worse]
+        rows.append(
+            [" − ".join(names), *map(_signed, values), _p(pair.p), _p(pair.corrected), *map(str, won), str(pair.open)]
+        )
+    return rows
+
+
+def _details(found: Comparison, dataset: Dataset) -> list[list[str]]:
+    rows = [[dataset.name, "difference", "low", "high", "p", "corrected", "effect", "detectable"]]
+    for pair in dataset.pairs:
+        effect = _NONE if pair.effect is None else f"{pair.effect:+.2f}".replace("-", "−")
+        least = _NONE if pair.detectable is None else f"{100 * pair.detectable:.1f}"
+        numbers = [*map(_signed, (pair.difference, pair.low, pair.high)), _p(pair.p), _p(pair.corrected), effect, least]
+        rows.append([f"{pair.one} − {pair.two}", *numbers])
+    return rows
+
+
+def _ranks(found: Comparison, draw: Drawn) -> Iterator[str]:
+    own = found.ranks
+    if own is None:
+        return
+    groups = "; ".join(", ".join(group) for group in own.groups) or "none"
+    yield (
+        f"ranks over {own.datasets} datasets (Demšar 2006): Friedman's χ² {own.statistic:.1f}, p {_p(own.p)}; "
+        f"critical difference {own.difference:.2f} (Nemenyi, {100 * (1 - found.rule.level):g} %)\n"
+        f"not separable by their ranks: {groups}"
+    )
+
+
+def _common(found: Comparison, draw: Drawn) -> Iterator[str]:
+    """Accuracy on the mentions that all systems detected."""
+    if not found.detected:
+        return
+    together = found.detected_together
+    own = next(iter(together.values()))
+    head = ["links, in percent", "coverage", "accuracy", "accuracy on common mentions"]
+    rows = [
+        [system, *(_percent(value) for value in (each.coverage, each.accuracy, each.common_accuracy))]
+        for system, each in ((system, together[system]) for system in found.systems if system in together)
+    ]
+    yield draw([head, *rows], {0})
+    yield (
+        f"coverage: of {own.mentions} mentions, those that a system detects. accuracy: of these, those that it links "
+        f"right. common: the {own.common} that all systems detect. All datasets together."
+    )
+
+
+def _percent(value: float | None) -> str:
+    return _NONE if value is None else f"{100 * value:.1f}"
+
+
+def _flips(found: Comparison, draw: Drawn) -> Iterator[str]:
+    """What one system gets and the other does not."""
+    if not found.flips:
+        return
+    yield draw(_flips_in_all(found.flips), {0})
+    for label in [label for label in found.flips[0].by if label != "outcome"]:
+        values = sorted({value for flips in found.flips for value in flips.by[label]})
+        rows = [[f"flips by {label}", "mentions", *values]]
+        for flips in found.flips:
+            one, two = f"{flips.one} gets, {flips.two} not", f"{flips.two} gets, {flips.one} not"
+            rows += [[one, str(flips.only_one), *_counts(flips, label, values, 0)]] * bool(flips.only_one)
+            rows += [[two, str(flips.only_two), *_counts(flips, label, values, 1)]] * bool(flips.only_two)
+        yield draw(rows, {0})
+
+
+def _flips_in_all(found: Sequence[Flips]) -> list[list[str]]:
+    """Flips of all pairs, by how the other failed."""
+    values = sorted({value for flips in found for value in flips.by["outcome"]})
+    failed = [f"other: {value}" for value in values]
+    rows = [["flips: mentions that one gets", "only the first", *failed, "only the second", *failed, "McNemar's p"]]
+    for flips in found:
+        first, second = (_counts(flips, "outcome", values, side) for side in (0, 1))
+        numbers = [str(flips.only_one), *first, str(flips.only_two), *second, _p(flips.p)]
+        rows.append([f"{flips.one} / {flips.two}", *numbers])
+    return rows
+
+
+def _counts(flips: Flips, label: str, values: list[str], side: int) -> list[str]:
+    return [str(flips.by[label].get(value, (0, 0))[side]) for value in values]
+
+
+def _homes(found: Comparison, draw: Drawn) -> Iterator[str]:
+    if found.homes:
+        yield "\n".join(_home(home) for home in found.homes)
+
+
+def _home(home: Home) -> str:
+    said = (
+        f"overfitting of {home.system}: {_percent(home.at_home.value)} on {', '.join(home.home)}, "
+        f"{_percent(home.away.value)} on average over {len(home.elsewhere)} others: index {_interval(home.index)}"
+    )
+    if home.beside.value is None:
+        return f"{said}; beside other systems: {home.reason}"
+    return f"{said}; beside {', '.join(home.others)} {_interval(home.beside)}"
+
+
+def _interval(found: Estimate) -> str:
+    if found.low is None or found.high is None:
+        return _signed(found.value)
+    return f"{_signed(found.value)} [{_signed(found.low)}, {_signed(found.high)}]"
+
+
+def _runtimes(found: Comparison, draw: Drawn) -> Iterator[str]:
+    own = found.runtimes
+    if own.seconds:
+        rows = [[system, f"{1000 * own.seconds[system]:.3g}"] for system in found.systems if system in own.seconds]
+        over = own.datasets[0] if len(own.datasets) == 1 else f"{len(own.datasets)} datasets"
+        yield draw([[f"runtime over {over}", "ms per document"], *rows], {0})
+        if own.left_out:
+            yield f"without runtime: {'; '.join(f'{system} ({why})' for system, why in own.left_out.items())}"
+
+
+def _alike(found: Comparison, draw: Drawn) -> Iterator[str]:
+    """How alike systems are: in detail on one dataset, else over all of them."""
+    own = found.similarity
+    assert own is not None
+    if len(own.datasets) == 1:
+        yield from _similarity(next(iter(own.datasets.values())), draw)
+        return
+    systems = list(found.means)
+    for relation in own.relations:
+        pairs = {(pair.one, pair.two): pair for pair in own.pooled if pair.relation == relation}
+        yield _matrix(
+            f"{relation}: similarity in percent, macro/micro, {len(found.averaged)} datasets together",
+            systems,
+            lambda one, two, pairs=pairs: f"{_percent(pairs[one, two].macro)}/{_percent(pairs[one, two].micro)}",  # type: ignore[misc]
+            draw,
+        )
+    oracles = [f"{name}: {note}" for name, each in own.datasets.items() for note in each.oracle]
+    if oracles:
+        yield "above their best thresholds (oracle)\n" + "\n".join(oracles)
+
+
+def _matrix(head: str, systems: list[str], cell: Callable[[str, str], str], draw: Drawn) -> str:
+    rows = [
+        [one, *(cell(one, two) if place < other else "" for other, two in enumerate(systems) if other)]
+        for place, one in enumerate(systems[:-1])
+    ]
+    return draw([[head, *systems[1:]], *rows], {0})
+
+
+def _similarity(found: Similarity, draw: Drawn) -> Iterator[str]:
+    if found.oracle:
+        yield "similarity above their best thresholds (oracle)"
+    for group in found.together:
+        relation = group.relation
+        pairs = {(pair.one, pair.two): pair for pair in found.likeness if pair.relation == relation}
+        yield _matrix(
+            f"{relation}: similarity in percent, macro/micro",
+            list(found.runs),
+            lambda one, two, pairs=pairs: _both(pairs[one, two].macro, pairs[one, two].micro),  # type: ignore[misc]
+            draw,
+        )
+        only = [[f"{p.one}, not {p.two}", *_share(p.only_one, p.right_one)] for p in pairs.values()]
+        only += [[f"{p.two}, not {p.one}", *_share(p.only_two, p.right_two)] for p in pairs.values()]
+        yield draw([[f"{relation}: found by one only", "answers", "right", "%"], *only], {0})
+        yield _found_together(group)
+    yield from found.oracle
+
+
+def _found_together(group: Together) -> str:
+    recall = group.oracle_recall
+    return "\n".join(
+        [
+            f"{group.relation}: of {group.gold} gold mentions {group.found_by_any} are found by at least one system"
+            + (f" ({100 * recall:.1f} %, the recall of an oracle of all)" if recall is not None else "")
+            + f", {group.found_by_all} by all, {group.missed_by_all} by none",
+            f"  found by one alone: {', '.join(f'{name} {count}' for name, count in group.found_alone.items())}",
+            "  missed together: "
+            + ", ".join(f"{one} and {two} {count}" for (one, two), count in group.missed_together.items()),
+        ]
+    )
+
+
+def _both(macro: Scored, micro: Scored) -> str:
+    return f"{_percent(macro.value)}/{_percent(micro.value)}"
+
+
+def _share(count: int, right: int) -> list[str]:
+    return [str(count), str(right), f"{100 * right / count:.0f}" if count else _NONE]
+
+
+def _winners(found: Comparison, draw: Drawn) -> Iterator[str]:
+    """Who leads under which conventions."""
+    own = found.winners
+    assert own is not None
+    rows = [["profile", "relation", "membership", "threshold", "leader", "mean", "second", "lead", ""]]
+    for lead in own.leads:
+        choices = [lead.profile, lead.relation, lead.membership, lead.threshold]
+        scores = [" = ".join(lead.leaders), _estimate(lead.score), lead.second, _interval(lead.lead)]
+        rows.append([*choices, *scores, "" if lead.separable else "not separable"])
+    yield draw(rows, {0, 1, 2, 3, 4, 6, 8})
+    wins = ", ".join(f"{name} {count}" for name, count in own.wins.items())
+    yield (
+        f"leads under {len(own.leads)} conventions: {wins}. {own.evaluations:,} evaluations; unweighted means over "
+        f"{', '.join(own.datasets)}. A lead is separable if its interval does not hold 0."
+    )
+    reasons: dict[str, list[str]] = {}
+    for what, why in own.not_possible.items():
+        reasons.setdefault(why, []).append(what)
+    if reasons:
+        yield "\n".join(f"not possible: {'; '.join(names)} ({why})" for why, names in reasons.items())
+    if own.notes:
+        yield "\n".join(f"{note} ({count} evaluations)" for note, count in own.notes.items())

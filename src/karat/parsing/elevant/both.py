@@ -1,0 +1,23 @@
+"""Gold labels and what a linker marked, of articles that hold both, read once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from karat.model.corpus import Corpus
+from karat.model.run import Run
+from karat.parsing.elevant.answers import Answers
+from karat.parsing.elevant.articles import articles, names_of
+from karat.parsing.elevant.gold import Gold
+from karat.spec.format import Bytes
+
+
+def read_both(source: Bytes) -> tuple[Corpus, Run]:
+    """What `elevant_gold.read_corpus` and `elevant_answers.read_run` give."""
+    skipped: Counter[str] = Counter()
+    gold, answers = Gold(source), Answers(source)
+    for block in articles(source, skipped):
+        gold.add(block)
+        answers.add(block)
+    names = names_of(source)
+    return gold.corpus(names.benchmark, skipped), answers.run(names.linker, skipped)

@@ -1,0 +1,172 @@
+"""JSON lines as typed objects, a block of lines at a time, for formats in which files are large."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from karat.errors import InputError
+from karat.parsing.json.records import shaped
+from karat.spec.format import Bytes
+
+_BOM = b"\xef\xbb\xbf"
+_BLOCK = 1 << 17  # what is decoded from it stays in the cache of a processor until it is taken apart
+_REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_T = TypeVar("_T", bound=msgspec.Struct)
+
+
+class Block(NamedTuple, Generic[_T]):
+    """The objects of some lines, and the number of the line of each."""
+
+    objects: list[_T]
+    numbers: Sequence[int]
+
+
+def blocks(
+    source: Bytes, kinds: Sequence[type[_T]], mend: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Iterator[Block[_T]]:
+    """The objects of a file with one per line; blank lines are passed over.
+
+    A block has objects of the first kind that fits all its lines; a kind that did not fit is not tried again. A line
+    that does not fit the last kind is given to `mend`, which may take fields away, and has to fit then.
+    """
+    decoders = [msgspec.json.Decoder(kind) for kind in kinds]
+    numbers: Sequence[int]
+    for numbers, data in _pieces(source):
+        objects: list[_T] = []
+        while True:
+            try:
+                objects = decoders[0].decode_lines(data)
+                break
+            except _REFUSED:
+                if len(decoders) == 1:
+                    break
+                del decoders[0]
+        if len(objects) != len(numbers):
+            objects, numbers = _one_by_one(numbers[0], bytes(data), source, kinds[-1], mend)
+        if objects:
+            yield Block(objects, numbers)
+
+
+def _pieces(source: Bytes) -> Iterator[tuple[range, memoryview]]:
+    """The bytes of the file in whole lines, with the numbers of these."""
+    number, rest = 1, b""
+    with source.stream() as file:
+        while piece := file.read(_BLOCK):
+            data = rest + (piece if number > 1 or rest else piece.removeprefix(_BOM))
+            end = data.rfind(b"\n") + 1
+            rest = data[end:]
+            if end:
+                numbers = range(number, number + data.count(b"\n", 0, end))
+                yield numbers, memoryview(data)[:end]
+                number = numbers.stop
+    if rest:
+        yield range(number, number + 1), memoryview(rest)
+
+
+def _one_by_one(
+    first: int, data: bytes, source: Bytes, kind: type[_T], mend: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Block[_T]:
+    decoder = msgspec.json.Decoder(kind)
+    objects: list[_T] = []
+    numbers: list[int] = []
+    for number, line in enumerate(data.split(b"\n"), first):
+        if not line.strip():
+            continue
+        try:
+            objects.append(decoder.decode(line))
+        except _REFUSED:
+            objects.append(_mended(line, f"{source.label}:{number}", kind, mend))
+        numbers.append(number)
+    return Block(objects, numbers)
+
+
+def _mended(line: bytes, where: str, kind: type[_T], mend: Callable[[dict[str, Any]], dict[str, Any]]) -> _T:
+    try:
+        value = msgspec.json.decode(line)
+    except _REFUSED as problem:
+        raise InputError(
+            where,
+            found=f"a line that is not valid JSON ({problem})",
+            expected="one complete JSON object per line, in UTF-8",
+            remedy="Check that the line was not cut off, and that no object goes over several lines",
+        ) from None
+    found: _T = shaped(mend(shaped(value, dict, where)), kind, where)
+    return found
+
+
+def nothing(source: Bytes) -> InputError:
+    """What to say about a file without any object."""
+    return InputError(
+        source.label,
+        found="no document",
+        expected="one JSON object per line",
+        remedy="Check that this is the file you meant",
+    )
+
+
+def first_objects(opening: bytes) -> list[dict[str, Any]]:
+    """The objects on the first lines, to tell what a file is.
+
+    Where the opening ends in the middle of an object, that one has the fields that are complete, and of an array that
+    is cut off the entries that are complete. Lines that are no objects give an empty list.
+    """
+    found: list[dict[str, Any]] = []
+    *whole, last = opening.removeprefix(_BOM).split(b"\n")
+    for line in whole:
+        if line.strip():
+            value = _value(line)
+            if not isinstance(value, dict):
+                return []
+            found.append(value)
+    if last.strip():
+        value = _value(last)
+        found.append(value if isinstance(value, dict) else _cut(last.decode(errors="ignore")))
+    return [one for one in found if one]
+
+
+def _value(line: bytes) -> object:
+    try:
+        return msgspec.json.decode(line)
+    except _REFUSED:
+        return None
+
+
+def _cut(text: str) -> dict[str, Any]:
+    """The beginning of an object, as far as it goes."""
+    found: dict[str, Any] = {}
+    decode = json.JSONDecoder().raw_decode
+    place = _after(text, 0, "{")
+    try:
+        while place:
+            key, place = decode(text, place)
+            place = _after(text, place, ":")
+            if _after(text, place, "["):
+                found[key] = []
+                place = _after(text, place, "[")
+                while place and not _after(text, place, "]"):
+                    entry, place = decode(text, place)
+                    found[key].append(entry)
+                    place = _after(text, place, ",") or place
+                place = _after(text, place, "]")
+            else:
+                found[key], place = decode(text, place)
+            place = _after(text, place, ",")
+    except (ValueError, RecursionError, TypeError):
+        pass
+    return found
+
+
+def _after(text: str, place: int, mark: str) -> int:
+    """The place of what follows a mark, or 0 where the mark does not come next."""
+    while place < len(text) and text[place] in " \t\r":
+        place += 1
+    if place >= len(text) or text[place] != mark:
+        return 0
+    place += 1
+    while place < len(text) and text[place] in " \t\r":
+        place += 1
+    return place

@@ -1,0 +1,64 @@
+"""Each system against the mean of the others, over strata that count alike, such as benchmarks.
+
+A stratum is an array of statistics that add: documents × systems × columns. A measure makes one number from totals: it
+takes an array whose last axis are the columns and gives one without that axis, NaN where it is not defined. A stratum
+in which the measure is not defined for one of the systems says nothing about any: it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from karat.model.tables.columns import Floats
+from karat.stats.samples.bootstrap import resampled_totals
+
+Measure: TypeAlias = Callable[[Floats], Floats]
+
+
+def against_others(values: Floats) -> Floats:
+    """The value of each system, along the last axis, minus the mean of the others'; NaN for a system alone."""
+    count = values.shape[-1]
+    if count < 2:
+        return np.full(values.shape, np.nan)
+    total = values.sum(axis=-1, keepdims=True)
+    differences: Floats = values - (total - values) / (count - 1)
+    return differences
+
+
+def mean_of_strata(values: Iterable[Floats]) -> Floats:
+    """The mean over strata of values with systems along the last axis, each stratum where all systems have one.
+
+    NaN where no stratum has.
+    """
+    total: Floats = np.zeros(1)
+    strata: Floats = np.zeros(1)
+    for each in values:
+        defined = ~np.isnan(each).any(axis=-1, keepdims=True)
+        total, strata = total + np.where(defined, each, 0.0), strata + defined
+    with np.errstate(invalid="ignore"):
+        mean: Floats = total / strata
+    return mean
+
+
+def differences(totals: Iterable[Floats], measure: Measure) -> Floats:
+    """The mean over strata of each system's measure minus the mean of the others'.
+
+    `totals` has for each stratum an array of any shape whose last axes are systems and columns.
+    """
+    return mean_of_strata(against_others(measure(each)) for each in totals)
+
+
+def resampled(strata: Sequence[Floats], resamples: int, seed: int) -> list[Floats]:
+    """Totals of documents drawn anew within each stratum, as many as it has: resamples × systems × columns.
+
+    In every resample the documents are the same for all systems, so that differences keep what systems have in common.
+    """
+    drawn = []
+    for place, each in enumerate(strata):
+        own = int(np.random.SeedSequence((seed, place)).generate_state(1)[0])
+        totals = resampled_totals(each.reshape(len(each), -1), resamples, own)
+        drawn.append(totals.reshape(resamples, *each.shape[1:]))
+    return drawn

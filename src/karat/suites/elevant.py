@@ -1,0 +1,429 @@
+"""ELEVANT's published evaluations, recomputed from the files that they were computed from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
+from itertools import zip_longest
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+
+from karat.data.load import load_both
+from karat.errors import InputError
+from karat.evaluation.elevant_cases import EVAL_TYPES, MENTION_TYPE_NAMES, ElevantCases
+from karat.evaluation.errors import categories
+from karat.evaluation.evaluate import evaluate
+from karat.kb.folder import read_kb
+from karat.kb.protocol import KB
+from karat.model.corpus import Corpus
+from karat.model.result import Result
+from karat.model.run import Run
+from karat.registry import get
+from karat.reports.elevant import MODES, layout
+from karat.spec.report import Report
+from karat.storage.files import Source
+
+_LINKED = re.compile(r"(.+)\.linked_articles\.jsonl(\.gz|\.zst)?")
+_SUFFIXES = ("", ".gz", ".zst")
+_NEW_RULE = "2025/01/16"  # from when on false detection of coreference is counted among coreference only
+_MASKED = re.compile(r"[xX0]+|\*+")
+_NO_SPACY, _MASK = "no tokenizer (spaCy)", "masked text"
+_FACTS = "facts that the knowledge base lacks"
+_CASES, _LABELS = "cases", "error labels"
+_FORMAT = "elevant-linked"
+_SAMPLE = 20  # texts that tell whether all are masked
+
+_NOTHING = "nothing"  # what is said of a figure that one side does not have
+
+_Path: TypeAlias = tuple[str, ...]
+
+Seen: TypeAlias = tuple[object, ...]
+"""What is compared of a case: span, factor, how linking and detection ended in both modes, whether it is optional, its
+mention type and its prediction."""
+
+Named: TypeAlias = tuple[tuple[str, ...], ...]
+"""The error labels of a case, mode by mode."""
+
+_NO_CASE: tuple[Seen, Named] = ((), ((),) * len(MODES))
+
+
+class Difference(NamedTuple):
+    """A figure, or a case, that is not what ELEVANT has. `why` names what is missing, if anything is."""
+
+    pair: str
+    group: str
+    figure: str
+    found: object
+    expected: object
+    why: str | None
+
+
+class Agreement(NamedTuple):
+    """How many pairs and figures of a group were compared, and how many are equal throughout."""
+
+    pairs: int = 0
+    equal_pairs: int = 0
+    figures: int = 0
+    equal_figures: int = 0
+
+    def plus(self, figures: int, equal: int) -> Agreement:
+        """With one more pair."""
+        return Agreement(
+            self.pairs + 1, self.equal_pairs + (figures == equal), self.figures + figures, self.equal_figures + equal
+        )
+
+
+@dataclass
+class Conformance:
+    """What a comparison found, group by group; the last two groups are about cases."""
+
+    groups: dict[str, Agreement] = field(default_factory=dict)
+    about_cases: dict[str, Agreement] = field(default_factory=dict)
+    differences: list[Difference] = field(default_factory=list)
+    pairs: int = 0
+    equal_pairs: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def figures(self) -> int:
+        """Figures compared."""
+        return sum(group.figures for group in self.groups.values())
+
+    @property
+    def equal(self) -> int:
+        """Figures that are equal."""
+        return sum(group.equal_figures for group in self.groups.values())
+
+    @property
+    def reasons(self) -> Counter[str | None]:
+        """How many differences there are for each reason, None if there is none to be seen."""
+        return Counter(difference.why for difference in self.differences)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a file says of it."""
+        return {
+            "pairs": self.pairs,
+            "equal_pairs": self.equal_pairs,
+            "figures": self.figures,
+            "equal": self.equal,
+            "groups": {name: group._asdict() for name, group in {**self.groups, **self.about_cases}.items()},
+            "notes": dict(self.notes),
+            "differences": [difference._asdict() for difference in self.differences],
+        }
+
+    def add(self, found: Mapping[str, tuple[int, int]], *, cases: bool = False) -> None:
+        """Count the figures of one pair, as (compared, equal) by group."""
+        groups = self.about_cases if cases else self.groups
+        for name, (figures, equal) in found.items():
+            groups[name] = groups.get(name, Agreement()).plus(figures, equal)
+
+
+class _Pair(NamedTuple):
+    """A linker on a benchmark: its articles, and ELEVANT's files about them."""
+
+    name: str
+    linked: str
+    results: str
+    cases: str | None
+    metadata: str | None
+
+
+def conform_elevant(folder: str, kb: str | None = None) -> Conformance:
+    """Compare every figure, and every case where there are cases."""
+    source = Source(folder)
+    if kb is None and source.inside("kb").folder:
+        kb = source.inside("kb").given
+    known = None if kb is None else read_kb(kb)
+    found = Conformance()
+    if known is None:
+        found.notes["no knowledge base was given: names, types and popular entities are not known"] += 1
+    for pair in _pairs(source, found.notes):
+        _compare(pair, known, found)
+    return found
+
+
+def _pairs(source: Source, notes: Counter[str]) -> list[_Pair]:
+    names = set(source.names) if source.folder else set()
+    pairs = []
+    for name in sorted(names):
+        match = _LINKED.fullmatch(name)
+        if match is None:
+            continue
+        results = _beside(names, f"{match[1]}.eval_results.json")
+        if results is None:
+            notes["files of linked articles without eval_results.json beside them (left out)"] += 1
+            continue
+        further = [_beside(names, f"{match[1]}.{kind}") for kind in ("eval_cases.jsonl", "metadata.json")]
+        paths = [None if path is None else source.inside(path).given for path in (name, results, *further)]
+        pairs.append(_Pair(match[1].rpartition("/")[2], *paths))  # type: ignore[arg-type]  # the first two are there
+    if not pairs:
+        raise InputError(
+            source.label,
+            found="no linked articles with eval_results.json beside them",
+            expected="results/LINKER/NAME.linked_articles.jsonl[.gz] and NAME.eval_results.json",
+            remedy="Give ELEVANT's folder of results, or the folder that holds it",
+        )
+    return pairs
+
+
+def _beside(names: set[str], name: str) -> str | None:
+    return next((name + suffix for suffix in _SUFFIXES if name + suffix in names), None)
+
+
+def _compare(pair: _Pair, kb: KB | None, found: Conformance) -> None:
+    corpus, [run] = load_both(pair.linked, [pair.linked], gold_format=_FORMAT, answers_format=_FORMAT)
+    needs = get("reports", "elevant", Report)
+    rule = _rule(pair, found.notes)
+    result = evaluate(
+        corpus,
+        run,
+        like="elevant",
+        measures=needs.measures,
+        by=needs.by,
+        kb=kb,
+        choices={"false-coreference": rule},
+    )
+    before = len(found.differences)
+    why = _Why(corpus, run, result, kb)
+    found.add(_figures(pair, layout(result), why, found.differences))
+    if pair.cases is not None:
+        cases = result.elevant_cases()
+        assert isinstance(cases, ElevantCases)
+        found.add(_cases(pair, cases, found.differences), cases=True)
+    found.pairs += 1
+    found.equal_pairs += len(found.differences) == before
+
+
+def _rule(pair: _Pair, notes: Counter[str]) -> str:
+    """How false detection of coreference was counted when the pair was evaluated."""
+    if pair.metadata is None:
+        notes["pairs without metadata.json, taken as older: false-coreference=pronouns"] += 1
+        return "pronouns"
+    stamp = str(_decoded(pair.metadata, dict[str, Any]).get("timestamp", ""))
+    if stamp < _NEW_RULE:
+        return "pronouns"
+    notes[f"pairs from {_NEW_RULE} on, by their metadata.json: false-coreference=coreference"] += 1
+    return "coreference"
+
+
+def _decoded(path: str, kind: Any) -> Any:  # noqa: ANN401  # as `kind` says
+    source = Source(path)
+    try:
+        return msgspec.json.decode(source.data(), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise _damaged(source, problem) from None
+
+
+def _damaged(source: Source, problem: Exception) -> InputError:
+    return InputError(
+        source.label,
+        found=f"no file of ELEVANT's ({problem})",
+        expected="the file as ELEVANT wrote it",
+        remedy="Fetch it again, or delete it",
+    )
+
+
+def _paired(found: object, expected: object, path: _Path, into: list[tuple[_Path, object, object]]) -> None:
+    """Every figure on both sides, by the names that lead to it."""
+    if not (isinstance(found, dict) or isinstance(expected, dict)):
+        into.append((path, found, expected))
+        return
+    one, other = (side if isinstance(side, dict) else {} for side in (found, expected))
+    for name in other if one.keys() == other.keys() else {**other, **one}:
+        _paired(one.get(name, _NOTHING), other.get(name, _NOTHING), (*path, name), into)
+
+
+@cache
+def _group(path: _Path) -> str:
+    """The group of a figure: the path without its mode, down to the mention type or the error category."""
+    section, names = path[1:2], path[2:]
+    if section == ("error_categories",):
+        return ".".join(names[:1] if names[:1] == ("ner",) else names[:2])
+    return ".".join(names[:1] if section == ("mention_types",) else section)
+
+
+def _figures(
+    pair: _Pair, found: Mapping[str, Any], why: _Why, differences: list[Difference]
+) -> dict[str, tuple[int, int]]:
+    """How many figures of each group there are, and how many are equal."""
+    figures: list[tuple[_Path, object, object]] = []
+    _paired(found, _decoded(pair.results, dict[str, Any]), (), figures)
+    compared: Counter[str] = Counter()
+    unequal: Counter[str] = Counter()
+    for path, one, other in figures:
+        group = _group(path)
+        compared[group] += 1
+        if one != other:
+            unequal[group] += 1
+            differences.append(Difference(pair.name, group, ".".join(path), one, other, why.of(path, one, other)))
+    return {group: (count, count - unequal[group]) for group, count in compared.items()}
+
+
+@dataclass(frozen=True)
+class _Why:
+    """What may make the figures of a pair differ that no rule can help."""
+
+    corpus: Corpus
+    run: Run
+    result: Result
+    kb: KB | None
+
+    def of(self, path: Sequence[str], found: object, expected: object) -> str | None:
+        """What is missing for a figure, as far as that can be told."""
+        mode, section, key = (*path, "", "", "")[:3]
+        both_whole = isinstance(found, int) and isinstance(expected, int)
+        gap = abs(found - expected) if both_whole else 1  # type: ignore[operator]  # as just asked
+        if section == "error_categories" and path[-1] == "total" and self._counts_words(path[2:4]):
+            return _NO_SPACY if found is None else _MASK if self._masked else None
+        if section == "mention_types":
+            return _FACTS if key in ("entity_named", "entity_non_named") and self._nameless >= gap else None
+        if section == "entity_types":
+            return _FACTS if self._typeless >= gap else None
+        if key == "wrong_disambiguation":
+            return _FACTS if self._undecided(mode) >= gap else None
+        return None
+
+    def _counts_words(self, place: Sequence[str]) -> bool:
+        return any(category.words and category.elevant == tuple(place) for category in categories().values())
+
+    def _undecided(self, mode: str) -> int:
+        groups = self.result.by["error"][f"strong{MODES[mode]}"]
+        return sum(group.undecided for group in groups.values())
+
+    @cached_property
+    def _nameless(self) -> int:
+        return self._without([None] * len(self._ids) if self.kb is None else self.kb.names(self._ids))
+
+    @cached_property
+    def _typeless(self) -> int:
+        return self._without([None] * len(self._ids) if self.kb is None else self.kb.types(self._ids))
+
+    @property
+    def _ids(self) -> list[str]:
+        ids: list[str] = self.run.answers.names.to_pylist()
+        return ids
+
+    def _without(self, facts: Sequence[object]) -> int:
+        """How many answers have an entity without this fact; no types may mean that nobody noted them."""
+        unknown = np.array([*(not fact for fact in facts), False, False])
+        return int(unknown[self.run.answers.entity].sum())
+
+    @cached_property
+    def _masked(self) -> bool:
+        """Whether many words of the texts are only their shapes."""
+        texts = self.corpus.table.column("text").slice(0, _SAMPLE).to_pylist()
+        words = [word for text in texts for word in text.split()]
+        return 4 * sum(_MASKED.fullmatch(word) is not None for word in words) > len(words)
+
+
+class _Entity(msgspec.Struct, gc=False):
+    """What a case says of the entity that was predicted."""
+
+    entity_id: str | None = None
+
+
+class _Case(msgspec.Struct, gc=False):
+    """What is compared of a case in ELEVANT's file; what says the same of many cases is decoded once."""
+
+    span: tuple[int, int]
+    factor: int
+    linking_eval_types: msgspec.Raw
+    ner_eval_types: msgspec.Raw
+    optional: bool
+    mention_type: str
+    error_labels: msgspec.Raw
+    predicted_entity: _Entity | None = None
+
+
+def _cases(pair: _Pair, cases: ElevantCases, differences: list[Difference]) -> dict[str, tuple[int, int]]:
+    """How many cases were compared and are equal; error labels apart, in both modes together."""
+    count = len(cases.facts.pairing.corpus)
+    first = np.searchsorted(cases.document, np.arange(count + 1)).tolist()
+    labels = zip(*(cases.labels[mode] for mode in MODES), strict=True)
+    own = list(zip(_seen(cases), labels, strict=True))
+    ours: list[list[tuple[Seen, Named]]] = [own[first[place] : first[place + 1]] for place in range(count)]
+    documents = zip_longest(ours, _expected(str(pair.cases)), fillvalue=list[tuple[Seen, Named]]())
+    compared = equal = alike = 0
+    for document, (found, wanted) in enumerate(documents):
+        compared += max(len(found), len(wanted))
+        if found == wanted:
+            equal, alike = equal + len(found), alike + len(found)
+            continue
+        for place, (one, other) in enumerate(zip_longest(found, wanted, fillvalue=_NO_CASE)):
+            where = f"document {document + 1}, case {place + 1}"
+            equal += one[0] == other[0]
+            alike += one[1] == other[1]
+            if one[0] != other[0]:
+                differences.append(Difference(pair.name, _CASES, where, one[0], other[0], None))
+            elif one[1] != other[1]:
+                why = _FACTS if cases.lacks_facts(first[document] + place) else None
+                differences.append(Difference(pair.name, _LABELS, where, *_apart(one[1], other[1]), why))
+    return {_CASES: (compared, equal), _LABELS: (compared, alike)}
+
+
+def _apart(one: Named, other: Named) -> tuple[str, str]:
+    """The labels that only one side has, mode by mode."""
+    sides = ((one, other), (other, one))
+    own, expected = (
+        "; ".join(
+            f"{mode} {' '.join(sorted(set(these) - set(those))) or 'none'}"
+            for mode, these, those in zip(MODES, left, right, strict=True)
+            if these != those
+        )
+        for left, right in sides
+    )
+    return own, expected
+
+
+def _seen(cases: ElevantCases) -> Iterator[Seen]:
+    """What is compared of each case."""
+    stages = [
+        [EVAL_TYPES[outcome] for outcome in stage[mode].tolist()]
+        for stage in (cases.linking, cases.detection)
+        for mode in MODES
+    ]
+    return zip(
+        zip(cases.start.tolist(), cases.end.tolist(), strict=True),
+        cases.factor.tolist(),
+        *stages,
+        cases.optional.tolist(),
+        [MENTION_TYPE_NAMES[kind] for kind in cases.mention_type.tolist()],
+        cases.predicted(),
+        strict=True,
+    )
+
+
+def _expected(path: str) -> list[list[tuple[Seen, Named]]]:
+    """The same of the cases in ELEVANT's file, for each document."""
+    source = Source(path)
+    try:
+        lines = msgspec.json.Decoder(list[_Case]).decode_lines(source.data())
+        return [[(_of(case), _of_modes(bytes(case.error_labels))) for case in line] for line in lines]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise _damaged(source, problem) from None
+
+
+def _of(case: _Case) -> Seen:
+    entity = case.predicted_entity
+    id = None if entity is None else entity.entity_id or ""
+    return (
+        case.span,
+        case.factor,
+        *_of_modes(bytes(case.linking_eval_types)),
+        *_of_modes(bytes(case.ner_eval_types)),
+        case.optional,
+        case.mention_type,
+        id,
+    )
+
+
+@lru_cache(maxsize=100_000)
+def _of_modes(data: bytes) -> Named:
+    """What holds in each mode."""
+    said = msgspec.json.decode(data, type=dict[str, tuple[str, ...]])
+    return tuple(said.get(mode, ()) for mode in MODES)
