@@ -1,6 +1,7 @@
 """What a benchmark can tell apart: the smallest difference that a test on its documents would find.
 
-From the standard error of the difference of two systems on the same documents (`standard_error` of `difference`), taken as normal.
+From the standard error of the difference of two systems on the same documents (`standard_error` of `difference`),
+taken as normal.
 """
 
 from __future__ import annotations
