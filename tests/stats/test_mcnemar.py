@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from karat.errors import UsageError
-from karat.stats import mcnemar as module
+from karat.stats.tests import mcnemar as module
 from karat.stats.tests.benjamini_hochberg import benjamini_hochberg
 from karat.stats.tests.holm import holm
 from karat.stats.tests.mcnemar import mcnemar, mcnemar_of_counts
