@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from karat.curves.threshold import curve
     from karat.data.load import load, load_run, save
     from karat.errors import InputError, KaratError, UnknownNameError, UsageError
-    from karat.evaluation.evaluate import evaluate
+    from karat.evaluation.evaluation import evaluate
     from karat.explanation.prose import explain
     from karat.explanation.why import why
     from karat.kb.folder import read_kb
@@ -80,7 +80,7 @@ _HOME = {
     "karat.model.run": ("Run",),
     "karat.model.signature": ("Signature", "parse_signature"),
     "karat.curves.threshold": ("curve",),
-    "karat.evaluation.evaluate": ("evaluate",),
+    "karat.evaluation.evaluation": ("evaluate",),
     "karat.explanation.prose": ("explain",),
     "karat.data.load": ("load", "load_run", "save"),
     "karat.comparison.similarity": ("similarity",),

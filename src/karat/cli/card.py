@@ -12,8 +12,8 @@ from karat.pages.tables import LAYOUTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from karat.comparison.card import Average, Card, Cards, Difference
-    from karat.comparison.card_figures import Figure
+    from karat.comparison.card import Average, Card, Cards, Contrast
+    from karat.comparison.figures import Figure
     from karat.pages.tables import Drawn
 
 _NONE = "–"
@@ -23,11 +23,9 @@ _HEADS = {"score": "scores in percent", "count": "errors per benchmark", "rate":
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("--gold", metavar="GOLD", help="One gold standard that all FILEs are answers to.")
-@click.option(
-    "--like", default="elevant", show_default=True, metavar="PROFILE", help="The table of conventions to use."
-)
+@click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
-@click.option("--view", default="strong[in-kb]", show_default=True, metavar="VIEW", help="What is compared: links.")
+@click.option("--view", default="strong", show_default=True, metavar="VIEW", help="What is compared: links.")
 @click.option("--kb", metavar="DIR", help="Names, types, popular candidates, demonyms: the tables in this folder.")
 @click.option("--level", default=0.05, show_default=True, metavar="P", help="Significant is a p-value of at most this.")
 @click.option(
@@ -45,8 +43,8 @@ _HEADS = {"score": "scores in percent", "count": "errors per benchmark", "rate":
     metavar="X",
     help="Smaller differences (points, errors per 100 mentions) are tiny.",
 )
-@click.option("--resamples", default=2000, show_default=True, metavar="N", help="Samples of documents for intervals.")
-@click.option("--permutations", default=9999, show_default=True, metavar="N", help="Permutations for p-values.")
+@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples of documents for intervals.")
+@click.option("--permutations", default=10_000, show_default=True, metavar="N", help="Permutations for p-values.")
 @click.option("--seed", type=int, metavar="N", help="Where random numbers start.")
 @click.option("--details", is_flag=True, help="Show every difference with its interval and p-values.")
 @click.option("--markdown", "layout", flag_value="markdown", help="Print Markdown tables.")
@@ -87,17 +85,25 @@ def command(
     karat card --gold gold.jsonl one.jsonl two.jsonl three.jsonl --kb DIR
     karat card --gold demo demo --details
     """
-    from karat.comparison.card import Rule, cards
-    from karat.comparison.card_counts import Asked
-    from karat.comparison.entries import Formats, pairs
-    from karat.kb.folder import read_kb
+    from karat.comparison.card import CardTerms, cards
+    from karat.comparison.entries import Formats, entries
+    from karat.evaluation.request import Request
     from karat.storage.files import writing
 
     apart([*files, *([gold] if gold else [])], [json_file])
     choices = chosen(overrides, seed=None if seed is None else str(seed))
-    asked = Asked(like, view, choices, None if kb is None else read_kb(kb), allow_unknown)
-    rule = Rule(level, min_share, min_cases, min_effect / 100, resamples, permutations)
-    found = cards(pairs(files, [gold] if gold else [], Formats(gold_format, answers_format)), asked, rule)
+    request = Request.of(like=like, choices=choices, kb=kb, allow_unknown=allow_unknown)
+    terms = CardTerms(
+        level=level,
+        resamples=resamples,
+        permutations=permutations,
+        seed=request.draw.seed,
+        min_share=min_share,
+        min_cases=min_cases,
+        min_effect=min_effect / 100,
+    )
+    given = entries(files, [gold] if gold else [], Formats(gold_format, answers_format))
+    found = cards(given, request, terms, view=view)
     if json_file is not None:
         with writing(json_file) as file:
             file.write(_json(found))
@@ -231,7 +237,7 @@ def _details(found: Cards, card: Card) -> list[list[str]]:
     return rows
 
 
-def _numbers(difference: Difference) -> list[str]:
+def _numbers(difference: Contrast) -> list[str]:
     points = [difference.value, difference.low, difference.high]
     shares = [difference.p, difference.corrected]
     return [
@@ -240,7 +246,7 @@ def _numbers(difference: Difference) -> list[str]:
     ]
 
 
-def _verdict(difference: Difference) -> str:
+def _verdict(difference: Contrast) -> str:
     return "" if difference.verdict in (None, "none") else str(difference.verdict)
 
 

@@ -106,12 +106,11 @@ def command(
     karat compare --gold demo demo --flips flips.jsonl --by types
     karat compare --gold demo demo --match strong --best oracle-bat-paper     similarity as in BAT's Table 9
     """
-    from karat.comparison.asked import Asked
     from karat.comparison.compare import Parts, compare
     from karat.comparison.entries import Formats, entries, named
-    from karat.comparison.tests import Rule
+    from karat.comparison.terms import Terms
     from karat.errors import UsageError
-    from karat.kb.folder import read_kb
+    from karat.evaluation.request import Request
     from karat.pages.charts.save import check_chart, save_chart
     from karat.pages.comparison import json_of, page
     from karat.storage.files import writing
@@ -121,18 +120,22 @@ def command(
     for path in filter(None, charts):
         check_chart(path)
     choices = chosen(overrides, seed=None if seed is None else str(seed))
-    start = choices.get("seed", "0")
-    if not start.isdecimal():
-        raise UsageError(f"seed is {start!r}. Give a whole number from 0 on.")
-    rule = Rule(
-        level, correction, resamples, permutations, swap="signs" if swap == "signs" else "systems", seed=int(start)
+    request = Request.of(like=like or "karat", choices=choices, by=by, kb=kb, allow_unknown=allow_unknown)
+    terms = Terms(
+        level,
+        correction,
+        resamples,
+        permutations,
+        swap="signs" if swap == "signs" else "systems",
+        seed=request.draw.seed,
     )
     relations = ",".join(match) or (_MATCH if similarity or best or heatmap_file else None)
     found = compare(
         entries(files, golds, Formats(gold_format, answers_format)),
-        Asked(like, measure, choices, by, None if kb is None else read_kb(kb), allow_unknown),
-        rule,
+        request,
+        terms,
         Parts(relations, best, _homes(homes), winners),
+        measure=measure,
     )
     if flips_file is not None and not found.mentions:
         raise UsageError("flips are single mentions, and results have none. Give gold and answers.")

@@ -19,7 +19,7 @@ def command() -> None:
     """Score the stored answers on the built-in benchmark and say what to try next."""
     from karat.cli.score import show
     from karat.data.load import load, load_run, stored_runs
-    from karat.evaluation.evaluate import evaluate
+    from karat.evaluation.evaluation import evaluate
 
     corpus = load("demo")
     show([evaluate(corpus, load_run(name)) for name in stored_runs("demo")])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from karat.data.load import Inputs
-    from karat.kb.protocol import KB
+    from karat.evaluation.request import Request
     from karat.model.corpus import Corpus
     from karat.model.result import Result
     from karat.model.run import Run
@@ -140,9 +140,9 @@ def command(
     from karat.data.save import save_layout, save_results, save_verdicts
     from karat.errors import UsageError
     from karat.evaluation.drop import rules_of
-    from karat.evaluation.evaluate import evaluate
-    from karat.evaluation.request import reads_text
-    from karat.kb.folder import read_kb
+    from karat.evaluation.evaluation import evaluation
+    from karat.evaluation.intervals import Draw
+    from karat.evaluation.request import Request
 
     if not ci and (plus_minus or recompute or (level, ci_method, ci_over) != (0.95, "percentile", "documents")):
         raise UsageError("--level, --ci-method, --ci-over, --recompute and --plus-minus are about intervals. Add --ci.")
@@ -159,38 +159,29 @@ def command(
     if tune_answers and (tune_on is None or len(tune_answers) != len(runs)):
         raise UsageError(f"--tune-answers goes with --tune-on, once for each of the {len(runs)} files of answers.")
     labels = by if written is None else (*by, *written.by)
-    text = verdicts_file is not None or reads_text(like, choices, measures, labels)
+    request = Request.of(
+        like=like,
+        choices=choices,
+        measures=measures,
+        also=() if written is None else written.measures,
+        by=labels,
+        kb=kb,
+        draw=Draw(resamples if ci else 0, 0, ci_method, level, ci_over, recompute),  # type: ignore[arg-type]
+        allow_unknown=allow_unknown,
+    )
+    text = verdicts_file is not None or request.reads_text
     if engine is None and sides.large:
         engine = "local"
     if engine is not None:
         _undivided({"--verdicts": verdicts_file, "--layout": layout, "--tune-on": tune_on})
     corpus, loaded = sides.load(text=text) if engine is None else _parts(sides, text=text)
-    tables = None if kb is None else read_kb(kb)
     loaded = named_apart(loaded, runs)
-    tuned = _tuned(tune_on, tune_answers, corpus, loaded, like=like, choices=choices, measures=measures, kb=tables)
+    tuned = _tuned(tune_on, tune_answers, corpus, loaded, request)
     results = []
     for run, own in tuned:
         with _progress(len(corpus), run.name) as progress:
-            results.append(
-                evaluate(
-                    corpus,
-                    run,
-                    like=like,
-                    choices={**choices, **own},
-                    measures=measures,
-                    also=() if written is None else written.measures,
-                    by=labels,
-                    kb=tables,
-                    resamples=resamples if ci else 0,
-                    interval=ci_method,  # type: ignore[arg-type]  # evaluate says what there is
-                    level=level,
-                    over=ci_over,  # type: ignore[arg-type]
-                    recompute=recompute,
-                    allow_unknown=allow_unknown,
-                    progress=progress,
-                    engine=engine,
-                )
-            )
+            asked = request.but(choices=own) if own else request
+            results.append(evaluation(asked, corpus, run, engine=engine, progress=progress).result)
     if written is not None:
         save_layout(results[0], written, json_file, verdicts_file)
         for note in written.notes(results[0]) if written.notes is not None else ():
@@ -256,11 +247,7 @@ def _tuned(
     answers: tuple[str, ...],
     corpus: Corpus,
     runs: list[Run],
-    *,
-    like: str,
-    choices: dict[str, str],
-    measures: tuple[str, ...],
-    kb: KB | None,
+    request: Request,
 ) -> list[tuple[Run, dict[str, str]]]:
     """Each run with the threshold chosen on a development corpus, if there is one."""
     from karat.curves.tune import shared_documents, tuned_threshold, without_dev
@@ -278,7 +265,7 @@ def _tuned(
     return [
         (
             without_dev(run, dev, corpus),
-            {"threshold": tuned_threshold(dev, given, like=like, choices=choices, measures=measures, kb=kb)},
+            {"threshold": tuned_threshold(dev, given, request)},
         )
         for run, given in zip(runs, on_dev, strict=True)
     ]

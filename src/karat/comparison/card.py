@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from karat.comparison.card_counts import Asked, Benchmark
-from karat.comparison.card_figures import ACCURACY, Figure, Reading, Table, figures, gathered, reading
-from karat.comparison.entries import shared_texts
-from karat.errors import UsageError
-from karat.evaluation.intervals import Draw
-from karat.model.corpus import Corpus
-from karat.model.run import Run
+from karat.comparison.benchmarks import Benchmark, stage_of
+from karat.comparison.entries import Entry, shared_texts
+from karat.comparison.figures import ACCURACY, Counted, Figure, Making, figures, gathered, making
+from karat.comparison.grid import grid
+from karat.comparison.terms import Terms
+from karat.evaluation.request import Request
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
 from karat.stats.samples.bootstrap import interval
 from karat.stats.tests.contrast import against_others, mean_of_strata, resampled
 from karat.stats.tests.holm import holm
 from karat.stats.tests.permutation import swap_test
+
+VIEW: Final = "strong"
+"""What is compared unless something else is asked for: the view of what `compare` compares."""
 
 Verdict: TypeAlias = Literal["strength", "weakness", "none", "too few"]
 
@@ -42,19 +43,16 @@ _KINDS_OF_MENTIONS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """What decides about an average and a strength.
+class CardTerms(Terms):
+    """What decides about an average and a strength, besides the level and the draws of every comparison.
 
     `min_share`: a benchmark counts for demonyms and metonyms if they are at least this share of its linked mentions.
     `min_cases`: what a system is judged by is at least this many cases. `min_effect`: a smaller difference is tiny.
     """
 
-    level: float = 0.05
     min_share: float = 0.02
     min_cases: int = 20
     min_effect: float = 0.01
-    resamples: int = 2000
-    permutations: int = 9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +70,10 @@ class Average:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Contrast:
     """A figure of one system minus the mean of the other systems; None with the reason.
 
-    Of a count it is that of errors per mention. `low` and `high` hold all but a share `Rule.level` of the resamples;
+    Of a count it is that of errors per mention. `low` and `high` hold all but a share `Terms.level` of the resamples;
     `p` is of the permutation test, `corrected` by Holm over everything that was tested.
     """
 
@@ -94,7 +92,7 @@ class Card:
 
     system: str
     averages: Mapping[str, Average]
-    differences: Mapping[str, Difference]
+    differences: Mapping[str, Contrast]
     judgement: str
 
 
@@ -112,25 +110,28 @@ class Cards:
     left_out: Mapping[str, str]
     not_counted: Mapping[str, Mapping[str, str]]
     notes: tuple[str, ...]
-    rule: Rule
+    rule: CardTerms
     signature: Signature
 
 
-def cards(pairs: Iterable[tuple[Corpus, Run]], asked: Asked | None = None, rule: Rule | None = None) -> Cards:
-    """Score every run on its corpus, average over the corpora that all systems answered, and compare.
+def cards(
+    entries: Iterable[Entry], request: Request | None = None, terms: CardTerms | None = None, *, view: str = VIEW
+) -> Cards:
+    """Score every system on every dataset, average over the datasets that all systems answered, and compare.
 
-    Systems and benchmarks are told by the names of runs and corpora. A system is strong (weak) in what it is better
-    (worse) in than the mean of the others, if the difference is significant after correction, its interval does not
-    hold 0, and it is not tiny. For what is tested see `karat.stats.tests.permutation.swap_test`.
+    A system is strong (weak) in what it is better (worse) in than the mean of the others, if the difference is
+    significant after correction, its interval does not hold 0, and it is not tiny. For what is tested see
+    `karat.stats.tests.permutation.swap_test`.
     """
-    asked, rule = asked or Asked(), rule or Rule()
-    _check(rule)
-    table = gathered(pairs, asked)
-    lines = figures(asked.view)
-    not_counted = {figure.name: _not_counted(figure, table, rule) for figure in lines}
+    terms, stage = terms or CardTerms(), stage_of(view)
+    asked = (request or Request.of()).but(also=[f"{stage}:micro.f1"], staged=True)
+    grown = grid(entries, asked, f"{view}:micro.f1", least=1)
+    table = gathered(grown, view)
+    lines = figures(view)
+    not_counted = {figure.name: _not_counted(figure, table, terms) for figure in lines}
     counted = {name: tuple(b for b in table.names if b not in without) for name, without in not_counted.items()}
     averages = {figure.name: _averages(figure, table, counted[figure.name]) for figure in lines}
-    differences = _compared(lines, table, counted, rule)
+    differences = _compared(lines, table, counted, terms)
     return Cards(
         cards=tuple(
             Card(
@@ -144,53 +145,46 @@ def cards(pairs: Iterable[tuple[Corpus, Run]], asked: Asked | None = None, rule:
         figures=lines,
         benchmarks=table.names,
         counted=counted,
-        left_out=table.left_out,
+        left_out=grown.left_out,
         not_counted={name: without for name, without in not_counted.items() if without},
         notes=(
             *_perfect(table, averages["f1"]),
             *shared_texts({name: own.texts for name, own in table.benchmarks.items()}),
-            *_too_few_throws(differences, rule),
+            *_too_few_throws(differences, terms),
         ),
-        rule=rule,
-        signature=table.choices,
+        rule=terms,
+        signature=grown.signature,
     )
 
 
-def _check(rule: Rule) -> None:
-    if not 0 < rule.level < 1:
-        raise UsageError(f"level is {rule.level}. Give a share between 0 and 1, such as 0.05.")
-    if min(rule.resamples, rule.permutations) < 1:
-        raise UsageError("resamples and permutations are numbers of draws. Give at least 1 of each.")
-
-
-def _not_counted(figure: Figure, table: Table, rule: Rule) -> dict[str, str]:
+def _not_counted(figure: Figure, table: Counted, terms: CardTerms) -> dict[str, str]:
     """The benchmarks that a figure is not averaged over, and why."""
     found = {}
     for name in table.names:
-        reason = _too_rare(figure, table.benchmarks[name], rule) or _undefined(figure, table, name)
+        reason = _too_rare(figure, table.benchmarks[name], terms) or _undefined(figure, table, name)
         if reason is not None:
             found[name] = reason
     return found
 
 
-def _too_rare(figure: Figure, own: Benchmark, rule: Rule) -> str | None:
+def _too_rare(figure: Figure, own: Benchmark, terms: CardTerms) -> str | None:
     share = own.shares.get(figure.name)
-    if share is None or not rule.min_share:
+    if share is None or not terms.min_share:
         return None
     if share.value is None:
         return share.reason or "no linked mentions"
-    if share.value >= rule.min_share:
+    if share.value >= terms.min_share:
         return None
     undecided = f", {share.undecided} undecided" if share.undecided else ""
     return f"{100 * share.value:.1f} % of {share.linked:,} linked mentions{undecided}"
 
 
-def _undefined(figure: Figure, table: Table, name: str) -> str | None:
+def _undefined(figure: Figure, table: Counted, name: str) -> str | None:
     """Why a benchmark has no such figure for some system: then it is not averaged for any."""
-    values = reading(figure, table).of(table.totals[name])
+    values = making(figure, table).of(table.totals[name])
     reasons: dict[str, list[str]] = {}
     for system, value in zip(table.systems, values.tolist(), strict=True):
-        tally = table.counts[name][system].categories.get(figure.name)
+        tally = table.adds[name][system].categories.get(figure.name)
         if figure.kind == "rate" and tally is not None and tally.total is None:
             reasons.setdefault(tally.reason or "not known", []).append(system)
         elif np.isnan(value):
@@ -201,7 +195,7 @@ def _undefined(figure: Figure, table: Table, name: str) -> str | None:
     return "; ".join(said) or None
 
 
-def _cases(read: Reading, table: Table, names: Sequence[str]) -> Floats:
+def _cases(read: Making, table: Counted, names: Sequence[str]) -> Floats:
     """How many cases a figure of each system is about."""
     found: Floats = np.zeros(len(table.systems))
     for name in names:
@@ -209,9 +203,9 @@ def _cases(read: Reading, table: Table, names: Sequence[str]) -> Floats:
     return found
 
 
-def _averages(figure: Figure, table: Table, names: Sequence[str]) -> list[Average]:
+def _averages(figure: Figure, table: Counted, names: Sequence[str]) -> list[Average]:
     """The mean of each system."""
-    read = reading(figure, table)
+    read = making(figure, table)
     cases = _cases(read, table, names)
     undecided = [_undecided(figure, table, names, system) for system in table.systems]
     if not names:
@@ -223,28 +217,29 @@ def _averages(figure: Figure, table: Table, names: Sequence[str]) -> list[Averag
     return [Average(value, round(number), open_) for value, number, open_ in found]
 
 
-def _undecided(figure: Figure, table: Table, names: Sequence[str], system: str) -> int:
+def _undecided(figure: Figure, table: Counted, names: Sequence[str], system: str) -> int:
     name = ACCURACY if figure.name == "accuracy" else figure.name
-    tallies = [table.counts[benchmark][system].categories.get(name) for benchmark in names]
+    tallies = [table.adds[benchmark][system].categories.get(name) for benchmark in names]
     return sum(tally.undecided for tally in tallies if tally is not None)
 
 
 def _compared(
-    lines: Sequence[Figure], table: Table, counted: Mapping[str, Sequence[str]], rule: Rule
-) -> dict[str, dict[str, Difference]]:
+    lines: Sequence[Figure], table: Counted, counted: Mapping[str, Sequence[str]], terms: CardTerms
+) -> dict[str, dict[str, Contrast]]:
     """The differences of every system in every figure, tested together."""
     systems = len(table.systems)
     if systems < 2:
-        alone = Difference(None, reason="there is no other system")
+        alone = Contrast(None, reason="there is no other system")
         return {table.systems[0]: {figure.name: alone for figure in lines}}
-    seed = Draw(rule.resamples, table.choices["seed"]).number
-    drawn = dict(zip(table.names, resampled(list(table.strata.values()), rule.resamples, seed), strict=True))
-    rows = [_differences(figure, table, drawn, counted[figure.name], rule, seed) for figure in lines]
+    drawn = {
+        name: resampled(own, terms.resamples, table.grid.seed(name, terms.seed)) for name, own in table.strata.items()
+    }
+    rows = [_differences(figure, table, drawn, counted[figure.name], terms) for figure in lines]
     p = np.array([[np.nan if each.p is None else each.p for each in row] for row in rows])
     # Of two systems each is the other's opposite: that is one test, not two.
     corrected = holm(p) if systems > 2 else np.repeat(holm(p[:, :1]), 2, axis=1)
     judged = [
-        [_judged(figure, each, value, rule) for each, value in zip(row, values, strict=True)]
+        [_judged(figure, each, value, terms) for each, value in zip(row, values, strict=True)]
         for figure, row, values in zip(lines, rows, corrected.tolist(), strict=True)
     ]
     return {
@@ -254,53 +249,53 @@ def _compared(
 
 
 def _differences(
-    figure: Figure, table: Table, drawn: Mapping[str, Floats], names: Sequence[str], rule: Rule, seed: int
-) -> list[Difference]:
+    figure: Figure, table: Counted, drawn: Mapping[str, Floats], names: Sequence[str], terms: CardTerms
+) -> list[Contrast]:
     """The differences in one figure, before the correction."""
     if not names:
-        return [Difference(None, reason="no benchmark counts")] * len(table.systems)
-    read = reading(figure, table)
+        return [Contrast(None, reason="no benchmark counts")] * len(table.systems)
+    read = making(figure, table)
     values, samples = (
         mean_of_strata(against_others(read.of(totals[name])) for name in names) for totals in (table.totals, drawn)
     )
-    enough = _enough(figure, _cases(read, table, names), rule)
+    enough = _enough(figure, _cases(read, table, names), terms)
     p = np.full(len(table.systems), np.nan)
     if any(enough):
         strata = [table.strata[name][:, :, read.columns] for name in names]
-        p = swap_test(strata, read.measure, size=read.size, resamples=rule.permutations, seed=seed)
+        p = swap_test(strata, read.measure, size=read.size, resamples=terms.permutations, seed=terms.seed)
     found = []
     for place, value in enumerate(values.tolist()):
-        low, high = interval(samples[:, place], 1 - rule.level) or (None, None)
+        low, high = interval(samples[:, place], 1 - terms.level) or (None, None)
         if enough[place]:
-            found.append(Difference(value, low, high, p=float(p[place])))
+            found.append(Contrast(value, low, high, p=float(p[place])))
         else:
-            found.append(Difference(value, low, high, verdict="too few", reason=f"fewer than {rule.min_cases} cases"))
+            found.append(Contrast(value, low, high, verdict="too few", reason=f"fewer than {terms.min_cases} cases"))
     return found
 
 
-def _enough(figure: Figure, cases: Floats, rule: Rule) -> list[bool]:
+def _enough(figure: Figure, cases: Floats, terms: CardTerms) -> list[bool]:
     """Whether there is enough to judge each system by: of its own cases, and on average of the others'.
 
     Of errors that are counted, one side is enough: none where others have many says something.
     """
     others = (cases.sum() - cases) / (len(cases) - 1)
     sides = np.maximum(cases, others) if figure.kind == "count" else np.minimum(cases, others)
-    enough: list[bool] = (sides >= rule.min_cases).tolist()
+    enough: list[bool] = (sides >= terms.min_cases).tolist()
     return enough
 
 
-def _judged(figure: Figure, found: Difference, corrected: float, rule: Rule) -> Difference:
+def _judged(figure: Figure, found: Contrast, corrected: float, terms: CardTerms) -> Contrast:
     """A difference with its corrected p-value and what that makes of it."""
     if found.p is None or found.value is None:
         return found
     apart = found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
     verdict: Verdict = "none"
-    if corrected <= rule.level and apart and abs(found.value) >= rule.min_effect:
+    if corrected <= terms.level and apart and abs(found.value) >= terms.min_effect:
         verdict = "strength" if (found.value > 0) == (figure.kind == "score") else "weakness"
     return replace(found, corrected=corrected, verdict=verdict)
 
 
-def _judgement(lines: Sequence[Figure], differences: Mapping[str, Difference]) -> str:
+def _judgement(lines: Sequence[Figure], differences: Mapping[str, Contrast]) -> str:
     """The error categories that are significant, the largest effects first."""
     parts = []
     for verdict, words, number in (("strength", "strong on", "few"), ("weakness", "weak on", "many")):
@@ -318,7 +313,7 @@ def _judgement(lines: Sequence[Figure], differences: Mapping[str, Difference]) -
     return "; ".join(parts)
 
 
-def _perfect(table: Table, f1: Sequence[Average]) -> list[str]:
+def _perfect(table: Counted, f1: Sequence[Average]) -> list[str]:
     """Systems that make no mistake: beside them all others are weak in everything."""
     names = [system for system, average in zip(table.systems, f1, strict=True) if average.value == 1]
     if not names or len(table.systems) < 3:
@@ -326,11 +321,8 @@ def _perfect(table: Table, f1: Sequence[Average]) -> list[str]:
     return [f"without any mistake: {', '.join(names)}. That lifts the mean of the others for all: leave it out"]
 
 
-def _too_few_throws(differences: Mapping[str, Mapping[str, Difference]], rule: Rule) -> list[str]:
+def _too_few_throws(differences: Mapping[str, Mapping[str, Contrast]], terms: CardTerms) -> list[str]:
     """Whether a p-value can be small enough to survive the correction at all."""
     tests = sum(each.p is not None for own in differences.values() for each in own.values())
-    tests = tests // 2 if len(differences) == 2 else tests
-    if tests <= rule.level * (rule.permutations + 1):
-        return []
-    need = ceil(tests / rule.level)
-    return [f"{tests} tests with {rule.permutations} permutations may find nothing at level {rule.level:g}: use {need}"]
+    said = terms.too_few(tests // 2 if len(differences) == 2 else tests)
+    return [] if said is None else [said]

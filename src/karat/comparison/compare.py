@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from karat.comparison.asked import Asked
 from karat.comparison.entries import Entry, shared_texts, texts_of
 from karat.comparison.flips import Detected, Flips, Mentions, check_labels, mentions, pooled_flips
 from karat.comparison.grid import Grid, grid
 from karat.comparison.homes import Home, homes
 from karat.comparison.means import Mean, MeanPair, mean_pairs, means
 from karat.comparison.runtimes import Runtimes, runtimes
+from karat.comparison.samples import samples
 from karat.comparison.similarities import Similarities, similarities
-from karat.comparison.tests import Dataset, Rule, compared, samples, too_few_throws
+from karat.comparison.terms import Terms
+from karat.comparison.tests import Dataset, compared, too_few_throws
 from karat.comparison.winners import Winners, winners
+from karat.evaluation.request import Request
 from karat.model.signature import Signature
 from karat.stats.tests.ranks import critical_difference, friedman, groups, ranks
 
@@ -76,7 +78,7 @@ class Comparison:
     similarity: Similarities | None
     winners: Winners | None
     notes: tuple[str, ...]
-    rule: Rule
+    rule: Terms
     signature: Signature
     mentions: tuple[Mentions, ...] = field(default=(), repr=False)
 
@@ -96,20 +98,25 @@ class Comparison:
 
 
 def compare(
-    entries: Iterable[Entry], asked: Asked | None = None, rule: Rule | None = None, parts: Parts | None = None
+    entries: Iterable[Entry],
+    request: Request | None = None,
+    terms: Terms | None = None,
+    parts: Parts | None = None,
+    *,
+    measure: str | None = None,
 ) -> Comparison:
     """Score every system on every dataset, and test all pairs.
 
     Systems and datasets are told by their names. Documents are paired by their ids, which must be the same for all
     systems on a dataset. Averages are over the datasets on which all systems have a score. The order of files does not
-    matter.
+    matter. The labels of the request are what flips are counted by. Results are taken as they are.
     """
-    asked, rule, parts = asked or Asked(), rule or Rule(), parts or Parts()
-    check_labels(asked.by)
-    table = grid(entries, asked)
-    drawn = {name: samples(table, name, rule) for name in table.datasets}
-    datasets = compared(table, drawn, rule)
-    averages = means(table, drawn, rule)
+    terms, parts = terms or Terms(), parts or Parts()
+    check_labels(() if request is None else request.given["by"])
+    table = grid(entries, request, measure)
+    drawn = {name: samples(table, name, terms) for name in table.datasets}
+    datasets = compared(table, drawn, terms)
+    averages = means(table, drawn, terms)
     seen = [found for name in table.common if (found := mentions(table, name)) is not None]
     detected = {each.dataset: own for each in seen if (own := each.detected()) is not None}
     match = parts.match or (None if parts.best is None else "strong,weak,mention-weak,entity")
@@ -122,16 +129,16 @@ def compare(
         datasets=datasets,
         left_out=table.left_out,
         means=averages,
-        pairs=mean_pairs(table, drawn, datasets, rule),
-        ranks=_ranks(table, rule),
+        pairs=mean_pairs(table, drawn, datasets, terms),
+        ranks=_ranks(table, terms),
         detected=detected,
-        flips=pooled_flips(seen, table.systems, asked.by),
-        homes=homes(table, drawn, parts.homes, rule),
+        flips=pooled_flips(seen, table.systems, table.labels),
+        homes=homes(table, drawn, parts.homes, terms),
         runtimes=runtimes(table),
         similarity=alike,
-        winners=winners(table, rule) if parts.winners else None,
-        notes=tuple(_notes(table, datasets, seen, rule)),
-        rule=rule,
+        winners=winners(table, terms) if parts.winners else None,
+        notes=tuple(_notes(table, datasets, seen, terms)),
+        rule=terms,
         signature=table.signature,
         mentions=tuple(seen),
     )
@@ -156,13 +163,13 @@ def _titles(table: Grid) -> dict[str, str]:
     return {system: next(iter(titles)) for system, titles in sorted(said.items()) if len(titles) == 1}
 
 
-def _ranks(table: Grid, rule: Rule) -> Ranks | None:
+def _ranks(table: Grid, terms: Terms) -> Ranks | None:
     """Mean ranks; None for one dataset, which ranks nobody twice."""
     if len(table.common) < 2:
         return None
     ranked = ranks(np.stack([table.values(name) for name in table.common]))
     own = ranked.mean(axis=0).tolist()
-    difference = critical_difference(len(own), len(table.common), 1 - rule.level)
+    difference = critical_difference(len(own), len(table.common), 1 - terms.level)
     tested = friedman(ranked)
     order = sorted(zip(table.systems, own, strict=True), key=lambda item: (item[1], item[0]))
     return Ranks(
@@ -175,14 +182,12 @@ def _ranks(table: Grid, rule: Rule) -> Ranks | None:
     )
 
 
-def _notes(table: Grid, datasets: Sequence[Dataset], seen: Sequence[Mentions], rule: Rule) -> Iterable[str]:
+def _notes(table: Grid, datasets: Sequence[Dataset], seen: Sequence[Mentions], terms: Terms) -> Iterable[str]:
     """What a reader should know before trusting the numbers."""
     corpora = {name: table.corpus(name) for name in table.common}
     yield from shared_texts({name: texts_of(corpus) for name, corpus in corpora.items() if corpus is not None})
-    yield from too_few_throws(datasets, rule)
-    flat = sorted(
-        {cell.entry.dataset for row in table.cells.values() for cell in row.values() if cell.additive is None}
-    )
+    yield from too_few_throws(datasets, terms)
+    flat = sorted(name for name, row in table.additives.items() if None in row.values())
     if flat:
         yield f"{table.measure} does not follow from sums over documents on {', '.join(flat)}: no intervals and tests"
     without = [name for name in table.common if name not in {each.dataset for each in seen}]

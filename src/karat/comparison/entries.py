@@ -93,17 +93,6 @@ def _called(entry: Entry, system: str | None) -> Entry:
     return replace(entry, system=system, run=run, result=result)
 
 
-def pairs(
-    files: Sequence[str], golds: Sequence[str] = (), formats: Formats | None = None
-) -> Iterator[tuple[Corpus, Run]]:
-    """Every run with its corpus, one file at a time."""
-    formats = formats or Formats()
-    if golds:
-        yield from ((corpus, run) for corpus, run, _ in _answers(files, golds, formats))
-    else:
-        yield from (_both(name, formats) for name in files)
-
-
 def entry_of(result: Result) -> Entry:
     """A result as what it is about."""
     seconds = _noted_seconds(result.about_run, result.run)

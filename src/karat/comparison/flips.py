@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import combinations
@@ -12,13 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.comparison.grid import Cell, Grid
-from karat.comparison.sums import detection
+from karat.comparison.grid import Grid
 from karat.errors import UsageError
+from karat.evaluation.evaluation import Evaluation
 from karat.matching.read.facets import facet
 from karat.model.corpus import Corpus
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Longs
+from karat.model.verdict import Verdicts
+from karat.registry import get, names
+from karat.spec.conventions import Alternatives
+from karat.spec.label import Label
 from karat.spec.task import TASKS
 from karat.stats.tests.mcnemar import mcnemar_of_counts
 
@@ -27,9 +31,6 @@ ERROR: Final = "error"
 
 OUTCOME: Final = "outcome"
 """How the other system failed: what flips are always counted by."""
-
-_OF_CASES: Final = {"mention-type": "mention_type", ERROR: "errors"}
-"""Labels of cases, and the columns of verdicts that have them."""
 
 _SHOWN: Final = ("outcome", "answer_start", "answer_end", "answer_nil", "answer_entity", "mention_type", "errors")
 """The columns of verdicts that say how a system failed."""
@@ -156,9 +157,10 @@ class Mentions:
 
     def _values(self, rows: Longs, loser: str, label: str) -> Arrow:
         """The values of a label on some mentions, one after the other; a mention may have several."""
-        if label == OUTCOME or label in _OF_CASES:
+        named = OUTCOME if label == OUTCOME else _column(label)
+        if named is not None:
             own = self.seen[loser]
-            column = own.cases.column(_OF_CASES.get(label, "outcome")).take(pa.array(own.case[rows]))
+            column = own.cases.column(named).take(pa.array(own.case[rows]))
             flat = column.combine_chunks()
             return flat.flatten() if pa.types.is_list(flat.type) else flat
         known = facet(self.corpus.labels, label, self.corpus.labels)
@@ -184,7 +186,7 @@ class Mentions:
         """What is to be said about some mentions, whoever gets them."""
         labels, ids = self.corpus.labels, self.corpus.ids.to_pylist()
         texts = self.corpus.table.column("text").to_pylist() if self.corpus.has_text else None
-        known = {label: facet(labels, label, labels) for label in self.labels if label not in _OF_CASES}
+        known = {label: facet(labels, label, labels) for label in self.labels if _column(label) is None}
         kinds = self._cases(next(iter(self.seen)), rows) if "mention-type" in self.labels else []
         places = zip(
             labels.document[rows].tolist(), labels.start[rows].tolist(), labels.end[rows].tolist(), strict=True
@@ -221,15 +223,22 @@ class Mentions:
 def mentions(grid: Grid, dataset: str) -> Mentions | None:
     """All systems on the mentions of a dataset; None where nobody has them: of results, and of tasks without any."""
     row, corpus, name = grid.cells[dataset], grid.corpus(dataset), grid.name
-    if corpus is None or any(cell.result.make_verdicts is None for cell in row.values()) or len(row) < 2:
+    judged = {system: cell.evaluation for system, cell in row.items() if cell.evaluation is not None}
+    if corpus is None or len(judged) < len(row) or len(row) < 2:
         return None
-    if name.group is not None or TASKS[name.view.task or grid.asked.task].source != "mentions":
+    task = name.view.task or grid.request.conventions.task_name
+    if name.group is not None or TASKS[task].source != "mentions":
         return None
     if str(name.view) not in next(iter(row.values())).result.views:
         return None
-    label = _mention_of_label(corpus, grid.signature["alternatives"])
-    seen = {system: _seen(grid, cell, label) for system, cell in row.items()}
-    return Mentions(dataset, corpus, grid.asked.by, seen)
+    label = _MENTION_OF_LABEL[grid.request.conventions.alternatives](corpus)
+    seen = {system: _seen(evaluation, str(name.view), label) for system, evaluation in judged.items()}
+    return Mentions(dataset, corpus, grid.labels, seen)
+
+
+def _column(label: str) -> str | None:
+    """The column of verdicts that has the values of a label of cases; None where mentions carry it."""
+    return get("labels", label, Label).column if label in names("labels") else None
 
 
 def check_labels(by: Sequence[str]) -> None:
@@ -238,24 +247,25 @@ def check_labels(by: Sequence[str]) -> None:
         raise UsageError("flips are counted by what mentions are, and doc is none of it. Give mention-type or types.")
 
 
-def _mention_of_label(corpus: Corpus, alternatives: str) -> Longs:
-    """The row that stands for the mention of each label."""
+def _on_span(corpus: Corpus) -> Longs:
+    """Labels with the same span are one mention."""
     labels = corpus.labels
-    if alternatives == "unit":
-        return corpus.units.unit
-    if alternatives == "merged":  # labels with the same span are one mention
-        spans = np.column_stack([labels.document, labels.start, labels.end])
-        _, first, place = np.unique(spans, axis=0, return_index=True, return_inverse=True)
-        return np.asarray(first[place.reshape(-1)], np.int64)
-    return np.arange(len(labels), dtype=np.int64)
+    spans = np.column_stack([labels.document, labels.start, labels.end])
+    _, first, place = np.unique(spans, axis=0, return_index=True, return_inverse=True)
+    return np.asarray(first[place.reshape(-1)], np.int64)
 
 
-def _seen(grid: Grid, cell: Cell, label: Longs) -> _Seen:
+_MENTION_OF_LABEL: Final[Mapping[Alternatives, Callable[[Corpus], Longs]]] = {
+    Alternatives.UNIT: lambda corpus: corpus.units.unit,
+    Alternatives.MERGED: _on_span,
+    Alternatives.SEPARATE: lambda corpus: np.arange(len(corpus.labels), dtype=np.int64),
+}
+"""The row that stands for the mention of each label."""
+
+
+def _seen(evaluation: Evaluation, view: str, label: Longs) -> _Seen:
     """What became of every mention."""
-    assert cell.result.make_verdicts is not None
-    table = cell.result.make_verdicts()
-    view = grid.name.view
-    cases = table.filter(pc.equal(table.column("view"), str(view)))
+    cases = evaluation.table(view)
     gold, found, missed = (_numbers(cases, name) for name in ("gold", "matched_gold", "unmatched_gold"))
     counting = (gold >= 0) & (found + missed > 0)
     case = np.full(len(label), -1, np.int64)
@@ -264,12 +274,11 @@ def _seen(grid: Grid, cell: Cell, label: Longs) -> _Seen:
     case[mention] = np.flatnonzero(counting)
     counts[mention] = True
     right[label[gold[counting & (found > 0)].astype(np.int64)]] = True
-    return _Seen(case, counts, right, _detected(grid, cell, label), cases)
+    return _Seen(case, counts, right, _detected(evaluation.detected(view), label), cases)
 
 
-def _detected(grid: Grid, cell: Cell, label: Longs) -> Bools | None:
+def _detected(cases: Verdicts | None, label: Longs) -> Bools | None:
     """Which mentions are detected, as accuracy counts it; None where a view looks at no links or no places."""
-    cases = detection(cell.entry, cell.result, grid.name.view, grid.asked)
     if cases is None:
         return None
     found = np.zeros(len(label), np.bool_)

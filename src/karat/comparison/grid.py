@@ -1,26 +1,27 @@
-"""What a comparison is made from: every system on every dataset, scored in the same way."""
+"""Systems on datasets: every one scored once, in the same way, whatever is then asked of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from karat.comparison.asked import Asked
 from karat.comparison.entries import Entry, left_out
-from karat.comparison.sums import additive_of
-from karat.errors import UsageError
-from karat.evaluation.evaluate import evaluate
-from karat.evaluation.labels import LABELS_OF_CASES
-from karat.evaluation.plan import expanded
-from karat.evaluation.profiles import profile_named
+from karat.errors import KaratError, UsageError
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.intervals import seed_of
+from karat.evaluation.measures import detection_of, expanded, measure_of, profile_named
+from karat.evaluation.request import Request
+from karat.evaluation.stored import stored_view
 from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, parse_measure
 from karat.model.result import Result, Scored
 from karat.model.signature import Signature
-from karat.model.tables.columns import Floats
+from karat.model.tables.columns import Floats, Longs
+from karat.registry import get, names
+from karat.spec.label import Label
 from karat.stats.samples.additive import Additive
 from karat.stats.samples.documents import same_documents
 
@@ -31,21 +32,65 @@ _MAY_DIFFER = ("data", "match", "seed", "threshold")
 """A threshold may have been tuned for each system by itself; what else was scored does not matter."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+_NO_ORDER = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
 class Cell:
-    """A system on a dataset: its score, and how it follows from sums over documents in the order of their ids."""
+    """A system on a dataset: its result, and the evaluation that made it, unless it was read from a file.
+
+    `order` puts the documents into that of their ids, the same for all systems on the dataset.
+    """
 
     entry: Entry
-    result: Result
-    score: Scored
-    additive: Additive | None
+    order: Longs
+    evaluation: Evaluation | None = None
+
+    @property
+    def result(self) -> Result:
+        """The scores."""
+        if self.evaluation is not None:
+            return self.evaluation.result
+        assert self.entry.result is not None, "an entry is a result, or is evaluated"
+        return self.entry.result
+
+    def name(self, measure: str) -> MeasureName:
+        """A measure by the name it has here, taken apart."""
+        return parse_measure(self.result.aliases.get(measure, measure))
+
+    def score(self, measure: str) -> Scored:
+        """A score."""
+        return self.result.score(measure)
+
+    def additive(self, measure: str) -> Additive | None:
+        """How a score follows from sums over documents in the order of their ids; None where it does not."""
+        name = self.name(measure)
+        if name.group is not None or str(name.view) not in self.result.views:
+            return None
+        if self.evaluation is not None:
+            view = self.evaluation.views[str(name.view)]
+        else:
+            view = stored_view(self.result, name.view)
+        if measure_of(name).needs_detection and view.found is None:
+            return None
+        try:
+            made = view.additive(name.short)
+        except KaratError:  # a measure of something else than sums
+            return None
+        return None if made is None else made.in_order(self.order)
+
+    @property
+    def seconds(self) -> float | None:
+        """What the system took."""
+        return self.entry.seconds
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
     """Systems on datasets, both in the order of their names.
 
-    `cells` has for each dataset the systems that answered it. Averages are over the datasets in `common`, on which all
+    `cells` has for each dataset the systems that answered it, and `labels` are what single mentions are counted by.
+    Averages are over the datasets in `common`, on which all
     systems have a score; `left_out` says why not over the others, of which some cannot be compared at all and are not
     among `datasets`.
     """
@@ -54,7 +99,8 @@ class Grid:
     systems: tuple[str, ...]
     cells: Mapping[str, Mapping[str, Cell]]
     left_out: Mapping[str, str]
-    asked: Asked
+    request: Request
+    labels: tuple[str, ...] = ()
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -82,22 +128,45 @@ class Grid:
     @property
     def name(self) -> MeasureName:
         """The measure, taken apart."""
-        result = self.results[0]
-        return parse_measure(result.aliases.get(self.measure, self.measure))
+        return next(iter(next(iter(self.cells.values())).values())).name(self.measure)
 
     def values(self, dataset: str) -> Floats:
         """The score of every system on a dataset; NaN where there is none."""
         row = self.cells[dataset]
-        found = [row[system].score.value if system in row else None for system in self.systems]
+        found = [row[system].score(self.measure).value if system in row else None for system in self.systems]
         return np.array([np.nan if value is None else value for value in found])
+
+    @cached_property
+    def additives(self) -> Mapping[str, Mapping[str, Additive | None]]:
+        """How each score follows from sums over documents."""
+        return {
+            name: {system: cell.additive(self.measure) for system, cell in row.items()}
+            for name, row in self.cells.items()
+        }
 
     def corpus(self, dataset: str) -> Corpus | None:
         """The gold standard of a dataset, where files had it."""
         return next((cell.entry.corpus for cell in self.cells[dataset].values() if cell.entry.corpus), None)
 
+    def seed(self, dataset: str, seed: int) -> int:
+        """Where random numbers start for a dataset: the same as where it is scored alone."""
+        digest = next(iter(self.cells[dataset].values())).entry.data.rpartition("@")[2]
+        return seed_of(seed, digest)
 
-def grid(entries: Iterable[Entry], asked: Asked) -> Grid:
-    """Score every system on every dataset; files may come in any order."""
+    def under(self, measure: str, request: Request, results: Mapping[str, Mapping[str, Evaluation]]) -> Grid:
+        """The same entries under another request, as far as they were evaluated."""
+        cells = {
+            name: {system: replace(self.cells[name][system], evaluation=own) for system, own in row.items()}
+            for name, row in results.items()
+        }
+        return Grid(measure, self.systems, cells, {}, request)
+
+
+def grid(entries: Iterable[Entry], request: Request | None, measure: str | None, *, least: int = 2) -> Grid:
+    """Score every system on every dataset; files may come in any order.
+
+    Results are taken as they are, and must have been scored alike; without a `request` it is the default profile.
+    """
     found: dict[str, dict[str, Entry]] = {}
     for entry in entries:
         row = found.setdefault(entry.dataset, {})
@@ -107,21 +176,25 @@ def grid(entries: Iterable[Entry], asked: Asked) -> Grid:
             )
         row[entry.system] = _light(entry, row)
     systems = tuple(sorted({system for row in found.values() for system in row}))
-    if len(systems) < 2:
+    if len(systems) < least:
         raise UsageError(f"there is {f'only {systems[0]}' if systems else 'nothing'} to compare. Give two systems.")
     differing = {name for name, row in found.items() if len({entry.data for entry in row.values()}) > 1}
     without = left_out(found, systems, differing)
-    _check_results(found.values(), asked)
-    measure = expanded(asked.measure or _usual(found.values(), asked))[-1]
+    given = [entry for row in found.values() for entry in row.values() if entry.result is not None]
+    if given and request is not None:
+        _check_result(given[0], request)
+    asked = request or Request.of()
+    measure = expanded(measure or _usual(given[0].result if given else None, asked))[-1]
+    asked, labels = _about(asked, measure), asked.given["by"]
     cells = {
-        name: _row({system: found[name][system] for system in sorted(found[name])}, measure, asked)
+        name: _row({system: found[name][system] for system in sorted(found[name])}, asked)
         for name in sorted(found)
         if name not in differing
     }
     if not cells:
         raise UsageError(f"no dataset is the same in all files: {', '.join(sorted(differing))}. Score all on one.")
     _check_alike([cell for row in cells.values() for cell in row.values()])
-    return Grid(measure, systems, cells, without | _undefined(cells, without), asked)
+    return Grid(measure, systems, cells, without | _undefined(cells, measure, without), asked, labels)
 
 
 def _light(entry: Entry, row: Mapping[str, Entry]) -> Entry:
@@ -130,58 +203,54 @@ def _light(entry: Entry, row: Mapping[str, Entry]) -> Entry:
     return entry if entry.corpus is None or same is None else replace(entry, corpus=same)
 
 
-def _check_results(rows: Iterable[Mapping[str, Entry]], asked: Asked) -> None:
-    given = [entry for row in rows for entry in row.values() if entry.result is not None]
-    chosen = [name for name in asked.choices if name != "seed"]  # which is for draws here
-    if given and (asked.like is not None or chosen or asked.by or asked.kb is not None):
+def _check_result(entry: Entry, request: Request) -> None:
+    given = request.given
+    chosen = [name for name in given["choices"] if name != "seed"]  # which is for draws here
+    if chosen or given["by"] or given["kb"] is not None or given["like"] != Request.of().profile:
         raise UsageError(
-            f"{given[0].system} on {given[0].dataset} is a result, which is as it was scored. Leave the profile, "
+            f"{entry.system} on {entry.dataset} is a result, which is as it was scored. Leave the profile, "
             "choices, labels and knowledge base out, or give gold and answers."
         )
 
 
-def _usual(rows: Iterable[Mapping[str, Entry]], asked: Asked) -> str:
+def _usual(result: Result | None, request: Request) -> str:
     """The measure of a profile that is compared unless another is asked for."""
-    result = next((entry.result for row in rows for entry in row.values() if entry.result is not None), None)
-    shown = profile_named(asked.profile).measures if result is None else result.shown
-    if (result is None and asked.choices.get("task", "")) or MEASURE in shown:
+    shown = profile_named(request.profile).measures if result is None else result.shown
+    if (result is None and request.task_is_asked) or MEASURE in shown:
         return MEASURE
     return next((name for name in shown if ":micro.f1" in name), shown[0] if shown else MEASURE)
 
 
-def _row(row: Mapping[str, Entry], measure: str, asked: Asked) -> dict[str, Cell]:
-    """All systems on one dataset."""
-    results = {system: entry.result or _scored(entry, measure, asked) for system, entry in row.items()}
-    return cells_of(row, results, measure, asked)
+def _about(request: Request, measure: str) -> Request:
+    """The request for one measure, of which links are told apart from detection, and for labels of single cases."""
+    if "match" in request.given["choices"]:
+        raise UsageError("match and measures both choose relations. Give one of the two.")
+    by = [name for name in request.given["by"] if _of_cases(name)]
+    alone = request.but(measures=[measure], by=by)
+    view = alone.wanted[0].view
+    if detection_of(view) is None or alone.membership is not None or alone.wanted[0].group is not None:
+        return alone
+    return alone.but(also=[*alone.given["also"], str(MeasureName(view, "accuracy"))])
 
 
-def cells_of(row: Mapping[str, Entry], results: Mapping[str, Result], measure: str, asked: Asked) -> dict[str, Cell]:
-    """The scores of systems on one dataset, which must have the same documents in all results."""
-    orders = same_documents(list(results.values()))
-    return {
-        system: Cell(
-            row[system], result, result.score(measure), additive_of(result, measure, order, row[system], asked)
-        )
-        for (system, result), order in zip(results.items(), orders, strict=True)
+def _of_cases(name: str) -> bool:
+    """Whether cases have a label, not mentions and answers by themselves."""
+    return name in names("labels") and get("labels", name, Label).column is not None
+
+
+def _row(row: Mapping[str, Entry], request: Request) -> dict[str, Cell]:
+    """All systems on one dataset, which must have the same documents."""
+    evaluations = {
+        system: Evaluation.of(request, entry.corpus, entry.run)
+        for system, entry in row.items()
+        if entry.result is None and entry.corpus is not None and entry.run is not None
     }
+    cells = {system: Cell(entry, _NO_ORDER, evaluations.get(system)) for system, entry in row.items()}
+    orders = same_documents([cell.result for cell in cells.values()])
+    return {system: replace(cell, order=order) for (system, cell), order in zip(cells.items(), orders, strict=True)}
 
 
-def _scored(entry: Entry, measure: str, asked: Asked) -> Result:
-    assert entry.corpus is not None
-    assert entry.run is not None
-    return evaluate(
-        entry.corpus,
-        entry.run,
-        like=asked.profile,
-        choices=asked.choices,
-        measures=[measure],
-        by=[label for label in asked.by if label in LABELS_OF_CASES],
-        kb=asked.kb,
-        allow_unknown=asked.allow_unknown,
-    )
-
-
-def _check_alike(cells: list[Cell]) -> None:
+def _check_alike(cells: Sequence[Cell]) -> None:
     """Refuse scores that were made under different conventions."""
     first = cells[0]
     for cell in cells[1:]:
@@ -195,11 +264,12 @@ def _check_alike(cells: list[Cell]) -> None:
             )
 
 
-def _undefined(cells: Mapping[str, Mapping[str, Cell]], without: Mapping[str, str]) -> dict[str, str]:
+def _undefined(cells: Mapping[str, Mapping[str, Cell]], measure: str, without: Mapping[str, str]) -> dict[str, str]:
     """Datasets on which some system has no score."""
     found = {}
     for name, row in cells.items():
-        lacking = [f"{system}: {cell.score.reason}" for system, cell in row.items() if cell.score.value is None]
+        scores = {system: cell.score(measure) for system, cell in row.items()}
+        lacking = [f"{system}: {score.reason}" for system, score in scores.items() if score.value is None]
         if lacking and name not in without:
             found[name] = f"no score ({'; '.join(lacking)})"
     return found

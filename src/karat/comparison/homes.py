@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.comparison.grid import Grid
-from karat.comparison.tests import Estimate, Rule, Samples, adding, estimate
+from karat.comparison.samples import Estimate, Samples, adding, estimate
+from karat.comparison.terms import Terms
 from karat.errors import UnknownNameError, UsageError
 from karat.model.tables.columns import Floats
 
@@ -33,7 +34,9 @@ class Home:
     reason: str | None = None
 
 
-def homes(grid: Grid, drawn: Mapping[str, Samples], given: Mapping[str, Sequence[str]], rule: Rule) -> tuple[Home, ...]:
+def homes(
+    grid: Grid, drawn: Mapping[str, Samples], given: Mapping[str, Sequence[str]], terms: Terms
+) -> tuple[Home, ...]:
     """The overfitting index of every system whose home is given."""
     for system, datasets in given.items():
         if system not in grid.systems:
@@ -43,7 +46,7 @@ def homes(grid: Grid, drawn: Mapping[str, Samples], given: Mapping[str, Sequence
                 raise UnknownNameError("dataset", name, grid.cells)
             if np.isnan(grid.values(name)[grid.systems.index(system)]):
                 raise UsageError(f"{system} has no score on {name}, which is given as its home. Give its answers.")
-    return tuple(_home(grid, drawn, system, sorted(set(given[system])), given, rule) for system in sorted(given))
+    return tuple(_home(grid, drawn, system, sorted(set(given[system])), given, terms) for system in sorted(given))
 
 
 def _home(
@@ -52,14 +55,14 @@ def _home(
     system: str,
     home: Sequence[str],
     given: Mapping[str, Sequence[str]],
-    rule: Rule,
+    terms: Terms,
 ) -> Home:
     place = grid.systems.index(system)
     elsewhere = [name for name in grid.datasets if name not in home and not np.isnan(grid.values(name)[place])]
     if not elsewhere:
         raise UsageError(f"{system} has scores at home only ({', '.join(home)}). Give its answers to other datasets.")
     others = tuple(other for other in grid.systems if other != system and not set(home) & set(given.get(other, ())))
-    own = _Contrast(grid, drawn, rule, [place])
+    own = _Contrast(grid, drawn, terms, [place])
     beside, reason = Estimate(None), None
     shared = [name for name in grid.common if name not in home]
     if not others:
@@ -68,7 +71,7 @@ def _home(
         reason = "not all systems answered these datasets"
     else:
         places = [place, *(grid.systems.index(other) for other in others)]
-        beside = _Contrast(grid, drawn, rule, places).of(home, shared)
+        beside = _Contrast(grid, drawn, terms, places).of(home, shared)
     return Home(
         system=system,
         home=tuple(home),
@@ -88,17 +91,18 @@ class _Contrast:
 
     grid: Grid
     drawn: Mapping[str, Samples]
-    rule: Rule
+    terms: Terms
     places: Sequence[int]
 
     def of(self, here: Sequence[str], there: Sequence[str]) -> Estimate:
         """Its mean over some datasets, less that over others where there are any."""
         documents = adding([self.drawn[name] for name in (*here, *there)], self.places)
-        value = self._of([self.grid.values(name)[None] for name in here], [self.grid.values(n)[None] for n in there])
-        sampled = self._of([self.drawn[name].values for name in here], [self.drawn[name].values for name in there])
-        return estimate(float(value[0]), sampled, documents, self.rule.level)
+        own = list(self.places)
+        value = self._of(*([self.grid.values(name)[None, own] for name in side] for side in (here, there)))
+        sampled = self._of(*([self.drawn[name].of(own) for name in side] for side in (here, there)))
+        return estimate(float(value[0]), sampled, documents, self.terms.level)
 
     def _of(self, here: Sequence[Floats], there: Sequence[Floats]) -> Floats:
         mean: Floats = np.mean(here, axis=0) - (np.mean(there, axis=0) if there else 0.0)
-        own: Floats = mean[:, self.places[0]]
-        return own - mean[:, list(self.places[1:])].mean(axis=1) if len(self.places) > 1 else own
+        own: Floats = mean[:, 0]
+        return own - mean[:, 1:].mean(axis=1) if len(self.places) > 1 else own

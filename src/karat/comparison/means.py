@@ -9,17 +9,9 @@ from itertools import combinations
 import numpy as np
 
 from karat.comparison.grid import Grid
-from karat.comparison.tests import (
-    CORRECTIONS,
-    Dataset,
-    Estimate,
-    Rule,
-    Samples,
-    adding,
-    estimate,
-    exchangeable,
-    mentions_of,
-)
+from karat.comparison.samples import Estimate, Samples, adding, estimate
+from karat.comparison.terms import CORRECTIONS, Terms
+from karat.comparison.tests import Dataset, exchangeable, mentions_of
 from karat.model.tables.columns import Floats
 from karat.stats.samples.additive import Additive
 from karat.stats.tests.contrast import Measure
@@ -56,14 +48,14 @@ class MeanPair:
     open: int
 
 
-def means(grid: Grid, drawn: Mapping[str, Samples], rule: Rule) -> dict[str, Mean]:
+def means(grid: Grid, drawn: Mapping[str, Samples], terms: Terms) -> dict[str, Mean]:
     """Averages over the common datasets."""
     if not grid.common:
         return {system: Mean(Estimate(None), Estimate(None), "no dataset has scores of all") for system in grid.systems}
     weights = [mentions_of(grid, name) for name in grid.common]
     found = [
-        _weighted(grid, drawn, rule, np.ones(len(weights))),
-        _weighted(grid, drawn, rule, np.array([np.nan if weight is None else weight for weight in weights])),
+        _weighted(grid, drawn, terms, np.ones(len(weights))),
+        _weighted(grid, drawn, terms, np.array([np.nan if weight is None else weight for weight in weights])),
     ]
     lacking = None if found[1][0].value is not None else "there are no mentions to weigh by"
     return {
@@ -72,28 +64,28 @@ def means(grid: Grid, drawn: Mapping[str, Samples], rule: Rule) -> dict[str, Mea
     }
 
 
-def _weighted(grid: Grid, drawn: Mapping[str, Samples], rule: Rule, weights: Floats) -> list[Estimate]:
+def _weighted(grid: Grid, drawn: Mapping[str, Samples], terms: Terms, weights: Floats) -> list[Estimate]:
     if np.isnan(weights).any() or not weights.sum():
         return [Estimate(None)] * len(grid.systems)
     share = weights / weights.sum()
     values = np.stack([grid.values(name) for name in grid.common])
-    sampled = np.stack([drawn[name].values for name in grid.common])
     own = [drawn[name] for name in grid.common]
-    return [
-        estimate(float(share @ values[:, place]), share @ sampled[:, :, place], adding(own, [place]), rule.level)
-        for place in range(len(grid.systems))
-    ]
+    found = []
+    for place in range(len(grid.systems)):
+        sampled: Floats = share @ np.stack([each.of([place])[:, 0] for each in own])
+        found.append(estimate(float(share @ values[:, place]), sampled, adding(own, [place]), terms.level))
+    return found
 
 
 def mean_pairs(
-    grid: Grid, drawn: Mapping[str, Samples], datasets: Sequence[Dataset], rule: Rule
+    grid: Grid, drawn: Mapping[str, Samples], datasets: Sequence[Dataset], terms: Terms
 ) -> tuple[MeanPair, ...]:
     """All pairs of systems over the common datasets."""
     places = list(combinations(range(len(grid.systems)), 2))
-    p = _mean_p(grid, datasets, places, rule)
-    corrected = CORRECTIONS[rule.correction](p)
+    p = _mean_p(grid, datasets, places, terms)
+    corrected = CORRECTIONS[terms.correction](p)
     return tuple(
-        _mean_pair(grid, drawn, datasets, pair, rule, _number(own), _number(fixed))
+        _mean_pair(grid, drawn, datasets, pair, terms, _number(own), _number(fixed))
         for pair, own, fixed in zip(places, p.tolist(), corrected.tolist(), strict=True)
     )
 
@@ -107,40 +99,40 @@ def _mean_pair(
     drawn: Mapping[str, Samples],
     datasets: Sequence[Dataset],
     places: tuple[int, int],
-    rule: Rule,
+    terms: Terms,
     p: float | None,
     corrected: float | None,
 ) -> MeanPair:
     names = grid.systems[places[0]], grid.systems[places[1]]
     both = [pair for dataset in datasets for pair in dataset.pairs if (pair.one, pair.two) == names]
-    who = [pair.better(rule.level) for pair in both]
+    who = [pair.better(terms.level) for pair in both]
     won = who.count(names[0]), who.count(names[1]), who.count(None)
     if not grid.common:
         return MeanPair(*names, None, None, None, None, None, *won)
     one, two = places
     value = float(np.mean([np.subtract(*grid.values(name)[[one, two]]) for name in grid.common]))
-    sampled = np.mean([drawn[name].values[:, one] - drawn[name].values[:, two] for name in grid.common], axis=0)
-    found = estimate(value, sampled, adding([drawn[name] for name in grid.common], places), rule.level)
+    sampled = np.mean([np.subtract(*drawn[name].of(places).T) for name in grid.common], axis=0)
+    found = estimate(value, sampled, adding([drawn[name] for name in grid.common], places), terms.level)
     return MeanPair(*names, found.value, found.low, found.high, p, corrected, *won)
 
 
-def _mean_p(grid: Grid, datasets: Sequence[Dataset], places: Sequence[tuple[int, int]], rule: Rule) -> Floats:
+def _mean_p(grid: Grid, datasets: Sequence[Dataset], places: Sequence[tuple[int, int]], terms: Terms) -> Floats:
     """The p-values of the differences of means: coins are thrown for the documents of all datasets."""
     none = np.full(len(places), np.nan)
     if len(grid.common) == 1:  # these are the tests of this dataset
         pairs = next(dataset.pairs for dataset in datasets if dataset.name == grid.common[0])
         return np.array([np.nan if pair.p is None else pair.p for pair in pairs])
-    own = [[grid.cells[name][system].additive for name in grid.common] for system in grid.systems]
+    own = [[grid.additives[name][system] for name in grid.common] for system in grid.systems]
     scores = [[score for score in side if score is not None] for side in own]
     if not grid.common or min(map(len, scores)) < len(grid.common):
         return none
-    if rule.swap == "signs" or not exchangeable([score for side in scores for score in side]):
+    if terms.swap == "signs" or not exchangeable([score for side in scores for score in side]):
         means = [_stacked(side) for side in scores]
-        throws, seed = rule.permutations, rule.seed
+        throws, seed = terms.permutations, terms.seed
         p = [permutation_test(means[i], means[j], swap="signs", trials=throws, seed=seed).p for i, j in places]
         return np.array([np.nan if value is None else value for value in p])
     strata = [np.stack([score.adds(score.base) for score in row], axis=1) for row in zip(*scores, strict=True)]
-    return mean_swap_tests(strata, _measure(scores[0][0]), trials=rule.permutations, seed=rule.seed)
+    return mean_swap_tests(strata, _measure(scores[0][0]), trials=terms.permutations, seed=terms.seed)
 
 
 def _stacked(scores: Sequence[Additive]) -> Additive:

@@ -24,7 +24,7 @@ class Runtimes:
 def runtimes(grid: Grid) -> Runtimes:
     """The times that runs or the files beside them say."""
     known = {
-        system: {name for name in grid.common if grid.cells[name][system].entry.seconds is not None}
+        system: {name for name in grid.common if grid.cells[name][system].seconds is not None}
         for system in grid.systems
     }
     without = {system: "no runtime is known" for system, datasets in known.items() if not datasets}
@@ -33,7 +33,5 @@ def runtimes(grid: Grid) -> Runtimes:
     if not datasets:
         return Runtimes(left_out=without | dict.fromkeys(timed, "no dataset has times of all"))
     documents = sum(len(next(iter(grid.cells[name].values())).result.ids) for name in datasets)
-    totals = {
-        system: sum(grid.cells[name][system].entry.seconds or 0.0 for name in datasets) / documents for system in timed
-    }
+    totals = {system: sum(grid.cells[name][system].seconds or 0.0 for name in datasets) / documents for system in timed}
     return Runtimes(totals, datasets, documents, without)

@@ -43,11 +43,11 @@ def similarities(grid: Grid, match: str, best: str | None) -> Similarities:
                 corpus,
                 runs,
                 match=match,
-                like=grid.asked.profile,
+                like=grid.request.profile,
                 best=best,
-                kb=grid.asked.kb,
-                allow_unknown=grid.asked.allow_unknown,
-                **{choice: value for choice, value in grid.asked.choices.items() if choice != "match"},
+                kb=grid.request.kb,
+                allow_unknown=grid.request.allow_unknown,
+                **{choice: value for choice, value in grid.request.given["choices"].items() if choice != "match"},
             )
     if not found:
         raise UsageError("no dataset has answers of two systems. Give files of two systems for one dataset.")

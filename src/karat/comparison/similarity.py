@@ -12,25 +12,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import UsageError
+from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.notes import notes
-from karat.evaluation.request import Setting, setting
-from karat.evaluation.thresholds import best_threshold
+from karat.evaluation.request import Request
 from karat.evaluation.view import mean
 from karat.kb.protocol import KB
-from karat.matching.judge.judge import Located
-from karat.matching.read.pairing import BLOCK
 from karat.model.corpus import Corpus
-from karat.model.name import parse_measure
+from karat.model.name import ViewName
 from karat.model.result import Scored
 from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs, mentions
-from karat.model.verdict import Verdicts, joined
-from karat.spec.empty import EMPTY
-from karat.spec.task import TASKS
-from karat.spec.threshold import Sweep, Threshold, threshold_of
+from karat.spec.conventions import Alternatives, Assignment, Duplicates
+from karat.spec.threshold import Sweep, Threshold
 
 
 class Likeness(NamedTuple):
@@ -105,49 +101,90 @@ def similarity(
     given = {"threshold": best or "none", **choice, "match": match}
     if best is not None and choice.get("threshold", best) != best:
         raise UsageError("best and threshold both choose thresholds. Give one of the two.")
-    asked = [setting(corpus, run, like=like, choices=given, kb=kb, allow_unknown=allow_unknown) for run in runs]
-    rule = threshold_of(asked[0].table)
-    todos = {one.run.name: _reduced(one) for one in asked}
-    relations = list(dict.fromkeys(name.view.relation for name in asked[0].wanted))
-    for view in dict.fromkeys(name.view for name in asked[0].wanted):
-        if asked[0].planner().plan(view).weights_are_whole:
+    request = Request.of(like=like, choices=given, kb=kb, allow_unknown=allow_unknown)
+    asked = {run.name: Evaluation.of(request, corpus, run) for run in runs}
+    views = {view.relation: view for view in request.views}
+    for view in views.values():
+        if next(iter(asked.values())).plan(view).weights_are_whole:
             raise UsageError(f"{view} compares clusters, not annotations. Choose a relation.")
+    sides = {name: _Reduced.of(own) for name, own in asked.items()}
     likeness: list[Likeness] = []
     together: list[Together] = []
     thresholds: dict[str, dict[str, float | None]] = {}
     oracle: list[str] = []
-    for relation in relations:
-        cut = {name: _cut(todo, relation, rule, oracle) for name, todo in todos.items()}
+    for relation, view in views.items():
+        cut = {name: own.cut(view, request.conventions.threshold, oracle) for name, own in sides.items()}
         thresholds[relation] = {name: threshold.at for name, threshold in cut.items()}
-        left = {name: _above(todo.run, cut[name]) for name, todo in todos.items()}
-        against = {name: _found(replace_sides(todo, todo.corpus, left[name]), relation) for name, todo in todos.items()}
+        left = {name: _above(own.run, cut[name]) for name, own in sides.items()}
+        against = {name: own.found(left[name], view) for name, own in sides.items()}
         for one, two in combinations(names, 2):
-            likeness.append(_likeness(todos[one], left[one], left[two], relation, against[one], against[two]))
+            likeness.append(_likeness(sides[one], left[one], left[two], view, against[one], against[two]))
         together.append(_together(relation, against))
-    source = TASKS[asked[0].table["task"]].source
+    first = next(iter(asked.values()))
     return Similarity(
-        asked[0].signature,
+        first.signature,
         tuple(names),
         tuple(likeness),
         tuple(together),
         thresholds,
         tuple(oracle),
-        tuple(f"{one.run.name}: {note}" for one in asked for note in notes(one.pairing(source), {})),
+        tuple(f"{name}: {note}" for name, own in asked.items() for note in notes(own.sides.pairing(), {})),
     )
 
 
-def _reduced(todo: Setting) -> Setting:
-    """The setting with what its task compares as plain annotations, so that either side can take the other's place."""
-    source = TASKS[todo.table["task"]].source
-    if source == "statements" or TASKS[todo.table["task"]].parts:
-        raise UsageError(f"similarity compares annotations or entities, not {todo.table['task']}. Choose another task.")
-    pairing = todo.pairing(source)
-    run = replace(pairing.run, table=_without_tags(pairing.run.table))
-    if todo.table["duplicates"] == "once":
-        again = np.zeros(len(run.answers), np.bool_)
-        again[check.repeated(run.answers)] = True
-        run = replace(run, answers=run.answers.where(~again), repeated=0)
-    return replace_sides(todo, replace(pairing.corpus, table=_without_tags(pairing.corpus.table)), run)
+@dataclass(frozen=True, eq=False)
+class _Reduced:
+    """A run with what its task compares as plain annotations, so that either side can take the other's place."""
+
+    request: Request
+    corpus: Corpus
+    run: Run
+
+    @classmethod
+    def of(cls, asked: Evaluation) -> _Reduced:
+        conventions = asked.request.conventions
+        if conventions.task.source == "statements" or conventions.task.parts:
+            name = conventions.task_name
+            raise UsageError(f"similarity compares annotations or entities, not {name}. Choose another task.")
+        pairing = asked.sides.pairing()
+        run = replace(pairing.run, table=_without_tags(pairing.run.table))
+        if conventions.duplicates is Duplicates.ONCE:
+            again = np.zeros(len(run.answers), np.bool_)
+            again[check.repeated(run.answers)] = True
+            run = replace(run, answers=run.answers.where(~again), repeated=0)
+        # What a threshold leaves is chosen before.
+        request = asked.request.but(choices={"threshold": "none"}, measures=asked.request.shown, allow_unknown=True)
+        return cls(request, replace(pairing.corpus, table=_without_tags(pairing.corpus.table)), run)
+
+    def beside(self, corpus: Corpus, run: Run) -> Evaluation:
+        """The same request for another corpus and run."""
+        return Evaluation.of(self.request, corpus, run)
+
+    def cut(self, view: ViewName, rule: Threshold | Sweep, oracle: list[str]) -> Threshold:
+        """The threshold above which a system is compared: a fixed one, or its best for the relation."""
+        if isinstance(rule, Threshold):
+            return rule
+        found = self.beside(self.corpus, self.run).best(view, rule)
+        if found is None:
+            return Threshold()
+        oracle.append(f"{self.run.name}, {found.note}")
+        return found.threshold
+
+    def found(self, run: Run, view: ViewName) -> _Found:
+        """What answers find of the gold standard."""
+        evaluation = self.beside(self.corpus, run)
+        cases = evaluation.judged(evaluation.plan(view))
+        weights = cases.weights()
+        gold, found = np.zeros((2, len(self.corpus.labels)), np.bool_)
+        right = np.zeros(len(run.answers), np.bool_)
+        # Systems may match different alternatives of one mention: what counts is the mention.
+        together = self.request.conventions.alternatives is Alternatives.UNIT
+        mention = self.corpus.units.unit if together else np.arange(len(self.corpus.labels))
+        with_gold, with_answer = cases.gold >= 0, cases.answer >= 0
+        gold[mention[cases.gold[with_gold & (weights[:, 2:].sum(axis=1) > 0)]]] = True
+        found[mention[cases.gold[with_gold & (weights[:, 2] > 0)]]] = True
+        right[cases.answer[with_answer & (weights[:, 0] > 0)]] = True
+        return _Found(gold, found, right)
 
 
 def _without_tags(table: Arrow) -> Arrow:
@@ -162,26 +199,6 @@ class _Found(NamedTuple):
     right: Bools
 
 
-def replace_sides(todo: Setting, corpus: Corpus, run: Run, measures: Sequence[str] | None = None) -> Setting:
-    """The same setting for another corpus and run."""
-    choices = {name: value for name, value in todo.table.items() if name not in ("kb", "match", "threshold")}
-    choices["threshold"] = "none"  # what a threshold leaves is chosen before
-    shown = todo.shown if measures is None else measures
-    return setting(corpus, run, like=todo.like, choices=choices, measures=shown, kb=todo.kb, allow_unknown=True)
-
-
-def _cut(todo: Setting, relation: str, rule: Threshold | Sweep, oracle: list[str]) -> Threshold:
-    """The threshold above which a system is compared: a fixed one, or its best for the relation."""
-    if isinstance(rule, Threshold):
-        return rule
-    plan = todo.planner().plan(next(name.view for name in todo.wanted if name.view.relation == relation))
-    found = best_threshold(plan, todo.pairing(plan.source), rule, EMPTY[todo.table["empty"]], BLOCK)
-    if found is None:
-        return Threshold()
-    oracle.append(f"{todo.run.name}, {found.note}")
-    return found.threshold
-
-
 def _above(run: Run, threshold: Threshold) -> Run:
     """The run with only those answers that a threshold leaves."""
     if threshold.at is None:
@@ -189,32 +206,6 @@ def _above(run: Run, threshold: Threshold) -> Run:
     score = run.answers.score()
     low = score <= threshold.at if threshold.strict else score < threshold.at
     return replace(run, answers=run.answers.where(~low))
-
-
-def _verdicts(todo: Setting, relation: str, assignment: str | None = None) -> Verdicts:
-    plan = todo.planner().plan(next(name.view for name in todo.wanted if name.view.relation == relation))
-    if assignment is not None:
-        plan = replace(plan, assignment=assignment)
-    pairing = todo.pairing(plan.source)
-    return joined(
-        [plan.verdicts(pairing.gold(*block), pairing.answers(*block), Located()) for block in pairing.blocks()]
-    )
-
-
-def _found(todo: Setting, relation: str) -> _Found:
-    """What a system found of the gold standard."""
-    cases = _verdicts(todo, relation)
-    weights = cases.weights()
-    gold, found = np.zeros((2, len(todo.corpus.labels)), np.bool_)
-    right = np.zeros(len(todo.run.answers), np.bool_)
-    # Systems may match different alternatives of one mention: what counts is the mention.
-    together = todo.table["alternatives"] == "unit"
-    mention = todo.corpus.units.unit if together else np.arange(len(todo.corpus.labels))
-    with_gold, with_answer = cases.gold >= 0, cases.answer >= 0
-    gold[mention[cases.gold[with_gold & (weights[:, 2:].sum(axis=1) > 0)]]] = True
-    found[mention[cases.gold[with_gold & (weights[:, 2] > 0)]]] = True
-    right[cases.answer[with_answer & (weights[:, 0] > 0)]] = True
-    return _Found(gold, found, right)
 
 
 def _as_gold(corpus: Corpus, run: Run) -> Corpus:
@@ -226,12 +217,11 @@ def _as_gold(corpus: Corpus, run: Run) -> Corpus:
     return replace(corpus, labels=mentions(pa.chunked_array([taken])))
 
 
-def _likeness(todo: Setting, one: Run, two: Run, relation: str, first: _Found, second: _Found) -> Likeness:
+def _likeness(sides: _Reduced, one: Run, two: Run, view: ViewName, first: _Found, second: _Found) -> Likeness:
     """Both systems against each other: what one says is right if the other says something that matches."""
-    measures = [name for name in todo.shown if parse_measure(name).view.relation == relation]
-    there = replace_sides(todo, _as_gold(todo.corpus, one), two, measures)
-    cases = _verdicts(there, relation, "membership")
-    sums = cases.per_document(0, len(todo.corpus))
+    there, relation = sides.beside(_as_gold(sides.corpus, one), two), view.relation
+    cases = there.judged(replace(there.plan(view), assignment=Assignment.MEMBERSHIP))
+    sums = cases.per_document(0, len(sides.corpus))
     alike, size = sums[:, 0] + sums[:, 2], sums.sum(axis=1)
     per_document = np.divide(alike, size, out=np.ones(len(size)), where=size > 0)
     total = float(size.sum())
@@ -239,7 +229,7 @@ def _likeness(todo: Setting, one: Run, two: Run, relation: str, first: _Found, s
     only_one = cases.gold[(weights[:, 3] > 0) & (cases.gold >= 0)]
     only_two = cases.answer[(weights[:, 1] > 0) & (cases.answer >= 0)]
     # Rows of the first system stand in the order of the corpus there, in that of its file here.
-    order = _rows(todo.corpus, one)
+    order = _rows(sides.corpus, one)
     return Likeness(
         one.name,
         two.name,

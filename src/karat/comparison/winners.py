@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Final
@@ -11,20 +11,20 @@ from typing import Final
 import numpy as np
 import pyarrow.compute as pc
 
-from karat.comparison.asked import Asked
-from karat.comparison.grid import Grid, cells_of
-from karat.comparison.tests import Estimate, Rule, adding, estimate, samples
+from karat.comparison.grid import Grid
+from karat.comparison.samples import Estimate, adding, estimate, samples
+from karat.comparison.terms import Terms
 from karat.errors import KaratError, UsageError
-from karat.evaluation.evaluate import evaluate
-from karat.evaluation.plan import in_task
-from karat.evaluation.profiles import profile_named
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.measures import in_task, profile_named
+from karat.evaluation.request import Request
 from karat.matching.weigh.membership import WHOLE
 from karat.model.name import parse_measure
-from karat.model.result import Result
 from karat.model.scheme import NODES
 from karat.model.tables.columns import Floats
 from karat.registry import names
-from karat.spec.profile import prefixes_of
+from karat.spec.choices import Conventions
+from karat.spec.conventions import Nil, Typing
 from karat.spec.threshold import SWEEPS
 
 RELATIONS: Final = ("strong", "weak", "mention", "mention-weak", "entity")
@@ -91,12 +91,20 @@ class _Setup:
     threshold: str
     measures: tuple[str, ...] = ()
 
-    def choices(self, asked: Asked) -> dict[str, str]:
+    def request(self, asked: Request, measures: Sequence[str] = ()) -> Request:
+        """What is asked for under these conventions; what somebody chose for the comparison holds here too."""
         sweep = profile_named(self.profile).choices["threshold"]
         oracle = sweep if sweep in SWEEPS else "oracle"
         own = {"threshold": oracle if self.threshold == "oracle" else self.threshold, "membership": self.membership}
         without = () if self.by_prefix else ("prefixes",)  # which nobody else makes use of
-        return {**own, **{name: value for name, value in asked.choices.items() if name not in without}}
+        chosen = {name: value for name, value in asked.given["choices"].items() if name not in without}
+        return Request.of(
+            like=self.profile,
+            choices={**own, **chosen},
+            measures=measures,
+            kb=asked.kb,
+            allow_unknown=asked.allow_unknown,
+        )
 
     def name(self, measure: str) -> str:
         """What messages call it."""
@@ -105,8 +113,8 @@ class _Setup:
 
     @property
     def by_prefix(self) -> bool:
-        choices = profile_named(self.profile).choices
-        return choices["nil"] == "emerging" or choices["typing"] == "subclasses"
+        own = Conventions.of(profile_named(self.profile).choices)
+        return own.nil is Nil.EMERGING or own.typing is Typing.SUBCLASSES
 
 
 class _Tried:
@@ -117,28 +125,24 @@ class _Tried:
         self.not_possible: dict[str, str] = {}
         self.notes: dict[str, int] = {}
 
-    def scored(self, grid: Grid, dataset: str, system: str, setup: _Setup, measures: Sequence[str]) -> Result:
+    def scored(self, grid: Grid, dataset: str, system: str, request: Request) -> Evaluation:
+        """A system under a request, of which the scores have been made."""
         entry = grid.cells[dataset][system].entry
         assert entry.corpus is not None
         assert entry.run is not None
         self.evaluations += 1
-        return evaluate(
-            entry.corpus,
-            entry.run,
-            like=setup.profile,
-            choices=setup.choices(grid.asked),
-            measures=measures,
-            kb=grid.asked.kb,
-            allow_unknown=grid.asked.allow_unknown,
-        )
+        found = Evaluation.of(request, entry.corpus, entry.run)
+        _ = found.result  # says now what does not work
+        return found
 
-    def noted(self, setup: _Setup, results: Sequence[Result]) -> None:
-        for note in (note for result in results for note in result.notes if "oracle" not in note):
+    def noted(self, setup: _Setup, found: Iterable[Evaluation]) -> None:
+        """Take down the hints of some evaluations."""
+        for note in (note for each in found for note in each.result.notes if "oracle" not in note):
             kind = f"{setup.profile}: {_FACTS.sub('…', note)}"
             self.notes[kind] = self.notes.get(kind, 0) + 1
 
 
-def winners(grid: Grid, rule: Rule) -> Winners:
+def winners(grid: Grid, terms: Terms) -> Winners:
     """Score all systems under every profile, relation, alpha and policy of thresholds that the data allows."""
     if not grid.common:
         raise UsageError("no dataset has scores of all systems, so that nobody leads. Give answers of all to one.")
@@ -154,7 +158,7 @@ def winners(grid: Grid, rule: Rule) -> Winners:
             continue
         possible = _possible(grid, setup, tried)
         if possible.measures:
-            leads += _leads(grid, possible, tried, rule)
+            leads += _leads(grid, possible, tried, terms)
     return Winners(tuple(leads), grid.common, tried.evaluations, tried.not_possible, tried.notes)
 
 
@@ -162,7 +166,7 @@ def _setups(grid: Grid) -> Iterator[_Setup]:
     """Every profile with every alpha and policy of thresholds that may change something."""
     memberships = [WHOLE, *(f"strict:{alpha:g}" for alpha in ALPHAS)] if _categorised(grid) else [WHOLE]
     thresholds = ["none", "oracle"] if _has_scores(grid) else ["none"]
-    fixed = grid.asked.choices
+    fixed = grid.request.given["choices"]
     memberships = [fixed["membership"]] if "membership" in fixed else memberships
     thresholds = [fixed["threshold"]] if "threshold" in fixed else thresholds
     for profile, membership, threshold in product(_profiles(), memberships, thresholds):
@@ -180,9 +184,9 @@ def _profiles() -> list[str]:
 
 def _known_prefixes(grid: Grid, setup: _Setup) -> bool:
     """Whether a profile that tells emerging entities by their prefix knows any id."""
-    choices = {**profile_named(setup.profile).choices, **setup.choices(grid.asked)}
-    prefixes = prefixes_of(choices)
-    if choices["nil"] != "emerging" or prefixes is None or grid.asked.kb is not None:
+    conventions = setup.request(grid.request).conventions
+    prefixes = conventions.prefixes
+    if conventions.nil is not Nil.EMERGING or prefixes is None or grid.request.kb is not None:
         return True
     ids = [corpus.labels.names for name in grid.common if (corpus := grid.corpus(name)) is not None]
     return any(pc.any(pc.starts_with(each, prefix)).as_py() for each in ids for prefix in prefixes)
@@ -211,34 +215,35 @@ def _possible(grid: Grid, setup: _Setup, tried: _Tried) -> _Setup:
     found = []
     for measure in dict.fromkeys([*plain, *(f"{relation}:micro.f1" for relation in RELATIONS)]):
         try:
-            tried.scored(grid, dataset, grid.systems[0], setup, [measure])
+            tried.scored(grid, dataset, grid.systems[0], setup.request(grid.request, [measure]))
         except KaratError as problem:
             tried.not_possible[setup.name(measure)] = str(problem)
         else:
             found.append(measure)
-    return replace(setup, measures=_distinct(found, setup, grid.asked))
+    return replace(setup, measures=_distinct(found, setup, grid.request))
 
 
-def _distinct(measures: Sequence[str], setup: _Setup, asked: Asked) -> tuple[str, ...]:
+def _distinct(measures: Sequence[str], setup: _Setup, asked: Request) -> tuple[str, ...]:
     """Measures that a task does not take for one another."""
-    task = replace(asked, like=setup.profile).task
+    task = setup.request(asked).conventions.task_name
     return tuple(dict.fromkeys(str(in_task(measure, task)) for measure in measures))
 
 
-def _leads(grid: Grid, setup: _Setup, tried: _Tried, rule: Rule) -> list[Lead]:
+def _leads(grid: Grid, setup: _Setup, tried: _Tried, terms: Terms) -> list[Lead]:
     """Who leads under each relation."""
-    results: dict[str, dict[str, Result]] = {}
+    results: dict[str, dict[str, Evaluation]] = {}
+    request = setup.request(grid.request, setup.measures)
     for dataset in grid.common:
         try:
-            row = {system: tried.scored(grid, dataset, system, setup, setup.measures) for system in grid.systems}
+            row = {system: tried.scored(grid, dataset, system, request) for system in grid.systems}
         except KaratError as problem:
             tried.not_possible[f"{setup.profile} on {dataset}"] = str(problem)
             continue
         results[dataset] = row
-        tried.noted(setup, list(row.values()))
+        tried.noted(setup, row.values())
     found = []
     for measure in setup.measures:
-        lead = _lead(grid, setup, measure, results, rule)
+        lead = _lead(grid.under(measure, request, results), setup, terms)
         if lead is None:
             why = "no dataset has scores of all systems, or all scores are equal"
             tried.not_possible[setup.name(measure)] = why
@@ -247,36 +252,29 @@ def _leads(grid: Grid, setup: _Setup, tried: _Tried, rule: Rule) -> list[Lead]:
     return found
 
 
-def _lead(
-    grid: Grid, setup: _Setup, measure: str, results: Mapping[str, Mapping[str, Result]], rule: Rule
-) -> Lead | None:
+def _lead(grid: Grid, setup: _Setup, terms: Terms) -> Lead | None:
     """Who leads under one relation; None where no dataset has a score of all, or nobody differs."""
-    entries = {name: {system: cell.entry for system, cell in grid.cells[name].items()} for name in results}
-    cells = {
-        name: cells_of({s: entries[name][s] for s in row}, row, measure, grid.asked) for name, row in results.items()
-    }
-    own = Grid(measure, grid.systems, cells, {}, grid.asked)
-    defined = [name for name in cells if not np.isnan(own.values(name)).any()]
-    if not defined or all(np.ptp(own.values(name)) == 0 for name in defined):
+    defined = [name for name in grid.cells if not np.isnan(grid.values(name)).any()]
+    if not defined or all(np.ptp(grid.values(name)) == 0 for name in defined):
         return None
-    drawn = [samples(own, name, rule) for name in defined]
-    values = np.mean([own.values(name) for name in defined], axis=0)
-    sampled = np.mean([each.values for each in drawn], axis=0)
+    drawn = [samples(grid, name, terms) for name in defined]
+    values = np.mean([grid.values(name) for name in defined], axis=0)
     # On ties the first by name, so that the order of files does not matter.
     first, second = sorted(range(len(values)), key=lambda place: (-values[place], place))[:2]
-    ahead, documents = sampled[:, first] - sampled[:, second], adding(drawn, [first, second])
-    lead = estimate(float(values[first] - values[second]), ahead, documents, rule.level)
+    ahead = np.mean([np.subtract(*each.of([first, second]).T) for each in drawn], axis=0)
+    alone = np.mean([each.of([first])[:, 0] for each in drawn], axis=0)
+    lead = estimate(float(values[first] - values[second]), ahead, adding(drawn, [first, second]), terms.level)
     return Lead(
         profile=setup.profile,
-        relation=measure.partition(":")[0],
+        relation=grid.measure.partition(":")[0],
         membership=setup.membership,
         threshold=setup.threshold,
         leaders=_leaders(grid, values),
-        score=estimate(float(values[first]), sampled[:, first], adding(drawn, [first]), rule.level),
+        score=estimate(float(values[first]), alone, adding(drawn, [first]), terms.level),
         second=grid.systems[second],
         lead=lead,
         separable=lead.low is not None and lead.low > 0,
-        by_dataset={name: _leaders(grid, own.values(name)) for name in defined},
+        by_dataset={name: _leaders(grid, grid.values(name)) for name in defined},
         scores=dict(zip(grid.systems, values.tolist(), strict=True)),
     )
 

@@ -10,12 +10,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from karat.curves.threshold import only_view
 from karat.errors import UnknownNameError, UsageError
-from karat.evaluation.evaluate import count_views
-from karat.evaluation.request import setting
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 from karat.evaluation.view import View
 from karat.kb.protocol import KB
-from karat.matching.read.pairing import BLOCK
 from karat.matching.weigh.membership import PRESETS
 from karat.model.corpus import Corpus
 from karat.model.result import Counted
@@ -24,7 +24,6 @@ from karat.model.signature import Signature
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats
-from karat.spec.empty import EMPTY, EmptyRule
 
 MEASURES = ("micro.p", "micro.r", "micro.f1")
 
@@ -54,7 +53,7 @@ class AlphaCurve:
     view: str
     preset: str
     ends: Floats = field(repr=False)
-    empty: EmptyRule = field(repr=False)
+    shown: View = field(repr=False)
 
     def weights(self, alpha: Floats) -> Floats:
         """The four sums at some values of alpha, one row each."""
@@ -65,7 +64,7 @@ class AlphaCurve:
         """A measure at some values of alpha, NaN where it is not defined."""
         if short not in MEASURES:
             raise UnknownNameError("measure over alpha", short, MEASURES)
-        return View(Statistics(self.weights(alpha)), self.empty, part=False).at_totals(short)
+        return self.shown.counting(Statistics(self.weights(alpha))).at_totals(short)
 
     def table(self, alpha: Floats) -> Arrow:
         """One row for each of some values of alpha."""
@@ -116,21 +115,16 @@ def alpha_curve(
     given = {"task": "a2kb", **(choices or {}), "match": match}
     if "membership" in given:
         raise UsageError("a curve over alpha sets the membership itself. Name its function alone, such as strict.")
-    ends, todo = [], None
+    ends = []
     for alpha in (0, 1):
         own = {**given, "membership": f"{preset}:{alpha}"}
-        todo = setting(corpus, run, like=like, choices=own, kb=kb, allow_unknown=allow_unknown)
-        views = list(dict.fromkeys(name.view for name in todo.wanted if not name.view.filters))
-        if len(views) != 1:
-            raise UsageError("a curve is that of one relation. Choose one.")
-        plans = todo.planner().plans([name for name in todo.wanted if name.view == views[0]])
-        found, _ = count_views(todo, plans, BLOCK, keep=set(), found={})
-        ends.append(found[str(views[0])].total().weights[0])
-    assert todo is not None
-    parts = todo.signature.parts
+        request = Request.of(like=like, choices=own, kb=kb, allow_unknown=allow_unknown)
+        found = Evaluation.of(request, corpus, run)
+        view = found.views[str(only_view(request))]
+        ends.append(view.total().weights[0])
+    parts = found.signature.parts
     signature = Signature(tuple((n, f"{preset}:0-1" if n == "membership" else value) for n, value in parts))
-    empty = EMPTY[todo.table["empty"]]
-    return AlphaCurve(signature, corpus.name, run.name, str(views[0]), preset, np.array(ends), empty)
+    return AlphaCurve(signature, corpus.name, run.name, str(only_view(request)), preset, np.array(ends), view)
 
 
 def reigns(curves: Sequence[AlphaCurve], short: str = "micro.f1") -> list[Reign]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -12,15 +12,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from karat.errors import UnknownNameError, UsageError
+from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.plan import Plan
-from karat.evaluation.request import Setting, setting
+from karat.evaluation.request import Request
 from karat.evaluation.view import View
 from karat.kb.protocol import KB
 from karat.matching.align.joins import same_span
 from karat.matching.judge.judge import Located
-from karat.matching.read.facets import NONE, known
+from karat.matching.read.facets import label_names
 from karat.matching.read.pairing import Pairing
+from karat.matching.weigh.membership import WHOLE
 from karat.model.corpus import Corpus
+from karat.model.facet import NONE
 from karat.model.items import Answers, Gold
 from karat.model.result import Counted
 from karat.model.run import Run
@@ -29,11 +32,10 @@ from karat.model.signature import Signature
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NO_LINK, Bools, Floats, Longs
-from karat.spec.empty import EMPTY, EmptyRule
+from karat.spec.conventions import Alternatives, Given, Groups
 
 MEASURES = ("micro.p", "micro.r", "micro.f1")
 DIMENSIONS_TOGETHER = "+".join(DIMENSIONS)
-_NEEDED = {"alternatives": "merged", "groups": "filtered", "membership": "whole"}
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,12 @@ class CategoryCurve:
     combinations: tuple[str, ...]
     alone: Floats = field(repr=False)
     weights: Floats = field(repr=False)
-    empty: EmptyRule = field(repr=False)
+    shown: View = field(repr=False)
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     def values(self, short: str | None = None, *, alone: bool = False) -> Floats:
         """A measure after each combination, or of each alone; NaN where it is not defined."""
-        return _values(self.alone if alone else self.weights, short or self.measure, self.empty)
+        return _values(self.alone if alone else self.weights, short or self.measure, self.shown)
 
     @property
     def mentions(self) -> Longs:
@@ -98,38 +100,41 @@ def category_curve(
     if measure not in MEASURES:
         raise UnknownNameError("measure over categories", measure, MEASURES)
     given = {**(choices or {}), "match": match}
-    todo = setting(corpus, run, like=like, choices=given, kb=kb, allow_unknown=allow_unknown)
-    plan = _plan(todo)
-    pairing, size = todo.pairing(plan.source), len(corpus)
+    request = Request.of(like=like, choices=given, kb=kb, allow_unknown=allow_unknown)
+    found = Evaluation.of(request, corpus, run)
+    plan = _plan(found)
+    pairing, size = found.sides.pairing(plan.source), len(corpus)
     counted = _Counted(*plan.select.of(pairing.gold(0, size), pairing.answers(0, size)), plan, pairing)
-    empty = EMPTY[todo.table["empty"]]
+    view = replace(plan.shape, part=True).view(Statistics(np.zeros((0, 4))))
     alone = counted.alone()
-    score = np.nan_to_num(_values(alone, measure, empty))
+    score = np.nan_to_num(_values(alone, measure, view))
     order = np.lexsort((_in_scheme(counted.names), -score))
     names = tuple(counted.names[code] for code in order.tolist())
-    weights = counted.added(order)
     return CategoryCurve(
-        todo.signature,
+        found.signature,
         corpus.name,
         run.name,
         str(plan.view),
         measure,
         names,
         alone[order],
-        weights,
-        empty,
+        counted.added(order),
+        view,
         counted.left_out,
     )
 
 
-def _plan(todo: Setting) -> Plan:
+def _plan(found: Evaluation) -> Plan:
     """The one plan of the curve, where parts are gold standards of their own and answers stand on exact spans."""
-    other = [f"{name}={value}" for name, value in _NEEDED.items() if todo.table[name] != value]
-    views = list(dict.fromkeys(name.view for name in todo.wanted if not name.view.filters))
-    plan = todo.planner().plan(views[0])
+    c = found.request.conventions
+    needed = {c.alternatives: Alternatives.MERGED, c.groups: Groups.FILTERED}
+    other = [f"{type(want).__name__.lower()}={want}" for have, want in needed.items() if have is not want]
+    other += [f"membership={WHOLE}"] * (found.request.membership is not None)
+    views = [view for view in found.request.views if not view.filters]
+    plan = found.plan(views[0])
     relation = plan.relation
     exact = relation.place is same_span and relation.links and not relation.graded
-    if other or len(views) != 1 or not exact or plan.select.rules.given != "exact":
+    if other or len(views) != 1 or not exact or plan.select.rules.given is not Given.EXACT:
         more = f" and {', '.join(other)}" if other else ""
         raise UsageError(
             f"a curve over categories needs the relation strong, given mentions (task d2kb, given=exact){more}. "
@@ -142,7 +147,7 @@ class _Counted:
     """The mentions of every combination, and which of them were found there."""
 
     def __init__(self, gold: Gold, answers: Answers, plan: Plan, pairing: Pairing) -> None:
-        missing = [name for name in DIMENSIONS if name not in known(pairing.labels)]
+        missing = [name for name in DIMENSIONS if name not in label_names(pairing.labels)]
         if missing:
             raise UsageError(
                 f"{pairing.corpus.name} has no categories in {', '.join(missing)}. Assign them: karat data categorise."
@@ -206,10 +211,10 @@ def _answered(gold: Gold, answers: Answers, plan: Plan) -> tuple[Longs, Bools]:
     return np.bincount(both >> 32, minlength=len(gold.unit)), hit
 
 
-def _values(weights: Floats, short: str, empty: EmptyRule) -> Floats:
+def _values(weights: Floats, short: str, view: View) -> Floats:
     if short not in MEASURES:
         raise UnknownNameError("measure over categories", short, MEASURES)
-    return View(Statistics(weights), empty, part=True).at_totals(short)
+    return view.counting(Statistics(weights)).at_totals(short)
 
 
 def _in_scheme(names: list[str]) -> Longs:

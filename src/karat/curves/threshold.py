@@ -10,19 +10,18 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from karat.errors import UsageError
-from karat.evaluation.request import setting
-from karat.evaluation.thresholds import Curve, curve_of, threshold_at, tried
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
+from karat.evaluation.thresholds import Curve, threshold_at, tried
 from karat.kb.protocol import KB
-from karat.matching.read.pairing import BLOCK
 from karat.model.corpus import Corpus
+from karat.model.name import ViewName
 from karat.model.result import Counted, counted
 from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats, Longs
-from karat.spec.empty import EMPTY
-from karat.spec.task import TASKS
-from karat.spec.threshold import SWEEPS, Sweep, Threshold, threshold_of
+from karat.spec.threshold import SWEEPS, Sweep, Threshold
 
 _SHORTS = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1")
 
@@ -84,7 +83,7 @@ def curve(
     *,
     match: str = "strong",
     like: str = "karat",
-    choices: Mapping[str, str] | None = None,
+    choices: Mapping[str, object] | None = None,
     kb: KB | None = None,
     allow_unknown: bool = False,
     **choice: object,
@@ -94,25 +93,22 @@ def curve(
     `threshold` chooses the thresholds that are shown: `oracle` (the default, every score that occurs, as a lower
     bound), `oracle-gerbil` (every score, to be exceeded) or `oracle-bat` (129 steps).
     """
-    given = {name: str(value) for name, value in {**(choices or {}), **choice}.items()} | {"match": match}
-    given.setdefault("threshold", "oracle")
-    todo = setting(corpus, run, like=like, choices=given, kb=kb, allow_unknown=allow_unknown)
-    sweep = threshold_of(todo.table)
-    views = list(dict.fromkeys(name.view for name in todo.wanted if not name.view.filters))
-    if TASKS[todo.table["task"]].parts:
-        raise UsageError(f"{todo.table['task']} is the mean of several tasks, each with its own curve. Choose one.")
-    if not isinstance(sweep, Sweep) or len(views) != 1:
-        raise UsageError(f"a curve has one relation and a sweep of thresholds. Use one of {', '.join(SWEEPS)}.")
-    plan = todo.planner().plan(views[0])
-    if plan.weights_are_whole:
-        raise UsageError(f"{views[0]} cannot be divided into documents, and has no curve. Choose a relation.")
-    pairing = todo.pairing(plan.source)
-    found = curve_of(
-        plan,
-        pairing,
-        EMPTY[todo.table["empty"]],
-        BLOCK,
-        gold_documents=todo.table["macro"] == "gold-documents",
-        grid=sweep.steps,
-    )
-    return ThresholdCurve(todo.signature, corpus.name, run.name, str(views[0]), sweep, tried(found, sweep), found)
+    given = {"threshold": "oracle", **(choices or {}), **choice, "match": match}
+    request = Request.of(like=like, choices=given, kb=kb, allow_unknown=allow_unknown)
+    sweep, view = request.conventions.threshold, only_view(request)
+    if not isinstance(sweep, Sweep):
+        raise UsageError(f"a curve has a sweep of thresholds. Use one of {', '.join(SWEEPS)}.")
+    found = Evaluation.of(request, corpus, run)
+    scores = found.curve(view, sweep.steps)
+    return ThresholdCurve(found.signature, corpus.name, run.name, str(view), sweep, tried(scores, sweep), scores)
+
+
+def only_view(request: Request) -> ViewName:
+    """The one view that a curve is drawn of."""
+    views = [view for view in request.views if not view.filters]
+    if request.conventions.task.parts:
+        name = request.conventions.task_name
+        raise UsageError(f"{name} is the mean of several tasks, each with its own curve. Choose one.")
+    if len(views) != 1:
+        raise UsageError("a curve is that of one relation. Choose one.")
+    return views[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,44 +9,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import UsageError
-from karat.evaluation.request import setting
-from karat.evaluation.thresholds import best_threshold
-from karat.kb.protocol import KB
-from karat.matching.read.pairing import BLOCK
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.spec.empty import EMPTY
-from karat.spec.task import TASKS
 from karat.spec.threshold import SWEEPS
 
 
-def tuned_threshold(
-    dev: Corpus,
-    run: Run,
-    *,
-    like: str = "karat",
-    choices: Mapping[str, str] | None = None,
-    measures: Sequence[str] = (),
-    kb: KB | None = None,
-) -> str:
+def tuned_threshold(dev: Corpus, run: Run, asked: Request) -> str:
     """The threshold with the best micro F1 on a development corpus, as a value of the choice `threshold`.
 
     F1 is that of the first relation that would be shown. Answers to other documents are left out.
     """
-    given = {**(choices or {}), "threshold": "oracle"}
-    todo = setting(dev, run, like=like, choices=given, measures=measures, kb=kb, allow_unknown=True)
-    if TASKS[todo.table["task"]].parts:
-        raise UsageError(f"{todo.table['task']} is the mean of several tasks, each with a threshold of its own.")
-    plan = todo.planner().plan(todo.wanted[0].view)
-    pairing = todo.pairing(plan.source)
-    if not (pairing.place >= 0).any():
+    request = asked.but(choices={"threshold": "oracle"}, allow_unknown=True)
+    if request.conventions.task.parts:
+        name = request.conventions.task_name
+        raise UsageError(f"{name} is the mean of several tasks, each with a threshold of its own.")
+    found, view = Evaluation.of(request, dev, run), request.wanted[0].view
+    if not (found.sides.pairing(found.plan(view).source).place >= 0).any():
         raise UsageError(f"{run.name} has no reply to any document of {dev.name}. Give its answers there as well.")
-    if plan.weights_are_whole:
-        raise UsageError(f"{plan.view} cannot be divided into documents, and has no curve. Show a relation first.")
-    found = best_threshold(plan, pairing, SWEEPS["oracle"], EMPTY[todo.table["empty"]], BLOCK)
-    if found is None or found.threshold.at is None:
+    best = found.best(view, SWEEPS["oracle"])
+    if best is None or best.threshold.at is None:
         raise UsageError(f"{run.name} has no scores, so that there is no threshold to choose. Score without one.")
-    return f"{found.threshold.at!r} tuned on {dev.name}@{dev.digest} by {plan.view}:micro.f1"
+    return f"{best.threshold.at!r} tuned on {dev.name}@{dev.digest} by {view}:micro.f1"
 
 
 def without_dev(run: Run, dev: Corpus, corpus: Corpus) -> Run:

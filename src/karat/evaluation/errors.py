@@ -10,45 +10,19 @@ from typing import NamedTuple
 import numpy as np
 
 from karat.facts.cases import Table
-from karat.facts.words import Words
+from karat.facts.words import Words, counts
+from karat.matching.read.pairing import Pairing
 from karat.model.cases import Cases
 from karat.model.tables.columns import Bools, Floats
 from karat.model.truth import UNKNOWN, YES, Truth, both
 from karat.registry import get, names
 from karat.spec.category import Category, Condition
+from karat.spec.conventions import Categories
 
 _NO_WORDS = "counting words needs spaCy's tokenizer: pip install 'karat[spacy]'"
 _NO_CANDIDATES = "the system never has several candidates"
 _GROUPS = ("ner-fn", "ner-fp", "disambiguation", "candidates", "hyperlink", "coreference")
 _NO_TOTAL = "only errors are counted"
-_FIRST_IF_RARE_FIRST = "disambiguation-rare"
-
-
-class Rules(NamedTuple):
-    """How cases are put into categories; see the choices `categories` and `order`."""
-
-    how: str = "mention"
-    rare_first: bool = False
-
-    @property
-    def tempted(self) -> bool:
-        """Whether the answer is taken into account."""
-        return self.how == "answer"
-
-    @property
-    def asks_on(self) -> bool:
-        """Whether the next category is asked where a fact is missing."""
-        return self.how == "answer"
-
-    @property
-    def exclusive(self) -> bool:
-        """Whether the first category that holds is the only one."""
-        return self.how != "all"
-
-
-def rules(choices: Mapping[str, str]) -> Rules:
-    """The rules that a table of choices asks for."""
-    return Rules(choices["categories"], choices["order"] == "rare-first")
 
 
 class Tagged(NamedTuple):
@@ -68,7 +42,19 @@ def categories() -> dict[str, Category]:
     return {name: found[name] for name in order}
 
 
-def tagged(cases: Cases, how: Rules) -> dict[str, Tagged]:
+class Categorised(NamedTuple):
+    """The cases of a view with what categories look at, and which of them are in which category."""
+
+    table: Table
+    tags: Mapping[str, Tagged]
+
+    @classmethod
+    def of(cls, table: Table, how: Categories) -> Categorised:
+        """Put cases into categories."""
+        return cls(table, tagged(table.cases, how))
+
+
+def tagged(cases: Cases, how: Categories) -> dict[str, Tagged]:
     """The categories of all cases."""
     found: dict[str, Tagged] = {}
     groups: dict[str, dict[str, Category]] = {}
@@ -90,9 +76,9 @@ def _avoided(category: Category, cases: Cases, error: Bools) -> Bools | None:
     return avoided
 
 
-def _ranked(members: Mapping[str, Category], cases: Cases, how: Rules) -> dict[str, Tagged]:
+def _ranked(members: Mapping[str, Category], cases: Cases, how: Categories) -> dict[str, Tagged]:
     """Categories of which the first that holds is taken."""
-    order = sorted(members, key=lambda name: _rank(name, members[name], how))
+    order = sorted(members, key=lambda name: members[name].rank or 0)
     errors = _first_of({name: _error(members[name], cases, how) for name in order}, how)
     chosen = {name: members[name].avoided for name in order if members[name].exclusive == "both"}
     avoided = _first_of({name: _holds(test, cases) for name, test in chosen.items() if test is not None}, how)
@@ -106,19 +92,14 @@ def _ranked(members: Mapping[str, Category], cases: Cases, how: Rules) -> dict[s
     return found
 
 
-def _rank(name: str, category: Category, how: Rules) -> float:
-    assert category.rank is not None
-    return category.rank - 1.5 if how.rare_first and name == _FIRST_IF_RARE_FIRST else category.rank
-
-
-def _error(category: Category, cases: Cases, how: Rules) -> Truth:
+def _error(category: Category, cases: Cases, how: Categories) -> Truth:
     condition = _holds(category.error, cases)
-    if how.tempted and category.tempted is not None:
+    if how is Categories.ANSWER and category.tempted is not None:
         condition = both(condition, category.tempted(cases))
     return condition
 
 
-def _first_of(conditions: Mapping[str, Truth], how: Rules) -> dict[str, tuple[Bools, Bools]]:
+def _first_of(conditions: Mapping[str, Truth], how: Categories) -> dict[str, tuple[Bools, Bools]]:
     """For each condition where it is the first that holds, and where it is the first that nobody can decide.
 
     Where several may hold, the last, which is what is left over, still holds only where no other does.
@@ -130,9 +111,9 @@ def _first_of(conditions: Mapping[str, Truth], how: Rules) -> dict[str, tuple[Bo
         holds, unsure = condition == YES, condition == UNKNOWN
         if taken is None:
             taken = np.zeros(len(condition), np.bool_)
-        if how.exclusive or name == last:
+        if how is not Categories.ALL or name == last:
             holds, unsure = holds & ~taken, unsure & ~taken
-        taken = taken | holds if how.asks_on else taken | holds | unsure
+        taken = taken | holds if how is Categories.ANSWER else taken | holds | unsure
         found[name] = holds, unsure
     return found
 
@@ -154,19 +135,18 @@ class Tally:
     reason: str | None = None
 
 
-def tallies(
-    found: Table, tags: Mapping[str, Tagged], documents: int, words: Sequence[Words] | None, *, block: bool = False
-) -> dict[str, Tally]:
-    """The counts of all categories; `words` are those of each document.
-
-    Of a `block`, see `without_candidates`.
-    """
-    cases = found.cases
-    candidates = block or bool(cases.several_candidates.any())
+def tallies(found: Categorised, documents: int, words: Sequence[Words] | None) -> dict[str, Tally]:
+    """The counts of all categories; `words` are those of each document. See `without_candidates`."""
     return {
-        name: _tally(category, tags[name], cases, documents, words, candidates=candidates)
+        name: _tally(category, found.tags[name], found.table.cases, documents, words)
         for name, category in categories().items()
     }
+
+
+def evaluated_words(pairing: Pairing) -> list[Words] | None:
+    """The words of the evaluation span of each document, where they can be counted."""
+    starts, ends = pairing.evaluated
+    return counts([text[start:end] for text, start, end in zip(pairing.texts, starts, ends, strict=True)])
 
 
 def without_candidates(counted: Mapping[str, Tally]) -> dict[str, Tally]:
@@ -179,15 +159,11 @@ def without_candidates(counted: Mapping[str, Tally]) -> dict[str, Tally]:
     }
 
 
-def _tally(
-    category: Category, tag: Tagged, cases: Cases, documents: int, words: Sequence[Words] | None, *, candidates: bool
-) -> Tally:
+def _tally(category: Category, tag: Tagged, cases: Cases, documents: int, words: Sequence[Words] | None) -> Tally:
     def count(mask: Bools) -> Floats:
         return np.bincount(cases.document[mask], minlength=documents).astype(np.float64)
 
     errors, undecided = count(tag.error & cases.counts), int((tag.undecided & cases.counts).sum())
-    if category.needs_candidates and not candidates:
-        return Tally(errors, None, undecided, _NO_CANDIDATES)
     if category.words is not None:
         if words is None:
             return Tally(errors, None, undecided, _NO_WORDS)

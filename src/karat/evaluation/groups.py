@@ -1,135 +1,72 @@
-"""Scores by the values of a label: a fold over verdicts."""
+"""Scores by the values of a label, from what was counted under each."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from karat.errors import UnknownNameError
+from karat.evaluation.cuts import Cut
+from karat.evaluation.errors import Tally
 from karat.evaluation.intervals import Draw, ends, view_intervals
-from karat.evaluation.view import View, mean, measure_of, scored, short_names
-from karat.matching.read.facets import Facet
-from karat.matching.read.pairing import Pairing
-from karat.model.name import parse_measure
+from karat.evaluation.measures import short_measure, short_names
+from karat.evaluation.view import View, mean
+from karat.model.facet import NONE
+from karat.model.name import MeasureName
 from karat.model.result import Counted, Group, Scored, counted, fields
-from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Floats, Longs
-from karat.model.verdict import Verdicts
-from karat.registry import get
-from karat.spec.measure import Measure
+from karat.model.tables.columns import Floats
+from karat.spec.label import Label
+
+Groups: TypeAlias = dict[str, dict[str, dict[str, Group]]]
+"""Scores by label, view and value."""
+
+_RATES = ("micro.error-rate", "macro.error-rate")
+_Bounds: TypeAlias = Sequence[tuple[int, int]]
 
 
-class Label(NamedTuple):
-    """The values of a label on both sides.
-
-    Unmatched answers are credited to the answer's values, or, if `by_gold`, to those of the mention they met; all else
-    to the gold's. A case with several values counts under each.
-    """
-
-    name: str
-    gold: Facet
-    answers: Facet
-    by_gold: bool = False
-
-
-def label_of(pairing: Pairing, name: str) -> Label:
-    """A label that labels and answers carry."""
-    return Label(name, pairing.facets.of_gold(name), pairing.facets.of_answers(name))
-
-
-def by_label(
-    label: Label, cases: Mapping[str, Verdicts], views: Mapping[str, View], draw: Draw, also: Sequence[str] = ()
+def by_value(
+    label: str, cuts: Mapping[str, Cut], views: Mapping[str, View], draw: Draw, also: Sequence[str], *, given: bool
 ) -> dict[str, dict[str, Group]]:
-    """The verdicts of each view grouped by a label.
+    """The scores of each value in each view.
 
     Where answers carry no such label, precision by it is unknown, and so is F1. Measures that not every view has are
     named in `also`.
     """
     shorts = list(dict.fromkeys([*short_names(detection=False), *also]))
-    alike: dict[tuple[bool, bool], list[str]] = {}
+    reason = None if given else f"answers carry no {label}: precision by {label} is unknown"
+    unknown = {s: Scored(None, 0, reason) for s in shorts if reason and not short_measure(s)[1].of_gold}
+    alike: dict[bool, list[str]] = {}
     for name, view in views.items():
-        alike.setdefault((view.per_item, view.by_gold or label.by_gold), []).append(name)
-    found: dict[str, dict[str, Group]] = {}
-    for (_, by_gold), members in alike.items():
-        summed = cut_cases(label, [cases[name] for name in members], by_gold=by_gold)
-        found |= by_cut(label, summed, {name: views[name] for name in members}, shorts, draw)
-    return {name: found[name] for name in views}
-
-
-_Bounds: TypeAlias = Sequence[tuple[int, int]]
-"""The first row of each group, and the one behind its last."""
-
-
-class Cut(NamedTuple):
-    """Cases of several views by view, value and document: the weights of each, and where the rows of a value lie."""
-
-    names: list[str]
-    document: Longs
-    sums: Floats
-    present: list[tuple[int, int]]
-    bounds: _Bounds
-
-
-def cut_cases(label: Label, cases: Sequence[Verdicts], *, by_gold: bool) -> Cut:
-    """All views at once: a label has few values, and each step takes its time whatever there is to do."""
-    gold, answer = (np.concatenate(sides) for sides in ([c.gold for c in cases], [c.answer for c in cases]))
-    weights = np.concatenate([c.weights() for c in cases])
-    view = np.repeat(np.arange(len(cases)), [len(c) for c in cases])
-    document = np.concatenate([c.document for c in cases]).astype(np.int64)
-    to_gold, to_answer = weights.copy(), np.zeros_like(weights)
-    own_side = (gold < 0) if by_gold else np.ones(len(weights), np.bool_)
-    to_answer[own_side, 1], to_gold[own_side, 1] = weights[own_side, 1], 0
-    names = sorted({*label.gold.names, *label.answers.names})
-    place = {name: code for code, name in enumerate(names)}
-    rows: list[tuple[Longs, NDArray[Any]]] = []
-    for side, own, share in ((gold, label.gold, to_gold), (answer, label.answers, to_answer)):
-        counts = np.flatnonzero((side >= 0) & share.any(axis=1))
-        picked = own.lists.take(side[counts])
-        case = np.repeat(counts, np.diff(picked.offsets))
-        code = np.array([place[name] for name in own.names], np.int64)[picked.values]
-        rows.append((((view[case] * len(names) + code) << 32) | document[case], share[case]))
-    key, share = (np.concatenate(column) for column in zip(*rows, strict=True))
-    keys, group = np.unique(key, return_inverse=True)
-    sums: Floats = np.column_stack([np.bincount(group, share[:, i], len(keys)) for i in range(share.shape[1])])
-    found, begin = np.unique(keys >> 32, return_index=True)
-    bounds = list(zip(begin.tolist(), [*begin[1:].tolist(), len(keys)], strict=True)) if len(found) else []
-    return Cut(names, keys & 0xFFFFFFFF, sums, [divmod(each, len(names)) for each in found.tolist()], bounds)
-
-
-def by_cut(
-    label: Label, cut: Cut, views: Mapping[str, View], shorts: list[str], draw: Draw
-) -> dict[str, dict[str, Group]]:
-    """The scores of each value in views that count alike."""
-    reason = None if label.answers.given else f"answers carry no {label.name}: precision by {label.name} is unknown"
-    unknown = {
-        s: Scored(None, 0, reason)
-        for s in shorts
-        if reason and not get("measures", s.rpartition(".")[2], Measure).of_gold
-    }
+        alike.setdefault(view.shape.per_item, []).append(name)
     groups: dict[str, dict[str, Group]] = {name: {} for name in views}
-    members = list(views.items())
-    first = members[0][1]
-    found = known_scores(cut.sums, cut.bounds, first, shorts)
-    counts = _counted(cut.sums, cut.bounds)
-    for (of_view, value), (low, high), known, count in zip(cut.present, cut.bounds, found, counts, strict=True):
-        name, view = members[of_view]
-        sums = cut.sums[low:high]
-        own = View(Statistics(sums), view.empty, part=True, per_item=view.per_item, known=known)
-        scores = {short: known.get(short) or own.score(short) for short in shorts}
-        groups[name][cut.names[value]] = Group(
-            counts=count,
-            note=reason,
-            intervals=intervals(sums, view, [s for s in shorts if s not in unknown], draw),
-            **fields(scores | unknown),
-        )
+    for members in alike.values():
+        # All views at once: there are few values, and each step takes its time whatever there is to do.
+        sums: Floats = np.concatenate([cuts[name].sums for name in members]).astype(np.float64, copy=False)
+        first = np.cumsum([0, *(len(cuts[name].sums) for name in members)]).tolist()
+        rows = [
+            (name, value, (start + low, start + high))
+            for name, start in zip(members, first[:-1], strict=True)
+            for value, (low, high) in zip(cuts[name].names, cuts[name].bounds, strict=True)
+        ]
+        bounds = [own for _, _, own in rows]
+        known = known_scores(sums, bounds, views[members[0]], shorts)
+        totals = _counted(sums, bounds)
+        for (name, value, (low, high)), scores, count in zip(rows, known, totals, strict=True):
+            own = views[name].cases_of(sums[low:high], known=scores)
+            groups[name][value] = Group(
+                counts=count,
+                note=reason,
+                intervals=intervals(sums[low:high], views[name], [s for s in shorts if s not in unknown], draw),
+                **fields(own.scores(shorts) | unknown),
+            )
     return groups
 
 
-def _totals(sums: NDArray[Any], bounds: _Bounds) -> NDArray[Any]:
+def _totals(sums: Floats, bounds: _Bounds) -> Floats:
     return np.add.reduceat(sums, [low for low, _ in bounds]) if bounds else sums
 
 
@@ -137,17 +74,17 @@ def _counted(sums: Floats, bounds: _Bounds) -> list[Counted]:
     """The sums of each group; whole numbers, as there nearly always are, for all at once."""
     whole = sums.astype(np.int64)
     if np.array_equal(whole, sums):
-        return [Counted(*row) for row in _totals(whole, bounds).tolist()]
+        found = np.add.reduceat(whole, [low for low, _ in bounds]) if bounds else whole
+        return [Counted(*row) for row in found.tolist()]
     return [counted(sums[low:high].sum(axis=0)) for low, high in bounds]
 
 
 def known_scores(sums: Floats, bounds: _Bounds, view: View, shorts: Sequence[str]) -> list[dict[str, Scored]]:
     """The scores of all groups that are made from statistics, computed for all at once; none of them is empty."""
     found: list[dict[str, Scored]] = [{} for _ in bounds]
-    rows = View(Statistics(sums), view.empty, part=True, per_item=view.per_item)
-    totals = View(Statistics(_totals(sums, bounds)), view.empty, part=True, per_item=view.per_item)
+    rows, totals = view.cases_of(sums), view.cases_of(_totals(sums, bounds))
     for short in shorts:
-        measure = measure_of(parse_measure(f"view:{short}"))
+        _, measure = short_measure(short)
         if measure.values is None or measure.aggregates == ():
             continue
         if short.startswith("micro."):
@@ -174,18 +111,90 @@ def intervals(weights: Floats, view: View, shorts: Sequence[str], draw: Draw) ->
     if not draw.resamples:
         return {}
     silent = len(view.statistics) - len(weights)
-    part = View(Statistics(weights), view.empty, part=True, per_item=view.per_item, silent=silent)
-    return ends(view_intervals(part, shorts, draw))
+    return ends(view_intervals(view.cases_of(weights, silent=silent), shorts, draw))
 
 
 def by_document(ids: Arrow, view: View) -> dict[str, Group]:
     """The scores of each document by itself."""
     shorts = [short for short in short_names(detection=False) if short.startswith("micro.")]
-    rule = view.empty._replace(totals=view.empty.documents, part_totals=view.empty.part_documents)
     return {
-        document: Group(
-            counts=counted(row),
-            **fields(scored(View(Statistics(row[None]), rule, view.part, per_item=view.per_item), shorts)),
-        )
+        document: Group(counts=counted(row), **fields(view.document(row).scores(shorts)))
         for document, row in zip(ids.to_pylist(), view.statistics.weights, strict=True)
     }
+
+
+def by_part(views: Mapping[str, View], draw: Draw) -> dict[str, Group]:
+    """The scores of parts of the data, each matched anew, by the value that made them."""
+    shorts = list(short_names(detection=False))
+    return {
+        value: Group(
+            counts=counted(view.statistics.weights.sum(axis=0)),
+            intervals=intervals(view.statistics.weights, view, shorts, draw),
+            **fields(view.scores(shorts)),
+        )
+        for value, view in views.items()
+    }
+
+
+def rated(tallies: Mapping[str, Tally], view: View, draw: Draw) -> dict[str, Group]:
+    """The error rates of all categories in a view."""
+    weights = {name: _weights(tally, tally.total) for name, tally in tallies.items() if tally.total is not None}
+    views = {name: view.cases_of(rows) for name, rows in weights.items()}
+    filled, size = [name for name, rows in weights.items() if rows.any()], len(view.statistics)
+    if filled:
+        bounds = [(size * place, size * (place + 1)) for place in range(len(filled))]
+        rows = np.concatenate([weights[name] for name in filled])
+        for name, known in zip(filled, known_scores(rows, bounds, view, _RATES), strict=True):
+            views[name].known.update(known)
+    return {name: _rate(tally, views.get(name), draw) for name, tally in tallies.items()}
+
+
+def _weights(tally: Tally, total: Floats) -> Floats:
+    avoided = total - tally.errors
+    return np.column_stack([avoided, tally.errors, avoided, tally.errors])
+
+
+def _rate(tally: Tally, view: View | None, draw: Draw) -> Group:
+    errors = int(tally.errors.sum())
+    if view is None or tally.total is None:
+        scores = dict.fromkeys(_RATES, Scored(None, 0, tally.reason))
+        return Group(errors=errors, undecided=tally.undecided, **fields(scores))
+    return Group(
+        errors=errors,
+        total=int(tally.total.sum()),
+        undecided=tally.undecided,
+        intervals=intervals(view.statistics.weights, view, _RATES, draw),
+        **fields(view.scores(_RATES)),
+    )
+
+
+def check_groups(
+    wanted: Sequence[MeasureName], groups: Groups, labels: Mapping[str, Label], views: Mapping[str, View]
+) -> None:
+    """Refuse a value that a measure names and that does not occur, unless it could."""
+    for name in wanted:
+        if name.group is None:
+            continue
+        label, value = name.group
+        there = groups[label].get(str(name.view), {})
+        if value in labels[label].possible and str(name.view) in views:
+            none = views[str(name.view)].cases_of(np.zeros((1, 4)))
+            scores = none.scores(short_names(detection=False))
+            there.setdefault(value, Group(counts=counted(np.zeros(4)), **fields(scores)))
+        if value not in there:
+            raise UnknownNameError(f"value of {label}", value, there)
+        if name.short not in there[value].measures:
+            raise UnknownNameError(f"measure by {label}", name.short, there[value].measures)
+
+
+def untyped(groups: Groups) -> Iterator[str]:
+    """Where wrong answers count under no type because nobody knows theirs, so that precision by type is too high."""
+    for label in ("types", "entity-type"):
+        for view, values in groups.get(label, {}).items():
+            none = values.get(NONE)
+            wrong = 0 if none is None or none.counts is None else none.counts.unmatched_answers
+            if wrong and wrong > sum(group.counts.unmatched_answers for group in values.values() if group.counts) / 2:
+                yield (
+                    f"{view}: {wrong:g} wrong answers have no known {label} and count under none, so that precision by "
+                    f"{label} is too high: give types with --kb"
+                )

@@ -35,20 +35,12 @@ class Draw(NamedTuple):
     documents at a time; they have no interval if it is 0.
     """
 
-    resamples: int
-    seed: str
+    resamples: int = 0
+    seed: int = 0
     method: Method = "percentile"
     level: float = 0.95
     over: Over = "documents"
     recompute: int = 0
-
-    @property
-    def number(self) -> int:
-        """The seed as a number."""
-        try:
-            return int(self.seed)
-        except ValueError:
-            raise UsageError(f"seed is {self.seed!r}. Give a whole number.") from None
 
     def checked(self) -> Draw:
         """The same, if it makes sense."""
@@ -63,6 +55,11 @@ class Draw(NamedTuple):
                 f"least {LEAST} groups of documents to leave out."
             )
         return self
+
+
+def seed_of(seed: int, digest: str) -> int:
+    """Where random numbers start for a corpus, whatever else is scored or compared beside it."""
+    return int(np.random.SeedSequence((seed, int(digest, 16))).generate_state(1)[0])
 
 
 class Between(NamedTuple):
@@ -84,7 +81,7 @@ def view_intervals(view: View | Sequence[View], shorts: Sequence[str], draw: Dra
     scores = {short: _additive(views, short, draw.over) for short in defined}
     made = {short: score for short, score in scores.items() if score is not None}
     drawn = intervals(
-        list(made.values()), resamples=draw.resamples, seed=draw.number, level=draw.level, method=draw.method
+        list(made.values()), resamples=draw.resamples, seed=draw.seed, level=draw.level, method=draw.method
     )
     found = {short: _between(interval, draw.over) for short, interval in zip(made, drawn, strict=True)}
     return {short: found.get(short) or _recomputed(views, short, draw) for short in defined}
@@ -125,7 +122,7 @@ def _recomputed(views: Sequence[View], short: str, draw: Draw) -> Between:
         return Between(None, "it does not add up over documents (--recompute 50 computes it anew 50 times)")
     places: Longs = order()
     group = np.empty(len(places), np.int64)
-    group[places] = groups(len(places), draw.recompute, draw.number)
+    group[places] = groups(len(places), draw.recompute, draw.seed)
     keeps: list[Bools] = [group != number for number in range(int(group.max(initial=-1)) + 1)]
     without = np.array([np.mean([view.without(short, keep) for view in views]) for keep in keeps])
     found = jackknife_interval(float(point), without, draw.level)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 
 import numpy as np
 
 from karat.errors import KaratError, UsageError
-from karat.evaluation.view import needs_detection
+from karat.evaluation.measures import detection_of, key_named, measure_of, parts_of
+from karat.evaluation.request import Request
+from karat.evaluation.view import Shape
 from karat.kb.hierarchy import Hierarchy
-from karat.kb.protocol import KB
 from karat.matching.align.joins import overlapping, same_span
 from karat.matching.align.typing import typed
 from karat.matching.judge.judge import Located, verdicts
@@ -19,27 +19,23 @@ from karat.matching.judge.keys import kept, key_clusters, key_verdicts
 from karat.matching.judge.lookup import Tied, look_up, looked_up
 from karat.matching.read.pairing import Pairing
 from karat.matching.select.select import Selection, rules, selection
-from karat.matching.weigh.membership import Membership
 from karat.matching.weigh.weighing import memberships, weighed
 from karat.model.items import Answers, Gold
-from karat.model.name import MeasureName, ViewName, parse_measure
+from karat.model.name import MeasureName, ViewName
 from karat.model.tables.columns import NO_LINK, Bools, Floats
 from karat.model.verdict import Verdicts
-from karat.registry import get, names
+from karat.registry import get
 from karat.spec.clustering import Clustering
-from karat.spec.key import PRESETS, SETS, Key, key_of
-from karat.spec.profile import Profile, prefixes_of
+from karat.spec.conventions import Assignment
+from karat.spec.key import Key
 from karat.spec.relation import Relation
-from karat.spec.task import TASKS, Source, task_named
+from karat.spec.task import TASKS, Source
 from karat.spec.threshold import Threshold
-
-_SHORT = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1", "macro.f1-of-means")
-_RANKED = ("macro.p@1", "macro.p@5", "macro.r-precision", "macro.recall@10", "macro.mrr", "macro.map", "macro.ndcg")
-_MEANS = {"blanc": ("pairwise", "pairwise-negative")}
-"""Views whose scores are the means of those of others."""
 
 _OF_TASKS = {name for task in TASKS.values() for name in (*task.match.values(), *task.others)}
 """Relations that belong to certain tasks; any other may be used in all."""
+
+_ONE_TO_ONE = (Assignment.OPTIMAL, Assignment.GREEDY)
 
 _ANYWHERE = Relation("Any", "Whatever stands there.", overlapping)
 """What items are selected by where a key compares them."""
@@ -53,7 +49,8 @@ class Plan:
     source: Source
     relation: Relation
     select: Selection
-    assignment: str
+    assignment: Assignment
+    shape: Shape
     segment_by: Relation | None = None
     key: Key | None = None
     tied: Tied | None = None
@@ -71,7 +68,7 @@ class Plan:
         if self.key is not None:
             return key_verdicts(gold, answers, self.key)
         try:
-            return verdicts(gold, answers, self.relation, self.assignment, known, self.segment_by)
+            return verdicts(gold, answers, self.relation, str(self.assignment), known, self.segment_by)
         except Exception as problem:
             if isinstance(problem, KaratError) or not self.view.relation.endswith(".py"):
                 raise
@@ -125,76 +122,18 @@ class Plans:
     stages: Mapping[str, str] = field(default_factory=dict)
 
 
-def measures_of(profile: Profile, table: Mapping[str, str], match: str | None, measures: Sequence[str]) -> list[str]:
-    """The measures asked for, or the profile's of the chosen task and relations."""
-    if measures and match is not None:
-        raise UsageError("match and measures both choose relations. Give one of the two.")
-    task = TASKS[table["task"]]
-    usual = list(profile.measures) if table["task"] == profile.choices["task"] else []
-    if measures:
-        return list(dict.fromkeys(str(in_task(name, table["task"])) for given in measures for name in expanded(given)))
-    if match is None and usual:
-        return usual
-    relations = list(task.relations) if match is None else [name.strip() for name in match.split(",") if name.strip()]
-    if task.parts and match is None:
-        relations = ["strong"]
-    if not relations:
-        raise UsageError("match names no relation. Name at least one, such as strong.")
-    shown: list[str] = []
-    for relation in dict.fromkeys(task.match.get(name, name) if not task.parts else name for name in relations):
-        views = [(name, parse_measure(name).view) for name in usual]
-        known = [name for name, view in views if view.relation == relation and view.task is None]
-        shown += known or [f"{relation}:{short}" for short in (_RANKED if task.ranked else _SHORT)]
-        if not known and table["nil"] == "emerging" and task.needs == "links" and not task.parts:
-            shown += [f"{relation}[{part}]:{short}" for part in ("in-kb", "nil") for short in ("micro.f1", "macro.f1")]
-    return shown
-
-
-def expanded(given: str) -> list[str]:
-    """The measures that a name of neleval's stands for, or the measure itself."""
-    if given in SETS:
-        return [name for preset in SETS[given] for name in expanded(preset)]
-    if given in PRESETS or key_of(given) is not None:
-        return [f"{given}:micro.{short}" for short in ("p", "r", "f1")]
-    if ":" not in given:
-        near = get_close_matches(given.lower(), [*PRESETS, *SETS], n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "Write RELATION:AGGREGATE.MEASURE, such as strong:micro.f1."
-        raise KaratError(f"{given!r} is no measure name. {hint}")
-    return [given]
-
-
-def in_task(text: str, task: str) -> MeasureName:
-    """A measure by the name it has in a task, which decides what strong and weak mean."""
-    name = parse_measure(text)
-    view = name.view
-    own = task_named(view.task) if view.task else task
-    relation = view.relation if TASKS[own].parts else TASKS[own].match.get(view.relation, view.relation)
-    return replace(name, view=ViewName(relation, view.filters, own if own != task else None))
-
-
-def parts_of(view: ViewName, task: str) -> tuple[ViewName, ...]:
-    """The views whose scores are averaged for this one; none, as a rule."""
-    if view.relation in _MEANS:
-        return tuple(ViewName(name, view.filters, view.task) for name in _MEANS[view.relation])
-    return tuple(
-        ViewName(
-            TASKS[part.task].match.get(part.match or view.relation, view.relation),
-            view.filters,
-            part.task,
-        )
-        for part in TASKS[view.task or task].parts
-    )
+def base_of(view: ViewName) -> str:
+    """What a view shares its threshold with: all views of the same task and relation."""
+    return f"{view.task or ''}/{view.relation}"
 
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Makes plans for one corpus, run and table of choices."""
+    """Makes plans for one corpus and run; thresholds are known by the task and relation that they are for."""
 
-    table: Mapping[str, str]
-    kb: KB | None
+    request: Request
     pairing: Callable[[Source], Pairing]
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
-    membership: Membership | None = None
     weights: dict[Source, Floats] = field(default_factory=dict)
 
     def plans(self, wanted: Sequence[MeasureName], *, staged: bool = False) -> Plans:
@@ -202,26 +141,27 @@ class Planner:
         views: dict[str, Plan] = {}
         means: dict[str, tuple[str, ...]] = {}
         for view in dict.fromkeys(name.view for name in wanted):
-            parts = parts_of(view, self.table["task"])
+            parts = parts_of(view, self.request.conventions.task_name)
             for part in parts or (view,):
                 views.setdefault(str(part), self.plan(part))
             if parts:
                 means[str(view)] = tuple(map(str, parts))
-        detecting = [name for name in wanted if needs_detection(name) and str(name.view) not in means]
+        detecting = [name for name in wanted if measure_of(name).needs_detection and str(name.view) not in means]
         found = {str(name.view): self._detection(name, views[str(name.view)]) for name in detecting}
         both = dict(found.values()) | views
         stages: dict[str, str] = {}
         for name, plan in views.items() if staged else ():
-            if plan.relation.links and plan.relation.detection is not None:
-                below = replace(plan.view, relation=plan.relation.detection)
+            below = detection_of(plan.view) if plan.key is None else None
+            if below is not None:
                 stages[name] = str(below)
                 both.setdefault(str(below), self.plan(below).above(plan.select.threshold))
         return Plans(views, {view: key for view, (key, _) in found.items()}, both, means, stages)
 
     def plan(self, view: ViewName) -> Plan:
         """How to make the verdicts of one view."""
-        name = view.task or self.table["task"]
-        task, key = TASKS[name], _key(view.relation)
+        conventions = self.request.conventions
+        name = view.task or conventions.task_name
+        task, key = TASKS[name], key_named(view.relation)
         relation = _ANYWHERE if key is not None else get("relations", view.relation, Relation)
         allowed = {*task.match.values(), *task.others}
         if key is None and view.relation in _OF_TASKS and view.relation not in allowed:
@@ -230,28 +170,30 @@ class Planner:
             raise UsageError(f"{view.relation} compares mentions, and {name} has none. Use entity.")
         pairing = self.pairing(task.source)
         if relation.typed:
-            hierarchy = self.kb.hierarchy if self.kb is not None else Hierarchy.of(())
-            prefixes = task.types or prefixes_of(self.table)
-            relation = typed(relation, self.table["typing"], pairing.type_names, hierarchy, prefixes)
-        threshold = self.thresholds.get(f"{view.task or ''}/{view.relation}", Threshold())
-        rule = rules(self.table, given=task.given, annotations=task.needs == "links")
+            kb = self.request.kb
+            hierarchy = kb.hierarchy if kb is not None else Hierarchy.of(())
+            prefixes = task.types or conventions.prefixes
+            relation = typed(relation, conventions.typing, pairing.type_names, hierarchy, prefixes)
+        threshold = self.thresholds.get(base_of(view), Threshold())
+        rule = rules(conventions, given=task.given, annotations=task.needs == "links")
         select = selection(pairing, relation, view.filters, threshold, rule)
-        assignment = self.table["assignment"]
-        if relation.level == "document" and not rule.counted and assignment in ("optimal", "greedy"):
-            assignment = "membership"  # sets of entities: who is matched with whom does not matter
+        assignment = conventions.assignment
+        if relation.level == "document" and not rule.counted and assignment in _ONE_TO_ONE:
+            assignment = Assignment.MEMBERSHIP  # sets of entities: who is matched with whom does not matter
         tied = None
-        if self.table["assignment"] == "lookup":
+        if conventions.assignment is Assignment.LOOKUP:
             tied = Tied(pairing.trees, pairing.nameless, pairing.gold_kind > 0)
             if relation.place is not same_span or relation.typed:
                 raise UsageError(f"assignment=lookup looks up whole spans, not {view.relation}. Use strong or mention.")
-        if self.membership is not None and key is not None and key.clustering is not None:
+        if self.request.membership is not None and key is not None and key.clustering is not None:
             raise UsageError(f"{view.relation} compares clusters, which no membership weighs. Set membership=whole.")
         weigh = self._weigh(task.source, relation)
-        return Plan(view, task.source, relation, select, assignment, key=key, tied=tied, weigh=weigh)
+        shape = Shape(conventions.empty, bool(view.filters), relation.credit is not None, relation.by_gold)
+        return Plan(view, task.source, relation, select, assignment, shape, key=key, tied=tied, weigh=weigh)
 
     def _weigh(self, source: Source, relation: Relation) -> Callable[[Verdicts, Gold], Verdicts] | None:
         """How mentions are weighed, where they are."""
-        how = self.membership
+        how = self.request.membership
         if how is None:
             return None
         if source not in self.weights:
@@ -280,22 +222,5 @@ class Planner:
         shared = plain and not plan.select.rules.drop_nil and name.view.task is None and not plan.select.rules.given
         key = plan.relation.detection if shared else f"detection of {name.view}"
         select, weigh = plan.select.detecting(relation), self._weigh(plan.source, relation)
-        return key, Plan(name.view, plan.source, relation, select, plan.assignment, plan.relation, weigh=weigh)
-
-
-def _key(relation: str) -> Key | None:
-    """The key of a view that is no relation: neleval's own, or a clustering of spans."""
-    return Key(relation, (), ("span",)) if relation in names("clusterings") else key_of(relation)
-
-
-def reads(wanted: Sequence[MeasureName], task: str) -> tuple[bool, bool]:
-    """Whether some view looks at types, and whether some looks at clusters."""
-    types = clusters = False
-    for view in {part for name in wanted for part in parts_of(name.view, task) or (name.view,)}:
-        key = _key(view.relation)
-        if key is not None:
-            types |= "type" in key.fields
-            clusters |= key.clustering is not None or "eid" in key.fields or "is_first" in key.conditions
-        else:
-            types |= get("relations", view.relation, Relation).typed
-    return types, clusters
+        found = replace(plan, relation=relation, select=select, segment_by=plan.relation, key=None, weigh=weigh)
+        return key, found

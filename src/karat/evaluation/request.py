@@ -1,69 +1,176 @@
-"""What is to be computed: the table of choices, the measures, and both sides as each task sees them."""
+"""What is to be computed: one value, made once, whoever asks and whatever is asked of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from karat.errors import UsageError
-from karat.evaluation.drop import dropped, needs_text, rules_of
-from karat.evaluation.plan import Planner, expanded, in_task, measures_of, parts_of, reads
-from karat.evaluation.profiles import profile_named
-from karat.evaluation.view import measure_of
-from karat.facts.facts import Facts
+from karat.errors import UnknownNameError, UsageError
+from karat.evaluation.drop import needs_text, rules_of
+from karat.evaluation.intervals import Draw
+from karat.evaluation.measures import expanded, in_task, measure_of, measures_of, parts_of, profile_named
 from karat.kb.folder import read_kb
 from karat.kb.protocol import KB
-from karat.matching.read.pairing import Pairing, pair
-from karat.matching.read.reading import Reading, reading
-from karat.matching.read.reduce import demand, reduced
-from karat.matching.read.whole import Whole
 from karat.matching.weigh.membership import WHOLE, Membership, membership_of
 from karat.model.corpus import Corpus
-from karat.model.name import MeasureName, parse_measure
-from karat.model.run import Run
+from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
-from karat.registry import identity
-from karat.spec.profile import chosen
-from karat.spec.task import TASKS, Source
-from karat.spec.threshold import Threshold
+from karat.registry import get, identity, names
+from karat.spec.choices import CIRCUMSTANCES, SIGNED, Conventions
+from karat.spec.conventions import Ids, Spans
+from karat.spec.label import Label
 from karat.version import __version__
-
-TEXTUAL = frozenset({"error", "mention-type", "entity-type"})
-"""Labels that are made from what mentions say."""
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What is to be computed: the table of choices, the measures, and both sides as each task sees them."""
+class Request:
+    """Which conventions, which measures, which labels, with what knowledge and which intervals.
 
-    corpus: Corpus
-    run: Run
-    like: str
-    table: Mapping[str, str]
+    `shown` are the measures that tables show, `wanted` these and others, taken apart; `labels` are what scores are
+    grouped by; `staged` says that detection is told apart from linking, for error categories. `drop` are the rules by
+    which answers are dropped before. `given` is what it was made from, for `but`.
+    """
+
+    profile: str
+    conventions: Conventions
     shown: tuple[str, ...]
     wanted: tuple[MeasureName, ...]
-    kb: KB | None
-    pairing: Callable[[Source], Pairing]
-    left_out: Mapping[str, int]
+    labels: tuple[str, ...] = ()
+    kb: KB | None = None
+    drop: tuple[str, ...] = ()
     membership: Membership | None = None
+    draw: Draw = field(default_factory=Draw)
+    allow_unknown: bool = False
+    staged: bool = False
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    @cached_property
-    def facts(self) -> Facts:
-        """What is known about the mentions and the answers."""
-        pairing = self.pairing(TASKS[self.table["task"]].source)
-        return Facts(pairing, self.kb, guess=self.table["categories"] == "answer")
+    @classmethod
+    def of(
+        cls,
+        *,
+        like: str = "karat",
+        choices: Mapping[str, object] | None = None,
+        measures: Sequence[str] | str = (),
+        also: Sequence[str] | str = (),
+        by: Sequence[str] | str = (),
+        kb: KB | str | os.PathLike[str] | None = None,
+        draw: Draw | None = None,
+        allow_unknown: bool = False,
+        staged: bool = False,
+    ) -> Request:
+        """Check what is asked for, as far as that can be done without data.
 
-    def planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
-        """What makes plans in this setting."""
-        return Planner(self.table, self.kb, self.pairing, thresholds or {}, self.membership)
+        `choices` may name what else a signature says: `drop`, and the `seed` of random numbers.
+        """
+        if isinstance(kb, str | os.PathLike):
+            kb = read_kb(kb)
+        measures, also, by = ((item,) if isinstance(item, str) else tuple(item) for item in (measures, also, by))
+        words = as_text(choices or {})
+        given = {
+            "like": like,
+            "choices": words,
+            "measures": measures,
+            "also": also,
+            "by": by,
+            "kb": kb,
+            "draw": draw,
+            "allow_unknown": allow_unknown,
+            "staged": staged,
+        }
+        profile = profile_named(like)
+        own = _checked(words)
+        if kb is not None:
+            own = {"ids": str(Ids.RESOLVED), **own}
+        conventions = Conventions.of({**profile.choices, **own})
+        if conventions.ids is Ids.RESOLVED and kb is None:
+            raise UsageError("ids=resolved needs a knowledge base. Give one with --kb, or set ids=as-written.")
+        membership = membership_of(conventions.membership)
+        shown = measures_of(profile, conventions, own.get("match"), measures)
+        if membership is not None:
+            shown = _of_weights(shown, asked=bool(measures))
+        task = conventions.task_name
+        wanted = tuple(dict.fromkeys([*map(parse_measure, shown), *(in_task(name, task) for name in also)]))
+        for name in wanted:
+            measure = measure_of(name)  # says so if there is no such measure
+            if parts_of(name.view, task) and (measure.needs_detection or not measure.usual):
+                raise UsageError(f"{name} is not averaged over the parts of {name.view}. Ask for it of one of them.")
+        signed = {
+            **conventions.words,
+            "match": _relations(wanted),
+            "membership": WHOLE if membership is None else membership.name,
+        }
+        drawn = (draw or Draw())._replace(seed=_seed(words.get("seed"), draw))
+        return cls(
+            profile=like,
+            conventions=replace(conventions, words=signed),
+            shown=shown,
+            wanted=wanted,
+            labels=tuple(dict.fromkeys([*by, *(name.group[0] for name in wanted if name.group)])),
+            kb=kb,
+            drop=rules_of(words.get("drop", "none")),
+            membership=membership,
+            draw=drawn.checked(),
+            allow_unknown=allow_unknown,
+            staged=staged,
+            aliases={name: str(in_task(name, task)) for asked in measures for name in expanded(asked)},
+            given=given,
+        )
+
+    def but(self, *, choices: Mapping[str, str] | None = None, **other: Any) -> Request:  # noqa: ANN401  # as `of`
+        """The same with something else: single choices, or whatever `of` takes."""
+        words = {**self.given["choices"], **(choices or {})}
+        if other.get("measures") and "match" not in (choices or {}):
+            words.pop("match", None)
+        return Request.of(**{**self.given, "choices": words, **other})
+
+    def signature(self, data: str) -> Signature:
+        """The version, the data and everything that decided the numbers."""
+        kb = "none" if self.kb is None else f"{self.kb.name}@{self.kb.digest}"
+        said = {**self.conventions.words, "drop": ",".join(self.drop) or "none", "kb": kb, "seed": str(self.draw.seed)}
+        return Signature((("karat", __version__), ("data", data), *((name, said[name]) for name in SIGNED)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Made anew wherever it is sent: a membership function does not travel."""
+        return _remade, (self.given,)
 
     @property
-    def signature(self) -> Signature:
-        """The version, the data and every choice."""
-        data = f"{self.corpus.name}@{self.corpus.digest}"
-        return Signature((("karat", __version__), ("data", data), *self.table.items()))
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks that are scored."""
+        return tuple(dict.fromkeys(name.view.task or self.conventions.task_name for name in self.wanted))
+
+    @property
+    def views(self) -> tuple[ViewName, ...]:
+        """The views that are asked for; some may be means of others."""
+        return tuple(dict.fromkeys(name.view for name in self.wanted))
+
+    @property
+    def parts(self) -> tuple[ViewName, ...]:
+        """The views that are counted for those that are asked for."""
+        task = self.conventions.task_name
+        return tuple(dict.fromkeys(part for view in self.views for part in parts_of(view, task) or (view,)))
+
+    @property
+    def task_is_asked(self) -> bool:
+        """Whether somebody asked for the task, not only the profile."""
+        return "task" in self.given["choices"]
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether scores look at what mentions say, so that a corpus must be loaded with its texts."""
+        known = [get("labels", name, Label) for name in self.labels if name in names("labels")]
+        by_words = self.conventions.spans is Spans.WORDS
+        return by_words or needs_text(self.drop) or any(label.reads_text for label in known)
+
+    def data(self, corpus: Corpus) -> str:
+        """A corpus as signatures name it."""
+        return f"{corpus.name}@{corpus.digest}"
+
+
+def _remade(given: Mapping[str, Any]) -> Request:
+    return Request.of(**given)
 
 
 def as_text(choices: Mapping[str, object]) -> dict[str, str]:
@@ -74,60 +181,31 @@ def as_text(choices: Mapping[str, object]) -> dict[str, str]:
     }
 
 
-def setting(
-    corpus: Corpus,
-    run: Run,
-    *,
-    like: str = "karat",
-    choices: Mapping[str, str],
-    measures: Sequence[str] = (),
-    also: Sequence[str] = (),
-    kb: KB | str | os.PathLike[str] | None = None,
-    allow_unknown: bool = False,
-    whole: Whole | None = None,
-) -> Setting:
-    """Check what was asked for against what there is; of a block, `whole` says what there is besides."""
-    if isinstance(kb, str | os.PathLike):
-        kb = read_kb(kb)
-    if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
-        raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
-    profile = profile_named(like)
-    given = dict(choices)
-    if "kb" in given and kb is None:
+def _checked(words: Mapping[str, str]) -> dict[str, str]:
+    """The choices among what was given, if all of it is known."""
+    if "kb" in words:
         raise UsageError("the choice kb says which knowledge base was used. Give the knowledge base itself.")
-    if kb is not None:
-        given = {"ids": "resolved", **given, "kb": f"{kb.name}@{kb.digest}"}
-    table = chosen(profile, given)
-    left_out: dict[str, int] = {}
-    if table["drop"] != "none":
-        rules = rules_of(table["drop"])
-        table["drop"] = ",".join(rules)
-        run, left_out = dropped(corpus, run, rules, kb)
-    membership = membership_of(table["membership"])
-    table["membership"] = WHOLE if membership is None else membership.name
-    shown = measures_of(profile, table, given.get("match"), measures)
-    if membership is not None:
-        shown = _of_weights(shown, asked=bool(measures))
-    wanted = list(dict.fromkeys([*map(parse_measure, shown), *(in_task(name, table["task"]) for name in also)]))
-    for name in wanted:
-        measure = measure_of(name)  # says so if there is no such measure
-        if parts_of(name.view, table["task"]) and (measure.needs_detection or not measure.usual):
-            raise UsageError(f"{name} is not averaged over the parts of {name.view}. Ask for it of one of them.")
-    for task in dict.fromkeys(name.view.task or table["task"] for name in wanted) if whole is None else ():
-        demand(task, corpus, run, asked="task" in given)
-    table["match"] = ",".join(
-        dict.fromkeys(
-            f"{f'{name.view.task}/' if name.view.task else ''}{identity('relations', name.view.relation)}"
-            for name in wanted
-        )
-    )
-    types, clusters = reads(wanted, table["task"])
-    how = replace(reading(table, kb, typed=types, clustered=clusters), whole=whole)
-    pairing = _pairings(corpus, run, allow_unknown=allow_unknown, how=how)
-    return Setting(corpus, run, like, table, tuple(shown), tuple(wanted), kb, pairing, left_out, membership)
+    for name in words:
+        if name not in SIGNED:
+            raise UnknownNameError("choice", name, SIGNED)
+    return {name: word for name, word in words.items() if name not in CIRCUMSTANCES}
 
 
-def _of_weights(shown: Sequence[str], *, asked: bool) -> list[str]:
+def _seed(text: str | None, draw: Draw | None) -> int:
+    if text is None:
+        return 0 if draw is None else draw.seed
+    if not text.isdecimal():
+        raise UsageError(f"seed is {text!r}. Give a whole number from 0 on.")
+    return int(text)
+
+
+def _relations(wanted: Sequence[MeasureName]) -> str:
+    """The relations of some measures, as the signature writes them."""
+    tasks = [(f"{name.view.task}/" if name.view.task else "", name.view.relation) for name in wanted]
+    return ",".join(dict.fromkeys(f"{task}{identity('relations', relation)}" for task, relation in tasks))
+
+
+def _of_weights(shown: Sequence[str], *, asked: bool) -> tuple[str, ...]:
     """The measures that make sense where mentions are weighed.
 
     Those of both stages do not: an answer may be matched with a heavier mention than the one it detects.
@@ -135,25 +213,4 @@ def _of_weights(shown: Sequence[str], *, asked: bool) -> list[str]:
     staged = [name for name in shown if measure_of(parse_measure(name)).needs_detection]
     if staged and asked:
         raise UsageError(f"{staged[0]} counts mentions, and membership weighs them. Ask for it with membership=whole.")
-    return [name for name in shown if name not in staged]
-
-
-def _pairings(corpus: Corpus, run: Run, *, allow_unknown: bool, how: Reading) -> Callable[[Source], Pairing]:
-    """Both sides laid beside each other, once for each kind of item."""
-
-    @cache
-    def pairing(source: Source) -> Pairing:
-        # The parts of a statement are compared as they are: no rule for emerging entities holds between them.
-        own = replace(how, kb=None, prefixes=None) if source == "statements" else how
-        return pair(*reduced(corpus, run, source, how.kb, how.whole), allow_unknown=allow_unknown, how=own)
-
-    return pairing
-
-
-def reads_text(like: str, choices: Mapping[str, str], measures: Sequence[str], by: Sequence[str]) -> bool:
-    """Whether scores look at what mentions say, so that a corpus must be loaded with its texts."""
-    profile = profile_named(like)
-    table = {**profile.choices, **choices}
-    shown = (parse_measure(name) for given in measures or profile.measures for name in expanded(given))
-    labels = {*by, *(name.group[0] for name in shown if name.group is not None)}
-    return table["spans"] == "words" or needs_text(rules_of(table["drop"])) or bool(labels & TEXTUAL)
+    return tuple(name for name in shown if name not in staged)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from karat.evaluation.block import Block
+from karat.evaluation.labels import mention_type
+from karat.facts.facts import MENTION_TYPES
 from karat.matching.read.pairing import Pairing
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Longs, Mentions
@@ -25,6 +28,26 @@ def verdict_table(cases: Iterable[tuple[Pairing, str, Verdicts, dict[str, Arrow]
     return (
         pa.concat_tables(parts, promote_options="default") if parts else pa.table({"view": pa.array([], pa.string())})
     )
+
+
+def case_columns(block: Block, view: str, columns: Set[str]) -> dict[str, Arrow]:
+    """The columns that the labels of cases add to the verdicts of a view."""
+    more: dict[str, Arrow] = {}
+    own = block.verdicts(view)
+    if "mention_type" in columns:
+        more["mention_type"] = pa.array(MENTION_TYPES).take(pa.array(mention_type(block.sides.facts, own)))
+    if "errors" in columns and view in block.plans.stages:
+        found = block.categorised(view)
+        lists: dict[str, list[list[str]]] = {
+            name: [[] for _ in range(len(own))] for name in ("errors", "avoided", "undecided")
+        }
+        for name, tag in found.tags.items():
+            for column, mask in zip(lists.values(), (tag.error, tag.avoided, tag.undecided), strict=True):
+                for place in () if mask is None else found.table.place[mask].tolist():
+                    if place < len(own):  # behind are mentions that the view does not show
+                        column[place].append(name)
+        more |= {name: pa.array(column) for name, column in lists.items()}
+    return more
 
 
 def _table(pairing: Pairing, view: str, cases: Verdicts, more: dict[str, Arrow]) -> Arrow:

@@ -1,148 +1,295 @@
-"""Scores of data that an engine divides: blocks are counted, and what is left of them is put together."""
+"""Blocks that an engine makes: how a request travels to them, and what comes back."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from karat.errors import InputError, KaratError, UsageError
-from karat.evaluation.count import Counts, Job, Refusal, Share, Swept, counted_block, swept_block
-from karat.evaluation.drop import rules_of
-from karat.evaluation.errors import Tally, without_candidates
-from karat.evaluation.evaluate import (
-    Progress,
-    Told,
-    bases_of,
-    prepared,
-    result_of,
-)
-from karat.evaluation.groups import Cut, Label, by_cut, by_document
-from karat.evaluation.intervals import Draw
-from karat.evaluation.labels import Groups, by_part, by_parts, check_groups, rated
-from karat.evaluation.notes import Noticed, said
+from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds, ViewSums
+from karat.evaluation.fold import Folded
+from karat.evaluation.notes import Noticed, Side
 from karat.evaluation.pieces import in_parts
-from karat.evaluation.plan import Plans, parts_of
-from karat.evaluation.request import Setting, reads_text
+from karat.evaluation.request import Request
+from karat.evaluation.sides import Sides
 from karat.evaluation.survey import check_values, surveyed
-from karat.evaluation.thresholds import Chosen, Steps, best_on, curve_through, joined_steps
-from karat.evaluation.view import View, measure_of, short_names
-from karat.kb.folder import read_kb
-from karat.kb.protocol import KB
-from karat.matching.read.facets import Facet
+from karat.evaluation.thresholds import Steps
 from karat.matching.read.pairing import unknown_document
-from karat.matching.read.reduce import Census, demand_of
+from karat.matching.read.reduce import demand_of
+from karat.matching.read.whole import Whole
 from karat.model.corpus import Corpus
-from karat.model.items import Lists
-from karat.model.result import Group, Result
+from karat.model.name import ViewName
 from karat.model.run import Run
-from karat.model.statistics import Statistics
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Floats, Longs
+from karat.model.tables.check import Where
+from karat.model.tables.columns import Longs, mentions
+from karat.model.tables.schema import ANSWERS, GOLD
 from karat.registry import get
-from karat.spec.empty import EMPTY
-from karat.spec.engine import ROW, Engine, Parts, Spread
-from karat.spec.task import TASKS
-from karat.spec.threshold import Sweep, Threshold, threshold_of
-from karat.stats.ranking import Ranking
+from karat.spec.engine import ROW, Engine, Parts
+from karat.spec.threshold import Threshold
 
 _T = TypeVar("_T")
 _BITS = 0xFFFFFFFF  # of a digest
-
-
-def evaluate_parts(
-    gold: Corpus | Parts,
-    answers: Run | Parts,
-    engine: str,
-    *,
-    like: str,
-    choices: Mapping[str, str],
-    measures: Sequence[str],
-    also: Sequence[str],
-    by: Sequence[str],
-    kb: KB | str | os.PathLike[str] | None,
-    draw: Draw,
-    allow_unknown: bool,
-    progress: Progress | None,
-) -> Result:
-    """Score answers that an engine divides, with the gold standard, into blocks; see `evaluate`.
-
-    The result is that of `evaluate`, to the last digit, but has no verdicts.
-    """
-    spread = get("engines", engine, Engine).spread
-    if draw.resamples and draw.over == "cases":
-        raise UsageError("an engine keeps no single cases to draw. Take intervals over documents.")
-    gold, answers = in_parts(gold), in_parts(answers)
-    if reads_text(like, choices, measures, by):
-        gold = gold.with_text()
-    job = Job(
-        like,
-        dict(choices),
-        tuple(measures),
-        tuple(also),
-        tuple(by),
-        read_kb(kb) if isinstance(kb, str | os.PathLike) else kb,
-        (gold.name, answers.name),
-        (_columns(gold), _columns(answers)),
-    )
-    todo = job.on_nothing()
-    _refuse_undivided(todo)
-    whole = surveyed(todo, _labels(todo, by), gold, answers)
-    job = replace(job, whole=whole)
-    todo = job.on_nothing()
-    check_values(todo, _labels(todo, by), whole)
-    sides = _Sides(gold, answers)
-    thresholds, found = _thresholds(todo, job, sides, spread)
-    job = replace(job, thresholds=thresholds, found={name: best.threshold for name, best in found.items()})
-    labels, plans, _ = prepared(todo, by, thresholds)
-    blocks = []
-    for block in sides.answered(spread, partial(counted_block, job=job)):
-        blocks.append(block)
-        if progress is not None:
-            progress(len(block.row))
-    sums = _Sums(blocks, sides, plans)
-    sums.check(todo, job, allow_unknown=allow_unknown)
-    return _result(todo, job, plans, labels, sums, found, draw._replace(seed=todo.table["seed"]))
-
-
-def _columns(parts: Parts) -> tuple[str, ...]:
-    return tuple(name for name in parts.schema.names if name != ROW)
-
-
-def _labels(todo: Setting, by: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*by, *(name.group[0] for name in todo.wanted if name.group)]))
-
-
-def _refuse_undivided(todo: Setting) -> None:
-    """Refuse what no block can count, and nothing that is left of blocks can make up for."""
-    for rule in rules_of(todo.table["drop"]):
-        if rule.startswith("type:"):
-            raise UsageError(f"{rule} looks at all gold labels, which no engine has at once. {_INSTEAD}")
-    for name in todo.wanted:
-        for view in parts_of(name.view, todo.table["task"]) or (name.view,):
-            if todo.planner().plan(replace(view, filters=())).weights_are_whole:
-                raise UsageError(f"{view} compares clusters, which reach across documents. {_INSTEAD}")
-
-
+_NOTHING = "00000000"
+_GOLD, _ANSWERS = "gold\0", "answers\0"
+_FACTS = pa.schema([("length", pa.int32()), ("text_digest", pa.int64())])
 _INSTEAD = "Load both sides and score them in memory (karat.evaluate(karat.load(…), karat.load_run(…)))."
 
 
 @dataclass(frozen=True)
-class _Sides:
+class Job:
+    """What is to be counted: all that a block needs besides its documents. It can be pickled.
+
+    `names` and `columns` are those of the gold standard and of the answers.
+    """
+
+    request: Request
+    names: tuple[str, str]
+    columns: tuple[tuple[str, ...], tuple[str, ...]]
+    whole: Whole = field(default_factory=Whole)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+
+    def block(self, gold: Arrow, answers: Arrow) -> Block:
+        """The block of some gold documents and all replies to them, checked.
+
+        Both tables are in Karat's schema, with a column `ROW`; without rows they need not have columns.
+        """
+        sides = Sides(self.request, self._corpus(gold), self._run(answers), self.whole)
+        return Block(sides, size=max(1, len(sides.corpus))).above(self.thresholds)
+
+    def _corpus(self, table: Arrow) -> Corpus:
+        table = _filled(table, self.columns[0], pa.unify_schemas([GOLD, _FACTS]), ("text", "labels", *_FACTS.names))
+        if table.num_rows:
+            where = _where(_GOLD, table)
+            return Corpus.checked(table.drop_columns([ROW]), name=self.names[0], about={}, where=where)
+        return Corpus(table.drop_columns([ROW]), self.names[0], {}, _NOTHING, mentions(table.column("labels")))
+
+    def _run(self, table: Arrow) -> Run:
+        table = _filled(table, self.columns[1], ANSWERS, ("answers",))
+        where = _where(_ANSWERS, table)
+        if table.num_rows:
+            return Run.checked(table.drop_columns([ROW]), name=self.names[1], about={}, where=where)
+        bare = table.drop_columns([ROW])
+        return Run(bare, self.names[1], {}, _NOTHING, mentions(table.column("answers")), 0, where)
+
+
+def _filled(table: Arrow, columns: Sequence[str], schema: Arrow, needed: Sequence[str]) -> Arrow:
+    """The rows in their order, with all columns that those of other blocks have."""
+    if not table.num_rows:
+        names = dict.fromkeys(["id", *columns, *needed])
+        empty = {name: pa.array([], schema.field(name).type) for name in names}
+        return pa.table({**empty, ROW: pa.array([], pa.int64())})
+    for name in columns:
+        if name not in table.column_names and name != "text":
+            table = table.append_column(name, pa.nulls(table.num_rows, schema.field(name).type))
+    row = table.column(ROW).to_numpy()
+    return table if np.all(row[1:] > row[:-1]) else table.take(pa.array(np.argsort(row, kind="stable")))
+
+
+def _where(side: str, table: Arrow) -> Where:
+    """Which row of which side; who knows the files says where that is."""
+    rows = table.column(ROW).to_numpy()
+    return lambda row: f"{side}{int(rows[row])}"
+
+
+class Refusal(NamedTuple):
+    """An error that a block made, with which documents it may be about; errors themselves do not travel well."""
+
+    message: str
+    side: str = ""
+    row: int = 0
+    found: str = ""
+    expected: str = ""
+    remedy: str = ""
+
+    @property
+    def of_gold(self) -> bool:
+        """Whether it is about a document, not about a reply."""
+        return self.side == _GOLD
+
+
+def _refusal(problem: KaratError) -> Refusal:
+    if isinstance(problem, InputError) and "\0" in problem.where:
+        side, _, row = problem.where.partition("\0")
+        return Refusal(str(problem), f"{side}\0", int(row), problem.found, problem.expected, problem.remedy)
+    return Refusal(str(problem))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What is left of a block, with the fingerprints of both sides."""
+
+    sums: BlockSums
+    digests: tuple[int, int]
+
+
+def counted_block(gold: Arrow, answers: Arrow, job: Job) -> Counted | Refusal:
+    """What is counted in a block. Pure, but for a plugin or a knowledge base that is not."""
+    try:
+        block, rows, replies = job.block(gold, answers), _rows(gold), _rows(answers)
+        sums = _packed(block.sums(rows))
+    except KaratError as problem:
+        return _refusal(problem)
+    sides = block.sides
+    placed = replace(
+        sums,
+        unknown=tuple((int(replies[row]), id) for row, id in sums.unknown),
+        noticed=_by_row(sums.noticed, rows, replies),
+    )
+    return Counted(placed, (int(sides.corpus.digest, 16), int(sides.given.digest, 16)))
+
+
+def swept_block(gold: Arrow, answers: Arrow, job: Job, views: Sequence[ViewName], grid: int | None) -> Swept | Refusal:
+    """What has to be known of a block to find the best thresholds; see `counted_block`."""
+    try:
+        found = job.block(gold, answers).swept(views, grid, _rows(gold))
+    except KaratError as problem:
+        return _refusal(problem)
+    return replace(found, steps={base: _short(steps) for base, steps in found.steps.items()})
+
+
+def _rows(table: Arrow) -> Longs:
+    rows = table.column(ROW).to_numpy() if table.num_rows else np.zeros(0, np.int64)
+    return np.sort(rows)
+
+
+def _by_row(found: Noticed, rows: Longs, replies: Longs) -> Noticed:
+    """The same, with rows of the whole in place of those of the block."""
+
+    def placed(side: Side, row: Longs) -> Side:
+        return side if side.first is None else side._replace(first=(int(row[side.first[0]]), side.first[1]))
+
+    return found._replace(gold=placed(found.gold, rows), answers=placed(found.answers, replies))
+
+
+def _packed(sums: BlockSums) -> BlockSums:
+    """The same numbers in less room."""
+
+    def view(own: ViewSums) -> ViewSums:
+        return own._replace(
+            weights=_small(own.weights), detection=None if own.detection is None else _small(own.detection)
+        )
+
+    return replace(
+        sums,
+        views={name: view(own) for name, own in sums.views.items()},
+        cuts={
+            label: {name: cut._replace(sums=_small(cut.sums)) for name, cut in cuts.items()}
+            for label, cuts in sums.cuts.items()
+        },
+    )
+
+
+def _small(weights: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in less room, if they are whole and not very large."""
+    whole = weights.astype(np.int32)
+    return whole if np.array_equal(whole, weights) else weights
+
+
+def _short(steps: Steps) -> Steps:
+    kind: Any = steps.kind.astype(np.uint8) if len(steps.kinds) <= 256 else steps.kind
+    return replace(steps, kind=kind)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A gold standard and answers that an engine divides into blocks; see `karat.evaluation.evaluation.Feed`.
+
+    What it gives is what memory would give, to the last digit, but for verdicts, which nobody keeps.
+    """
+
+    engine: Engine
     gold: Parts
     answers: Parts
+    job: Job
+    asked: Request
+    progress: Progress | None = None
+    _digests: list[tuple[int, int]] = field(default_factory=list, repr=False)
 
-    def answered(self, spread: Spread, work: Callable[[Arrow, Arrow], _T | Refusal]) -> Iterator[_T]:
+    @classmethod
+    def of(
+        cls, request: Request, gold: Corpus | Parts, answers: Run | Parts, engine: str, progress: Progress | None
+    ) -> Spread:
+        """Both sides in pieces, and what blocks have to know of the whole."""
+        if request.draw.resamples and request.draw.over == "cases":
+            raise UsageError("an engine keeps no single cases to draw. Take intervals over documents.")
+        found = get("engines", engine, Engine)
+        gold, answers = in_parts(gold), in_parts(answers)
+        if request.reads_text:
+            gold = gold.with_text()
+        inside = request.but(allow_unknown=True)  # a block does not know what documents there are
+        job = Job(inside, (gold.name, answers.name), (_columns(gold), _columns(answers)))
+        nothing = job.block(pa.table({}), pa.table({})).sides
+        _refuse_undivided(nothing)
+        job = replace(job, whole=surveyed(nothing, gold, answers))
+        check_values(job.block(pa.table({}), pa.table({})).sides, job.whole)
+        return cls(found, gold, answers, job, request, progress)
+
+    @cached_property
+    def planning(self) -> Block:
+        """A block of no documents that knows what the whole has."""
+        return self.job.block(pa.table({}), pa.table({}))
+
+    @property
+    def names(self) -> tuple[tuple[str, Mapping[str, str]], tuple[str, Mapping[str, str]]]:
+        """What both sides are called, and what is known about them."""
+        return (self.gold.name, self.gold.about), (self.answers.name, self.answers.about)
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """What readers left out, in words."""
+        counts = {f"gold: {what}": count for what, count in self.gold.skipped.items()}
+        return counts | {f"answers: {what}": count for what, count in self.answers.skipped.items()}
+
+    def swept(self, views: Sequence[ViewName], grid: int | None) -> list[Swept]:
+        """How statistics change with the threshold, block by block."""
+        return list(self._done(partial(swept_block, job=self.job, views=tuple(views), grid=grid)))
+
+    def counted(self, thresholds: Thresholds) -> list[BlockSums]:
+        """What is counted, block by block."""
+        found: list[BlockSums] = []
+        self._digests.clear()
+        for block in self._done(partial(counted_block, job=replace(self.job, thresholds=thresholds))):
+            found.append(block.sums)
+            self._digests.append(block.digests)
+            if self.progress is not None:
+                self.progress(len(block.sums.row))
+        return found
+
+    def digests(self) -> tuple[str, str]:
+        """The fingerprints of all documents and of all replies, known once they have been counted."""
+        gold, answers = (f"{sum(each[side] for each in self._digests) & _BITS:08x}" for side in (0, 1))
+        return gold, answers
+
+    def block(self, thresholds: Thresholds) -> NoReturn:
+        """Nobody keeps verdicts."""
+        raise KaratError(f"an engine keeps no verdicts. {_INSTEAD}")
+
+    def check(self, sums: Folded) -> None:
+        """Refuse what only the whole shows: ids given twice, unknown documents, data that is not that of the task."""
+        gold, answers = self.gold, self.answers
+        check.refuse(check.identified(sums.ids), lambda place: gold.where(int(sums.order.rows[place])))
+        unknown = sorted(pair for block in sums.blocks for pair in block.unknown)
+        if unknown and not self.asked.allow_unknown:
+            raise unknown_document(answers.where(unknown[0][0]), unknown[0][1], gold.name, len(unknown) - 1)
+        sizes = (gold.name, sums.census(0)), (answers.name, sums.census(1))
+        for task in self.asked.tasks:
+            demand_of(task, *sizes, asked=self.asked.task_is_asked)
+        rule = self.asked.conventions.threshold
+        if isinstance(rule, Threshold) and rule.at is not None and not (sizes[1][1].scored or sizes[1][1].scored_tags):
+            raise UsageError(f"{answers.name} has no scores to compare with a threshold. Score without one.")
+
+    def _done(self, work: Callable[[Arrow, Arrow], _T | Refusal]) -> Iterator[_T]:
         """What the work gives for each block; the first error is raised as if everything had been read at once."""
-        with closing(spread(self.gold, self.answers, work)) as blocks:
+        with closing(self.engine.spread(self.gold, self.answers, work)) as blocks:
             for block in blocks:
                 if isinstance(block, Refusal):
                     self._raise(block)
@@ -155,281 +302,15 @@ class _Sides:
         raise InputError(where, found=refusal.found, expected=refusal.expected, remedy=refusal.remedy)
 
 
-def _thresholds(
-    todo: Setting, job: Job, sides: _Sides, spread: Spread
-) -> tuple[dict[str, Threshold], dict[str, Chosen]]:
-    """As in `evaluate`: the thresholds that are given, or those that are best on this very corpus."""
-    rule = threshold_of(todo.table)
-    plans = todo.planner().plans(todo.wanted)
-    bases = bases_of(plans)
-    if isinstance(rule, Threshold):
-        return dict.fromkeys(bases, rule), {}
-    blocks = list(sides.answered(spread, partial(swept_block, job=job)))
-    if not any(block.scored for block in blocks):
-        return {}, {}
-    found = {base: _best(todo, base, blocks, rule) for base in bases}
-    return {base: best.threshold for base, best in found.items()}, {str(bases[base]): b for base, b in found.items()}
+def _columns(parts: Parts) -> tuple[str, ...]:
+    return tuple(name for name in parts.schema.names if name != ROW)
 
 
-def _best(todo: Setting, base: str, blocks: Sequence[Swept], rule: Sweep) -> Chosen:
-    order = _Order([block.row for block in blocks])
-    parts = [
-        replace(block.steps[base], document=place[block.steps[base].document].astype(np.int32))
-        for block, place in zip(blocks, order.places, strict=True)
-        if base in block.steps
-    ]
-    steps = _in_order(joined_steps(parts), order.laid_out([part.base for part in parts]))
-    view = bases_of(todo.planner().plans(todo.wanted))[base]
-    plan = todo.planner().plan(view)
-    macro = None
-    if todo.table["macro"] == "gold-documents":
-        macro = order.laid_out([block.has_gold[base] for block in blocks])
-    shown = View(
-        Statistics(steps.base),
-        EMPTY[todo.table["empty"]],
-        part=False,
-        per_item=plan.relation.credit is not None,
-        macro=macro,
-    )
-    return best_on(curve_through(steps, shown), str(view), rule, typed=plan.relation.typed)
-
-
-def _in_order(steps: Steps, base: Floats) -> Steps:
-    """The steps in the order of documents; equal kinds are one."""
-    order = np.argsort(steps.document, kind="stable")
-    kinds, new = np.unique(steps.kinds, axis=0, return_inverse=True)
-    kind = new.reshape(-1)[steps.kind[order]]
-    return Steps(base, steps.document[order], steps.score[order], kind, kinds.reshape(-1, 4))
-
-
-class _Order:
-    """Where the documents of blocks belong: in the order of their rows in the gold standard."""
-
-    def __init__(self, rows: Sequence[Longs]) -> None:
-        every = np.concatenate([np.zeros(0, np.int64), *rows])
-        self.rows = np.sort(every)
-        self.order = np.argsort(every, kind="stable")
-        rank = np.empty(len(every), np.int64)
-        rank[self.order] = np.arange(len(every))
-        self.places: list[Longs] = np.split(rank, np.cumsum([len(row) for row in rows])[:-1])
-
-    def laid_out(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """What blocks have by document, for all documents."""
-        return np.concatenate(parts)[self.order]
-
-
-class _Sums:
-    """What is left of all blocks."""
-
-    def __init__(self, blocks: Sequence[Counts], sides: _Sides, plans: Plans) -> None:
-        self.blocks, self.sides, self.plans = blocks, sides, plans
-        self.order = _Order([block.row for block in blocks])
-
-    @cached_property
-    def ids(self) -> Arrow:
-        """The documents, in order."""
-        return pa.concat_arrays([block.ids for block in self.blocks]).take(pa.array(self.order.order))
-
-    def digest(self, side: int) -> str:
-        """The fingerprint of all documents, or of all replies."""
-        return f"{sum(block.digests[side] for block in self.blocks) & _BITS:08x}"
-
-    def census(self, side: int) -> Census:
-        """What there is in all documents, or in all replies."""
-        total = Census()
-        for block in self.blocks:
-            total = total.plus(block.census[side])
-        return total
-
-    @property
-    def skipped(self) -> dict[str, int]:
-        """What was left out, in words; only what occurs."""
-        gold, answers = self.sides.gold.skipped, self.sides.answers.skipped
-        counts = {f"gold: {what}": count for what, count in gold.items()}
-        counts |= {f"answers: {what}": count for what, count in answers.items()}
-        for block in self.blocks:
-            for what, count in block.skipped.items():
-                counts[what] = counts.get(what, 0) + count
-        return {what: count for what, count in counts.items() if count or what.startswith("answers dropped by ")}
-
-    @property
-    def noticed(self) -> Noticed:
-        """What there is to notice."""
-        total = Noticed()
-        for block in self.blocks:
-            total = total.plus(block.noticed)
-        return total
-
-    @property
-    def doubts(self) -> tuple[int, int]:
-        """See `karat.evaluation.labels.doubts`."""
-        return sum(block.doubts[0] for block in self.blocks), sum(block.doubts[1] for block in self.blocks)
-
-    def check(self, todo: Setting, job: Job, *, allow_unknown: bool) -> None:
-        """Refuse what only the whole shows: ids given twice, unknown documents, data that is not that of the task."""
-        gold, answers = self.sides.gold, self.sides.answers
-        check.refuse(check.identified(self.ids), lambda place: gold.where(int(self.order.rows[place])))
-        unknown = sorted(pair for block in self.blocks for pair in block.unknown)
-        if unknown and not allow_unknown:
-            raise unknown_document(answers.where(unknown[0][0]), unknown[0][1], gold.name, len(unknown) - 1)
-        sizes = (gold.name, self.census(0)), (answers.name, self.census(1))
-        for task in dict.fromkeys(name.view.task or todo.table["task"] for name in todo.wanted):
-            demand_of(task, *sizes, asked="task" in job.choices)
-        rule = threshold_of(todo.table)
-        if isinstance(rule, Threshold) and rule.at is not None and not (sizes[1][1].scored or sizes[1][1].scored_tags):
-            raise UsageError(f"{answers.name} has no scores to compare with a threshold. Score without one.")
-
-    def views(self, todo: Setting) -> dict[str, View]:
-        """What the measures of each view look at."""
-        return {name: self._view(todo, name) for name in self.plans.views}
-
-    def _view(self, todo: Setting, name: str) -> View:
-        plan = self.plans.views[name]
-        counted = [block.views[name] for block in self.blocks if name in block.views]
-        rows = [len(block.row) for block in self.blocks]
-        assert sum(rows) == sum(len(each.weights) for each in counted)
-        detection = [each.detection for each in counted if each.detection is not None]
-        macro = None
-        if todo.table["macro"] == "gold-documents":
-            macro = self.order.laid_out([block.has_gold[plan.source] for block in self.blocks])
-        return View(
-            self._statistics([each.weights for each in counted]),
-            EMPTY[todo.table["empty"]],
-            bool(plan.view.filters),
-            found=self._statistics(detection) if detection else None,
-            per_item=plan.relation.credit is not None,
-            macro=macro,
-            by_gold=plan.relation.by_gold,
-            present=any(each.present for each in counted),
-            ranking=(lambda: self._ranking(name)) if plan.relation.level == "document" else None,
-            scored=lambda: self._scored(name),
-            scored_in=lambda: self._scored_in(name),
-            order=lambda: np.argsort(np.array(self.ids.to_pylist(), object), kind="stable"),
-        )
-
-    def _statistics(self, parts: Sequence[NDArray[Any]]) -> Statistics:
-        return Statistics(np.ascontiguousarray(self.order.laid_out(parts), np.float64))
-
-    def _ranking(self, name: str) -> Ranking:
-        found = [
-            (block.views[name].ranked, place)
-            for block, place in zip(self.blocks, self.order.places, strict=True)
-            if name in block.views
-        ]
-        ranked = [(each, place) for each, place in found if each is not None]
-        document = np.concatenate([place[each.document] for each, place in ranked])
-        gold = np.concatenate([place[each.gold_document] for each, place in ranked])
-        order, gold_order = np.argsort(document, kind="stable"), np.argsort(gold, kind="stable")
-        return Ranking(
-            len(self.order.rows),
-            document[order],
-            np.concatenate([each.gain for each, _ in ranked])[order],
-            gold[gold_order],
-            np.concatenate([each.gold_gain for each, _ in ranked])[gold_order],
-        )
-
-    def _scored(self, name: str) -> tuple[Floats, Floats]:
-        found = [block.views[name].scored for block in self.blocks if name in block.views]
-        parts = [each for each in found if each is not None]
-        return np.concatenate([scores for scores, _ in parts]), np.concatenate([right for _, right in parts])
-
-    def _scored_in(self, name: str) -> Longs:
-        found = zip(self.blocks, self.order.places, strict=True)
-        parts = [(block.views[name].scored_in, place) for block, place in found if name in block.views]
-        return np.concatenate([place[documents] for documents, place in parts if documents is not None])
-
-    def cut(self, label: str, view: str) -> Cut:
-        """The cases of a view by value of a label, and document."""
-        found: dict[str, list[tuple[Longs, Share]]] = {}
-        for block, place in zip(self.blocks, self.order.places, strict=True):
-            for share in block.shares.get(label, {}).get(view, ()):
-                found.setdefault(share.value, []).append((place[share.document], share))
-        names = sorted(found)
-        documents, sums, bounds = [np.zeros(0, np.int64)], [np.zeros((0, 4))], []
-        end = 0
-        for name in names:
-            document = np.concatenate([place for place, _ in found[name]])
-            order = np.argsort(document)
-            documents.append(document[order])
-            sums.append(np.concatenate([share.sums for _, share in found[name]]).astype(np.float64)[order])
-            bounds.append((end, end + len(order)))
-            end += len(order)
-        present = [(0, value) for value in range(len(names))]
-        return Cut(names, np.concatenate(documents), np.concatenate(sums), present, bounds)
-
-    def given(self, label: str) -> bool:
-        """Whether answers carry a label."""
-        return any(label in block.given for block in self.blocks)
-
-    def tallies(self, view: str) -> dict[str, Tally]:
-        """The counts of error categories."""
-        parts = [block.tallies[view] for block in self.blocks if view in block.tallies]
-        found = {name: self._tally([part[name] for part in parts]) for name in parts[0]}
-        several = any(view in block.candidates for block in self.blocks)
-        return found if several else without_candidates(found)
-
-    def _tally(self, parts: Sequence[Tally]) -> Tally:
-        totals = [part.total for part in parts if part.total is not None]
-        return Tally(
-            self.order.laid_out([part.errors for part in parts]),
-            self.order.laid_out(totals) if totals else None,
-            sum(part.undecided for part in parts),
-            parts[0].reason,
-        )
-
-
-def _result(
-    nothing: Setting,
-    job: Job,
-    plans: Plans,
-    labels: Sequence[str],
-    sums: _Sums,
-    found: Mapping[str, Chosen],
-    draw: Draw,
-) -> Result:
-    gold, answers = sums.sides.gold, sums.sides.answers
-    corpus = replace(nothing.corpus, table=pa.table({"id": sums.ids}), digest=sums.digest(0))
-    todo = replace(nothing, corpus=corpus)
-    views = sums.views(todo)
-    groups = _grouped(todo, labels, plans, views, sums, draw)
-    statistics = {name: view.statistics for name, view in views.items()}
-    how = todo.pairing(TASKS[todo.table["task"]].source).reading
-    told = Told(
-        corpus=(gold.name, gold.about),
-        run=(answers.name, answers.about, sums.digest(1)),
-        skipped=sums.skipped,
-        noticed=said(sums.noticed, how, statistics, from_labels=answers.about.get("answers") == "labels"),
-        doubts=sums.doubts,
-    )
-    result = result_of(todo, plans, views, groups, found, draw, told, job.measures)
-    return replace(result, make_verdicts=_no_verdicts)
-
-
-def _no_verdicts() -> NoReturn:
-    raise KaratError(f"an engine keeps no verdicts. {_INSTEAD}")
-
-
-def _grouped(
-    todo: Setting, labels: Sequence[str], plans: Plans, views: Mapping[str, View], sums: _Sums, draw: Draw
-) -> Groups:
-    """The scores by each label, as `karat.evaluation.labels.grouped` has them."""
-    groups: Groups = {}
-    for label in labels:
-        if label == "doc":
-            groups[label] = {name: by_document(todo.corpus.ids, view) for name, view in views.items()}
-        elif by_parts(todo, label):
-            groups[label] = by_part(todo, label, views, draw)
-        elif label == "error":
-            groups[label] = {view: rated(sums.tallies(view), todo, draw) for view in plans.stages}
-        else:
-            groups[label] = {name: _by_label(todo, label, name, view, sums, draw) for name, view in views.items()}
-    check_groups(todo, groups)
-    return groups
-
-
-def _by_label(todo: Setting, label: str, name: str, view: View, sums: _Sums, draw: Draw) -> dict[str, Group]:
-    spread = [each.short for each in todo.wanted if measure_of(each).spread and each.group and each.group[0] == label]
-    shorts = list(dict.fromkeys([*short_names(detection=False), *spread]))
-    nothing = Facet(Lists(np.zeros(1, np.int64), np.zeros(0, np.int32)), [])
-    values = Label(label, nothing, nothing._replace(given=sums.given(label)))
-    return by_cut(values, sums.cut(label, name), {name: view}, shorts, draw)[name]
+def _refuse_undivided(sides: Sides) -> None:
+    """Refuse what no block can count, and nothing that is left of blocks can make up for."""
+    for rule in sides.request.drop:
+        if rule.startswith("type:"):
+            raise UsageError(f"{rule} looks at all gold labels, which no engine has at once. {_INSTEAD}")
+    for view in sides.request.parts:
+        if sides.planner().plan(replace(view, filters=())).weights_are_whole:
+            raise UsageError(f"{view} compares clusters, which reach across documents. {_INSTEAD}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import get_args
 
 import msgspec
@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
-from karat.evaluation.labels import by_parts, label_in
-from karat.evaluation.plan import parts_of
-from karat.evaluation.request import TEXTUAL, Setting
+from karat.evaluation.labels import label_in
+from karat.evaluation.sides import Sides
 from karat.matching.read.whole import Whole
 from karat.matching.select.select import FILTERS
 from karat.matching.weigh.weighing import memberships
@@ -20,49 +19,60 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Kind, Label
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions, mentions
+from karat.registry import get, names
+from karat.spec.conventions import Groups
 from karat.spec.engine import Parts
+from karat.spec.label import Label as LabelSpec
 from karat.spec.task import TASKS
 
 _ROWS = 20_000
 _SINGLE = ("kind", "difficulty", "nil_cluster")
-_PLAIN = frozenset({"doc", "nil", "optional", "entity", "kind", "difficulty", *TEXTUAL})
-"""Labels by which a block can be grouped without knowing more than itself."""
 
 
-def surveyed(todo: Setting, labels: Sequence[str], gold: Parts, answers: Parts) -> Whole:
+def surveyed(sides: Sides, gold: Parts, answers: Parts) -> Whole:
     """What blocks have to know, as far as somebody asks for it; mostly that is nothing, and nothing is read."""
-    views = [view for name in todo.wanted for view in parts_of(name.view, todo.table["task"]) or (name.view,)]
-    sources = {TASKS[view.task or todo.table["task"]].source for view in views}
-    asked = {name.partition("=")[0] for view in views for name in view.filters if name not in FILTERS}
-    asked |= {label for label in labels if by_parts(todo, label)}
-    wanted = sorted((asked | (set(labels) - _PLAIN)) - {"doc", "nil", "optional"})
+    request = sides.request
+    sources = {TASKS[view.task or request.conventions.task_name].source for view in request.parts}
+    asked = {name.partition("=")[0] for view in request.parts for name in view.filters if name not in FILTERS}
+    filtered = request.conventions.groups is Groups.FILTERED
+    if filtered:
+        asked |= {label for label in request.labels if _depends(label) != "never"}
+    wanted = sorted(
+        {label for label in asked if _depends(label) != "never"}
+        | {label for label in request.labels if _depends(label) == "always"}
+    )
     for label in sorted(asked):
         if label == "entity" or "+" in label:
             raise UsageError(f"an engine makes no part of the data by {label}. Group by it, or load both sides.")
     if wanted and sources != {"mentions"}:
         raise UsageError(f"{wanted[0]} is a label of mentions, and an engine divides nothing else by it.")
     gold_tags, answer_tags = ("entities" in sources and _tagged(parts) for parts in (gold, answers))
-    if not wanted and todo.membership is None:
+    if not wanted and request.membership is None:
         return Whole(gold_tags, answer_tags)
     found = _Labels()
     for items in _items(gold, "labels"):
         found.add(items)
     known = found.corpus()
-    if todo.membership is not None:
-        memberships(known.labels, todo.membership)  # says so if there is nothing to weigh by
+    if request.membership is not None:
+        memberships(known.labels, request.membership)  # says so if there is nothing to weigh by
     return Whole(gold_tags, answer_tags, known, *_answered(answers))
 
 
-def check_values(todo: Setting, labels: Sequence[str], whole: Whole) -> None:
+def _depends(name: str) -> str:
+    """When a block has to know what the whole has of a label; always, where that is a dimension of its categories."""
+    own = name.replace("_", "-")
+    return get("labels", own, LabelSpec).whole if own in names("labels") else "always"
+
+
+def check_values(sides: Sides, whole: Whole) -> None:
     """Refuse labels that nothing has, and filters by such values."""
-    for label in labels:
-        if label not in ("doc", "error") and not by_parts(todo, label):
-            label_in(todo, label, TASKS[todo.table["task"]].source)
+    for name in sides.request.labels:
+        label_in(sides, name)
     if whole.known is None:
         return
-    facets = todo.pairing("mentions").facets
-    for name in todo.wanted:
-        for condition in name.view.filters:
+    facets = sides.pairing("mentions").facets
+    for view in sides.request.views:
+        for condition in view.filters:
             label, _, value = condition.partition("=")
             if condition not in FILTERS and label != "doc":
                 values = facets.values(label)

@@ -18,7 +18,7 @@ from karat.model.items import Answers, Gold, Items
 from karat.model.statistics import Statistics
 from karat.model.tables.columns import NO_LINK, Bools, Floats, Ints, Longs
 from karat.model.verdict import Outcome, Verdicts
-from karat.spec.empty import EmptyRule
+from karat.spec.conventions import Assignment, Given
 from karat.spec.threshold import STEPS, Sweep, Threshold
 
 _FEW = 16
@@ -39,6 +39,10 @@ class Steps:
     score: Floats
     kind: Longs
     kinds: Floats
+
+    def moved(self, document: Ints) -> Steps:
+        """The same of documents at other places."""
+        return replace(self, document=document)
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,7 @@ class Curve:
     def values(self, short: str) -> Floats:
         """A measure at every row, NaN where it is not defined: `micro.p`, `micro.r`, `micro.f1` or a macro one."""
         if short.startswith("micro."):
-            total = replace(self.view, statistics=Statistics(self.weights), macro=None, known={})
-            return total.at_totals(short)
+            return self.view.counting(Statistics(self.weights)).at_totals(short)
         return self._macro(short)
 
     def _macro(self, short: str) -> Floats:
@@ -86,12 +89,10 @@ class Curve:
         before = np.concatenate([np.zeros((1, 4)), running[:-1]])
         # What earlier documents added up to is taken off again.
         own = running - before[np.flatnonzero(first)][np.cumsum(first) - 1] if len(document) else running
-        start = replace(self.view, statistics=Statistics(steps.base), known={}).per_document(short)
-        later = replace(
-            self.view,
-            statistics=Statistics(steps.base[document] + own),
-            macro=None if self.view.macro is None else self.view.macro[document],
-            known={},
+        macro = self.view.macro
+        start = self.view.counting(Statistics(steps.base), macro).per_document(short)
+        later = self.view.counting(
+            Statistics(steps.base[document] + own), None if macro is None else macro[document]
         ).per_document(short)
         previous = np.where(first, start[document], np.concatenate([[np.nan], later[:-1]])) if len(document) else later
         change = np.nan_to_num(later) - np.nan_to_num(previous)
@@ -111,23 +112,6 @@ class Chosen(NamedTuple):
 
     threshold: Threshold
     note: str
-
-
-def curve_of(
-    plan: Plan,
-    pairing: Pairing,
-    empty: EmptyRule,
-    block: int,
-    *,
-    gold_documents: bool = False,
-    grid: int | None = None,
-) -> Curve:
-    """The scores of a view at every threshold; with a `grid`, only those at its steps (`1 / grid` apart) are needed."""
-    steps = steps_of(plan, pairing, block, grid)
-    per_item = plan.relation.credit is not None
-    macro = pairing.has_gold if gold_documents else None
-    view = View(Statistics(steps.base), empty, bool(plan.view.filters), per_item=per_item, macro=macro)
-    return curve_through(steps, view)
 
 
 def steps_of(plan: Plan, pairing: Pairing, block: int, grid: int | None) -> Steps:
@@ -197,16 +181,6 @@ def _ends(ranked: Floats) -> Longs:
     return np.flatnonzero(last)
 
 
-def best_threshold(
-    plan: Plan, pairing: Pairing, sweep: Sweep, empty: EmptyRule, block: int, *, gold_documents: bool = False
-) -> Chosen | None:
-    """The threshold that is best on this very corpus, the lowest on ties; None where answers have no scores."""
-    if pairing.run.answers.field("score") is None:
-        return None
-    scores = curve_of(plan, pairing, empty, block, gold_documents=gold_documents, grid=sweep.steps)
-    return best_on(scores, str(plan.view), sweep, typed=plan.relation.typed)
-
-
 def best_on(scores: Curve, view: str, sweep: Sweep, *, typed: bool) -> Chosen:
     """The best threshold of a curve, the lowest on ties."""
     values = scores.values(sweep.criterion)
@@ -270,14 +244,14 @@ def _slow(plan: Plan, gold: Gold, answers: Answers, known: Located, first: int, 
     thinned = rules.thin and plan.relation.loose
     if plan.tied is not None:
         raise UsageError("assignment=lookup has no curve over thresholds. Set assignment=optimal, or another.")
-    if plan.key is not None or rules.given == "best-overlap" or thinned or gold.segmented or plan.weigh is not None:
+    if plan.key is not None or rules.given is Given.BEST_OVERLAP or thinned or gold.segmented or plan.weigh is not None:
         return np.ones(last - first, np.bool_)
     slow = np.zeros(last - first, np.bool_)
     if plan.relation.links and gold.without_link:  # whether a wrong link stands on such a span depends on the others
         slow[gold.items.document[gold.items.entity == NO_LINK] - first] = True
     # With partial credit it matters which mention an answer is matched with, not only whether.
     whole = not plan.relation.graded and plan.relation.credit is None
-    if plan.assignment == "optimal" and whole and not gold.optional.any():
+    if plan.assignment is Assignment.OPTIMAL and whole and not gold.optional.any():
         return slow
     slow[contested(gold, answers, plan.relation, known) - first] = True
     return slow

@@ -1,20 +1,21 @@
-"""From statistics to scores."""
+"""A view and its measures: from statistics to scores."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from karat.errors import InputError, KaratError, UnknownNameError
-from karat.model.name import MeasureName, parse_measure
+from karat.errors import InputError, KaratError
+from karat.evaluation.measures import short_measure
+from karat.model.name import MeasureName
 from karat.model.result import Scored
 from karat.model.statistics import Statistics, ratio
 from karat.model.tables.columns import Bools, Floats, Longs
-from karat.registry import get, names
 from karat.spec.empty import Empty, EmptyRule
 from karat.spec.measure import Measure, Moments
 from karat.stats.ranking import Ranking
@@ -22,28 +23,42 @@ from karat.stats.samples.additive import Additive, mean_of
 from karat.stats.samples.bootstrap import Distinct, distinct
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a view is to be read, whatever it counts.
+
+    `part` says that it shows only a part of the data, so that empty documents say nothing; `per_item` that its scores
+    are means over items; `by_gold` that groups put wrong links where the mention belongs.
+    """
+
+    empty: EmptyRule
+    part: bool = False
+    per_item: bool = False
+    by_gold: bool = False
+
+    def view(self, statistics: Statistics, **more: Any) -> View:  # noqa: ANN401  # the other fields of a view
+        """The view that counts this."""
+        return View(self, statistics, **more)
+
+
 @dataclass(frozen=True)
 class View:
     """The statistics of a view and all that its measures may look at.
 
-    `part` says that the view shows only a part of the data, so that empty documents say nothing, and `whole` that it
-    cannot be divided into documents. `macro` marks the documents over which macro scores are taken, None for all.
-    `present` says that there were cases before a threshold, and `by_gold` that groups put wrong links where the mention
-    belongs. `ranking` and `scored` make what some measures ask for. For intervals, `silent` counts further documents in
-    which there is nothing to count, `cases` makes the weights of single cases, `scored_in` says in which document each
-    scored answer is, `again` counts some of the documents anew where they cannot be divided, and `order` sorts
+    `whole` says that it cannot be divided into documents. `macro` marks the documents over which macro scores are
+    taken, None for all. `found` are the statistics of detection. `present` says that there were cases before a
+    threshold. `ranking` and `scored` make what some measures ask for. For intervals, `silent` counts further documents
+    in which there is nothing to count, `cases` makes the weights of single cases, `scored_in` says in which document
+    each scored answer is, `again` counts some of the documents anew where they cannot be divided, and `order` sorts
     documents by their ids.
     """
 
+    shape: Shape
     statistics: Statistics
-    empty: EmptyRule
-    part: bool
     found: Statistics | None = None
-    per_item: bool = False
     whole: bool = False
     macro: Bools | None = None
     present: bool = False
-    by_gold: bool = False
     ranking: Callable[[], Ranking] | None = None
     scored: Callable[[], tuple[Floats, Floats]] | None = None
     known: dict[str, Scored] = field(default_factory=dict)
@@ -53,14 +68,35 @@ class View:
     again: Callable[[Bools], Statistics] | None = None
     order: Callable[[], Longs] | None = None
 
+    def counting(self, statistics: Statistics, macro: Bools | None = None) -> View:
+        """The same view of other documents, of which `macro` marks those that macro scores are taken over."""
+        return replace(self, statistics=statistics, macro=macro, known={})
+
+    def cases_of(self, weights: Floats, *, silent: int = 0, known: dict[str, Scored] | None = None) -> View:
+        """A part of the cases, such as those with one value of a label: what each document that has some adds.
+
+        `silent` counts the documents that have none, and `known` are scores that have been computed already.
+        """
+        part = replace(self.shape, part=True)
+        return replace(part.view(Statistics(weights)), silent=silent, known={} if known is None else known)
+
+    def document(self, weights: Floats) -> View:
+        """One document by itself, for which the rule about documents holds, not that about totals."""
+        rule = self.shape.empty
+        alone = rule._replace(totals=rule.documents, part_totals=rule.part_documents)
+        return replace(self.shape, empty=alone).view(Statistics(weights[None]))
+
     def score(self, short: str) -> Scored:
         """A measure of this view, such as `macro.p`."""
         if short not in self.known:
-            self.known[short] = self._score(parse_measure(f"view:{short}"))
+            self.known[short] = self._score(*short_measure(short))
         return self.known[short]
 
-    def _score(self, name: MeasureName) -> Scored:
-        measure = measure_of(name)
+    def scores(self, shorts: Iterable[str]) -> dict[str, Scored]:
+        """Several measures by their short names."""
+        return {short: self.score(short) for short in shorts}
+
+    def _score(self, name: MeasureName, measure: Measure) -> Scored:
         if measure.derive is not None:
             return measure.derive(self)
         if measure.scored is not None:
@@ -77,8 +113,7 @@ class View:
 
     def per_document(self, short: str) -> Floats:
         """The values that a macro measure averages, NaN where it is not defined."""
-        name = parse_measure(f"view:{short}")
-        measure = measure_of(name)
+        name, measure = short_measure(short)
         if measure.ranked is not None:
             if self.ranking is None:
                 raise KaratError(f"{short} looks at the ranked entities of documents. Ask for entity:{short}.")
@@ -90,7 +125,7 @@ class View:
 
     def at_totals(self, short: str) -> Floats:
         """A micro measure for each row of statistics, taken as a total; NaN where it is not defined."""
-        measure = measure_of(parse_measure(f"view:{short}"))
+        _, measure = short_measure(short)
         assert measure.values is not None, "only measures of statistics have a value for each total"
         return measure.values(self.statistics, self._rule.totals)
 
@@ -106,8 +141,7 @@ class View:
 
     def additive(self, short: str) -> Additive | None:
         """A measure as a function of sums over documents; None where it is none."""
-        name = parse_measure(f"view:{short}")
-        measure = measure_of(name)
+        name, measure = short_measure(short)
         if self.whole or self.absent or measure.scored is not None:
             return None
         if measure.ranked is not None:
@@ -122,8 +156,7 @@ class View:
 
     def additive_of_cases(self, short: str) -> Additive | None:
         """A measure as a function of sums over single cases; None where it is none."""
-        name = parse_measure(f"view:{short}")
-        measure = measure_of(name)
+        name, measure = short_measure(short)
         if self.whole or self.absent or name.aggregate == "macro":
             return None
         if measure.values is not None and self.cases is not None:
@@ -136,8 +169,8 @@ class View:
 
     def part_of(self, short: str) -> tuple[float, float] | None:
         """How many of how many a measure is the share of; None where it is no share of whole cases."""
-        name = parse_measure(f"view:{short}")
-        share = measure_of(name).share
+        name, measure = short_measure(short)
+        share = measure.share
         if share is None or name.aggregate == "macro" or self.whole or self.absent:
             return None
         links = self.total()
@@ -146,12 +179,12 @@ class View:
 
     def without(self, short: str, keep: Bools) -> float:
         """A measure that does not add up, computed anew for some of the documents; NaN where it is not defined."""
-        measure = measure_of(parse_measure(f"view:{short}"))
+        _, measure = short_measure(short)
         if measure.scored is not None and self.scored is not None and self.scored_in is not None:
             (scores, right), document = self._scored_answers
             value = measure.scored(scores[keep[document]], right[keep[document]])
         elif self.again is not None:
-            value = replace(self, statistics=self.again(keep), known={}).score(short).value
+            value = self.counting(self.again(keep)).score(short).value
         else:
             value = None
         return math.nan if value is None else value
@@ -187,7 +220,7 @@ class View:
 
         With a centre, values are taken from there on, and their squares too.
         """
-        measure = measure_of(parse_measure(f"view:{short}"))
+        _, measure = short_measure(short)
         compute, rule = measure.values, self._rule.documents
         assert compute is not None
 
@@ -226,17 +259,17 @@ class View:
 
         What a threshold took away was there.
         """
-        if not self.part or self.empty.part_totals.both.p is not None:
+        if not self.shape.part or self.shape.empty.part_totals.both.p is not None:
             return False
         return not (self.present or self.statistics.weights.any())
 
     @cached_property
     def _rule(self) -> _Rule:
-        rule = self.empty
-        documents, totals = (rule.part_documents, rule.part_totals) if self.part else (rule.documents, rule.totals)
-        if self.part and self.present:  # a threshold emptied it: then it is empty like any document
+        rule, part = self.shape.empty, self.shape.part
+        documents, totals = (rule.part_documents, rule.part_totals) if part else (rule.documents, rule.totals)
+        if part and self.present:  # a threshold emptied it: then it is empty like any document
             totals = rule.part_documents
-        if self.per_item:  # a mean over no items is no number
+        if self.shape.per_item:  # a mean over no items is no number
             undefined = rule.part_totals.both._replace(p=None, r=None, f1=None)
             documents, totals = documents._replace(both=undefined), totals._replace(both=undefined)
         return _Rule(documents, totals)
@@ -263,47 +296,3 @@ def mean(values: Floats, reason: str) -> Scored:
     if not len(defined):
         return Scored(None, 0, reason)
     return Scored(math.fsum(defined.tolist()) / len(defined), len(defined))
-
-
-@cache
-def measure_of(name: MeasureName) -> Measure:
-    """The measure that a name asks for, if there is one with this aggregate and cut-off."""
-    plugin = f"{name.measure}-at" if name.cutoff and f"{name.measure}-at" in names("measures") else name.measure
-    if plugin in names("measures"):
-        measure = get("measures", plugin, Measure)
-        aggregates = measure.aggregates or (None,)
-        cutoffs = {"none": not name.cutoff, "optional": True, "required": bool(name.cutoff)}
-        if name.aggregate in aggregates and cutoffs[measure.cutoff]:
-            return measure
-    raise UnknownNameError("measure", name.short, every_short())
-
-
-def every_short() -> list[str]:
-    """All measures there are, without the name of a view."""
-    found = []
-    for name in names("measures"):
-        measure = get("measures", name, Measure)
-        shown = f"{name.removesuffix('-at')}@5" if measure.cutoff == "required" else name
-        found += [f"{aggregate}.{shown}" for aggregate in measure.aggregates] or [shown]
-    return found
-
-
-@cache
-def short_names(*, detection: bool = True) -> tuple[str, ...]:
-    """All measures that every view has, without its name."""
-    found = []
-    for name in names("measures"):
-        measure = get("measures", name, Measure)
-        if measure.usual and (detection or not measure.needs_detection):
-            found += [f"{aggregate}.{name}" for aggregate in measure.aggregates] or [name]
-    return tuple(found)
-
-
-def scored(view: View, shorts: list[str]) -> dict[str, Scored]:
-    """The measures of a view by their short names."""
-    return {short: view.score(short) for short in shorts}
-
-
-def needs_detection(name: MeasureName) -> bool:
-    """Whether a measure looks at detection as well; also says whether it exists."""
-    return measure_of(name).needs_detection

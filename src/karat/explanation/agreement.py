@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from karat.errors import InputError, UsageError
-from karat.evaluation.evaluate import evaluate
+from karat.evaluation.evaluation import evaluate
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.run import Run

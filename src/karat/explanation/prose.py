@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from karat.errors import KaratError, UnknownNameError
-from karat.evaluation.profiles import profile_named
-from karat.evaluation.view import measure_of
+from karat.errors import KaratError
+from karat.evaluation.measures import measure_of, profile_named
 from karat.matching.select.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.registry import get, names
+from karat.spec.choices import CHOICES, SIGNED, sentence_of
 from karat.spec.clustering import Clustering
 from karat.spec.key import SETS, Key, key_of
-from karat.spec.profile import CHOICES
 from karat.spec.relation import Relation
 from karat.spec.task import ALSO, TASKS, task_named
 
@@ -34,17 +33,15 @@ def explain(text: str | Signature) -> str:
     if (key := key_of(text)) is not None:
         return f"{text}: {_key(key)}"
     choice, _, value = text.partition("=")
-    if choice in CHOICES:
+    if choice in SIGNED:
         return _choice(choice, value)
     return _measure(parse_measure(text))
 
 
 def _choice(name: str, value: str) -> str:
-    choice = CHOICES[name]
-    if value and value not in choice.values and not choice.open:
-        raise UnknownNameError(f"value of {name}", value, choice.values)
     if value:
-        return choice.values.get(value) or choice.open.format(value)
+        return sentence_of(name, value)
+    choice = SIGNED[name]
     lines = [f"{name}={known}: {says}" for known, says in choice.values.items()]
     return "\n".join(lines + ([f"{name}=…: {choice.open.format('…')}"] if choice.open else []))
 
@@ -55,12 +52,11 @@ def _signature(signature: Signature) -> str:
     for name, value in parts.items():
         if name in ("karat", "data"):
             continue
-        if name not in CHOICES:
+        if name not in SIGNED:
             raise KaratError(f"the signature names an unknown choice {name!r}. It comes from another version of Karat.")
-        choice = CHOICES[name]
-        if value not in choice.values and not choice.open:
+        if value not in SIGNED[name].values and not SIGNED[name].open:
             raise KaratError(f"the signature gives {name} an unknown value {value!r}. It comes from another version.")
-        lines.append(choice.values[value] if value in choice.values else choice.open.format(value))
+        lines.append(sentence_of(name, value))
         if name == "match":
             lines += [f"{relation}: {_compared(relation)}" for relation in value.split(",") if ".py@" not in relation]
     return "\n".join(lines)
@@ -108,8 +104,7 @@ def _profile(name: str) -> str:
     profile = profile_named(name)
     lines = [f"{name}: {profile.says}"]
     for choice, value in profile.choices.items():
-        known = CHOICES[choice].values.get(value) or CHOICES[choice].open.format(value)
-        lines.append(f"{choice}={value}: {known}")
+        lines.append(f"{choice}={value}: {sentence_of(choice, value)}")
     return "\n".join(lines)
 
 

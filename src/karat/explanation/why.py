@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import pyarrow.compute as pc
 
 from karat.errors import UsageError
-from karat.evaluation.evaluate import evaluate
-from karat.evaluation.plan import in_task
-from karat.evaluation.request import setting
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.name import parse_measure
@@ -20,9 +19,10 @@ from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.tables.columns import NO_LINK
 from karat.registry import get, names
+from karat.spec.choices import SIGNED
 from karat.spec.relation import Relation
 from karat.spec.task import TASKS
-from karat.spec.threshold import SWEEPS, Threshold
+from karat.spec.threshold import SWEEPS, Sweep, Threshold
 from karat.stats.shapley import shapley
 
 EXACT_UP_TO = 12
@@ -129,15 +129,15 @@ def why(
     one after another. The shares add up to the gap. Choices that cannot matter for this measure and this data are named
     and not tried.
     """
-    there = _Side.of(corpus, run, theirs, their_choices or {}, their_measure or measure, kb, allow_unknown)
-    here = _Side.of(corpus, run, ours, our_choices or {}, measure, kb, allow_unknown)
+    there = _Side.of(theirs, their_choices or {}, their_measure or measure, kb, allow_unknown)
+    here = _Side.of(ours, our_choices or {}, measure, kb, allow_unknown)
     players, idle = _players(there, here, corpus, run)
     results: dict[frozenset[str], Result] = {}
     scores: dict[frozenset[str], float] = {}
 
     def score(changed: frozenset[str]) -> float:
         if changed not in scores:
-            results[changed] = _mixture(corpus, run, there, here, players, changed, kb, allow_unknown)
+            results[changed] = _mixture(corpus, run, there, here, players, changed)
             scores[changed] = _value(results[changed], _measured(there, here, changed), changed)
             if progress is not None:
                 progress(1)
@@ -154,7 +154,7 @@ def why(
         first = score(alone) - start
         flipped = results[alone]
         if fixed is not None and flipped.thresholds:
-            flipped = _mixture(corpus, run, there, here, players, alone, kb, allow_unknown, fixed)
+            flipped = _mixture(corpus, run, there, here, players, alone, fixed)
         moved = tuple(_oracle(result, _measured(there, here, alone)) for result in (results[nobody], results[alone]))
         causes.append(
             Cause(
@@ -226,26 +226,25 @@ def _fixed(result: Result, name: str) -> str | None:
 class _Side:
     """One lab: its profile, its choices and its measure."""
 
-    like: str
+    request: Request
     table: Mapping[str, str]
     measure: str
 
     @classmethod
     def of(
         cls,
-        corpus: Corpus,
-        run: Run,
         like: str,
         given: Mapping[str, str],
         measure: str,
         kb: KB | None,
         allow_unknown: bool,
     ) -> _Side:
-        todo = setting(corpus, run, like=like, choices=given, measures=[measure], kb=kb, allow_unknown=allow_unknown)
-        if len(todo.wanted) != 1 or todo.wanted[0].group is not None:
-            several = f"{measure}:micro.f1" if todo.wanted[0].group is None else "strong:micro.f1"
+        request = Request.of(like=like, choices=given, measures=[measure], kb=kb, allow_unknown=allow_unknown)
+        if len(request.wanted) != 1 or request.wanted[0].group is not None:
+            several = f"{measure}:micro.f1" if request.wanted[0].group is None else "strong:micro.f1"
             raise UsageError(f"{measure} is not one number of the whole. Name one, such as {several}.")
-        return cls(like, todo.table, str(in_task(todo.shown[0], todo.table["task"])))
+        table = request.signature("").as_dict()
+        return cls(request, {name: table[name] for name in SIGNED}, str(request.wanted[0]))
 
     def value(self, choice: str) -> str:
         return self.measure if choice == _MEASURE else self.table[choice]
@@ -269,11 +268,12 @@ def _players(there: _Side, here: _Side, corpus: Corpus, run: Run) -> tuple[dict[
 def _idle(choice: str, there: _Side, here: _Side, corpus: Corpus, run: Run) -> bool:
     """Whether a choice cannot change this measure on this data, whatever the other choices are."""
     measures = [parse_measure(side.measure) for side in (there, here)]
-    tasks = [TASKS[name.view.task or side.table["task"]] for name, side in zip(measures, (there, here), strict=True)]
+    own = [side.request.conventions.task_name for side in (there, here)]
+    tasks = [TASKS[name.view.task or task] for name, task in zip(measures, own, strict=True)]
     labels, answers = corpus.labels, run.answers
     scores = answers.field("score") is not None or "tags" in run.table.column_names
-    rules = [SWEEPS.get(side.table["threshold"]) for side in (there, here)]
-    by_macro = any(rule is not None and rule.criterion.startswith("macro") for rule in rules)
+    rules = [side.request.conventions.threshold for side in (there, here)]
+    by_macro = any(isinstance(rule, Sweep) and rule.criterion.startswith("macro") for rule in rules)
     documents = all(name.aggregate == "micro" for name in measures) and not by_macro
     grouped = all(name.group is None for name in measures)  # then nothing is asked by label
     never: dict[str, bool] = {
@@ -282,11 +282,11 @@ def _idle(choice: str, there: _Side, here: _Side, corpus: Corpus, run: Run) -> b
         "optional": not labels.flag("optional").any(),
         "alternatives": labels.field("unit") is None,
         "unlinked": not ((labels.entity == NO_LINK).any() or (answers.entity == NO_LINK).any()),
-        "threshold": not scores and all(s.table["threshold"].startswith(("none", "oracle")) for s in (there, here)),
+        "threshold": not scores and all(isinstance(rule, Sweep) or rule.at is None for rule in rules),
         "macro": documents,
-        "quantities": all(side.table["kb"] == "none" for side in (there, here)),
+        "quantities": there.request.kb is None,
         "span": "evaluation_span" not in corpus.table.column_names,
-        **dict.fromkeys(("categories", "order", "false-coreference", "groups"), grouped),
+        **dict.fromkeys(("categories", "unnamed", "near", "false-coreference", "groups"), grouped),
         "duplicates": not run.repeated and all(name.view.relation != "entity" for name in measures),
     }
     return never.get(choice, False)
@@ -303,8 +303,6 @@ def _mixture(
     here: _Side,
     players: Mapping[str, tuple[str, ...]],
     changed: frozenset[str],
-    kb: KB | None,
-    allow_unknown: bool,
     threshold: str | None = None,
 ) -> Result:
     """The scores when some players have taken our side and the others theirs, at a given threshold if one is."""
@@ -317,9 +315,7 @@ def _mixture(
     if threshold is not None:
         choices["threshold"] = threshold
     measures = list(dict.fromkeys([there.measure, here.measure]))
-    return evaluate(
-        corpus, run, like=there.like, choices=choices, measures=measures, kb=kb, allow_unknown=allow_unknown
-    )
+    return Evaluation.of(there.request.but(choices=choices, measures=measures), corpus, run).result
 
 
 class _Standing(NamedTuple):

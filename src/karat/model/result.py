@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypedDict
@@ -15,7 +15,7 @@ from karat.model.name import parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Floats
+from karat.model.tables.columns import Bools, Floats
 
 LAYOUT: Final = "karat-result/1"
 
@@ -103,6 +103,9 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     counts: dict[str, Counted]
     documents: list[str]
     statistics: dict[str, Columns]
+    detection: dict[str, Columns] = {}
+    per_item: list[str] = []
+    averaged: dict[str, list[bool]] = {}
     thresholds: dict[str, float | None] = {}
     intervals: dict[str, tuple[float, float]] = {}
     resamples: int = 0
@@ -122,7 +125,10 @@ class Result:
     """The scores of one run on one corpus. `result["strong:micro.f1"]` is a number, or None if undefined.
 
     `views` holds the addable statistics of each view, one row per document in the order of `ids`, and `totals` the
-    sums of those that cannot be divided into documents. `thresholds` are those found on this very corpus (oracle), None
+    sums of those that cannot be divided into documents; `detection` has what accuracy divides by, `per_item` names the
+    views whose scores are means over items, and `averaged` marks the documents over which macro scores are means, where
+    these are not all. `evaluation` is what made it, for who wants to open it; None if it was read from a file.
+    `thresholds` are those found on this very corpus (oracle), None
     where no threshold was best. `intervals` are of `interval_level`, made by `interval_method` from `resamples` samples
     of what `interval_over` says; scores that do not add up were `recomputed` so often for theirs. `shown` names the
     measures that tables show, with ± if `plus_minus`, `aliases` what else they were called when they were asked for;
@@ -138,6 +144,9 @@ class Result:
     views: Mapping[str, Statistics] = field(repr=False)
     ids: Arrow = field(repr=False)
     totals: Mapping[str, Statistics] = field(default_factory=dict, repr=False)
+    detection: Mapping[str, Statistics] = field(default_factory=dict, repr=False)
+    per_item: tuple[str, ...] = ()
+    averaged: Mapping[str, Bools] = field(default_factory=dict, repr=False)
     thresholds: Mapping[str, float | None] = field(default_factory=dict)
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
     resamples: int = 0
@@ -154,8 +163,7 @@ class Result:
     shown: tuple[str, ...] = field(default=(), repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[[], Arrow] | None = field(default=None, repr=False)
-    make_cases: Callable[[], Iterable[list[dict[str, Any]]]] | None = field(default=None, repr=False)
-    make_view: Callable[[str], Any] | None = field(default=None, repr=False)
+    evaluation: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         shown = ", ".join(
@@ -200,12 +208,6 @@ class Result:
             raise KaratError("a result read from a file has no verdicts. Score again, or read the --verdicts file.")
         return self.make_verdicts()
 
-    def elevant_cases(self) -> Iterable[list[dict[str, Any]]]:
-        """Every case as ELEVANT lays it out, in a list for each document."""
-        if self.make_cases is None:
-            raise KaratError("a result read from a file has no cases. Score again.")
-        return self.make_cases()
-
     def to_json(self) -> bytes:
         """The content of a result file."""
         file = ResultFile(
@@ -226,7 +228,10 @@ class Result:
             interval_over=self.interval_over,
             recomputed=self.recomputed,
             documents=self.ids.to_pylist(),
-            statistics={view: Columns(*map(_numbers, s.weights.T)) for view, s in self.views.items()},
+            statistics=_columns(self.views),
+            detection=_columns(self.detection),
+            per_item=list(self.per_item),
+            averaged={view: documents.tolist() for view, documents in self.averaged.items()},
             skipped=dict(self.skipped),
             notes=list(self.notes),
             by={label: {view: dict(groups) for view, groups in views.items()} for label, views in self.by.items()},
@@ -242,9 +247,8 @@ class Result:
 
         try:
             file = msgspec.json.decode(data, type=ResultFile)
-            if any(
-                {len(x) for x in msgspec.structs.astuple(s)} != {len(file.documents)} for s in file.statistics.values()
-            ):
+            columns = [*file.statistics.values(), *file.detection.values()]
+            if any({len(x) for x in msgspec.structs.astuple(s)} != {len(file.documents)} for s in columns):
                 raise msgspec.DecodeError("statistics and documents differ in number")
         except (msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise InputError(
@@ -253,7 +257,6 @@ class Result:
                 expected=f"a file in the layout {LAYOUT}",
                 remedy="Write one with karat score --json",
             ) from None
-        columns = Columns.__struct_fields__
         return cls(
             signature=parse_signature(file.signature),
             profile=file.profile,
@@ -261,10 +264,10 @@ class Result:
             run=file.run,
             run_digest=file.run_digest,
             scores={name: file[name] for name in file.measures},
-            views={
-                view: Statistics(np.column_stack([np.asarray(getattr(s, c), np.float64) for c in columns]))
-                for view, s in file.statistics.items()
-            },
+            views=_statistics(file.statistics),
+            detection=_statistics(file.detection),
+            per_item=tuple(file.per_item),
+            averaged={view: np.array(documents, np.bool_) for view, documents in file.averaged.items()},
             ids=pa.array(file.documents, pa.string()),
             totals={
                 view: Statistics(np.array([msgspec.structs.astuple(counts)], np.float64))
@@ -285,6 +288,15 @@ class Result:
             about_run=file.about_run,
             shown=tuple(file.shown),
         )
+
+
+def _columns(views: Mapping[str, Statistics]) -> dict[str, Columns]:
+    return {view: Columns(*map(_numbers, own.weights.T)) for view, own in views.items()}
+
+
+def _statistics(views: Mapping[str, Columns]) -> dict[str, Statistics]:
+    lists = {view: msgspec.structs.astuple(own) for view, own in views.items()}
+    return {view: Statistics(np.column_stack([np.asarray(x, np.float64) for x in own])) for view, own in lists.items()}
 
 
 def counted(weights: Floats) -> Counted:

@@ -104,6 +104,11 @@ NODES: Mapping[str, Node] = MappingProxyType({node.name: node for node in (*_LEA
 LEAVES: tuple[str, ...] = tuple(node.name for node in _LEAVES)
 """All leaves of all dimensions, in the order of the paper's tables."""
 
+ABOVE: Mapping[str, str] = MappingProxyType(
+    {leaf: node for each in DIMENSIONS.values() for node, leaves in each.inner.items() for leaf in leaves}
+)
+"""The inner node above each leaf that has one."""
+
 _SPELT = {spelling: node.name for node in NODES.values() for spelling in (*node.el, *node.fel, *node.nifify)}
 
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from karat.comparison.compare import Comparison
     from karat.comparison.flips import Detected, Flips
     from karat.comparison.homes import Home
+    from karat.comparison.samples import Estimate
     from karat.comparison.similarities import Similarities
     from karat.comparison.similarity import Likeness, Similarity, Together
-    from karat.comparison.tests import Dataset, Estimate, Score
+    from karat.comparison.tests import Dataset, Score
     from karat.model.result import Scored
 
 _NONE = "–"

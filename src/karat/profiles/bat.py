@@ -8,27 +8,18 @@ PROFILE = Profile(
     "for the weak relations, its table of empty cases, and the best of 129 thresholds by macro F1 where answers carry "
     "scores.",
     choices={
-        "task": "a2kb",
         "given": "best-overlap",
         "match": "strong,weak,mention-weak,entity",
         "assignment": "first",
         "nil": "dropped",
-        "prefixes": "none",
         "optional": "required",
         "alternatives": "separate",
         "unlinked": "absent",
         "overlaps": "longest",
         "duplicates": "once",
-        "typing": "shared",
-        "span": "inside",
         "quantities": "id",
         "empty": "bat",
-        "macro": "defined",
         "threshold": "oracle-bat",
-        "ids": "as-written",
-        "missing": "distinct",
-        "kb": "none",
-        "seed": "0",
     },
     measures=tuple(
         f"{relation}:{short}"

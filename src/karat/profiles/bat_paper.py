@@ -8,27 +8,17 @@ PROFILE = Profile(
     "F1 shown is the harmonic mean of macro P and macro R (macro.f1-of-means), and the threshold is the best of 129 by "
     "micro F1.",
     choices={
-        "task": "a2kb",
         "given": "best-overlap",
         "match": "strong,weak,mention-weak,entity",
         "assignment": "answers",
         "nil": "dropped",
-        "prefixes": "none",
         "optional": "required",
         "alternatives": "separate",
         "unlinked": "absent",
-        "overlaps": "kept",
         "duplicates": "once",
-        "typing": "shared",
-        "span": "inside",
         "quantities": "id",
         "empty": "bat",
-        "macro": "defined",
         "threshold": "oracle-bat-paper",
-        "ids": "as-written",
-        "missing": "distinct",
-        "kb": "none",
-        "seed": "0",
     },
     measures=tuple(
         f"{relation}:{short}"

@@ -17,6 +17,8 @@ PROFILE = Profile(
         "span": "unmatched",
         "empty": "zero",
         "categories": "answer",
+        "unnamed": "named",
+        "near": "labelled",
         "false-coreference": "pronouns",
     },
     measures=(

@@ -7,8 +7,6 @@ PROFILE = Profile(
     says="As GERBIL 1.2.9 computes: greedy matching in file order, emerging entities by prefix, its table of empty "
     "cases, and the threshold with the best micro F1 on the test data where answers carry scores.",
     choices={
-        "task": "a2kb",
-        "given": "exact",
         "match": "strong,weak",
         "assignment": "greedy",
         "nil": "emerging",
@@ -16,18 +14,11 @@ PROFILE = Profile(
         "optional": "required",
         "alternatives": "separate",
         "unlinked": "absent",
-        "overlaps": "kept",
         "duplicates": "counted",
         "typing": "subclasses",
-        "span": "inside",
         "quantities": "id",
         "empty": "gerbil",
-        "macro": "defined",
         "threshold": "oracle-gerbil",
-        "ids": "as-written",
-        "missing": "distinct",
-        "kb": "none",
-        "seed": "0",
     },
     measures=(
         *(f"strong:{short}" for short in ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1")),

@@ -9,27 +9,12 @@ PROFILE = Profile(
     "answers without link are left out of NEL, and macro scores are means over the documents that have what they "
     "divide by.",
     choices={
-        "task": "a2kb",
-        "given": "exact",
         "match": "hipe-nerc-strict,hipe-nerc-fuzzy,hipe-nel-strict,hipe-nel-fuzzy",
         "assignment": "greedy",
-        "nil": "explicit",
-        "prefixes": "none",
         "optional": "required",
-        "alternatives": "unit",
         "unlinked": "absent",
-        "overlaps": "kept",
-        "duplicates": "kept",
-        "typing": "shared",
-        "span": "inside",
         "quantities": "id",
         "empty": "hipe",
-        "macro": "defined",
-        "threshold": "none",
-        "ids": "as-written",
-        "missing": "distinct",
-        "kb": "none",
-        "seed": "0",
     },
     measures=tuple(
         f"{relation}:{short}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from karat.errors import UsageError
-from karat.matching.read.facets import NONE
+from karat.model.facet import NONE
 from karat.model.result import Counted, Group, Result
 from karat.registry import get, names
 from karat.spec.category import Category

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from karat.matching.read.facets import NONE
+from karat.model.facet import NONE
 from karat.model.name import parse_measure
 from karat.model.result import Group, Result, Scored
 from karat.model.scheme import DIMENSIONS, NODES, dimension_of, title_of

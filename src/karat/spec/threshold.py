@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from karat.errors import KaratError
@@ -51,9 +50,8 @@ class Threshold(NamedTuple):
         return "none" if self.at is None else f"{'>' if self.strict else ''}{self.at!r}"
 
 
-def threshold_of(choices: Mapping[str, str]) -> Threshold | Sweep:
+def threshold_of(text: str) -> Threshold | Sweep:
     """What the choice `threshold` says: a fixed threshold, none, or how to find the best one."""
-    text = choices["threshold"]
     if text in SWEEPS:
         return SWEEPS[text]
     if text == "none":

@@ -11,8 +11,8 @@ import msgspec
 from karat.comparison.similarity import similarity
 from karat.curves.threshold import curve
 from karat.errors import InputError, KaratError, UnknownNameError
-from karat.evaluation.evaluate import evaluate
-from karat.evaluation.plan import in_task
+from karat.evaluation.evaluation import evaluate
+from karat.evaluation.measures import in_task
 from karat.kb.tables import Tables
 from karat.matching.align.typing import compared, extended
 from karat.matching.read.merging import merged
@@ -20,7 +20,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Document, Label, Reply, Statement, Tag
 from karat.model.result import Result
 from karat.model.run import Run
-from karat.spec.profile import prefixes_of
+from karat.spec.choices import prefixes_of
 from karat.spec.task import task_named
 from karat.storage.files import Source
 
@@ -323,7 +323,7 @@ def _by_threshold(corpus: Corpus, run: Run, view: str, options: Mapping[str, Any
 
 def _type_counts(corpus: Corpus, run: Run, result: Result, case: Case, options: Mapping[str, Any]) -> dict[str, int]:
     """Types that are right, wrong and missing; a mention or answer left alone is one of them."""
-    hierarchy, prefixes = options["kb"].hierarchy, prefixes_of({"prefixes": options.get("prefixes", "gerbil")})
+    hierarchy, prefixes = options["kb"].hierarchy, prefixes_of(options.get("prefixes", "gerbil"))
     labels = [label for document in corpus for label in document.labels]
     answers = [answer for reply in run for answer in reply.answers]
     counts = {"tp": 0, "fp": 0, "fn": 0}

@@ -17,7 +17,7 @@ from karat.data.load import load_both
 from karat.errors import InputError
 from karat.evaluation.elevant_cases import EVAL_TYPES, MENTION_TYPE_NAMES, ElevantCases
 from karat.evaluation.errors import categories
-from karat.evaluation.evaluate import evaluate
+from karat.evaluation.evaluation import evaluate
 from karat.kb.folder import read_kb
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus

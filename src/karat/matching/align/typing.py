@@ -14,6 +14,7 @@ from karat.kb.hierarchy import Hierarchy
 from karat.model.items import Items, Lists, Pairs
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats, Ints
+from karat.spec.conventions import Typing
 from karat.spec.relation import Relation
 
 DECAY = 0.5
@@ -21,19 +22,18 @@ DECAY = 0.5
 
 
 def typed(
-    relation: Relation, how: str, names: Arrow, hierarchy: Hierarchy, prefixes: tuple[str, ...] | None
+    relation: Relation, how: Typing, names: Arrow, hierarchy: Hierarchy, prefixes: tuple[str, ...] | None
 ) -> Relation:
     """The relation with the types compared as the choice `typing` says.
 
     `names` are what the codes of types stand for; `prefixes` say which of them are those of the knowledge base.
     """
-    if how == "shared":
+    if how is Typing.SHARED:
         return relation
     ids = names.to_pylist()
-    if how == "subclasses":
+    if how is Typing.SUBCLASSES:
         return replace(relation, degree=None, credit=_credit(ids, hierarchy, prefixes))
-    upwards = how == "ancestors"
-    return replace(relation, degree=_decaying(ids, hierarchy, upwards=upwards), graded=True)
+    return replace(relation, degree=_decaying(ids, hierarchy, upwards=how is Typing.ANCESTORS), graded=True)
 
 
 def _decaying(ids: list[str], hierarchy: Hierarchy, *, upwards: bool) -> Callable[[Items, Items, Pairs], Floats]:

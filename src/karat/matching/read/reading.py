@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +14,19 @@ from karat.matching.read.whole import Whole
 from karat.model.items import Lists
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Ints
-from karat.spec.profile import prefixes_of
+from karat.spec.choices import Conventions
+from karat.spec.conventions import (
+    Alternatives,
+    Duplicates,
+    EvaluationSpan,
+    Ids,
+    Missing,
+    Nil,
+    Optional,
+    Quantities,
+    Spans,
+    Unlinked,
+)
 
 _GOLD_NIL = "NIL"
 
@@ -60,25 +71,26 @@ class Reading:
         )
 
 
-def reading(choices: Mapping[str, str], kb: KB | None, *, typed: bool, clustered: bool) -> Reading:
-    """The reading that a table of choices asks for."""
+def reading(conventions: Conventions, kb: KB | None, *, typed: bool, clustered: bool) -> Reading:
+    """The reading that conventions ask for."""
+    c = conventions
     return Reading(
-        kb=kb if choices["ids"] == "resolved" else None,
-        alike=choices["missing"] == "alike",
-        prefixes=prefixes_of(choices) if choices["nil"] == "emerging" else None,
-        unlinked_is_nil=choices["unlinked"] == "nil",
-        once=choices["duplicates"] == "once",
-        separate=choices["alternatives"] == "separate",
-        required=choices["optional"] == "required",
+        kb=kb if c.ids is Ids.RESOLVED else None,
+        alike=c.missing is Missing.ALIKE,
+        prefixes=c.prefixes if c.nil is Nil.EMERGING else None,
+        unlinked_is_nil=c.unlinked is Unlinked.NIL,
+        once=c.duplicates is Duplicates.ONCE,
+        separate=c.alternatives is Alternatives.SEPARATE,
+        required=c.optional is Optional.REQUIRED,
         typed=typed,
         clustered=clustered,
-        words=choices["spans"] == "words",
-        unlinked_is_entity=choices["unlinked"] == "entity",
-        span_of_unmatched=choices["span"] == "unmatched",
-        merged=choices["alternatives"] == "merged",
-        last_segment=choices["ids"] == "last-segment",
-        nil_unmatched=choices["nil"] == "unmatched",
-        kinds=kb if choices["quantities"] == "kind" else None,
+        words=c.spans is Spans.WORDS,
+        unlinked_is_entity=c.unlinked is Unlinked.ENTITY,
+        span_of_unmatched=c.span is EvaluationSpan.UNMATCHED,
+        merged=c.alternatives is Alternatives.MERGED,
+        last_segment=c.ids is Ids.LAST_SEGMENT,
+        nil_unmatched=c.nil is Nil.UNMATCHED,
+        kinds=kb if c.quantities is Quantities.KIND else None,
     )
 
 

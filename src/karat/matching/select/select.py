@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -17,6 +17,8 @@ from karat.matching.read.pairing import Pairing, kept
 from karat.matching.select.thinning import longest
 from karat.model.items import Answers, Gold, Items
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Longs
+from karat.spec.choices import Conventions
+from karat.spec.conventions import Duplicates, Given, Groups, Nil, Overlaps, Unlinked
 from karat.spec.relation import Relation
 from karat.spec.threshold import Threshold
 
@@ -67,30 +69,31 @@ def checked(filters: tuple[str, ...]) -> None:
 class Rules(NamedTuple):
     """The choices that decide which items there are to select from.
 
-    `given` is how answers are laid on given mentions, None where mentions are not given; `annotations` says that the
-    task is about links, whatever a relation compares; `parts` that labels choose a part of the gold standard, and never
-    of the answers.
+    `absent`: spans without link are left out. `given` is how answers are laid on given mentions, None where mentions
+    are not given; `annotations` says that the task is about links, whatever a relation compares; `parts` that labels
+    choose a part of the gold standard, and never of the answers.
     """
 
-    unlinked: str = "detection"
+    absent: bool = False
     drop_nil: bool = False
     thin: bool = False
     counted: bool = False
     annotations: bool = False
-    given: str | None = None
+    given: Given | None = None
     parts: bool = False
 
 
-def rules(choices: Mapping[str, str], *, given: bool, annotations: bool) -> Rules:
-    """The rules that a table of choices asks for; bare mentions are never thinned."""
+def rules(conventions: Conventions, *, given: bool, annotations: bool) -> Rules:
+    """The rules that conventions ask for; bare mentions are never thinned."""
+    c = conventions
     return Rules(
-        unlinked=choices["unlinked"],
-        drop_nil=choices["nil"] == "dropped",
-        thin=choices["overlaps"] == "longest" and annotations,
-        counted=choices["duplicates"] == "counted",
+        absent=c.unlinked is Unlinked.ABSENT,
+        drop_nil=c.nil is Nil.DROPPED,
+        thin=c.overlaps is Overlaps.LONGEST and annotations,
+        counted=c.duplicates is Duplicates.COUNTED,
         annotations=annotations,
-        given=choices["given"] if given else None,
-        parts=choices["groups"] == "filtered",
+        given=c.given if given else None,
+        parts=c.groups is Groups.FILTERED,
     )
 
 
@@ -120,7 +123,7 @@ class Selection(NamedTuple):
         if rules.drop_nil:
             gold = _gold(gold, gold.items.entity != NIL)
             answers = _answers(answers, answers.items.entity != NIL)
-        absent = rules.unlinked == "absent" and (relation.links or rules.annotations)
+        absent = rules.absent and (relation.links or rules.annotations)
         if relation.links or absent:
             answers = _answers(answers, answers.items.entity != NO_LINK)
         if absent:
@@ -243,9 +246,9 @@ def _best_on_given_spans(gold: Gold, answers: Answers) -> Answers:
     return Answers(moved, answers.score[best])
 
 
-_GIVEN: dict[str, Callable[[Gold, Answers], Answers]] = {
-    "exact": _on_given_spans,
-    "best-overlap": _best_on_given_spans,
+_GIVEN: dict[Given, Callable[[Gold, Answers], Answers]] = {
+    Given.EXACT: _on_given_spans,
+    Given.BEST_OVERLAP: _best_on_given_spans,
 }
 
 

@@ -12,14 +12,13 @@ from typing import Final, Literal, NamedTuple
 
 from karat.errors import InputError, UsageError
 from karat.matching.weigh.questionnaire import RATED
-from karat.model.scheme import DIMENSIONS, NODES, leaves_of
+from karat.model.scheme import ABOVE, DIMENSIONS, NODES, leaves_of
 
 WHOLE: Final = "whole"
 QUESTIONNAIRE: Final = "questionnaire"
 _STRICT = frozenset({*leaves_of("form:ProperForm"), *leaves_of("pos:NounPhrase"), "overlap:None", "reference:Direct"})
 _STRICT_IN_CODE = _STRICT | {"overlap:Maximal"}
 _COMBINED: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max, "product": prod}
-_ABOVE = {leaf: node for d in DIMENSIONS.values() for node, leaves in d.inner.items() for leaf in leaves}
 _KEYS = ("default", "combine", "weights", "consensus")
 
 
@@ -115,7 +114,7 @@ class _Table:
 
     def weight(self, categories: Collection[str]) -> float:
         """The mean of the ratings that share most categories with an annotation; else its weights; else the default."""
-        own = {*categories, *(_ABOVE[each] for each in categories if each in _ABOVE)}
+        own = {*categories, *(ABOVE[each] for each in categories if each in ABOVE)}
         shared = [len(own & rating.categories) for rating in self.ratings]
         most = max(shared, default=0)
         if most:

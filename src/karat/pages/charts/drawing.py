@@ -8,7 +8,7 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from karat.errors import UsageError
-from karat.evaluation.profiles import profile_named
+from karat.evaluation.measures import profile_named
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
 from karat.pages.charts.labels import SIZE, WIDTH, Placed

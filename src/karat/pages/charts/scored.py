@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from karat.curves.threshold import only_view
 from karat.errors import UsageError
-from karat.evaluation.evaluate import count_views
-from karat.evaluation.request import setting
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 from karat.kb.protocol import KB
-from karat.matching.read.pairing import BLOCK
 from karat.model.corpus import Corpus
-from karat.model.name import parse_measure
 from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
@@ -41,14 +40,10 @@ def scored_answers(
 ) -> ScoredAnswers:
     """The scored answers of a run, without any threshold."""
     given = {**(choices or {}), "match": match, "threshold": "none"}
-    todo = setting(corpus, run, like=like, choices=given, kb=kb, allow_unknown=allow_unknown)
-    views = list(dict.fromkeys(str(name.view) for name in todo.wanted if not name.view.filters))
-    if len(views) != 1:
-        raise UsageError("calibration is that of one relation. Choose one.")
-    plans = todo.planner().plans([parse_measure(f"{views[0]}:ece")])
-    found, _ = count_views(todo, plans, BLOCK, keep=set(views), found={})
-    scored = found[views[0]].scored
-    if scored is None or found[views[0]].whole:
-        raise UsageError(f"{views[0]} cannot be divided into documents, and has no scored answers. Choose a relation.")
-    scores, right = scored()
-    return ScoredAnswers(todo.signature, corpus.name, run.name, views[0], scores, right)
+    request = Request.of(like=like, choices=given, kb=kb, allow_unknown=allow_unknown)
+    name = str(only_view(request))
+    found = Evaluation.of(request.but(measures=[f"{name}:ece"]), corpus, run)
+    view = found.views[name]
+    if view.scored is None or view.whole:
+        raise UsageError(f"{name} cannot be divided into documents, and has no scored answers. Choose a relation.")
+    return ScoredAnswers(found.signature, corpus.name, run.name, name, *view.scored())

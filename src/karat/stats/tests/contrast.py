@@ -7,7 +7,7 @@ in which the measure is not defined for one of the systems says nothing about an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import numpy as np
@@ -51,14 +51,10 @@ def differences(totals: Iterable[Floats], measure: Measure) -> Floats:
     return mean_of_strata(against_others(measure(each)) for each in totals)
 
 
-def resampled(strata: Sequence[Floats], resamples: int, seed: int) -> list[Floats]:
-    """Totals of documents drawn anew within each stratum, as many as it has: resamples × systems × columns.
+def resampled(stratum: Floats, resamples: int, seed: int) -> Floats:
+    """Totals of documents drawn anew within a stratum, as many as it has: resamples × systems × columns.
 
     In every resample the documents are the same for all systems, so that differences keep what systems have in common.
     """
-    drawn = []
-    for place, each in enumerate(strata):
-        own = int(np.random.SeedSequence((seed, place)).generate_state(1)[0])
-        totals = resampled_totals(each.reshape(len(each), -1), resamples, own)
-        drawn.append(totals.reshape(resamples, *each.shape[1:]))
-    return drawn
+    totals = resampled_totals(stratum.reshape(len(stratum), -1), resamples, seed)
+    return totals.reshape(resamples, *stratum.shape[1:])

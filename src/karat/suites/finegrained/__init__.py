@@ -12,7 +12,7 @@ import numpy as np
 from karat.curves.alpha import alpha_curve
 from karat.data.load import load, load_run
 from karat.data.pool import collide, pooled, pooled_run
-from karat.evaluation.evaluate import evaluate
+from karat.evaluation.evaluation import evaluate
 from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.model.run import Run

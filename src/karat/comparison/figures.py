@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from karat.comparison.card_counts import Asked, Benchmark, Counts, benchmark, counts
-from karat.comparison.entries import left_out
+from karat.comparison.benchmarks import Adds, Benchmark, adds, benchmark
+from karat.comparison.grid import Grid
 from karat.errors import UsageError
 from karat.evaluation.errors import categories
 from karat.evaluation.view import View
-from karat.model.corpus import Corpus
-from karat.model.run import Run
-from karat.model.signature import Signature
 from karat.model.statistics import Statistics
 from karat.model.tables.columns import Floats
-from karat.spec.empty import EMPTY
 from karat.stats.tests.contrast import Measure
 
 ACCURACY = "disambiguation"
@@ -72,14 +68,18 @@ def _of_category(name: str, view: str) -> Figure:
 
 
 @dataclass(frozen=True)
-class Table:
+class Counted:
     """Everything that was counted, for the benchmarks that all systems answered; the others are left out."""
 
-    systems: tuple[str, ...]
+    grid: Grid
     benchmarks: Mapping[str, Benchmark]
-    counts: Mapping[str, Mapping[str, Counts]]
-    left_out: Mapping[str, str]
-    part: bool
+    adds: Mapping[str, Mapping[str, Adds]]
+    view: View
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems."""
+        return self.grid.systems
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Table:
     def strata(self) -> dict[str, Floats]:
         """For each benchmark documents × systems × columns."""
         return {
-            name: np.stack([_rows(own, self.counts[name][system]) for system in self.systems], axis=1)
+            name: np.stack([_rows(own, self.adds[name][system]) for system in self.systems], axis=1)
             for name, own in self.benchmarks.items()
         }
 
@@ -99,15 +99,8 @@ class Table:
         """For each benchmark systems × columns."""
         return {name: each.sum(axis=0) for name, each in self.strata.items()}
 
-    @property
-    def choices(self) -> Signature:
-        """What all evaluations have in common; the data are all benchmarks."""
-        data = ",".join(f"{each.name}@{each.digest}" for each in self.benchmarks.values())
-        own = self.counts[self.names[0]][self.systems[0]].signature
-        return Signature(tuple((name, data if name == "data" else value) for name, value in own.parts))
 
-
-def _rows(own: Benchmark, found: Counts) -> Floats:
+def _rows(own: Benchmark, found: Adds) -> Floats:
     rows = [found.links, found.detection, own.mentions[:, None]]
     for tally in found.categories.values():
         total = tally.errors if tally.total is None else tally.total  # no rate is made of it then
@@ -115,32 +108,25 @@ def _rows(own: Benchmark, found: Counts) -> Floats:
     return np.concatenate(rows, axis=1)
 
 
-def gathered(pairs: Iterable[tuple[Corpus, Run]], asked: Asked) -> Table:
-    """Score every run on its corpus; systems and benchmarks are told by their names."""
-    known: dict[str, Benchmark] = {}
-    found: dict[str, dict[str, Counts]] = {}
-    systems: dict[str, None] = {}
-    differing: set[str] = set()
-    for corpus, run in pairs:
-        own = found.setdefault(corpus.name, {})
-        if run.name in own:
-            raise UsageError(f"{run.name} answers {corpus.name} twice. Give each system once for each benchmark.")
-        if corpus.name not in known:
-            known[corpus.name] = benchmark(corpus, asked.kb)
-        elif known[corpus.name].digest != corpus.digest:
-            differing.add(corpus.name)
-        own[run.name] = counts(corpus, run, asked)
-        systems[run.name] = None
-    without = left_out(found, systems, differing)
-    common = {name: known[name] for name in sorted(known) if name not in without}
-    if not common:
-        why = "; ".join(f"{name}: {reason}" for name, reason in without.items()) or "there are no files"
+def gathered(table: Grid, view: str) -> Counted:
+    """What every system counts on the datasets that all of them answered."""
+    if not table.common:
+        why = "; ".join(f"{name}: {reason}" for name, reason in table.left_out.items()) or "there are no files"
         raise UsageError(f"no benchmark has answers of all systems ({why}). Give files of one system for each.")
-    return Table(tuple(systems), common, found, without, part="[" in asked.view)
+    benchmarks, counted, shown = {}, {}, None
+    for name in table.common:
+        row, corpus = table.cells[name], table.corpus(name)
+        if corpus is None:
+            raise UsageError("a card opens cases, and results have none. Give gold and answers.")
+        benchmarks[name] = benchmark(corpus, table.request.kb, next(iter(row.values())).order)
+        counted[name] = {system: adds(cell, view) for system, cell in row.items()}
+        shown = shown or next(cell.evaluation.views[view] for cell in row.values() if cell.evaluation is not None)
+    assert shown is not None, "there is a benchmark, and a system that answered it"
+    return Counted(table, benchmarks, counted, shown)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Making:
     """Where a figure's columns are, and how it is made from their totals; see `karat.stats.tests.contrast`.
 
     `cases` are the columns that say how many cases it is about.
@@ -156,17 +142,17 @@ class Reading:
         return self.measure(totals[..., self.columns])
 
 
-def reading(figure: Figure, table: Table) -> Reading:
+def making(figure: Figure, table: Counted) -> Making:
     """How a figure is made from the columns of a table."""
     if figure.name in ("f1", "ner-f1"):
         columns = _LINKS if figure.name == "f1" else _DETECTION
-        return Reading(columns, _f1(table), lambda totals: totals.sum(axis=-1), columns[2:])
+        return Making(columns, _f1(table), lambda totals: totals.sum(axis=-1), columns[2:])
     place = _FIRST + 2 * list(categories()).index(ACCURACY if figure.name == "accuracy" else figure.name)
     if figure.kind == "count":
         # Mentions are the same for all systems: nothing has to be brought to one size.
-        return Reading([place, _MENTIONS], _rate, None, [place])
+        return Making([place, _MENTIONS], _rate, None, [place])
     measure: Measure = (lambda totals: 1 - _rate(totals)) if figure.kind == "score" else _rate
-    return Reading([place, place + 1], measure, lambda totals: totals[..., 1], [place + 1])
+    return Making([place, place + 1], measure, lambda totals: totals[..., 1], [place + 1])
 
 
 def _rate(totals: Floats) -> Floats:
@@ -176,12 +162,11 @@ def _rate(totals: Floats) -> Floats:
     return shares
 
 
-def _f1(table: Table) -> Measure:
+def _f1(table: Counted) -> Measure:
     """F1, by the profile's rule for what is empty."""
-    rule = EMPTY[table.choices["empty"]]
 
     def measure(totals: Floats) -> Floats:
         flat = Statistics(np.ascontiguousarray(totals).reshape(-1, 4))
-        return View(flat, rule, part=table.part).at_totals("micro.f1").reshape(totals.shape[:-1])
+        return table.view.counting(flat).at_totals("micro.f1").reshape(totals.shape[:-1])
 
     return measure

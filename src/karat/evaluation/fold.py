@@ -1,0 +1,183 @@
+"""What is left of blocks, put together: the counts of a whole, however it was divided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from karat.evaluation.block import BlockSums, Swept, ViewSums
+from karat.evaluation.cuts import Cut, joined_cuts
+from karat.evaluation.errors import Tally, without_candidates
+from karat.evaluation.notes import Noticed
+from karat.evaluation.thresholds import Steps, joined_steps
+from karat.matching.read.reduce import Census
+from karat.model.statistics import Statistics
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Bools, Floats, Longs
+from karat.spec.task import Source
+from karat.stats.ranking import Ranking
+
+
+class Order:
+    """Where the documents of blocks belong: in the order of their rows in the gold standard."""
+
+    def __init__(self, rows: Sequence[Longs]) -> None:
+        self.alone = len(rows) == 1
+        every = np.concatenate([np.zeros(0, np.int64), *rows])
+        self.rows = np.sort(every)
+        self.order = np.argsort(every, kind="stable")
+        rank = np.empty(len(every), np.int64)
+        rank[self.order] = np.arange(len(every))
+        self.places: list[Longs] = np.split(rank, np.cumsum([len(row) for row in rows])[:-1])
+
+    def laid_out(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """What blocks have by document, for all documents."""
+        return parts[0] if self.alone else np.concatenate(parts)[self.order]
+
+
+class Folded:
+    """What is left of all blocks."""
+
+    def __init__(self, blocks: Sequence[BlockSums]) -> None:
+        self.blocks = blocks
+        self.order = Order([block.row for block in blocks])
+
+    @cached_property
+    def ids(self) -> Arrow:
+        """The documents, in order."""
+        if self.order.alone:
+            return self.blocks[0].ids
+        return pa.concat_arrays([block.ids for block in self.blocks]).take(pa.array(self.order.order))
+
+    def census(self, side: int) -> Census:
+        """What there is in all documents, or in all replies."""
+        total = Census()
+        for block in self.blocks:
+            total = total.plus(block.census[side])
+        return total
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """What was left out, in words."""
+        counts: dict[str, int] = {}
+        for block in self.blocks:
+            for what, count in block.skipped.items():
+                counts[what] = counts.get(what, 0) + count
+        return counts
+
+    @property
+    def noticed(self) -> Noticed:
+        """What there is to notice."""
+        total, *others = (block.noticed for block in self.blocks)
+        for noticed in others:
+            total = total.plus(noticed)
+        return total
+
+    @property
+    def doubts(self) -> tuple[int, int]:
+        """See `karat.evaluation.labels.doubts`."""
+        return sum(block.doubts[0] for block in self.blocks), sum(block.doubts[1] for block in self.blocks)
+
+    def has_gold(self, source: Source) -> Bools:
+        """Which documents have something to find."""
+        return self.order.laid_out([block.has_gold[source] for block in self.blocks])
+
+    def _views(self, name: str) -> list[tuple[ViewSums, Longs]]:
+        """A view in each block that has documents, with the places of these."""
+        found = zip(self.blocks, self.order.places, strict=True)
+        return [(block.views[name], place) for block, place in found if name in block.views]
+
+    def statistics(self, name: str) -> Statistics:
+        """The sums of each document in a view."""
+        return self._statistics([each.weights for each, _ in self._views(name)])
+
+    def detection(self, name: str) -> Statistics | None:
+        """The sums of what was detected, where somebody asks for it."""
+        found = [each.detection for each, _ in self._views(name) if each.detection is not None]
+        return self._statistics(found) if found else None
+
+    def _statistics(self, parts: Sequence[NDArray[Any]]) -> Statistics:
+        if not parts:
+            return Statistics(np.zeros((0, 4)))
+        return Statistics(np.ascontiguousarray(self.order.laid_out(parts), np.float64))
+
+    def present(self, name: str) -> bool:
+        """Whether a view had any case before a threshold."""
+        return any(each.present for each, _ in self._views(name))
+
+    def ranking(self, name: str) -> Ranking:
+        """The ranked entities of all documents."""
+        ranked = [(each.ranking, place) for each, place in self._views(name) if each.ranking is not None]
+        document = np.concatenate([place[each.document] for each, place in ranked])
+        gold = np.concatenate([place[each.gold_document] for each, place in ranked])
+        order, gold_order = np.argsort(document, kind="stable"), np.argsort(gold, kind="stable")
+        return Ranking(
+            len(self.order.rows),
+            document[order],
+            np.concatenate([each.gain for each, _ in ranked])[order],
+            gold[gold_order],
+            np.concatenate([each.gold_gain for each, _ in ranked])[gold_order],
+        )
+
+    def scored(self, name: str) -> tuple[Floats, Floats]:
+        """The scores of all answers that count and have one, and how right each of them is."""
+        parts = [each.scored for each, _ in self._views(name) if each.scored is not None]
+        return np.concatenate([scores for scores, _ in parts]), np.concatenate([right for _, right in parts])
+
+    def scored_in(self, name: str) -> Longs:
+        """The document of each scored answer."""
+        parts = [(each.scored_in, place) for each, place in self._views(name)]
+        return np.concatenate([place[documents] for documents, place in parts if documents is not None])
+
+    def cut(self, label: str, view: str) -> Cut:
+        """The cases of a view by value of a label, and document."""
+        found = zip(self.blocks, self.order.places, strict=True)
+        parts = [(block.cuts[label][view], place) for block, place in found if view in block.cuts.get(label, {})]
+        return joined_cuts(parts)
+
+    def given(self, label: str) -> bool:
+        """Whether answers carry a label."""
+        return any(label in block.given for block in self.blocks)
+
+    def tallies(self, view: str) -> Mapping[str, Tally]:
+        """The counts of error categories."""
+        parts = [block.tallies[view] for block in self.blocks if view in block.tallies]
+        found = {name: self._tally([part[name] for part in parts]) for name in parts[0]}
+        several = any(view in block.candidates for block in self.blocks)
+        return found if several else without_candidates(found)
+
+    def _tally(self, parts: Sequence[Tally]) -> Tally:
+        totals = [part.total for part in parts if part.total is not None]
+        return Tally(
+            self.order.laid_out([part.errors for part in parts]),
+            self.order.laid_out(totals) if totals else None,
+            sum(part.undecided for part in parts),
+            parts[0].reason,
+        )
+
+
+def steps_through(blocks: Sequence[Swept], base: str) -> tuple[Steps, Bools]:
+    """How the statistics of all documents change as the threshold falls, and which of them have something to find."""
+    order = Order([block.row for block in blocks])
+    has_gold = order.laid_out([block.has_gold[base] for block in blocks])
+    if order.alone:
+        return blocks[0].steps[base], has_gold
+    parts = []
+    for block, place in zip(blocks, order.places, strict=True):
+        if base in block.steps:
+            own = block.steps[base]
+            parts.append(own.moved(place[own.document].astype(np.int32)))
+    return _in_order(joined_steps(parts), order.laid_out([part.base for part in parts])), has_gold
+
+
+def _in_order(steps: Steps, base: Floats) -> Steps:
+    """The steps in the order of documents; equal kinds are one."""
+    order = np.argsort(steps.document, kind="stable")
+    kinds, new = np.unique(steps.kinds, axis=0, return_inverse=True)
+    kind = new.reshape(-1)[steps.kind[order]]
+    return Steps(base, steps.document[order], steps.score[order], kind, kinds.reshape(-1, 4))

@@ -1,0 +1,87 @@
+"""A corpus and a run as the tasks of a request see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from karat.errors import UsageError
+from karat.evaluation.drop import dropped
+from karat.evaluation.measures import reads
+from karat.evaluation.plan import Planner
+from karat.evaluation.request import Request
+from karat.facts.facts import Facts
+from karat.matching.read.pairing import Pairing, pair
+from karat.matching.read.reading import Reading, reading
+from karat.matching.read.reduce import demand, reduced
+from karat.matching.read.whole import Whole
+from karat.model.corpus import Corpus
+from karat.model.run import Run
+from karat.spec.conventions import Unnamed
+from karat.spec.task import Source
+from karat.spec.threshold import Threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Both sides, laid beside each other once for each kind of item; of a block, `whole` says what there is besides."""
+
+    request: Request
+    corpus: Corpus
+    given: Run
+    whole: Whole | None = None
+    _pairings: dict[Source, Pairing] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, request: Request, corpus: Corpus, run: Run) -> Sides:
+        """A whole corpus and run, if they are data of the tasks that are asked for."""
+        if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
+            raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
+        found = cls(request, corpus, run)
+        for task in request.tasks:
+            demand(task, corpus, found.run, asked=request.task_is_asked)
+        return found
+
+    @property
+    def run(self) -> Run:
+        """The answers, without those that are dropped."""
+        return self._dropped[0]
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """How many answers each rule dropped, in words."""
+        return self._dropped[1]
+
+    @cached_property
+    def _dropped(self) -> tuple[Run, dict[str, int]]:
+        rules = self.request.drop
+        return dropped(self.corpus, self.given, rules, self.request.kb) if rules else (self.given, {})
+
+    def pairing(self, source: Source | None = None) -> Pairing:
+        """Both sides as items of one kind; those of the task unless another kind is asked for."""
+        source = source or self.request.conventions.task.source
+        if source not in self._pairings:
+            # The parts of a statement are compared as they are: no rule for emerging entities holds between them.
+            how = self._reading
+            own = replace(how, kb=None, prefixes=None) if source == "statements" else how
+            both = reduced(self.corpus, self.run, source, how.kb, how.whole)
+            self._pairings[source] = pair(*both, allow_unknown=self.request.allow_unknown, how=own)
+        return self._pairings[source]
+
+    @cached_property
+    def _reading(self) -> Reading:
+        request = self.request
+        types, clusters = reads(request.wanted, request.conventions.task_name)
+        how = reading(request.conventions, request.kb, typed=types, clustered=clusters)
+        return replace(how, whole=self.whole)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known about the mentions and the answers."""
+        guess = self.request.conventions.unnamed is Unnamed.NAMED
+        return Facts(self.pairing(), self.request.kb, guess=guess)
+
+    def planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
+        """What makes plans for these sides."""
+        return Planner(self.request, self.pairing, thresholds or {})

@@ -1,0 +1,15 @@
+"""NIL."""
+
+import numpy as np
+
+from karat.model.facet import NONE, Facet, single
+from karat.model.tables.columns import NIL, NO_LINK, Mentions
+from karat.spec.label import Label
+
+
+def _values(mentions: Mentions) -> Facet:
+    codes = np.where(mentions.entity == NIL, 0, np.where(mentions.entity == NO_LINK, 2, 1))
+    return single(codes, ["true", "false", NONE])
+
+
+LABEL = Label(title="NIL", says="Whether a mention is linked to NIL; none where it has no link.", carried=_values)

@@ -1,0 +1,43 @@
+"""What a file in `karat.labels` holds: what scores can be grouped by, and data divided by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from karat.model.facet import Facet
+from karat.model.tables.columns import Mentions
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Something that mentions and answers have values of.
+
+    `carried` reads the values that mentions carry themselves, and `field` names the column they are in; only by such a
+    label can a part of the data be made. `known` makes them from what is known of a side (a `karat.facts.facts.Facts`
+    and one of its sides). A label has neither where its scores are made in another way: of single documents, or of
+    error categories (`scores`).
+    `borrowed`: an answer without value has all those that the gold standard gives its entity. `by_gold`: a wrong link
+    counts under the value of the mention, not of the answer. `entities`: coreference is left out. `possible` are values
+    that may be asked for even if nothing has them. `column` is where the table of verdicts shows the values. `whole`
+    says when a block has to be told what the whole has: where parts of the data are made by the label, or always.
+    """
+
+    title: str
+    says: str
+    carried: Callable[[Mentions], Facet] | None = None
+    field: str | None = None
+    known: Callable[[Any, Any], Facet] | None = None
+    scores: Literal["values", "documents", "errors"] = "values"
+    borrowed: bool = False
+    by_gold: bool = False
+    entities: bool = False
+    possible: tuple[str, ...] = ()
+    column: str | None = None
+    whole: Literal["never", "parts", "always"] = "never"
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether the values are made from what mentions say."""
+        return self.known is not None or self.scores == "errors"
