@@ -16,10 +16,9 @@ from itertools import combinations
 import numpy as np
 
 from karat.data.load import load_both
-from karat.evaluation.evaluate import count_views
+from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.intervals import Draw, view_intervals
-from karat.evaluation.request import setting
-from karat.matching.read.pairing import BLOCK
+from karat.evaluation.request import Request
 from karat.model.tables.columns import Floats
 from karat.stats.samples.additive import Additive
 from karat.stats.tests.paired import permutation_test
@@ -41,16 +40,16 @@ def best(job: Callable[[], object], repeat: int = 3) -> float:
 def intervals(gold: str, answers: str) -> Iterator[str]:
     """Intervals beside matching."""
     corpus, (run,) = load_both(gold, [answers], text=False)
-    todo = setting(corpus, run, choices={}, measures=[f"{r}:{s}" for r in _RELATIONS for s in _SHORTS])
-    plans = todo.planner().plans(todo.wanted)
-    todo.pairing("mentions")
-    matching = best(lambda: count_views(todo, plans, BLOCK, keep=set(), found={}))
-    views, _ = count_views(todo, plans, BLOCK, keep=set(), found={})
+    found = Evaluation.of(Request.of(measures=[f"{r}:{s}" for r in _RELATIONS for s in _SHORTS]), corpus, run)
+    found.sides.pairing()
+    # A block keeps what it has judged; a copy does not.
+    matching = best(lambda: replace(found.block, _cases={}).weights(_RELATIONS[0]))
+    views = found.views
     yield f"| {len(corpus):,} documents | seconds | of the matching | target |\n| --- | ---: | ---: | ---: |"
     yield f"| matching | {matching:.3f} | | |"
     goal = "<= 20 %" if len(corpus) >= 1_000_000 else "<= 20 % of a million"
     for method in ("percentile", "bca"):
-        draw = Draw(1000, "0", method)
+        draw = Draw(1000, 0, method)
         # A view keeps what it has counted; a copy does not.
         seconds = best(lambda draw=draw: [view_intervals(replace(views[r]), _SHORTS, draw) for r in _RELATIONS])
         yield f"| {method}, 1,000 samples | {seconds:.3f} | {100 * seconds / matching:.1f} % | {goal} |"

@@ -17,11 +17,10 @@ import karat
 import objects
 import plain
 from karat.data.load import load_both
-from karat.evaluation.evaluate import count_views
-from karat.evaluation.request import setting
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 from karat.evaluation.thresholds import steps_of_cases, totals
 from karat.matching.judge.judge import Located
-from karat.matching.read.pairing import BLOCK
 from karat.model.items import Answers
 from shared import Counts, Files, Outcome, timed
 
@@ -117,7 +116,7 @@ def columns(given: Files) -> Outcome:
 def copy(given: Files) -> Outcome:
     """The bytes of the arrays that matching reads, copied by NumPy into memory that is there: the best of ten."""
     corpus, (run,) = load_both(str(given.gold), [str(given.answers)], text=False)
-    pairing = setting(corpus, run, choices={}, measures=["strong:micro.f1"]).pairing("mentions")
+    pairing = Evaluation.of(Request.of(measures="strong:micro.f1"), corpus, run).sides.pairing()
     gold, answers = pairing.gold(0, len(corpus)), pairing.answers(0, len(corpus))
     sides = [
         array for side in (gold.items, answers.items) for array in (side.document, side.start, side.end, side.entity)
@@ -195,19 +194,19 @@ def match(given: Files) -> Outcome:
     """Matching alone: select, align, judge and count, from arrays that are loaded and laid side by side."""
     corpus, (run,) = load_both(str(given.gold), [str(given.answers)])
     measures = [f"{relation}:micro.f1" for relation in ("strong", "weak", "mention")]
-    todo = setting(corpus, run, choices={}, measures=measures)
-    plans = todo.planner().plans(todo.wanted)
+    found = Evaluation.of(Request.of(measures=measures), corpus, run)
+    found.sides.pairing()
     seconds: dict[str, float] = {}
     with timed(seconds, "match"):
-        count_views(todo, plans, BLOCK, keep=set(), found={})
+        found.block.weights("strong")
     return Outcome(seconds, peak(), {})
 
 
 def curve(given: Files) -> Outcome:
     """The strong curve at every distinct score from verdicts, beside one sort of the scores."""
     corpus, (run,) = load_both(str(given.gold), [str(given.answers)], text=False)
-    todo = setting(corpus, run, choices={}, measures=["strong:micro.f1"])
-    plan, pairing = todo.planner().plan(todo.wanted[0].view), todo.pairing("mentions")
+    found = Evaluation.of(Request.of(measures="strong:micro.f1"), corpus, run)
+    plan, pairing = found.plan(found.request.wanted[0].view), found.sides.pairing()
     everything = (0, len(corpus))
     gold, items = pairing.gold(*everything), pairing.answers(*everything).items
     score = np.random.default_rng(1).random(len(items))  # all different: as many thresholds as answers

@@ -20,7 +20,7 @@ import karat
 from differences import DIFFERENCES, PROFILES
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
-from karat.evaluation.profiles import profile_named
+from karat.evaluation.measures import profile_named
 from karat.matching.judge.policy import FAIR
 from karat.matching.select.select import FILTERS
 from karat.model.document import Document, Header, Reply
@@ -28,13 +28,13 @@ from karat.model.result import ResultFile
 from karat.model.verdict import WEIGHTS
 from karat.registry import get, names
 from karat.spec.category import Category, Example
+from karat.spec.choices import CHOICES
 from karat.spec.clustering import Clustering
 from karat.spec.dataset import Dataset
 from karat.spec.empty import EMPTY
 from karat.spec.format import Format
 from karat.spec.key import PRESETS, SETS
 from karat.spec.measure import Measure
-from karat.spec.profile import CHOICES
 from karat.spec.relation import Relation
 from karat.spec.step import Step
 from karat.spec.task import ALSO, TASKS

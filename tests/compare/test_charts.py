@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from karat.comparison.compare import Parts, compare
-from karat.comparison.tests import Rule
+from karat.comparison.terms import Terms
 from karat.errors import UsageError
 from karat.pages.charts.comparison import heatmap_chart, ranks_chart, runtime_chart
 from karat.pages.charts.save import save_chart
@@ -13,7 +13,7 @@ from tests.compare import contest
 
 pytestmark = pytest.mark.extras
 
-QUICK = Rule(resamples=20, permutations=20)
+QUICK = Terms(resamples=20, permutations=20)
 
 
 def rows(spec):

@@ -9,11 +9,11 @@ import pytest
 import karat
 from karat.comparison.compare import compare
 from karat.comparison.entries import entries, named
-from karat.comparison.tests import Rule
+from karat.comparison.terms import Terms
 from karat.errors import InputError, UsageError
 from tests.compare import contest
 
-QUICK = Rule(resamples=10, permutations=20)
+QUICK = Terms(resamples=10, permutations=20)
 
 
 def told(*files, golds=()):

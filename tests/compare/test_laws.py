@@ -7,14 +7,14 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.comparison.asked import Asked
 from karat.comparison.compare import Parts, compare
-from karat.comparison.tests import Rule
+from karat.comparison.terms import Terms
+from karat.evaluation.request import Request
 from karat.pages.comparison import json_of, page
 from karat.stats.tests.ranks import ranks
 from tests.compare import contest
 
-QUICK = Rule(resamples=20, permutations=60)
+QUICK = Terms(resamples=20, permutations=60)
 SIGNS = st.text(alphabet="+x.", min_size=3, max_size=3)
 
 
@@ -35,7 +35,8 @@ def test_the_order_of_files_never_matters(datasets, random):
     given_ = contest.entries(**datasets)
     shuffled = [*given_]
     random.shuffle(shuffled)
-    asked, parts = Asked(by=("types",)), Parts(match="strong", homes={"able": ["set0"]} if len(datasets) > 1 else {})
+    asked = Request.of(by=("types",))
+    parts = Parts(match="strong", homes={"able": ["set0"]} if len(datasets) > 1 else {})
     one, two = (compare(each, asked, QUICK, parts) for each in (given_, shuffled))
     assert json_of(one) == json_of(two)
     assert page(one, None, details=True) == page(two, None, details=True)

@@ -6,18 +6,18 @@ import pytest
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
-from karat.comparison.asked import Asked
 from karat.comparison.compare import compare
 from karat.comparison.flips import ERROR
-from karat.comparison.tests import Rule
+from karat.comparison.terms import Terms
 from karat.errors import UnknownNameError
+from karat.evaluation.request import Request
 from tests.compare import contest
 
-QUICK = Rule(resamples=10, permutations=50)
+QUICK = Terms(resamples=10, permutations=50)
 
 
 def compared(*asked: str, **datasets):
-    return compare(contest.entries(**datasets), Asked(by=asked), QUICK)
+    return compare(contest.entries(**datasets), Request.of(by=asked), QUICK)
 
 
 def test_accuracy_on_the_mentions_that_all_detect():
@@ -48,7 +48,7 @@ def test_own_accuracy_is_that_of_score():
     data = karat.load("demo")
     runs = [karat.load_run(f"demo/{name}") for name in ("prior", "noisy")]
     for like in ("karat", "elevant", "bat"):
-        found = compare([contest.entry(data, run) for run in runs], Asked(like=like), QUICK)
+        found = compare([contest.entry(data, run) for run in runs], Request.of(like=like), QUICK)
         for run in runs:
             result = karat.evaluate(data, run, like=like, measures=["strong:accuracy"])
             assert found.detected["demo"][run.name].accuracy == pytest.approx(result["strong:accuracy"])
@@ -56,10 +56,10 @@ def test_own_accuracy_is_that_of_score():
 
 def test_nothing_is_detected_where_places_or_links_are_not_compared():
     given = contest.entries(bay={"keen": ["++"], "dull": ["+x"]})
-    found = compare(given, Asked(measure="mention:micro.f1"), QUICK)
+    found = compare(given, terms=QUICK, measure="mention:micro.f1")
     assert found.detected == {}
     assert found.flips[0].both == 2
-    assert compare(given, Asked(measure="entity:micro.f1"), QUICK).detected == {}
+    assert compare(given, terms=QUICK, measure="entity:micro.f1").detected == {}
 
 
 def test_flips_by_how_the_other_failed_and_by_type():
@@ -130,7 +130,7 @@ def test_alternatives_are_one_mention_whichever_is_answered():
 def test_flips_by_error_category_and_mention_type():
     data = karat.load("demo")
     runs = [karat.load_run(f"demo/{name}") for name in ("prior", "noisy")]
-    found = compare([contest.entry(data, run) for run in runs], Asked(by=("mention-type", ERROR)), QUICK)
+    found = compare([contest.entry(data, run) for run in runs], Request.of(by=("mention-type", ERROR)), QUICK)
     (flips,) = found.flips
     # A mention has one type, and every failure at least one category.
     assert sum(one for one, _ in flips.by["mention-type"].values()) == flips.only_one

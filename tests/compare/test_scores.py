@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 
 import karat
-from karat.comparison.asked import Asked
 from karat.comparison.compare import Parts, compare
 from karat.comparison.entries import entry_of
-from karat.comparison.tests import Rule
+from karat.comparison.terms import Terms
 from karat.errors import InputError, UnknownNameError, UsageError
+from karat.evaluation.request import Request
 from karat.stats.tests.power import detectable
 from tests.compare import contest
 
-QUICK = Rule(resamples=40, permutations=500)
+QUICK = Terms(resamples=40, permutations=500)
 
 
 def scores(found, dataset):
@@ -132,7 +132,7 @@ def test_a_dataset_without_a_score_of_some_system_is_not_averaged():
     given = contest.entries(
         bay={"keen": ["++", "++"], "dull": ["+x", "+x"]}, fjord={"keen": ["..", ".."], "dull": ["+.", ".."]}
     )
-    found = compare(given, Asked(measure="strong:micro.p"), QUICK)
+    found = compare(given, terms=QUICK, measure="strong:micro.p")
     assert found.averaged == ("bay",)
     assert found.left_out["fjord"].startswith("no score (keen: ")
     assert scores(found, "fjord") == {"dull": 1.0, "keen": None}
@@ -175,7 +175,7 @@ def test_homes_that_make_no_sense(homes, said):
 def test_what_a_benchmark_can_separate_shrinks_with_its_size():
     few = {"keen": ["++", "+x", "x+", "+."], "dull": ["+x", "++", "xx", ".."]}
     many = {system: documents * 9 for system, documents in few.items()}
-    found = compare(contest.entries(few=few, many=many), rule=Rule(resamples=400, permutations=50))
+    found = compare(contest.entries(few=few, many=many), terms=Terms(resamples=400, permutations=50))
     small, large = (dataset.detectable.median for dataset in found.datasets)
     assert 2 < small / large < 4.5  # a third, but for chance
     cells = {each.name: each for each in found.datasets}
@@ -202,13 +202,13 @@ def test_results_give_what_their_answers_give(measure):
     given = contest.entries(
         bay={"keen": ["++xf", "+.f", "+"], "dull": ["+x.", ".+", "x"]}, fjord={"keen": ["++"] * 3, "dull": ["+x"] * 3}
     )
-    direct = compare(given, Asked(measure=measure), QUICK)
+    direct = compare(given, terms=QUICK, measure=measure)
     results = [
         karat.evaluate(each.corpus, each.run, measures=[measure, "mention:micro.f1", "strong:micro.f1"])
         for each in given
     ]
     read = [entry_of(karat.Result.from_json(result.to_json())) for result in results]
-    found = compare(read, Asked(measure=measure), QUICK)
+    found = compare(read, terms=QUICK, measure=measure)
     assert found.datasets == direct.datasets
     assert (found.means, found.pairs) == (direct.means, direct.pairs)
     assert found.datasets[0].scores["keen"].low is not None
@@ -244,7 +244,7 @@ def test_results_that_were_scored_differently_are_refused():
     with pytest.raises(UsageError, match="assignment is greedy and optimal"):
         compare([entry_of(one), entry_of(two)], rule=QUICK)
     with pytest.raises(UsageError, match="is a result, which is as it was scored"):
-        compare([entry_of(one), entry_of(replace(one, run="dull"))], Asked(like="bat"), QUICK)
+        compare([entry_of(one), entry_of(replace(one, run="dull"))], Request.of(like="bat"), QUICK)
 
 
 def test_requests_that_make_no_sense():
@@ -256,20 +256,20 @@ def test_requests_that_make_no_sense():
     with pytest.raises(UsageError, match="keen answers bay twice"):
         compare([given[0], *given], rule=QUICK)
     with pytest.raises(UnknownNameError, match="correction"):
-        Rule(correction="bonferroni")
+        Terms(correction="bonferroni")
     with pytest.raises(UsageError, match="level is 5"):
-        Rule(level=5)
+        Terms(level=5)
     with pytest.raises(UsageError, match="numbers of draws"):
-        Rule(permutations=0)
+        Terms(permutations=0)
     with pytest.raises(UsageError, match="doc is none of it"):
-        compare(given, Asked(by=("doc",)), QUICK)
+        compare(given, Request.of(by=("doc",)), QUICK)
 
 
 def test_a_measure_that_does_not_add_up_is_shown_without_tests():
     found = compare(
         contest.entries(bay={"keen": ["++", "+x"], "dull": ["+x", "xx"]}),
-        Asked(measure="strong:micro.f1@types=PER"),
-        QUICK,
+        terms=QUICK,
+        measure="strong:micro.f1@types=PER",
     )
     (dataset,) = found.datasets
     assert dataset.scores["keen"].value == 1
@@ -282,7 +282,7 @@ def test_spread_around_a_centre_of_its_own_is_tested_by_signs():
     documents = ["+x", "+.", "++", "xx", "+x", "+x", "x+", "++", "xx", "+.", "+x", "++"]
     worse = ["xx" if signs != "++" else signs for signs in documents]
     given = contest.entries(bay={"keen": ["++"] * 11 + ["+x"], "dull": worse})
-    found = compare(given, Asked(measure="strong:macro.f1-of-means"), QUICK)
+    found = compare(given, terms=QUICK, measure="strong:macro.f1-of-means")
     (pair,) = found.datasets[0].pairs
     assert pair.p < 0.05
 
@@ -290,7 +290,7 @@ def test_spread_around_a_centre_of_its_own_is_tested_by_signs():
 def test_too_few_permutations_for_so_many_tests_are_said():
     rng = np.random.default_rng(0)
     random = {f"s{place}": ["".join(rng.choice(list("+x."), 9)) for _ in range(30)] for place in range(5)}
-    found = compare(contest.entries(bay=random), rule=Rule(resamples=10, permutations=100))
+    found = compare(contest.entries(bay=random), terms=Terms(resamples=10, permutations=100))
     assert any("10 tests with 100 permutations may find nothing" in note for note in found.notes)
 
 
@@ -299,7 +299,7 @@ def test_differences_are_those_of_scores_on_the_same_draws():
     signs = ["++++", "x...", "+++x", "....", "++++", "x+..", "++..", "...."]
     found = compare(
         contest.entries(bay={"keen": signs, "dull": [each.replace("+", "x", 1) for each in signs]}),
-        rule=Rule(resamples=400, permutations=50),
+        terms=Terms(resamples=400, permutations=50),
     )
     (dataset,) = found.datasets
     (pair,) = dataset.pairs

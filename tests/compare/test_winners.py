@@ -6,14 +6,14 @@ import pytest
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
-from karat.comparison.asked import Asked
 from karat.comparison.compare import Parts, compare
 from karat.comparison.entries import entry_of
-from karat.comparison.tests import Rule
+from karat.comparison.terms import Terms
 from karat.errors import UsageError
+from karat.evaluation.request import Request
 from tests.compare import contest
 
-QUICK = Rule(resamples=30, permutations=20)
+QUICK = Terms(resamples=30, permutations=20)
 
 
 def documents(*, categories=False):
@@ -40,7 +40,7 @@ def rough():
 
 def winners(data, *runs, **asked):
     given = [contest.entry(data, run) for run in runs]
-    return compare(given, Asked(**asked), QUICK, Parts(winners=True)).winners
+    return compare(given, Request.of(**asked), QUICK, Parts(winners=True)).winners
 
 
 def leads(found, **choices):

@@ -14,18 +14,18 @@ import pytest
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run, registry
 from karat.errors import KaratError, UnknownNameError, UsageError
-from karat.evaluation.profiles import profile_named
+from karat.evaluation.measures import profile_named
 from karat.model.document import Answer as AnswerType
 from karat.model.document import Candidate, Statement, Tag
 from karat.model.statistics import Statistics
 from karat.model.tables import schema
 from karat.registry import get, names
+from karat.spec.choices import CHOICES
 from karat.spec.clustering import Clustering
 from karat.spec.dataset import Dataset
 from karat.spec.empty import EMPTY
 from karat.spec.format import Format
 from karat.spec.measure import Measure
-from karat.spec.profile import CHOICES
 from karat.spec.relation import Relation
 from karat.spec.report import Report
 from tests.conftest import ROOT

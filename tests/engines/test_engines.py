@@ -13,7 +13,8 @@ import karat
 import karat.engines.local
 from karat import Answer, Corpus, Document, Label, Reply, Run
 from karat.errors import InputError, KaratError, UnknownNameError, UsageError
-from karat.evaluation.count import Job, counted_block
+from karat.evaluation.request import Request
+from karat.evaluation.spread import Job, counted_block
 from karat.model.tables.scatter import divided, gathered, scattered, size_for
 from karat.registry import get, names
 from karat.spec.engine import ROW, Engine
@@ -224,15 +225,16 @@ def test_engines_are_described(name):
 def test_a_block_travels_and_counts_the_same_elsewhere():
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
     columns = tuple(corpus.table.column_names), tuple(run.table.column_names)
-    job = Job("elevant", {}, (), (), ("error", "types"), None, (corpus.name, run.name), columns)
+    job = Job(Request.of(like="elevant", by=("error", "types")), (corpus.name, run.name), columns)
     tables = [data.table.append_column(ROW, pa.array(np.arange(len(data)))) for data in (corpus, run)]
     work = partial(counted_block, job=job)
     here, there = work(*tables), pickle.loads(pickle.dumps(work))(*pickle.loads(pickle.dumps(tables)))
     there = pickle.loads(pickle.dumps(there))
-    assert here.skipped == there.skipped
-    assert here.noticed == there.noticed
-    for name, counted in here.views.items():
-        assert np.array_equal(counted.weights, there.views[name].weights)
+    assert here.digests == there.digests
+    assert here.sums.skipped == there.sums.skipped
+    assert here.sums.noticed == there.sums.noticed
+    for name, counted in here.sums.views.items():
+        assert np.array_equal(counted.weights, there.sums.views[name].weights)
 
 
 def test_rows_of_one_id_meet_in_one_bucket():

@@ -18,8 +18,8 @@ import karat
 from karat import Corpus, Run
 from karat.data.load import load_both
 from karat.kb.tables import Tables
-from karat.matching.read.facets import NONE
 from karat.matching.read.widening import widened
+from karat.model.facet import NONE
 from karat.registry import get
 from karat.spec.category import Category
 from tests import reference_elevant as reference

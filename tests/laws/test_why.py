@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 import karat
 from karat import KaratError, UsageError
-from karat.evaluation.profiles import profile_named
+from karat.evaluation.measures import profile_named
 from karat.explanation.why import why
 from karat.registry import names
-from karat.spec.profile import CHOICES
+from karat.spec.choices import CHOICES
 from tests import strategies
 
 PROFILES = [name for name in names("profiles") if not name.startswith("neleval-")]

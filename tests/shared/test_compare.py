@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from karat.comparison.asked import Asked
 from karat.comparison.compare import Parts, compare
 from karat.comparison.entries import entries
-from karat.comparison.tests import Rule
+from karat.comparison.terms import Terms
+from karat.evaluation.request import Request
 
 pytestmark = pytest.mark.shared
 
@@ -25,9 +25,10 @@ def found(shared):
         for place, system in SYSTEMS.items()
         for dataset in DATASETS
     ]
-    asked = Asked(like="elevant", measure="strong[in-kb]:micro.f1")
-    rule = Rule(resamples=200, permutations=1000)
-    return compare(entries(files), asked, rule, Parts(homes={"refined__aida_": ["msnbc-updated"]}))
+    asked = Request.of(like="elevant")
+    terms = Terms(resamples=200, permutations=1000)
+    parts = Parts(homes={"refined__aida_": ["msnbc-updated"]})
+    return compare(entries(files), asked, terms, parts, measure="strong[in-kb]:micro.f1")
 
 
 def test_scores_are_those_that_elevant_printed(found, shared):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import karat
 from karat import Answer, Corpus, Document, InputError, Label, Reply, Result, Run, UsageError
-from karat.comparison.paired import over_documents, paired, side_by_side
+from karat.comparison.compare import compare
+from karat.comparison.entries import entry_of
+from karat.comparison.terms import Terms
 from karat.errors import UnknownNameError
 from karat.evaluation.intervals import Draw, view_intervals
-from karat.evaluation.view import every_short
+from karat.evaluation.measures import every_short
+from karat.evaluation.stored import stored_view
 from karat.stats.samples.documents import same_documents
 
 MEASURES = ["micro.p", "micro.r", "micro.f1", "macro.f1", "macro.f1-of-means", "macro.r-sd", "accuracy"]
@@ -47,7 +51,7 @@ def test_sums_give_the_scores_themselves(demo):
         result = karat.evaluate(corpus, run, measures=names, choices=choices)
         tried = 0
         for name in names:
-            found = result.make_view(name.partition(":")[0]).additive(name.partition(":")[2])
+            found = result.evaluation.views[name.partition(":")[0]].additive(name.partition(":")[2])
             if found is not None:
                 tried += 1
                 assert found.value == pytest.approx(result[name])
@@ -173,11 +177,16 @@ def test_no_order_of_files_changes_intervals_or_tests(demo):
         for name in names:
             assert one.intervals[name] == pytest.approx(two.intervals[name], abs=1e-12)
     for name in names[:3]:
-        one, two = paired(*here, name, trials=500, resamples=200), paired(*there, name, trials=500, resamples=200)
-        assert one.tested.p == two.tested.p
-        assert one.interval == pytest.approx(two.interval)
+        one, two = (pair_of(results, name, Terms(permutations=500, resamples=200)) for results in (here, there))
+        assert one.p == two.p
+        assert (one.low, one.high) == pytest.approx((two.low, two.high))
         assert one.effect == pytest.approx(two.effect)
         assert one.detectable == pytest.approx(two.detectable)
+
+
+def pair_of(results, measure, terms=None):
+    """The one pair of two results on one corpus."""
+    return compare([entry_of(each) for each in results], terms=terms, measure=measure).datasets[0].pairs[0]
 
 
 def test_a_pair_of_results_by_hand():
@@ -186,10 +195,10 @@ def test_a_pair_of_results_by_hand():
     all_right = [Reply(d.id, (Answer(0, 3, "Q1"), Answer(3, 6, "Q2"))) for d in documents]
     some = [Reply(d.id, (Answer(0, 3, "Q1"), Answer(3, 6, "Q2" if i == 2 else "Q9"))) for i, d in enumerate(documents)]
     corpus = Corpus.of(documents)
-    one, two = (karat.evaluate(corpus, Run.of(each)) for each in (all_right, some))
-    found = paired(one, two, "strong:micro.f1")
-    assert found.tested == (pytest.approx(1 / 3), 0.5, 3, True)  # none, one or both of two alike swapped
-    assert found.interval.low <= 1 / 3 <= found.interval.high
+    results = [karat.evaluate(corpus, Run.of(each, name=name)) for name, each in (("a", all_right), ("b", some))]
+    found = pair_of(results, "strong:micro.f1")
+    assert (found.difference, found.p, found.exact) == (pytest.approx(1 / 3), 0.5, True)  # none, one or both swapped
+    assert found.low <= 1 / 3 <= found.high
 
 
 def test_results_over_other_documents_are_refused(demo):
@@ -199,8 +208,8 @@ def test_results_over_other_documents_are_refused(demo):
     with pytest.raises(InputError, match=r"3 documents that only prior on demo has \('news-01'.*same gold standard"):
         same_documents([karat.evaluate(corpus, run), less])
     other_gold = [karat.evaluate(corpus, run), karat.evaluate(Corpus.of(_changed(documents), name="demo"), run)]
-    with pytest.raises(UsageError, match="gold standards differ"):
-        side_by_side(other_gold, "strong:micro.f1")
+    with pytest.raises(UsageError, match="no dataset is the same in all files"):
+        pair_of([other_gold[0], replace(other_gold[1], run="other")], "strong:micro.f1")
 
 
 def _changed(documents):
@@ -212,22 +221,26 @@ def _changed(documents):
 def test_results_from_files_can_be_compared_as_far_as_they_go(demo):
     result = karat.evaluate(*demo)
     again = Result.from_json(result.to_json())
-    for name in ("strong:micro.f1", "strong:macro.p", "strong[in-kb]:micro.f1", "weak:macro.f1-of-means"):
-        assert over_documents(again, name).value == pytest.approx(result[name])
-        assert over_documents(result, name).value == pytest.approx(result[name])
-    assert over_documents(result, "strong:accuracy").value == pytest.approx(result["strong:accuracy"])
-    with pytest.raises(UsageError, match="Score the answers again"):
-        over_documents(again, "strong:accuracy")
+    names = ["strong:micro.f1", "strong:macro.p", "strong[in-kb]:micro.f1", "weak:macro.f1-of-means", "strong:accuracy"]
+    for name in names:
+        assert over_documents(again, name) == pytest.approx(result[name])
+        assert over_documents(result, name) == pytest.approx(result[name])
     with pytest.raises(UnknownNameError, match="unknown view"):
         over_documents(again, "hipe-nel-fuzzy:micro.f1")
-    with pytest.raises(UsageError, match="does not add up"):
-        over_documents(karat.evaluate(*demo, measures=["strong:ece"]), "strong:ece")
+    calibrated = karat.evaluate(*demo, measures=["strong:ece"])
+    assert calibrated.evaluation.views["strong"].additive("ece") is None
+
+
+def over_documents(result, measure):
+    """A measure from the sums over documents that a result holds."""
+    name = karat.parse_measure(measure)
+    return stored_view(result, name.view).additive(name.short).value
 
 
 def test_draws_are_shared_between_measures_of_a_view(demo):
-    view = karat.evaluate(*demo).make_view("strong")
-    alone = view_intervals(view, ["macro.f1"], Draw(100, "0"))
-    together = view_intervals(view, ["micro.p", "macro.f1", "macro.r-sd"], Draw(100, "0"))
+    view = karat.evaluate(*demo).evaluation.views["strong"]
+    alone = view_intervals(view, ["macro.f1"], Draw(100))
+    together = view_intervals(view, ["micro.p", "macro.f1", "macro.r-sd"], Draw(100))
     assert alone["macro.f1"].interval == pytest.approx(together["macro.f1"].interval)
 
 
