@@ -19,7 +19,9 @@ import karat
 from karat import UsageError
 from karat.data.load import load_both
 from karat.kb.tables import Tables
-from karat.registry import get
+from karat.registry import get, names
+from karat.reports.elevant.names import NAMES as ELEVANTS_NAMES
+from karat.spec.category import Category
 from karat.spec.report import Report
 
 TEXT = "Mía left Ulm, Bavaria with Zed twice in 1842."
@@ -241,6 +243,16 @@ def test_the_figures(result):
         assert types[PLACE] == figures(0, 1, 1)
         assert types["OTHER"] == figures(nil, 2, 0)
         assert len(types) == 30
+
+
+def test_every_category_has_a_place_of_its_own_in_the_files():
+    assert set(ELEVANTS_NAMES) == set(names("categories"))
+    assert len({name[:2] for name in ELEVANTS_NAMES.values()}) == len(ELEVANTS_NAMES) == 23
+    labels = [label for name in ELEVANTS_NAMES.values() for label in name[2:] if label]
+    assert len(set(labels)) == len(labels)
+    for name, theirs in ELEVANTS_NAMES.items():
+        assert theirs.error
+        assert not theirs.avoided or get("categories", name, Category).avoided is not None
 
 
 def test_words_are_counted_or_null_and_said(result):

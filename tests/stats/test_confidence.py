@@ -47,7 +47,7 @@ def test_sums_give_the_scores_themselves(demo):
         result = karat.evaluate(corpus, run, measures=names, choices=choices)
         tried = 0
         for name in names:
-            found = result.make_view(name.partition(":")[0]).additive(name.partition(":")[2])
+            found = result.evaluation.view(name.partition(":")[0]).additive(name.partition(":")[2])
             if found is not None:
                 tried += 1
                 assert found.value == pytest.approx(result[name])
@@ -225,7 +225,7 @@ def test_results_from_files_can_be_compared_as_far_as_they_go(demo):
 
 
 def test_draws_are_shared_between_measures_of_a_view(demo):
-    view = karat.evaluate(*demo).make_view("strong")
+    view = karat.evaluate(*demo).evaluation.view("strong")
     alone = view_intervals(view, ["macro.f1"], Draw(100, "0"))
     together = view_intervals(view, ["micro.p", "macro.f1", "macro.r-sd"], Draw(100, "0"))
     assert alone["macro.f1"].interval == pytest.approx(together["macro.f1"].interval)

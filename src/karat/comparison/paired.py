@@ -73,7 +73,8 @@ def over_documents(result: Result, measure: str) -> Additive:
     name = parse_measure(result.aliases.get(measure, measure))
     if name.group is not None:
         raise UsageError(f"{measure} picks cases by a label. Compare a view with a filter, such as strong[types=PER].")
-    view = result.make_view(str(name.view)) if result.make_view is not None else _from_statistics(result, name)
+    judged = result.evaluation
+    view = _from_statistics(result, name) if judged is None else judged.view(str(name.view))
     found: Additive | None = view.additive(name.short)
     if found is None:
         raise UsageError(f"{measure} does not add up over documents. Compare a micro or macro score.")

@@ -59,6 +59,13 @@ class Tagged(NamedTuple):
     undecided: Bools
 
 
+class Categorised(NamedTuple):
+    """The cases of a view, and which of them are in each category."""
+
+    table: Table
+    tags: Mapping[str, Tagged]
+
+
 @cache
 def categories() -> dict[str, Category]:
     """All categories by name: group by group, the widest of each first."""

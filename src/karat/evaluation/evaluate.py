@@ -6,18 +6,19 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from karat.errors import UsageError
-from karat.evaluation.elevant_cases import elevant_cases
+from karat.evaluation.errors import Categorised, rules, tagged
 from karat.evaluation.intervals import Between, Draw, Over, ends, view_intervals, without_interval
 from karat.evaluation.labels import (
     LABELS_OF_CASES,
     Groups,
     case_labels,
+    case_table,
     doubts,
     grouped,
     part_views,
@@ -31,6 +32,7 @@ from karat.evaluation.request import Setting, as_text, setting
 from karat.evaluation.rows import verdict_table
 from karat.evaluation.thresholds import Chosen, best_threshold
 from karat.evaluation.view import View, measure_of, scored, short_names
+from karat.facts.facts import Facts
 from karat.kb.protocol import KB
 from karat.matching.judge.judge import Located
 from karat.matching.read.pairing import BLOCK, Pairing
@@ -136,9 +138,41 @@ def evaluate(
     return replace(
         result_of(todo, plans, views, groups, found, draw, told, measures),
         make_verdicts=lambda: verdict_table(_cases(todo, plans, block, LABELS_OF_CASES & set(labels))),
-        make_cases=lambda: elevant_cases(todo, plans, {name: joined(parts) for name, parts in kept.items()}),
-        make_view=views.__getitem__,
+        evaluation=_Judged(todo, plans, kept, views),
     )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What an evaluation judged, for reports and comparisons that look at cases or views."""
+
+    todo: Setting
+    plans: Plans
+    kept: Mapping[str, list[Verdicts]]
+    views: Mapping[str, View]
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of labels and answers."""
+        return self.todo.facts
+
+    def view(self, name: str) -> View:
+        """What the measures of a view look at."""
+        return self.views[name]
+
+    def verdicts(self, view: str) -> Verdicts:
+        """How the cases of a view ended."""
+        if view not in self.kept:
+            raise UsageError(f"the verdicts of {view} were not kept. Score with this view, by a label.")
+        return joined(self.kept[view])
+
+    def categorised(self, view: str) -> Categorised:
+        """What kinds of errors the cases of a view are."""
+        if view not in self.plans.stages:
+            raise UsageError(f"{view} was not scored by error. Score with --by error.")
+        cases = {name: self.verdicts(name) for name in (view, self.plans.stages[view])}
+        known = case_table(self.todo, self.plans, view, cases)
+        return Categorised(known, tagged(known.cases, rules(self.todo.table)))
 
 
 class Told(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypedDict
@@ -126,7 +126,8 @@ class Result:
     where no threshold was best. `intervals` are of `interval_level`, made by `interval_method` from `resamples` samples
     of what `interval_over` says; scores that do not add up were `recomputed` so often for theirs. `shown` names the
     measures that tables show, with ± if `plus_minus`, `aliases` what else they were called when they were asked for;
-    `skipped` counts what was left out; `notes` hint at likely mistakes.
+    `skipped` counts what was left out; `notes` hint at likely mistakes. `evaluation` is what it was made by, for who
+    wants to open it; None if read from a file.
     """
 
     signature: Signature
@@ -154,8 +155,7 @@ class Result:
     shown: tuple[str, ...] = field(default=(), repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[[], Arrow] | None = field(default=None, repr=False)
-    make_cases: Callable[[], Iterable[list[dict[str, Any]]]] | None = field(default=None, repr=False)
-    make_view: Callable[[str], Any] | None = field(default=None, repr=False)
+    evaluation: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         shown = ", ".join(
@@ -199,12 +199,6 @@ class Result:
         if self.make_verdicts is None:
             raise KaratError("a result read from a file has no verdicts. Score again, or read the --verdicts file.")
         return self.make_verdicts()
-
-    def elevant_cases(self) -> Iterable[list[dict[str, Any]]]:
-        """Every case as ELEVANT lays it out, in a list for each document."""
-        if self.make_cases is None:
-            raise KaratError("a result read from a file has no cases. Score again.")
-        return self.make_cases()
 
     def to_json(self) -> bytes:
         """The content of a result file."""
