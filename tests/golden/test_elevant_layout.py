@@ -16,7 +16,7 @@ from importlib.util import find_spec
 import pytest
 
 import karat
-from karat import UsageError
+from karat import KaratError, UsageError
 from karat.data.load import load_both
 from karat.kb.tables import Tables
 from karat.registry import get, names
@@ -298,6 +298,13 @@ def test_the_layout_needs_what_it_shows(linked):
     assert json.loads(LAYOUT.render([clean])).keys() == set(MODES)
     with pytest.raises(UsageError, match="look up"):
         LAYOUT.cases(clean)
+
+
+def test_a_result_from_a_file_has_figures_but_no_cases(result):
+    again = karat.Result.from_json(result.to_json())
+    assert LAYOUT.render([again]) == LAYOUT.render([result])
+    with pytest.raises(KaratError, match="read from a file"):
+        LAYOUT.cases(again)
 
 
 def test_the_command_writes_both_files(karat_cli, linked, folder, tmp_path, result):
