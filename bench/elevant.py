@@ -19,7 +19,7 @@ from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.run import Run
 from karat.registry import get
-from karat.reports.elevant import layout
+from karat.reports.elevant.layout import layout
 from karat.spec.report import Report
 from shared import Evaluated
 

@@ -26,6 +26,7 @@ from karat.matching.select.select import FILTERS
 from karat.model.document import Document, Header, Reply
 from karat.model.result import ResultFile
 from karat.model.verdict import WEIGHTS
+from karat.pages.conformance import ConformanceFile
 from karat.registry import get, names
 from karat.spec.category import Category, Example
 from karat.spec.choices import CHOICES
@@ -37,6 +38,7 @@ from karat.spec.key import PRESETS, SETS
 from karat.spec.measure import Measure
 from karat.spec.relation import Relation
 from karat.spec.step import Step
+from karat.spec.suite import Suite
 from karat.spec.task import ALSO, TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -133,6 +135,12 @@ def steps() -> str:
     """All steps."""
     rows = [[f"`{name}`", step.says] for name in names("steps") for step in [get("steps", name, Step)]]
     return table(["step", "what it does"], rows)
+
+
+def suites() -> str:
+    """All conformance suites."""
+    rows = [[f"`{name}`", s.title, s.says] for name in names("suites") for s in [get("suites", name, Suite)]]
+    return table(["suite", "agreement with", "what is compared"], rows)
 
 
 def datasets() -> str:
@@ -279,6 +287,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         keys,
         formats,
         steps,
+        suites,
         datasets,
         relations,
         categories,
@@ -298,6 +307,7 @@ def generated() -> dict[Path, str]:
         folder / "gold.schema.json": schema("Karat gold, one line", Document, Header),
         folder / "answers.schema.json": schema("Karat answers, one line", Reply, Header),
         folder / "result.schema.json": schema("Karat result", ResultFile),
+        folder / "conformance.schema.json": schema("Karat conformance", ConformanceFile),
     }
     for page in sorted((ROOT / "docs").glob("*.md")):
         text = page.read_text(encoding="utf-8")

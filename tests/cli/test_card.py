@@ -15,6 +15,7 @@ from karat.comparison.benchmarks import adds
 from karat.comparison.card import CardTerms, cards
 from karat.comparison.entries import entries
 from karat.comparison.grid import grid
+from karat.data.load import inputs
 from karat.evaluation.request import Request
 from tests.compare.contest import entry
 

@@ -36,7 +36,7 @@ def many(datasets=6):
         for system, own in signs.items():
             seconds = {"able": 0.2, "dull": 0.002}.get(system)
             given.append(contest.entry(data, contest.run(system, own, own), seconds=seconds))
-    return compare(given, rule=QUICK, parts=Parts(match="strong"))
+    return compare(given, terms=QUICK, parts=Parts(match="strong"))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_charts_are_saved(found, suffix, tmp_path):
 
 def test_charts_of_nothing_are_refused():
     data = contest.corpus("bay", 2)
-    found = compare([contest.entry(data, contest.run(name, "++")) for name in ("one", "two")], rule=QUICK)
+    found = compare([contest.entry(data, contest.run(name, "++")) for name in ("one", "two")], terms=QUICK)
     with pytest.raises(UsageError, match="ranks are those over several datasets"):
         ranks_chart(found)
     with pytest.raises(UsageError, match="no similarities"):

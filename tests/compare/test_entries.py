@@ -48,7 +48,7 @@ def test_metadata_beside_a_file_say_what_it_took(linked):
     one, two = entries(files)
     assert (one.seconds, one.title) == (0.5, "One (large)")
     assert (two.seconds, two.title) == (None, "Two")
-    found = compare([one, two], rule=QUICK)
+    found = compare([one, two], terms=QUICK)
     assert found.titles == {"one": "One (large)", "two": "Two"}
     assert found.runtimes.seconds == {"one": 0.5}  # of one document
     assert found.runtimes.left_out == {"two": "no runtime is known"}
@@ -70,10 +70,10 @@ def test_times_are_compared_on_datasets_that_have_all_of_them():
         contest.entry(bay, dull, seconds=1.0),
         contest.entry(fjord, dull),
     ]
-    own = compare(given, rule=QUICK).runtimes
+    own = compare(given, terms=QUICK).runtimes
     assert own.seconds == {"dull": 0.5, "keen": 1.0}
     assert (own.datasets, own.documents) == (("bay",), 2)
-    none = compare([*given[1:3], contest.entry(bay, keen), given[3]], rule=QUICK).runtimes
+    none = compare([*given[1:3], contest.entry(bay, keen), given[3]], terms=QUICK).runtimes
     assert none.seconds == {}
     assert set(none.left_out.values()) == {"no dataset has times of all"}
 

@@ -49,7 +49,7 @@ def test_a_system_does_not_differ_from_itself(datasets):
     twins = [
         replace(each, system="twin", run=replace(each.run, name="twin")) for each in given_ if each.system == "able"
     ]
-    found = compare([*given_, *twins], rule=QUICK)
+    found = compare([*given_, *twins], terms=QUICK)
     for dataset in found.datasets:
         pair = next(pair for pair in dataset.pairs if (pair.one, pair.two) == ("able", "twin"))
         if pair.difference is not None:
@@ -69,7 +69,7 @@ def test_a_system_does_not_differ_from_itself(datasets):
 @settings(max_examples=15)
 @given(contests())
 def test_numbers_that_must_agree(datasets):
-    found = compare(contest.entries(**datasets), rule=QUICK)
+    found = compare(contest.entries(**datasets), terms=QUICK)
     for dataset in found.datasets:
         for pair in dataset.pairs:
             one, two = (dataset.scores[name].value for name in (pair.one, pair.two))

@@ -110,7 +110,7 @@ def test_nil_is_said_on_both_sides():
     data = Corpus.of([Document("d00", "Ann and Bo.", (Label(0, 3, None), Label(8, 10, "Q2")))], name="bay")
     one = Run.of([Reply("d00", (Answer(0, 3, None), Answer(8, 10, None)))], name="one")
     two = Run.of([Reply("d00", (Answer(0, 3, "Q1"), Answer(8, 10, "Q2")))], name="two")
-    found = compare([contest.entry(data, one), contest.entry(data, two)], rule=QUICK)
+    found = compare([contest.entry(data, one), contest.entry(data, two)], terms=QUICK)
     first, second = (line for each in found.mentions for line in each.lines())
     assert first["nil"] is True
     assert first["wrong"][0]["entity"] == "Q1"
@@ -123,7 +123,7 @@ def test_alternatives_are_one_mention_whichever_is_answered():
     data = Corpus.of([Document("d00", "Ann Bell.", labels)], name="bay")
     one = Run.of([Reply("d00", (Answer(0, 3, "Q1"),))], name="one")
     two = Run.of([Reply("d00", (Answer(0, 7, "Q2"),))], name="two")
-    (flips,) = compare([contest.entry(data, one), contest.entry(data, two)], rule=QUICK).flips
+    (flips,) = compare([contest.entry(data, one), contest.entry(data, two)], terms=QUICK).flips
     assert (flips.only_one, flips.only_two, flips.both) == (0, 0, 1)
 
 

@@ -40,7 +40,7 @@ def test_averages_unweighted_and_weighted_by_mentions():
             bay={"keen": ["++", "++"], "dull": ["+x", "+x"]},
             fjord={"keen": ["+++...", "+++..."], "dull": ["+++++x", "++++xx"]},
         ),
-        rule=QUICK,
+        terms=QUICK,
     )
     assert scores(found, "bay") == {"keen": 1.0, "dull": 0.5}
     assert scores(found, "fjord") == pytest.approx({"keen": 2 / 3, "dull": 3 / 4})
@@ -68,7 +68,7 @@ def test_exact_tests_and_ranks_with_ties_by_hand():
 
     Brisk and cross: 2 of 2^11. Able and brisk differ in one: whatever its coin shows. Holm takes these times 3, 2, 1.
     """
-    found = compare(twelve(), rule=QUICK)
+    found = compare(twelve(), terms=QUICK)
     own = pairs(found, "bay")
     assert own["able", "cross"].p == pytest.approx(2 / 2**12)
     assert own["brisk", "cross"].p == pytest.approx(2 / 2**11)
@@ -94,12 +94,12 @@ def test_all_datasets_are_corrected_together():
     """The same twelve documents again: six tests, the smallest of which are taken times six and five."""
     again = contest.corpus("fjord", *[1] * 12)
     more = [contest.entry(again, each.run) for each in twelve()]
-    found = compare([*twelve(), *more], rule=QUICK)
+    found = compare([*twelve(), *more], terms=QUICK)
     assert pairs(found, "bay")["able", "cross"].corrected == pytest.approx(6 * 2 / 2**12)
 
 
 def test_systems_that_nobody_can_tell_apart_share_the_first_rank():
-    found = compare(contest.entries(bay={"keen": ["++", "+x"], "dull": ["+x", "++"]}), rule=QUICK)
+    found = compare(contest.entries(bay={"keen": ["++", "+x"], "dull": ["+x", "++"]}), terms=QUICK)
     assert {score.rank for score in found.datasets[0].scores.values()} == {1}
     (pair,) = found.datasets[0].pairs
     assert (pair.difference, pair.p) == (0.0, 1.0)
@@ -109,7 +109,7 @@ def test_only_common_datasets_are_averaged_and_the_rest_is_said():
     given = contest.entries(
         bay={"keen": ["++", "++"], "dull": ["+x", "+x"]}, fjord={"keen": ["+", "."], "dull": ["+", "+"]}
     )
-    found = compare(given[:3], rule=QUICK)
+    found = compare(given[:3], terms=QUICK)
     assert found.averaged == ("bay",)
     assert found.left_out == {"fjord": "no answers of dull"}
     assert found.means["keen"].unweighted.value == 1
@@ -122,7 +122,7 @@ def test_a_dataset_that_is_not_the_same_in_all_files_is_left_out():
         bay={"keen": ["++", "++"], "dull": ["+x", "+x"]}, fjord={"keen": ["+", "+"], "dull": ["+", "+"]}
     )
     other = contest.corpus("fjord", 1, 1, shift=7)
-    found = compare([*given[:3], contest.entry(other, given[3].run)], rule=QUICK)
+    found = compare([*given[:3], contest.entry(other, given[3].run)], terms=QUICK)
     assert [dataset.name for dataset in found.datasets] == ["bay"]
     assert found.left_out == {"fjord": "its labels or texts are not the same in all files"}
 
@@ -147,13 +147,13 @@ def test_the_index_of_overfitting():
         bay={"keen": ["++xx", "++xx"], "dull": ["+x+x", "+x+x"]},
         fjord={"keen": ["+xxx", "+xxx"], "dull": ["xxxx", "xxxx"]},
     )
-    (home,) = compare(given, rule=QUICK, parts=Parts(homes={"keen": ["home"]})).homes
+    (home,) = compare(given, terms=QUICK, parts=Parts(homes={"keen": ["home"]})).homes
     assert (home.at_home.value, home.away.value) == (1, 3 / 8)
     assert home.index.value == pytest.approx(5 / 8)
     assert home.elsewhere == ("bay", "fjord")
     assert home.beside.value == pytest.approx(5 / 8 - (1 / 2 - 1 / 4))
     assert home.others == ("dull",)
-    both = compare(given, rule=QUICK, parts=Parts(homes={"keen": ["home"], "dull": ["home"]})).homes
+    both = compare(given, terms=QUICK, parts=Parts(homes={"keen": ["home"], "dull": ["home"]})).homes
     assert [each.beside.value for each in both] == [None, None]
     assert both[0].reason == "all others were made for the same datasets"
 
@@ -169,7 +169,7 @@ def test_the_index_of_overfitting():
 def test_homes_that_make_no_sense(homes, said):
     given = contest.entries(bay={"keen": ["++", "++"], "dull": ["+x", "+x"]})
     with pytest.raises(karat.KaratError, match=said):
-        compare(given, rule=QUICK, parts=Parts(homes=homes))
+        compare(given, terms=QUICK, parts=Parts(homes=homes))
 
 
 def test_what_a_benchmark_can_separate_shrinks_with_its_size():
@@ -186,12 +186,12 @@ def test_what_a_benchmark_can_separate_shrinks_with_its_size():
 
 
 def test_of_one_document_nobody_knows_what_others_would_say():
-    found = compare(contest.entries(bay={"keen": ["++"], "dull": ["+x"]}), rule=QUICK)
+    found = compare(contest.entries(bay={"keen": ["++"], "dull": ["+x"]}), terms=QUICK)
     (dataset,) = found.datasets
     assert dataset.detectable is None
     assert {(score.value, score.low, score.rank) for score in dataset.scores.values()} == {(1, None, 1), (0.5, None, 1)}
     more = contest.entries(bay={"keen": ["++"], "dull": ["+x"]}, fjord={"keen": ["++", "+x"], "dull": ["+x", "+x"]})
-    mean = compare(more, rule=QUICK).means["keen"].unweighted
+    mean = compare(more, terms=QUICK).means["keen"].unweighted
     assert (mean.value, mean.low) == (pytest.approx((1 + 3 / 4) / 2), None)
 
 
@@ -227,14 +227,14 @@ def test_documents_are_paired_by_their_ids():
         ids=results[1].ids[::-1],
         views={name: replace(each, weights=each.weights[::-1]) for name, each in results[1].views.items()},
     )
-    straight, other = (compare([entry_of(results[0]), entry_of(each)], rule=QUICK) for each in (results[1], turned))
+    straight, other = (compare([entry_of(results[0]), entry_of(each)], terms=QUICK) for each in (results[1], turned))
     assert straight.datasets == other.datasets
     shorter = replace(
         results[1],
         ids=pa.array([*results[1].ids.to_pylist()[:-1], "another"]),
     )
     with pytest.raises(InputError, match=r"only dull on bay has \('another'\).*only keen on bay has \('d11'\)"):
-        compare([entry_of(results[0]), entry_of(shorter)], rule=QUICK)
+        compare([entry_of(results[0]), entry_of(shorter)], terms=QUICK)
 
 
 def test_results_that_were_scored_differently_are_refused():
@@ -242,7 +242,7 @@ def test_results_that_were_scored_differently_are_refused():
     one = karat.evaluate(data, contest.run("keen", "++", "++"))
     two = karat.evaluate(data, contest.run("dull", "+x", "++"), assignment="greedy")
     with pytest.raises(UsageError, match="assignment is greedy and optimal"):
-        compare([entry_of(one), entry_of(two)], rule=QUICK)
+        compare([entry_of(one), entry_of(two)], terms=QUICK)
     with pytest.raises(UsageError, match="is a result, which is as it was scored"):
         compare([entry_of(one), entry_of(replace(one, run="dull"))], Request.of(like="bat"), QUICK)
 
@@ -250,11 +250,11 @@ def test_results_that_were_scored_differently_are_refused():
 def test_requests_that_make_no_sense():
     given = contest.entries(bay={"keen": ["++", "++"], "dull": ["+x", "+x"]})
     with pytest.raises(UsageError, match="only keen to compare"):
-        compare(given[:1], rule=QUICK)
+        compare(given[:1], terms=QUICK)
     with pytest.raises(UsageError, match="nothing to compare"):
-        compare([], rule=QUICK)
+        compare([], terms=QUICK)
     with pytest.raises(UsageError, match="keen answers bay twice"):
-        compare([given[0], *given], rule=QUICK)
+        compare([given[0], *given], terms=QUICK)
     with pytest.raises(UnknownNameError, match="correction"):
         Terms(correction="bonferroni")
     with pytest.raises(UsageError, match="level is 5"):

@@ -131,4 +131,4 @@ def test_results_cannot_be_scored_anew():
     data = documents()
     results = [entry_of(karat.evaluate(data, run)) for run in (exact(), rough())]
     with pytest.raises(UsageError, match="scores answers anew"):
-        compare(results, rule=QUICK, parts=Parts(winners=True))
+        compare(results, terms=QUICK, parts=Parts(winners=True))

@@ -22,7 +22,7 @@ def test_the_shared_cases_are_all_equal(shared, karat_cli):
     path = shared / "gerbil_bat_cases.json"
     found = conform_cases(str(path))
     assert found.differences == ()
-    assert (found.cases, found.equal) == (153, 153)
+    assert (found.compared, found.equal) == (153, 153)
     ran = karat_cli("conform", "cases", path)
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "COMPARED 153 EQUAL 153")
 
@@ -98,7 +98,7 @@ def test_a_wrong_figure_is_seen(case, figure, value, tmp_path, karat_cli):
     wrong = {**case, "id": "wrong", "expected": {**case["expected"], figure: value}}
     path = _file(tmp_path, [case, wrong])
     found = conform_cases(str(path))
-    assert {(difference.case, difference.figure) for difference in found.differences} == {("wrong", figure)}
+    assert {(difference.where, difference.figure) for difference in found.differences} == {("wrong", figure)}
     ran = karat_cli("conform", "cases", path)
     assert ran.code == 1
     assert ran.out.splitlines()[-1] == "COMPARED 2 EQUAL 1"

@@ -13,6 +13,7 @@ from karat import InputError
 from karat.data.load import load_both
 from karat.registry import get
 from karat.spec.report import Report
+from karat.spec.suite import Compared
 from karat.suites.elevant import conform_elevant
 
 LAYOUT = get("reports", "elevant", Report)
@@ -38,12 +39,12 @@ def test_some_shared_pairs_are_equal_but_for_missing_facts(shared, tmp_path):
         for path in (results / name).parent.glob(f"{Path(name).name}.*"):
             (tmp_path / path.name).symlink_to(path)
     found = conform_elevant(str(tmp_path), str(shared / "elevant" / "kb"))
-    assert found.pairs == len(SOME)
+    assert found.experiments == len(SOME)
     free = NEEDS_FACTS if SPACY else NEEDS_FACTS | WORDS
     for name, group in found.groups.items():
-        assert group.pairs == len(SOME)
+        assert group.experiments == len(SOME)
         assert group.equal_figures == group.figures or name in free, name
-    cases, labels = found.about_cases["cases"], found.about_cases["error labels"]
+    cases, labels = found.beside["cases"], found.beside["error labels"]
     assert cases.figures == cases.equal_figures > 5_000
     assert labels.equal_figures / labels.figures > 0.98
     assert None not in found.reasons
@@ -56,8 +57,8 @@ def test_some_shared_pairs_are_equal_but_for_missing_facts(shared, tmp_path):
 @pytest.mark.skipif(not SPACY, reason="needs spaCy")
 def test_all_shared_pairs(shared):
     found = conform_elevant(str(shared / "elevant"))
-    assert found.pairs == 121
-    plain = {name: group.equal_pairs for name, group in found.groups.items()}
+    assert found.experiments == 121
+    plain = {name: group.equal_experiments for name, group in found.groups.items()}
     short = {
         "entity_named": 109,  # AIDA's answers have entities without names and types
         "entity_non_named": 109,
@@ -70,8 +71,8 @@ def test_all_shared_pairs(shared):
         "wrong_disambiguation.other": 21,
     }
     assert {name: count for name, count in plain.items() if count < 121} == short
-    cases, labels = found.about_cases["cases"], found.about_cases["error labels"]
-    assert cases == (107, 107, 134_566, 134_566)
+    cases, labels = found.beside["cases"], found.beside["error labels"]
+    assert cases == Compared(107, 107, 134_566, 134_566)
     assert labels.equal_figures >= 133_297
     assert found.figures == 76_616
     assert found.equal >= 74_545
@@ -138,7 +139,7 @@ def test_a_pair_agrees_with_itself(folder, karat_cli):
 
 def test_a_folder_of_linked_articles_will_do(folder):
     found = conform_elevant(str(folder / "results" / "linker"), str(folder / "kb"))
-    assert (found.pairs, found.figures, found.differences) == (1, 632, [])
+    assert (found.experiments, found.figures, found.differences) == (1, 632, ())
 
 
 def test_a_figure_that_differs_is_named(folder, karat_cli, tmp_path):
@@ -157,7 +158,12 @@ def test_a_figure_that_differs_is_named(folder, karat_cli, tmp_path):
     ]
     written = json.loads((tmp_path / "found.json").read_text())
     assert [one["figure"] for one in written["differences"]] == ["REQUIRED.mention_types.all.true_positives"]
-    assert written["groups"]["all"] == {"pairs": 1, "equal_pairs": 0, "figures": 14, "equal_figures": 13}
+    assert written["groups"]["all"] == {
+        "experiments": 1,
+        "equal_experiments": 0,
+        "figures": 14,
+        "equal_figures": 13,
+    }
 
 
 def test_cases_that_differ_are_named_and_error_labels_apart(folder):
@@ -169,8 +175,8 @@ def test_cases_that_differ_are_named_and_error_labels_apart(folder):
     edited(folder / "results" / "linker" / "linker.small.eval_cases.jsonl", edit)
     found = conform_elevant(str(folder))
     assert found.equal == found.figures
-    assert found.about_cases["cases"] == (1, 0, 4, 2)
-    assert found.about_cases["error labels"] == (1, 0, 4, 2)
+    assert found.beside["cases"] == Compared(1, 0, 4, 2)
+    assert found.beside["error labels"] == Compared(1, 0, 4, 2)
     assert [(one.group, one.figure) for one in found.differences] == [
         ("cases", "document 1, case 1"),
         ("error labels", "document 1, case 2"),

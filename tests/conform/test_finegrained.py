@@ -39,9 +39,9 @@ def test_the_printed_tables_are_those_of_the_paper(shared):
 @pytest.mark.shared
 def test_all_figures_are_equal_but_three_that_are_explained(shared, karat_cli):
     found = conform_finegrained(str(shared / "finegrained"))
-    assert {name: tuple(table) for name, table in found.tables.items()} == SIZES
+    assert {name: (table.figures, table.equal_figures) for name, table in found.groups.items()} == SIZES
     assert (found.figures, found.equal) == (962, 959)
-    assert [(d.figure, d.printed, d.found) for d in found.differences] == [
+    assert [(d.figure, d.expected, d.found) for d in found.differences] == [
         ("Organisation, ACE2004", "199", "202"),
         ("Miscellany, ACE2004", "2352", "2351"),
         ("Full Mention, A, P", "0.78", "0.79"),
@@ -57,7 +57,7 @@ def test_a_figure_that_differs_is_listed_and_not_explained(shared, karat_cli, mo
     monkeypatch.setattr(finegrained, "TABLE_3", TABLE_3.replace("4,231 0.77 0.11", "4,231 0.77 0.12"))
     found = conform_finegrained(str(shared / "finegrained"))
     assert found.equal == 957
-    assert [(d.table, d.figure, d.why) for d in found.differences if d.why is None] == [
+    assert [(d.group, d.figure, d.why) for d in found.differences if d.why is None] == [
         ("Table 3, links as written", "All, B_s, R", None),
         ("Table 3, links decoded", "All, B_s, R", None),
     ]
@@ -69,6 +69,6 @@ def test_a_folder_without_the_files(tmp_path):
 
 
 def test_options_of_another_suite(tmp_path, karat_cli):
-    ran = karat_cli("conform", "finegrained", tmp_path, "--all")
+    ran = karat_cli("conform", "finegrained", tmp_path, "--kb", tmp_path)
     assert (ran.code, ran.out) == (2, "")
-    assert "go with elevant" in ran.err
+    assert "--kb goes with elevant" in ran.err

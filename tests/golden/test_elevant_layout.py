@@ -16,10 +16,12 @@ from importlib.util import find_spec
 import pytest
 
 import karat
-from karat import UsageError
+from karat import KaratError, UsageError
 from karat.data.load import load_both
 from karat.kb.tables import Tables
-from karat.registry import get
+from karat.registry import get, names
+from karat.reports.elevant.names import NAMES as ELEVANTS_NAMES
+from karat.spec.category import Category
 from karat.spec.report import Report
 
 TEXT = "Mía left Ulm, Bavaria with Zed twice in 1842."
@@ -243,6 +245,16 @@ def test_the_figures(result):
         assert len(types) == 30
 
 
+def test_every_category_has_a_place_of_its_own_in_the_files():
+    assert set(ELEVANTS_NAMES) == set(names("categories"))
+    assert len({name[:2] for name in ELEVANTS_NAMES.values()}) == len(ELEVANTS_NAMES) == 23
+    labels = [label for name in ELEVANTS_NAMES.values() for label in name[2:] if label]
+    assert len(set(labels)) == len(labels)
+    for name, theirs in ELEVANTS_NAMES.items():
+        assert theirs.error
+        assert not theirs.avoided or get("categories", name, Category).avoided is not None
+
+
 def test_words_are_counted_or_null_and_said(result):
     fp = json.loads(LAYOUT.render([result]))["IGNORED"]["error_categories"]["ner_fp"]
     totals = [fp[name]["total"] for name in ("all", "lowercased", "other")]
@@ -286,6 +298,13 @@ def test_the_layout_needs_what_it_shows(linked):
     assert json.loads(LAYOUT.render([clean])).keys() == set(MODES)
     with pytest.raises(UsageError, match="look up"):
         LAYOUT.cases(clean)
+
+
+def test_a_result_from_a_file_has_figures_but_no_cases(result):
+    again = karat.Result.from_json(result.to_json())
+    assert LAYOUT.render([again]) == LAYOUT.render([result])
+    with pytest.raises(KaratError, match="read from a file"):
+        LAYOUT.cases(again)
 
 
 def test_the_command_writes_both_files(karat_cli, linked, folder, tmp_path, result):

@@ -21,6 +21,7 @@ from karat.kb.tables import Tables
 from karat.matching.read.widening import widened
 from karat.model.facet import NONE
 from karat.registry import get
+from karat.reports.elevant.names import NAMES as PLACES
 from karat.spec.category import Category
 from tests import reference_elevant as reference
 
@@ -177,9 +178,9 @@ def counted(result):
         for kind, group in result.by["entity-type"][f"strong{part}"].items():
             own |= ended(("type", "OTHER" if kind == NONE else kind), group.counts)
         for name, group in result.by["error"][f"strong{part}"].items():
-            category = get("categories", name, Category)
-            own |= {(*category.elevant, "errors"): group.errors} if group.errors else {}
-            own |= {(*category.elevant, "total"): group.total} if group.total and category.words is None else {}
+            place, words = PLACES[name][:2], get("categories", name, Category).words
+            own |= {(*place, "errors"): group.errors} if group.errors else {}
+            own |= {(*place, "total"): group.total} if group.total and words is None else {}
     return found
 
 

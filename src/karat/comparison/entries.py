@@ -6,31 +6,21 @@ Systems and datasets are told by the names of runs and corpora: what files say o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
-import msgspec
 import pyarrow.compute as pc
 
-from karat.data.load import inputs, load, load_both, load_run, stored_runs
+from karat.data.load import inputs, load, load_both, load_run, noted, stored_runs
 from karat.errors import InputError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.result import LAYOUT, Result
 from karat.model.run import Run
 from karat.storage.files import Source
 
-_LINKED = re.compile(r"\.linked_articles\.jsonl(\.gz|\.zst)?$")
 _RESULT = LAYOUT.partition("/")[0].encode() + b"/"
-
-
-class Manifest(msgspec.Struct, frozen=True):
-    """What ELEVANT notes about an experiment, as far as it is of use here."""
-
-    experiment_name: str | None = None
-    linking_time: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,11 +61,11 @@ def entries(files: Sequence[str], golds: Sequence[str] = (), formats: Formats | 
             raise UsageError("standard input holds no results, which alone can be read from there. Name a file.")
         if found is None:
             corpus, run = _both(name, formats)
-            yield _called(_entry(corpus, run, name), system)
+            yield _called(_entry(corpus, run, name, formats.gold or formats.answers), system)
         else:
             yield from (_called(entry_of(result), system) for result in found)
     if golds:
-        yield from (_entry(*each) for each in _answers(files, golds, formats))
+        yield from (_entry(*each, formats.answers) for each in _answers(files, golds, formats))
 
 
 def named(given: str) -> tuple[str | None, str]:
@@ -204,11 +194,11 @@ def results_in(name: str) -> list[Result] | None:
     return [Result.from_json(line, where=f"{source.label}:{number}") for number, line in enumerate(lines, 1)]
 
 
-def _entry(corpus: Corpus, run: Run, name: str) -> Entry:
-    manifest = _manifest(name)
-    seconds = _seconds(run) if manifest.linking_time is None else manifest.linking_time
+def _entry(corpus: Corpus, run: Run, name: str, format: str | None) -> Entry:
+    manifest = noted(name, format=format)
+    seconds = _seconds(run) if manifest.seconds is None else manifest.seconds
     data = f"{corpus.name}@{corpus.digest}"
-    return Entry(run.name, corpus.name, data, corpus, run, seconds=seconds, title=manifest.experiment_name)
+    return Entry(run.name, corpus.name, data, corpus, run, seconds=seconds, title=manifest.title)
 
 
 def _seconds(run: Run) -> float | None:
@@ -232,21 +222,3 @@ def _noted_seconds(about: Mapping[str, str], run: str) -> float | None:
             f"the manifest of {run}", found=f"seconds: {given!r}", expected="a number from 0 on", remedy="Correct it"
         )
     return seconds
-
-
-def _manifest(name: str) -> Manifest:
-    """What ELEVANT notes beside the articles that it linked; nothing where there is no such file."""
-    if not _LINKED.search(name):
-        return Manifest()
-    source = Source(_LINKED.sub(".metadata.json", name))
-    if not source.exists:
-        return Manifest()
-    try:
-        return msgspec.json.decode(source.data(), type=Manifest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise InputError(
-            source.label,
-            found=f"no metadata ({problem})",
-            expected="a JSON object with experiment_name and linking_time",
-            remedy="Correct the file, or take it away",
-        ) from None

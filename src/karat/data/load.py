@@ -24,7 +24,7 @@ from karat.model.tables import check
 from karat.registry import get, names
 from karat.spec.dataset import is_bare_name
 from karat.spec.engine import Parts
-from karat.spec.format import Format
+from karat.spec.format import Format, Manifest
 from karat.storage.files import Source, writing
 
 _OWN = ("karat-jsonl", "karat-parquet")
@@ -140,6 +140,15 @@ def _gold_and_answers(given: _Given, *, text: bool) -> tuple[Corpus, Run]:
     if given.found.read_both is not None:
         return given.found.read_both(given.source)
     return _gold(given, text=text), _answers(given)
+
+
+def noted(name: str, *, format: str | None = None) -> Manifest:
+    """What is noted beside a file of answers, where its format knows of such notes."""
+    given = _Given(name, format)
+    if given.pool or named(name) is not None or stored_answers(name) is not None or given.source.passing:
+        return Manifest()
+    read = given.found.manifest
+    return (None if read is None else read(given.source)) or Manifest()
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from karat.parsing.elevant.articles import (
     number_of,
     told,
 )
+from karat.parsing.elevant.beside import manifest
 from karat.parsing.elevant.both import read_both
 from karat.spec.format import Bytes, Format
 
@@ -72,6 +73,7 @@ FORMAT = Format(
     read_run=elevant_answers.read_run,
     holds_both=has_text,
     read_both=read_both,
+    manifest=manifest,
     write_run=write_run,
     holds=frozenset({"candidates"}),
     says="Candidates are kept without their scores. Who recognised and linked is written into every mention.",

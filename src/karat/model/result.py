@@ -132,7 +132,8 @@ class Result:
     where no threshold was best. `intervals` are of `interval_level`, made by `interval_method` from `resamples` samples
     of what `interval_over` says; scores that do not add up were `recomputed` so often for theirs. `shown` names the
     measures that tables show, with ± if `plus_minus`, `aliases` what else they were called when they were asked for;
-    `skipped` counts what was left out; `notes` hint at likely mistakes.
+    `skipped` counts what was left out; `notes` hint at likely mistakes. `evaluation` is what it was made by, for who
+    wants to open it; None if read from a file.
     """
 
     signature: Signature

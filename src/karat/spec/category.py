@@ -106,8 +106,7 @@ class Category:
     a case is in the first that holds: among errors, and where `exclusive` is "both" also among those avoided. `tempted`
     narrows the errors where the answer is taken into account (the choice `categories`). `needs_candidates`: undefined
     for systems that never have several candidates. `whole`: mentions that are scored by their parts are among those
-    that could have been. `elevant` is where ELEVANT's files keep the figure, and `elevant_labels` what they call the
-    two kinds of cases.
+    that could have been.
     """
 
     title: str
@@ -122,6 +121,4 @@ class Category:
     tempted: Condition | None = None
     needs_candidates: bool = False
     whole: bool = False
-    elevant: tuple[str, str] = ("", "")
-    elevant_labels: tuple[str, str] = ("", "")
     example: Example | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import IO, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from karat.model.corpus import Corpus
 from karat.model.run import Run
@@ -64,6 +64,13 @@ class Bytes(Protocol):
         """All bytes, decompressed."""
 
 
+class Manifest(NamedTuple):
+    """What is noted beside a file of answers: what the system calls itself, and the seconds it took for all of it."""
+
+    title: str | None = None
+    seconds: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """How bytes lie, for gold and for answers. What a format cannot read or write is None.
@@ -77,7 +84,7 @@ class Format:
     all. `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory; `parts` gives gold, or
     answers if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold
     labels and answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it
-    once.
+    once. `manifest` gives what is noted about the answers in a file beside them.
     """
 
     title: str
@@ -88,6 +95,7 @@ class Format:
     read_run: Callable[[Bytes], Run] | None = None
     holds_both: Callable[[Bytes], bool] | None = None
     read_both: Callable[[Bytes], tuple[Corpus, Run]] | None = None
+    manifest: Callable[[Bytes], Manifest | None] | None = None
     write_corpus: Callable[[Corpus, IO[bytes]], None] | None = None
     write_run: Callable[[Run, IO[bytes]], None] | None = None
     loose: bool = False

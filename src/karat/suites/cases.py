@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -21,6 +21,7 @@ from karat.model.document import UNLINKED, Answer, Document, Label, Reply, State
 from karat.model.result import Result
 from karat.model.run import Run
 from karat.spec.choices import prefixes_of
+from karat.spec.suite import Conformance, Discrepancy, Suite, summed
 from karat.spec.task import task_named
 from karat.storage.files import Source
 
@@ -88,28 +89,6 @@ class Case(msgspec.Struct, frozen=True):
     tolerance: float = _TOLERANCE
 
 
-class Difference(NamedTuple):
-    """A figure that is not what was expected."""
-
-    case: str
-    figure: str
-    expected: object
-    found: object
-
-
-class Conformance(NamedTuple):
-    """How many cases and figures were compared, and which figures differ."""
-
-    cases: int
-    figures: int
-    differences: tuple[Difference, ...]
-
-    @property
-    def equal(self) -> int:
-        """Cases of which every figure is equal."""
-        return self.cases - len({difference.case for difference in self.differences})
-
-
 def conform_cases(path: str) -> Conformance:
     """Run every case of a file and compare every figure."""
     source = Source(path)
@@ -124,20 +103,29 @@ def conform_cases(path: str) -> Conformance:
         ) from None
     if not cases:
         raise InputError(source.label, found="no case", expected="at least one", remedy="Give a file with cases")
-    differences: list[Difference] = []
-    figures = 0
-    for case in cases:
-        try:
-            found = _computed(case)
-        except KaratError as problem:
-            differences.append(Difference(case.id, "the case itself", "figures", str(problem)))
-            continue
-        for figure, expected in case.expected.items():
-            if figure not in _NOT_SCORED:
-                figures += 1
-                if figure not in found or not _same(expected, found[figure], case.tolerance):
-                    differences.append(Difference(case.id, figure, expected, found.get(figure, "not computed")))
-    return Conformance(len(cases), figures, tuple(differences))
+    compared = [_compared(case) for case in cases]
+    return Conformance(
+        experiments=len(cases),
+        equal_experiments=sum(not differences for _, differences in compared),
+        groups=summed({"figures": figures} for figures, _ in compared),
+        differences=tuple(difference for _, differences in compared for difference in differences),
+        unit="experiments",
+    )
+
+
+def _compared(case: Case) -> tuple[tuple[int, int], list[Discrepancy]]:
+    """How many figures of a case were compared and are equal, and what differs: the case itself if it cannot be run."""
+    try:
+        found = _computed(case)
+    except KaratError as problem:
+        return (0, 0), [Discrepancy(case.id, "", "the case itself", str(problem), "figures")]
+    asked = {figure: expected for figure, expected in case.expected.items() if figure not in _NOT_SCORED}
+    differences = [
+        Discrepancy(case.id, "", figure, found.get(figure, "not computed"), expected)
+        for figure, expected in asked.items()
+        if figure not in found or not _same(expected, found[figure], case.tolerance)
+    ]
+    return (len(asked), len(asked) - len(differences)), differences
 
 
 def _same(expected: object, found: object, tolerance: float) -> bool:
@@ -342,3 +330,11 @@ def _type_counts(corpus: Corpus, run: Run, result: Result, case: Case, options: 
 def _similarities(corpus: Corpus, run: Run, view: str, options: Mapping[str, Any]) -> dict[str, float | None]:
     found = similarity(corpus, [Run.of_gold(corpus), run], match=view, **options).likeness[0]
     return {"macro_similarity": found.macro.value, "micro_similarity": found.micro.value}
+
+
+SUITE = Suite(
+    title="BAT and GERBIL",
+    says="Small cases with the figures that BAT and GERBIL compute for them. PATH is a JSON file of cases.",
+    run=lambda path, _: conform_cases(path),
+    experiments="cases",
+)

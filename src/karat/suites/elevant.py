@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias
@@ -15,7 +15,6 @@ import numpy as np
 
 from karat.data.load import load_both
 from karat.errors import InputError
-from karat.evaluation.elevant_cases import EVAL_TYPES, MENTION_TYPE_NAMES, ElevantCases
 from karat.evaluation.errors import categories
 from karat.evaluation.evaluation import evaluate
 from karat.kb.folder import read_kb
@@ -23,12 +22,16 @@ from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.model.run import Run
+from karat.parsing.elevant.beside import CASES, METADATA, RESULTS, stem_of
 from karat.registry import get
-from karat.reports.elevant import MODES, layout
+from karat.reports.elevant.cases import EVAL_TYPES, MENTION_TYPE_NAMES, ElevantCases
+from karat.reports.elevant.cases import cases as cases_of
+from karat.reports.elevant.layout import MODES, layout
+from karat.reports.elevant.names import NAMES
 from karat.spec.report import Report
+from karat.spec.suite import Conformance, Discrepancy, Suite, summed
 from karat.storage.files import Source
 
-_LINKED = re.compile(r"(.+)\.linked_articles\.jsonl(\.gz|\.zst)?")
 _SUFFIXES = ("", ".gz", ".zst")
 _NEW_RULE = "2025/01/16"  # from when on false detection of coreference is counted among coreference only
 _MASKED = re.compile(r"[xX0]+|\*+")
@@ -52,75 +55,8 @@ Named: TypeAlias = tuple[tuple[str, ...], ...]
 _NO_CASE: tuple[Seen, Named] = ((), ((),) * len(MODES))
 
 
-class Difference(NamedTuple):
-    """A figure, or a case, that is not what ELEVANT has. `why` names what is missing, if anything is."""
-
-    pair: str
-    group: str
-    figure: str
-    found: object
-    expected: object
-    why: str | None
-
-
-class Agreement(NamedTuple):
-    """How many pairs and figures of a group were compared, and how many are equal throughout."""
-
-    pairs: int = 0
-    equal_pairs: int = 0
-    figures: int = 0
-    equal_figures: int = 0
-
-    def plus(self, figures: int, equal: int) -> Agreement:
-        """With one more pair."""
-        return Agreement(
-            self.pairs + 1, self.equal_pairs + (figures == equal), self.figures + figures, self.equal_figures + equal
-        )
-
-
-@dataclass
-class Conformance:
-    """What a comparison found, group by group; the last two groups are about cases."""
-
-    groups: dict[str, Agreement] = field(default_factory=dict)
-    about_cases: dict[str, Agreement] = field(default_factory=dict)
-    differences: list[Difference] = field(default_factory=list)
-    pairs: int = 0
-    equal_pairs: int = 0
-    notes: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def figures(self) -> int:
-        """Figures compared."""
-        return sum(group.figures for group in self.groups.values())
-
-    @property
-    def equal(self) -> int:
-        """Figures that are equal."""
-        return sum(group.equal_figures for group in self.groups.values())
-
-    @property
-    def reasons(self) -> Counter[str | None]:
-        """How many differences there are for each reason, None if there is none to be seen."""
-        return Counter(difference.why for difference in self.differences)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What a file says of it."""
-        return {
-            "pairs": self.pairs,
-            "equal_pairs": self.equal_pairs,
-            "figures": self.figures,
-            "equal": self.equal,
-            "groups": {name: group._asdict() for name, group in {**self.groups, **self.about_cases}.items()},
-            "notes": dict(self.notes),
-            "differences": [difference._asdict() for difference in self.differences],
-        }
-
-    def add(self, found: Mapping[str, tuple[int, int]], *, cases: bool = False) -> None:
-        """Count the figures of one pair, as (compared, equal) by group."""
-        groups = self.about_cases if cases else self.groups
-        for name, (figures, equal) in found.items():
-            groups[name] = groups.get(name, Agreement()).plus(figures, equal)
+_Counts: TypeAlias = dict[str, tuple[int, int]]
+"""How many figures of each group were compared, and how many are equal."""
 
 
 class _Pair(NamedTuple):
@@ -139,28 +75,34 @@ def conform_elevant(folder: str, kb: str | None = None) -> Conformance:
     if kb is None and source.inside("kb").folder:
         kb = source.inside("kb").given
     known = None if kb is None else read_kb(kb)
-    found = Conformance()
+    notes: Counter[str] = Counter()
     if known is None:
-        found.notes["no knowledge base was given: names, types and popular entities are not known"] += 1
-    for pair in _pairs(source, found.notes):
-        _compare(pair, known, found)
-    return found
+        notes["no knowledge base was given: names, types and popular entities are not known"] += 1
+    found = [_compare(pair, known, notes) for pair in _pairs(source, notes)]
+    return Conformance(
+        experiments=len(found),
+        equal_experiments=sum(not pair.differences for pair in found),
+        groups=summed(pair.figures for pair in found),
+        beside=summed(pair.cases for pair in found),
+        differences=tuple(difference for pair in found for difference in pair.differences),
+        notes=notes,
+    )
 
 
 def _pairs(source: Source, notes: Counter[str]) -> list[_Pair]:
     names = set(source.names) if source.folder else set()
     pairs = []
     for name in sorted(names):
-        match = _LINKED.fullmatch(name)
-        if match is None:
+        stem = stem_of(name)
+        if stem is None:
             continue
-        results = _beside(names, f"{match[1]}.eval_results.json")
+        results = _beside(names, f"{stem}.{RESULTS}")
         if results is None:
             notes["files of linked articles without eval_results.json beside them (left out)"] += 1
             continue
-        further = [_beside(names, f"{match[1]}.{kind}") for kind in ("eval_cases.jsonl", "metadata.json")]
+        further = [_beside(names, f"{stem}.{kind}") for kind in (CASES, METADATA)]
         paths = [None if path is None else source.inside(path).given for path in (name, results, *further)]
-        pairs.append(_Pair(match[1].rpartition("/")[2], *paths))  # type: ignore[arg-type]  # the first two are there
+        pairs.append(_Pair(stem.rpartition("/")[2], *paths))  # type: ignore[arg-type]  # the first two are there
     if not pairs:
         raise InputError(
             source.label,
@@ -175,10 +117,18 @@ def _beside(names: set[str], name: str) -> str | None:
     return next((name + suffix for suffix in _SUFFIXES if name + suffix in names), None)
 
 
-def _compare(pair: _Pair, kb: KB | None, found: Conformance) -> None:
+class _Found(NamedTuple):
+    """What was compared of a pair, and what differs."""
+
+    figures: _Counts
+    cases: _Counts
+    differences: list[Discrepancy]
+
+
+def _compare(pair: _Pair, kb: KB | None, notes: Counter[str]) -> _Found:
     corpus, [run] = load_both(pair.linked, [pair.linked], gold_format=_FORMAT, answers_format=_FORMAT)
     needs = get("reports", "elevant", Report)
-    rule = _rule(pair, found.notes)
+    rule = _rule(pair, notes)
     result = evaluate(
         corpus,
         run,
@@ -188,15 +138,10 @@ def _compare(pair: _Pair, kb: KB | None, found: Conformance) -> None:
         kb=kb,
         choices={"false-coreference": rule},
     )
-    before = len(found.differences)
-    why = _Why(corpus, run, result, kb)
-    found.add(_figures(pair, layout(result), why, found.differences))
-    if pair.cases is not None:
-        cases = result.elevant_cases()
-        assert isinstance(cases, ElevantCases)
-        found.add(_cases(pair, cases, found.differences), cases=True)
-    found.pairs += 1
-    found.equal_pairs += len(found.differences) == before
+    differences: list[Discrepancy] = []
+    figures = _figures(pair, layout(result), _Why(corpus, run, result, kb), differences)
+    cases = {} if pair.cases is None else _cases(pair, cases_of(result), differences)
+    return _Found(figures, cases, differences)
 
 
 def _rule(pair: _Pair, notes: Counter[str]) -> str:
@@ -247,9 +192,7 @@ def _group(path: _Path) -> str:
     return ".".join(names[:1] if section == ("mention_types",) else section)
 
 
-def _figures(
-    pair: _Pair, found: Mapping[str, Any], why: _Why, differences: list[Difference]
-) -> dict[str, tuple[int, int]]:
+def _figures(pair: _Pair, found: Mapping[str, Any], why: _Why, differences: list[Discrepancy]) -> _Counts:
     """How many figures of each group there are, and how many are equal."""
     figures: list[tuple[_Path, object, object]] = []
     _paired(found, _decoded(pair.results, dict[str, Any]), (), figures)
@@ -260,7 +203,7 @@ def _figures(
         compared[group] += 1
         if one != other:
             unequal[group] += 1
-            differences.append(Difference(pair.name, group, ".".join(path), one, other, why.of(path, one, other)))
+            differences.append(Discrepancy(pair.name, group, ".".join(path), one, other, why.of(path, one, other)))
     return {group: (count, count - unequal[group]) for group, count in compared.items()}
 
 
@@ -289,7 +232,7 @@ class _Why:
         return None
 
     def _counts_words(self, place: Sequence[str]) -> bool:
-        return any(category.words and category.elevant == tuple(place) for category in categories().values())
+        return any(theirs[:2] == tuple(place) and categories()[name].words for name, theirs in NAMES.items())
 
     def _undecided(self, mode: str) -> int:
         groups = self.result.by["error"][f"strong{MODES[mode]}"]
@@ -340,7 +283,7 @@ class _Case(msgspec.Struct, gc=False):
     predicted_entity: _Entity | None = None
 
 
-def _cases(pair: _Pair, cases: ElevantCases, differences: list[Difference]) -> dict[str, tuple[int, int]]:
+def _cases(pair: _Pair, cases: ElevantCases, differences: list[Discrepancy]) -> _Counts:
     """How many cases were compared and are equal; error labels apart, in both modes together."""
     count = len(cases.facts.pairing.corpus)
     first = np.searchsorted(cases.document, np.arange(count + 1)).tolist()
@@ -359,10 +302,10 @@ def _cases(pair: _Pair, cases: ElevantCases, differences: list[Difference]) -> d
             equal += one[0] == other[0]
             alike += one[1] == other[1]
             if one[0] != other[0]:
-                differences.append(Difference(pair.name, _CASES, where, one[0], other[0], None))
+                differences.append(Discrepancy(pair.name, _CASES, where, one[0], other[0], None))
             elif one[1] != other[1]:
                 why = _FACTS if cases.lacks_facts(first[document] + place) else None
-                differences.append(Difference(pair.name, _LABELS, where, *_apart(one[1], other[1]), why))
+                differences.append(Discrepancy(pair.name, _LABELS, where, *_apart(one[1], other[1]), why))
     return {_CASES: (compared, equal), _LABELS: (compared, alike)}
 
 
@@ -427,3 +370,13 @@ def _of_modes(data: bytes) -> Named:
     """What holds in each mode."""
     said = msgspec.json.decode(data, type=dict[str, tuple[str, ...]])
     return tuple(said.get(mode, ()) for mode in MODES)
+
+
+SUITE = Suite(
+    title="ELEVANT",
+    says="ELEVANT's published evaluations. PATH is a folder with linked articles, at any depth, and beside each file "
+    "NAME.eval_results.json and, where it is there, NAME.eval_cases.jsonl. Without --kb, PATH/kb is taken.",
+    run=conform_elevant,
+    takes_kb=True,
+    experiments="pairs",
+)

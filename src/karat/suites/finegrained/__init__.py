@@ -17,6 +17,7 @@ from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.model.run import Run
 from karat.model.scheme import LEAVES, title_of
+from karat.spec.suite import Conformance, Discrepancy, Suite, summed
 from karat.suites.finegrained.printed import FIGURE_5, TABLE_2, TABLE_3, TITLE
 
 _GOLD = {"KORE50": "KORE50", "VoxEL": "VoxEL", "ACE2004": "ACE04"}
@@ -42,40 +43,6 @@ _WHY = {
     ("Table 3, links decoded", "Full Mention, A, P", "0.78", "0.79"): _ESCAPE,
 }
 """Differences that are known, and their reasons."""
-
-
-class Difference(NamedTuple):
-    """A figure that is not as printed, and why, where that is known."""
-
-    table: str
-    figure: str
-    printed: str
-    found: str
-    why: str | None
-
-
-class Agreement(NamedTuple):
-    """How many figures of a table were compared, and how many are equal."""
-
-    figures: int
-    equal: int
-
-
-class Conformance(NamedTuple):
-    """What was compared, table by table, and what differs."""
-
-    tables: Mapping[str, Agreement]
-    differences: tuple[Difference, ...]
-
-    @property
-    def figures(self) -> int:
-        """All figures that were compared."""
-        return sum(table.figures for table in self.tables.values())
-
-    @property
-    def equal(self) -> int:
-        """Those that are equal."""
-        return sum(table.equal for table in self.tables.values())
 
 
 class _Figure(NamedTuple):
@@ -105,14 +72,16 @@ def conform_finegrained(path: str) -> Conformance:
         compared[f"Table 3, {how}"] = list(_table_3(results))
     compared["Figure 5"] = list(_figure_5(whole, runs["links as written"]))
     differences = tuple(
-        Difference(table, *figure, _WHY.get((table, *figure)))
+        Discrepancy("", table, figure.name, figure.found, figure.printed, _WHY.get((table, *figure)))
         for table, figures in compared.items()
         for figure in figures
         if figure.printed != figure.found
     )
-    lost = Counter(difference.table for difference in differences)
-    agreement = {table: Agreement(len(found), len(found) - lost[table]) for table, found in compared.items()}
-    return Conformance(agreement, differences)
+    lost = Counter(difference.group for difference in differences)
+    tables = {table: (len(figures), len(figures) - lost[table]) for table, figures in compared.items()}
+    return Conformance(
+        experiments=1, equal_experiments=int(not differences), groups=summed([tables]), differences=differences
+    )
 
 
 def _runs(folder: Path, format: str, corpora: Sequence[Corpus]) -> dict[str, Run]:
@@ -187,3 +156,12 @@ def _figure_5(corpus: Corpus, runs: Mapping[str, Run]) -> Iterator[_Figure]:
                 known[preset, system] = alpha_curve(corpus, run, preset=preset)
             value = known[preset, system].values("micro.f1", np.array([float(alpha)]))[0]
             yield _Figure(f"{preset}, alpha {alpha}, {system}", printed, f"{value:.3f}")
+
+
+SUITE = Suite(
+    title="The fine-grained paper",
+    says="What the paper prints: Tables 2 and 3, and the end points of Figure 5. PATH is a folder with its datasets in "
+    "gold and the answers that it evaluates in systems.",
+    run=lambda path, _: conform_finegrained(path),
+    expected="printed",
+)

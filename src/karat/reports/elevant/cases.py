@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.errors import UsageError
-from karat.evaluation.errors import categories, rules, tagged
-from karat.evaluation.labels import case_table, mention_type
-from karat.evaluation.plan import Plans
-from karat.evaluation.request import Setting
+from karat.errors import KaratError, UsageError
+from karat.facts.cases import Table
 from karat.facts.facts import MENTION_TYPES, Facts
-from karat.formats.elevant import gold_labels
 from karat.matching.read.pairing import KINDS
 from karat.model.document import Document
+from karat.model.result import Result
 from karat.model.tables.columns import Bools, Ints, Longs, Mentions
 from karat.model.verdict import Outcome, Verdicts
 from karat.parsing.elevant.articles import NIL as NIL_ID
 from karat.parsing.elevant.articles import NO_MAPPING, UNMAPPED
-from karat.reports.elevant import MODES
+from karat.parsing.elevant.labels import gold_labels
+from karat.reports.elevant.layout import MODES
+from karat.reports.elevant.names import NAMES
 
 EVAL_TYPES: tuple[tuple[str, ...], ...] = tuple(
     {
@@ -43,6 +42,48 @@ MENTION_TYPE_NAMES = tuple(name.upper().replace("-", "_").replace("COREFERENCE",
 
 _UNKNOWN, _NO_TYPE = "Unknown", "OTHER"
 _MENTION, _PART, _LONE = range(3)
+
+
+class Kind(Protocol):
+    """One error category: which cases are such errors, which avoid it, and of which nobody can tell."""
+
+    @property
+    def error(self) -> Bools:
+        """Such errors."""
+
+    @property
+    def avoided(self) -> Bools | None:
+        """What could have been one; None where no case could."""
+
+    @property
+    def undecided(self) -> Bools:
+        """Open for want of facts."""
+
+
+class Kinds(Protocol):
+    """The cases of a view with the error categories of each."""
+
+    @property
+    def table(self) -> Table:
+        """The cases."""
+
+    @property
+    def tags(self) -> Mapping[str, Kind]:
+        """Which of them are in each category."""
+
+
+class Judged(Protocol):
+    """What is asked of the evaluation that a result was made by; it refuses views that it does not have."""
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of labels and answers."""
+
+    def verdicts(self, view: str) -> Verdicts:
+        """How the cases of a view ended."""
+
+    def categorised(self, view: str) -> Kinds:
+        """What kinds of errors they are."""
 
 
 @dataclass(frozen=True)
@@ -183,22 +224,26 @@ def _union(ended: Ints) -> list[str]:
     return sorted({name for outcome in ended.tolist() for name in EVAL_TYPES[outcome]})
 
 
-def elevant_cases(todo: Setting, plans: Plans, verdicts: Mapping[str, Verdicts]) -> ElevantCases:
+def cases(result: Result) -> ElevantCases:
     """The cases of the views that both modes are made of."""
+    judged: Judged | None = result.evaluation
+    if judged is None:
+        raise KaratError("a result read from a file has no cases. Score again.")
     needed = {name for part in MODES.values() for name in _views(part)}
-    if needed - verdicts.keys() or not plans.stages:
+    if needed - result.views.keys() or "error" not in result.by:
         raise UsageError(f"ELEVANT's cases need {', '.join(sorted(needed))}, by error. Score with --layout elevant.")
+    verdicts = {name: judged.verdicts(name) for name in sorted(needed)}
     link = verdicts["strong"]
     gold, answer, tree = link.gold, link.answer, link.tree
-    if tree is None or todo.table["assignment"] != "lookup":
+    if tree is None or result.signature["assignment"] != "lookup":  # others have trees too, of another make
         raise UsageError("ELEVANT's cases are mentions that look up their answers. Score with --like elevant.")
-    facts = todo.facts
+    facts = judged.facts
     labels, answers = facts.pairing.corpus.labels, facts.pairing.run.answers
     start, end = _by_case(labels.start, answers.start, gold, answer), _by_case(labels.end, answers.end, gold, answer)
     side = np.where(gold < 0, _LONE, np.where(tree.part, _PART, _MENTION))
     order = np.lexsort((np.append(_numbers(labels), 0)[gold], side, end, start, link.document))
     ended = {name: _ended(verdicts[name])[order] for part in MODES.values() for name in _views(part)}
-    named, undecided = _error_labels(todo, plans, verdicts, order)
+    named, undecided = _error_labels(judged, order)
     return ElevantCases(
         facts=facts,
         document=link.document[order],
@@ -208,7 +253,7 @@ def elevant_cases(todo: Setting, plans: Plans, verdicts: Mapping[str, Verdicts])
         end=end[order],
         factor=tree.factor[order],
         optional=np.append(facts.pairing.corpus.units.optional, False)[gold][order],
-        mention_type=mention_type(facts, link)[order],
+        mention_type=_by_case(facts.gold.mention_type, facts.answers.mention_type, gold, answer)[order],
         linking={mode: ended[_views(part)[0]] for mode, part in MODES.items()},
         detection={mode: ended[_views(part)[1]] for mode, part in MODES.items()},
         labels=named,
@@ -251,9 +296,7 @@ def _below(facts: Facts, gold: Longs, split: Bools, factor: Bools) -> dict[int, 
     return found
 
 
-def _error_labels(
-    todo: Setting, plans: Plans, verdicts: Mapping[str, Verdicts], order: Longs
-) -> tuple[dict[str, list[tuple[str, ...]]], Bools]:
+def _error_labels(judged: Judged, order: Longs) -> tuple[dict[str, list[tuple[str, ...]]], Bools]:
     """The names of the categories of each case, by mode and sorted; and which cases are undecided in some category."""
     size = len(order)
     rank = np.empty(size, np.int64)
@@ -261,13 +304,15 @@ def _error_labels(
     unsure = np.zeros(size, np.bool_)
     found: dict[str, list[tuple[str, ...]]] = {}
     for mode, part in MODES.items():
-        known = case_table(todo, plans, _views(part)[0], verdicts)
-        place = rank[known.place]
+        known = judged.categorised(_views(part)[0])
+        place = rank[known.table.place]
         masks: dict[str, Bools] = {}
-        for name, tag in tagged(known.cases, rules(todo.table)).items():
-            for label, mask in zip(categories()[name].elevant_labels, (tag.error, tag.avoided), strict=True):
-                if label and mask is not None:
-                    masks[label] = mask
+        for name, tag in known.tags.items():
+            if name in NAMES:
+                theirs = NAMES[name]
+                for label, mask in ((theirs.error, tag.error), (theirs.avoided, tag.avoided)):
+                    if label and mask is not None:
+                        masks[label] = mask
             unsure[place[tag.undecided]] = True
         lists: list[tuple[str, ...]] = [()] * size
         for case, labels in zip(place.tolist(), _together(masks), strict=True):

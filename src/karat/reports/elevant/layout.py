@@ -1,17 +1,16 @@
-"""ELEVANT's own files of results and of cases, for its web app and its scripts."""
+"""All figures of a result as ELEVANT's file of results lays them out."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from karat.errors import UsageError
 from karat.model.facet import NONE
 from karat.model.result import Counted, Group, Result
-from karat.registry import get, names
+from karat.registry import get
+from karat.reports.elevant.names import NAMES
 from karat.spec.category import Category
-from karat.spec.report import Report
 
 MODES = {"IGNORED": "[in-kb]", "REQUIRED": ""}
 """ELEVANT's two ways to look at NIL, and the part of the data that each of them is."""
@@ -30,42 +29,25 @@ _TYPES = (
     "Q4164871 Q12737077 Q11862829 Q21070598 Q618779 Q12136 Q4392985 Q373899 Q22222786 Q33829 Q1075 Q179661 Q169872 "
     "Q4936952 Q349 Q729"
 )
-_SECTIONS = {
-    "ner_fn": ("all", "lowercased", "partially_included", "partial_overlap", "other"),
-    "ner_fp": ("all", "lowercased", "groundtruth_unknown", "other", "wrong_span"),
-    "wrong_disambiguation": (
-        "all",
-        "demonym",
-        "metonymy",
-        "partial_name",
-        "rare",
-        "other",
-        "wrong_candidates",
-        "multiple_candidates",
-    ),
-    "other_errors": ("hyperlink",),
-    "wrong_coreference": (
-        "undetected",
-        "wrong_mention_referenced",
-        "reference_wrongly_disambiguated",
-        "false_detection",
-    ),
-}
-_MEASURES = tuple(f"{relation}{part}:micro.f1" for part in MODES.values() for relation in ("strong", "mention"))
-_BY = ("mention-type", "entity-type", "error")
+MEASURES = tuple(f"{relation}{part}:micro.f1" for part in MODES.values() for relation in ("strong", "mention"))
+"""What must be measured for it."""
+
+BY = ("mention-type", "entity-type", "error")
+"""The labels that it needs scores by."""
+
 _NONE = Counted(0, 0, 0, 0)
 
 
 def layout(result: Result) -> dict[str, Any]:
     """All figures in ELEVANT's order, under its names."""
-    for label in _BY:
+    for label in BY:
         if label not in result.by:
             raise UsageError(f"ELEVANT's layout needs the scores by {label}. Score with --like elevant --by {label}.")
     for part in MODES.values():
         for view in (f"strong{part}", f"mention{part}"):
             if view not in result.by["mention-type"]:
                 raise UsageError(f"ELEVANT's layout needs the view {view} of mentions with links. Score the task a2kb.")
-        if not set(names("categories")) <= result.by["error"].get(f"strong{part}", {}).keys():
+        if not NAMES.keys() <= result.by["error"].get(f"strong{part}", {}).keys():
             raise UsageError("ELEVANT's layout needs kinds of errors. Score with --set groups=credited.")
     return {mode: _mode(result, part) for mode, part in MODES.items()}
 
@@ -111,8 +93,10 @@ def _figures(counts: Counted) -> dict[str, int | float]:
 
 
 def _errors(groups: Mapping[str, Group]) -> dict[str, dict[str, Any]]:
-    places = {get("categories", name, Category).elevant: name for name in names("categories")}
-    return {section: {key: _error(places[section, key], groups) for key in keys} for section, keys in _SECTIONS.items()}
+    found: dict[str, dict[str, Any]] = {}
+    for name, theirs in NAMES.items():
+        found.setdefault(theirs.section, {})[theirs.key] = _error(name, groups)
+    return found
 
 
 def _error(name: str, groups: Mapping[str, Group]) -> int | dict[str, int | None] | None:
@@ -124,17 +108,7 @@ def _error(name: str, groups: Mapping[str, Group]) -> int | dict[str, int | None
     return {"errors": group.errors, "total": group.total}
 
 
-def _render(results: Sequence[Result]) -> str:
-    if len(results) != 1:
-        raise UsageError("ELEVANT's layout holds one system on one benchmark. Score one file of answers.")
-    return json.dumps(layout(results[0]))
-
-
-def _cases(result: Result) -> Iterator[str]:
-    return map(json.dumps, result.elevant_cases())
-
-
-def _notes(result: Result) -> Iterator[str]:
+def notes(result: Result) -> Iterator[str]:
     """What is not known in the layout, and cannot be said in it."""
     for part in MODES.values():
         groups = result.by["error"][f"strong{part}"]
@@ -148,15 +122,3 @@ def _notes(result: Result) -> Iterator[str]:
         if open_:
             said = ", ".join(f"{count:,} for {name}" for name, count in open_.items())
             yield f"strong{part}: undecided for want of facts (names, types, popular.tsv, demonyms.txt in --kb): {said}"
-
-
-REPORT = Report(
-    title="ELEVANT's eval_results.json",
-    suffix=".eval_results.json",
-    render=_render,
-    measures=_MEASURES,
-    by=_BY,
-    notes=_notes,
-    cases=_cases,
-    peer=True,
-)
