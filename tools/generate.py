@@ -14,8 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import msgspec
-
 import karat
 from differences import DIFFERENCES, PROFILES
 from karat.cli.data import COMMANDS as DATA
@@ -24,8 +22,8 @@ from karat.evaluation.profiles import profile_named
 from karat.matching.judge.policy import FAIR
 from karat.matching.select.select import FILTERS
 from karat.model.document import Document, Header, Reply
-from karat.model.result import ResultFile
 from karat.model.verdict import WEIGHTS
+from karat.pages.schemas import schema, schemas
 from karat.registry import get, names
 from karat.spec.category import Category, Example
 from karat.spec.clustering import Clustering
@@ -42,12 +40,9 @@ from karat.spec.task import ALSO, TASKS
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def schema(title: str, *kinds: type) -> str:
-    """A JSON Schema for one line of a file, which is one of some kinds."""
-    (*found,), components = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
-    body = found[0] if len(found) == 1 else {"oneOf": list(found)}
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
-    return json.dumps({**head, **body, "$defs": components}, indent=2, sort_keys=True) + "\n"
+def laid_out(schema: dict[str, object]) -> str:
+    """A JSON Schema as it stands in its file."""
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -295,9 +290,9 @@ def generated() -> dict[Path, str]:
     """Every generated file with the content it should have."""
     folder = ROOT / "src" / "karat" / "schema"
     files = {
-        folder / "gold.schema.json": schema("Karat gold, one line", Document, Header),
-        folder / "answers.schema.json": schema("Karat answers, one line", Reply, Header),
-        folder / "result.schema.json": schema("Karat result", ResultFile),
+        folder / "gold.schema.json": laid_out(schema("Karat gold, one line", Document, Header)),
+        folder / "answers.schema.json": laid_out(schema("Karat answers, one line", Reply, Header)),
+        **{folder / f"{name}.schema.json": laid_out(found) for name, found in schemas().items()},
     }
     for page in sorted((ROOT / "docs").glob("*.md")):
         text = page.read_text(encoding="utf-8")
