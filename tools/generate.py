@@ -23,7 +23,7 @@ from karat.matching.judge.policy import FAIR
 from karat.matching.select.select import FILTERS
 from karat.model.document import Document, Header, Reply
 from karat.model.verdict import WEIGHTS
-from karat.pages.schemas import schema, schemas
+from karat.pages.schemas import FILES, layout_of, name_of, schema, schemas
 from karat.registry import get, names
 from karat.spec.category import Category, Example
 from karat.spec.clustering import Clustering
@@ -212,6 +212,15 @@ def filters() -> str:
     return table(["filter", "keeps"], [*rows, ["`[LABEL=VALUE]`", "mentions and answers with that value of a label"]])
 
 
+def files() -> str:
+    """What commands write as JSON."""
+    rows = [
+        [f"`karat {command}`", f"`{layout}`", f"`{name_of(layout)}.schema.json`"]
+        for command, layout in ((command, layout_of(kinds)) for command, kinds in FILES.items())
+    ]
+    return table(["command", "layout", "schema"], rows)
+
+
 def api() -> str:
     """All public names."""
     rows = []
@@ -280,6 +289,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         differences,
         measures,
         filters,
+        files,
         api,
         commands,
     )

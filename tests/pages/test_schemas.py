@@ -18,7 +18,7 @@ from karat.data.catalogue import every
 from karat.model.corpus import Corpus
 from karat.model.run import Run
 from karat.pages.datasets import show_json
-from karat.pages.schemas import FILES, layout_of
+from karat.pages.schemas import FILES, layout_of, name_of
 from karat.registry import names
 from karat.spec.dataset import DatasetName
 from tests.conftest import ROOT
@@ -35,7 +35,7 @@ def writes_json() -> set[str]:
 
 
 def schema_of(command: str) -> jsonschema.Draft202012Validator:
-    path = ROOT / "src" / "karat" / "schema" / f"{layout_of(FILES[command])}.schema.json"
+    path = ROOT / "src" / "karat" / "schema" / f"{name_of(layout_of(FILES[command]))}.schema.json"
     return jsonschema.Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
 
 
@@ -112,7 +112,7 @@ def test_what_a_command_writes_is_what_its_schema_says(command, given, files, mo
     validator = schema_of(command)
     for each in objects(ran(*given.split(), "--json", "-")):
         validator.validate(each)
-        assert each["layout"].startswith(f"karat-{layout_of(FILES[command])}/")
+        assert each["layout"] == layout_of(FILES[command])
         assert not validator.is_valid({key: value for key, value in each.items() if key != "layout"})
         assert not validator.is_valid(each | {"layout": "karat-other/1"})
         assert not validator.is_valid(each | {"surprise": 1})

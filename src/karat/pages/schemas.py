@@ -36,9 +36,14 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
 
 
 def layout_of(kinds: tuple[type[msgspec.Struct], ...]) -> str:
-    """The name of a layout without its number, which is that of its schema: `curve` of `karat-curve/1`."""
+    """The layout that some kinds of objects share, such as `karat-curve/1`."""
     (layout,) = {value for kind in kinds for value in get_type_hints(kind)["layout"].__args__}
-    return str(layout).removeprefix("karat-").partition("/")[0]
+    return str(layout)
+
+
+def name_of(layout: str) -> str:
+    """A layout without its number, which is what its schema is called: `curve` of `karat-curve/1`."""
+    return layout.removeprefix("karat-").partition("/")[0]
 
 
 def schema(title: str, *kinds: type) -> dict[str, Any]:
@@ -51,4 +56,5 @@ def schema(title: str, *kinds: type) -> dict[str, Any]:
 
 def schemas() -> dict[str, dict[str, Any]]:
     """The schema of every layout that commands write, by its name."""
-    return {layout_of(kinds): schema(f"Karat {layout_of(kinds)}", *kinds) for kinds in FILES.values()}
+    named = {name_of(layout_of(kinds)): kinds for kinds in FILES.values()}
+    return {name: schema(f"Karat {name}", *kinds) for name, kinds in named.items()}
