@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -243,9 +244,8 @@ def commands() -> str:
     data = [f"data {name}" for name in sorted(DATA)]
     for name in ("", *sorted(COMMANDS), *data):
         arguments = [*name.split(), "--help"]
-        done = subprocess.run(
-            [sys.executable, "-m", "karat", *arguments], capture_output=True, check=True, env={"COLUMNS": "100"}
-        )
+        wide = {**os.environ, "COLUMNS": "100"}
+        done = subprocess.run([sys.executable, "-m", "karat", *arguments], capture_output=True, check=True, env=wide)
         blocks.append(f"## `karat {name}`" if name else "## `karat`")
         blocks.append(f"```text\n{done.stdout.decode().rstrip()}\n```")
     return "\n\n".join(blocks)
