@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import msgspec
 
 import karat
 from differences import DIFFERENCES, PROFILES
@@ -24,9 +23,8 @@ from karat.evaluation.measures import profile_named
 from karat.matching.judge.policy import FAIR
 from karat.matching.select.select import FILTERS
 from karat.model.document import Document, Header, Reply
-from karat.model.result import ResultFile
 from karat.model.verdict import WEIGHTS
-from karat.pages.conformance import ConformanceFile
+from karat.pages.schemas import FILES, layout_of, name_of, schema, schemas
 from karat.registry import get, names
 from karat.spec.category import Category, Example
 from karat.spec.choices import CHOICES
@@ -44,12 +42,9 @@ from karat.spec.task import ALSO, TASKS
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def schema(title: str, *kinds: type) -> str:
-    """A JSON Schema for one line of a file, which is one of some kinds."""
-    (*found,), components = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
-    body = found[0] if len(found) == 1 else {"oneOf": list(found)}
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
-    return json.dumps({**head, **body, "$defs": components}, indent=2, sort_keys=True) + "\n"
+def laid_out(schema: dict[str, object]) -> str:
+    """A JSON Schema as it stands in its file."""
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -225,6 +220,15 @@ def filters() -> str:
     return table(["filter", "keeps"], [*rows, ["`[LABEL=VALUE]`", "mentions and answers with that value of a label"]])
 
 
+def files() -> str:
+    """What commands write as JSON."""
+    rows = [
+        [f"`karat {command}`", f"`{layout}`", f"`{name_of(layout)}.schema.json`"]
+        for command, layout in ((command, layout_of(kinds)) for command, kinds in FILES.items())
+    ]
+    return table(["command", "layout", "schema"], rows)
+
+
 def api() -> str:
     """All public names."""
     rows = []
@@ -247,9 +251,8 @@ def commands() -> str:
     data = [f"data {name}" for name in sorted(DATA)]
     for name in ("", *sorted(COMMANDS), *data):
         arguments = [*name.split(), "--help"]
-        done = subprocess.run(
-            [sys.executable, "-m", "karat", *arguments], capture_output=True, check=True, env={"COLUMNS": "100"}
-        )
+        wide = {**os.environ, "COLUMNS": "100"}
+        done = subprocess.run([sys.executable, "-m", "karat", *arguments], capture_output=True, check=True, env=wide)
         blocks.append(f"## `karat {name}`" if name else "## `karat`")
         blocks.append(f"```text\n{done.stdout.decode().rstrip()}\n```")
     return "\n\n".join(blocks)
@@ -294,6 +297,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         differences,
         measures,
         filters,
+        files,
         api,
         commands,
     )
@@ -304,10 +308,9 @@ def generated() -> dict[Path, str]:
     """Every generated file with the content it should have."""
     folder = ROOT / "src" / "karat" / "schema"
     files = {
-        folder / "gold.schema.json": schema("Karat gold, one line", Document, Header),
-        folder / "answers.schema.json": schema("Karat answers, one line", Reply, Header),
-        folder / "result.schema.json": schema("Karat result", ResultFile),
-        folder / "conformance.schema.json": schema("Karat conformance", ConformanceFile),
+        folder / "gold.schema.json": laid_out(schema("Karat gold, one line", Document, Header)),
+        folder / "answers.schema.json": laid_out(schema("Karat answers, one line", Reply, Header)),
+        **{folder / f"{name}.schema.json": laid_out(found) for name, found in schemas().items()},
     }
     for page in sorted((ROOT / "docs").glob("*.md")):
         text = page.read_text(encoding="utf-8")

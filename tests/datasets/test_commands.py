@@ -26,12 +26,12 @@ def test_the_list_names_every_benchmark(karat_cli):
 
 
 def test_the_list_as_json_and_by_task(karat_cli):
-    rows = json.loads(karat_cli("data", "list", "--all", "--json", "-").out)
+    rows = json.loads(karat_cli("data", "list", "--all", "--json", "-").out)["datasets"]
     found = {row["name"]: row for row in rows}
     assert found["msnbc@bat2013"]["labels"] == 737
     assert found["meij@meij2012"]["tags"] == 812
     assert found["demo@karat"]["here"]
-    ranked = json.loads(karat_cli("data", "list", "--task", "Rc2W", "--json", "-").out)
+    ranked = json.loads(karat_cli("data", "list", "--task", "Rc2W", "--json", "-").out)["datasets"]
     assert [row["name"] for row in ranked] == ["meij@meij2012"]
     assert karat_cli("data", "list", "--task", "cooking").code == 2
 
@@ -84,13 +84,14 @@ def test_link_needs_a_folder(karat_cli):
 def test_fetch_from_a_folder_laid_out_like_the_shared_data(karat_cli, shared, cache):
     ran = karat_cli("data", "fetch", "kore50", "msnbc@cucerzan2007", "zelda/tweeki", "--from", shared, "--json", "-")
     assert (ran.code, ran.err) == (0, "")
-    done = json.loads(ran.out)
+    done = json.loads(ran.out)["fetched"]
     assert list(done) == ["kore50@elevant2024", "msnbc@cucerzan2007", "zelda@milich2023/tweeki"]
     assert all(item["how"] == "copied" and item["verified"] for items in done.values() for item in items)
     assert (cache / "bat" / "MSNBC" / "Problems" / "Bus3683270.txt").is_file()
     again = karat_cli("data", "fetch", "kore50")
     assert again.out == f"kore50@elevant2024: there, {cache / 'elevant/benchmarks/kore50.benchmark.jsonl.gz'}\n"
-    listed = {row["name"]: row["here"] for row in json.loads(karat_cli("data", "list", "--json", "-").out)}
+    rows = json.loads(karat_cli("data", "list", "--json", "-").out)["datasets"]
+    listed = {row["name"]: row["here"] for row in rows}
     assert listed["kore50@elevant2024"]
     assert not listed["aquaint@milne2008"]
 
@@ -113,7 +114,7 @@ def test_an_installed_benchmark_is_fetched(toy_benchmark, web, tmp_path):
     ran = CliRunner().invoke(fetch_command, ["toy", "--json", str(tmp_path / "done.json")])
     assert ran.exit_code == 0, ran.output
     assert ran.output.startswith("toy@v1: downloaded, ")
-    (item,) = json.loads((tmp_path / "done.json").read_text())["toy@v1"]
+    (item,) = json.loads((tmp_path / "done.json").read_text())["fetched"]["toy@v1"]
     assert (item["how"], item["sha256"]) == ("downloaded", toys.sha256(toys.GOLD))
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import karat
+from karat.curves.calibration import scored_answers
+from karat.curves.oracle import oracle_of
 from karat.curves.threshold import curve
 from karat.errors import InputError, UsageError
 from karat.pages.charts import threshold as charts
-from karat.pages.charts.oracle import oracle_of
 from karat.pages.charts.save import save_chart
-from karat.pages.charts.scored import scored_answers
 from karat.pages.charts.threshold import prf_chart, reliability_chart, risk_coverage_chart, threshold_chart
 from karat.stats.calibration import aurc, reliability
 from tests.plots import systems

@@ -10,8 +10,8 @@ import pytest
 
 import karat
 from karat.cli import main as command_line
+from karat.curves.oracle import oracle_of
 from karat.curves.threshold import curve
-from karat.pages.charts.oracle import oracle_of
 from tests.plots import systems
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import karat
+from karat.curves.calibration import scored_answers
+from karat.curves.oracle import Reach, family, oracle_of, reach_of
 from karat.curves.threshold import curve
 from karat.errors import UnknownNameError, UsageError
 from karat.pages.charts.labels import HEIGHT, SIZE, WIDTH, Frame, Label, placed
-from karat.pages.charts.oracle import Reach, family, oracle_of, reach_of
-from karat.pages.charts.scored import scored_answers
 from karat.spec.threshold import Threshold
 from karat.stats.calibration import expected_calibration_error
 from tests.plots import systems

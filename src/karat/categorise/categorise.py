@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -49,20 +49,6 @@ class Categorised:
     kept: Mapping[str, int]
     crossing: int
     notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it but the corpus, for JSON."""
-        return {
-            "corpus": self.corpus.name,
-            "labels": len(self.corpus.labels),
-            "tagger": self.tagger,
-            "dimensions": {
-                name: {**self.counts[name], "undecided": self.undecided[name], "kept": self.kept[name]}
-                for name in DIMENSIONS
-            },
-            "crossing": self.crossing,
-            "notes": list(self.notes),
-        }
 
 
 def tagger_named(name: str) -> Tagger:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from karat.categorise.categorise import assigned
 from karat.categorise.pos import Tagger
@@ -16,7 +15,7 @@ from karat.model.scheme import DIMENSIONS, is_leaf
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class Confusion:
     """In one dimension, how many labels have each leaf by people (first) and by the rules; None is undecided.
 
     Labels that people gave several leaves, or an inner node, are left out and counted in `unclear`.
@@ -51,24 +50,8 @@ class Agreement:
         """The share that is right among those decided; None if none is."""
         return self.right / (self.total - self.undecided) if self.total > self.undecided else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it by name, for JSON."""
-        leaves = DIMENSIONS[self.dimension].leaves
-        return {
-            "labels": self.total,
-            "right": self.right,
-            "undecided": self.undecided,
-            "unclear": self.unclear,
-            "accuracy": self.accuracy,
-            "accuracy of decided": self.accuracy_of_decided,
-            "confusion": {
-                gold: {found or "undecided": self.confusion.get((gold, found), 0) for found in (*leaves, None)}
-                for gold in leaves
-            },
-        }
 
-
-def agreements(corpus: Corpus, *, kb: KB | None = None, tagger: Tagger | None = None) -> dict[str, Agreement]:
+def agreements(corpus: Corpus, *, kb: KB | None = None, tagger: Tagger | None = None) -> dict[str, Confusion]:
     """By dimension, what the rules say against the categories that the labels of a corpus have.
 
     Dimensions that no label has a category of are left out.
@@ -85,4 +68,4 @@ def agreements(corpus: Corpus, *, kb: KB | None = None, tagger: Tagger | None = 
                     unclear[dimension] += bool(gold)
     if not any(confusions.values()):
         raise UsageError(f"{corpus.name} has no categories to compare with. Leave --evaluate out.")
-    return {name: Agreement(name, counts, unclear[name]) for name, counts in confusions.items() if counts}
+    return {name: Confusion(name, counts, unclear[name]) for name, counts in confusions.items() if counts}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, chosen, once
+from karat.cli.output import show, write
 
 if TYPE_CHECKING:
     from karat.comparison.compare import Comparison
@@ -112,7 +113,7 @@ def command(
     from karat.errors import UsageError
     from karat.evaluation.request import Request
     from karat.pages.charts.save import check_chart, save_chart
-    from karat.pages.comparison import json_of, page
+    from karat.pages.comparison import flips_of, json_of, page
     from karat.storage.files import writing
 
     charts = [ranks_file, heatmap_file, runtimes_file]
@@ -141,14 +142,12 @@ def command(
         raise UsageError("flips are single mentions, and results have none. Give gold and answers.")
     drawn = _drawn(found, ranks_file, heatmap_file, runtimes_file)  # before anything is written
     if flips_file is not None:
-        _write_flips(found, flips_file)
-    if json_file is not None:
-        with writing(json_file) as file:
-            file.write(json_of(found))
+        with writing(flips_file) as file:
+            file.writelines(flips_of(found))
+    write(json_file, lambda: json_of(found))
     for path, chart in drawn.items():
         save_chart(chart, path)
-    if "-" not in (json_file, flips_file):
-        click.echo(page(found, layout, details=details), nl=False)
+    show(lambda: page(found, layout, details=details), json_file, flips_file)
 
 
 def _homes(given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -162,18 +161,6 @@ def _homes(given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
             raise UsageError(f"--home {one}: write SYSTEM=DATASET, such as --home mine=aida-conll-test.")
         found[system] = (*found.get(system, ()), dataset)
     return found
-
-
-def _write_flips(found: Comparison, path: str) -> None:
-    import msgspec
-
-    from karat.storage.files import writing
-
-    encode = msgspec.json.Encoder().encode
-    with writing(path) as file:
-        for each in found.mentions:
-            for line in each.lines():
-                file.write(encode(line) + b"\n")
 
 
 def _drawn(found: Comparison, ranks: str | None, heatmap: str | None, runtimes: str | None) -> dict[str, Spec]:

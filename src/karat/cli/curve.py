@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.curve_finegrained import Asked, Files, over_alpha, over_categories, save_table
+from karat.cli.output import show, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from karat.curves.threshold import ThresholdCurve
+    from karat.model.corpus import Corpus
     from karat.model.run import Run
 
-_STEPS = 10  # of the coarse curve
-_UNDEFINED = "–"
+
+class _Files(NamedTuple):
+    """Where outcomes go."""
+
+    json: str | None
+    csv: str | None
+    plot: str | None
+    calibration: str | None
+
+    @property
+    def charts(self) -> list[str]:
+        return [path for path in (self.plot, self.calibration) if path is not None]
+
+
+class _Sides(NamedTuple):
+    """Both sides, and the conventions they are scored by."""
+
+    corpus: Corpus
+    runs: list[Run]
+    how: dict[str, Any]
 
 
 @click.command()
@@ -117,80 +133,37 @@ def command(
     karat curve a.ttl+b.ttl mine_a.ttl+mine_b.ttl --over alpha --plot alpha.svg
     karat curve gold.ttl mine.ttl yours.ttl --over categories --csv curve.csv
     """
-    from karat.curves.threshold import curve
     from karat.data.load import load_both, stored_runs
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
-    from karat.pages.charts.oracle import known
-    from karat.pages.charts.save import check_chart, save_chart
-    from karat.pages.charts.scored import scored_answers
-    from karat.pages.charts.threshold import prf_chart, reliability_chart, threshold_chart
+    from karat.pages.charts.save import check_chart
 
-    runs = [name for given in answers for name in stored_runs(given)]
-    if [gold, *runs].count("-") > 1:
+    names = [name for given in answers for name in stored_runs(given)]
+    if [gold, *names].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
-    apart([gold, *runs], [json_file, csv_file, plot_file, calibration_file])
-    for path in (plot_file, calibration_file):
-        if path is not None:
-            check_chart(path)
+    files = _Files(json_file, csv_file, plot_file, calibration_file)
+    apart([gold, *names], list(files))
+    for path in files.charts:
+        check_chart(path)
     if over != "alpha" and (membership, steps) != (None, None):
         raise UsageError("--membership and --steps are about alpha. Add --over alpha.")
-    if over != "threshold":
-        if calibration_file is not None:
-            raise UsageError("--calibration is about scores of answers. Draw it over the threshold.")
-        asked = Asked(
-            gold,
-            runs,
-            like or "finegrained",
-            chosen(overrides, match=match, task=task),
-            kb,
-            measure,
-            Files(json_file, csv_file, plot_file),
-            gold_format,
-            answers_format,
-            allow_unknown,
-        )
-        return over_categories(asked) if over == "categories" else over_alpha(asked, membership or "strict", steps)
-    like = like or "karat"
-    if measure is not None:
-        known(measure)
-    choices = {"match": "strong", "threshold": _sweep(like), **chosen(overrides, match=match, task=task)}
-    relation = choices.pop("match")
-    if "," in relation:
-        raise UsageError(f"a curve is that of one relation, and --match names {relation}. Choose one of them.")
+    if over != "threshold" and calibration_file is not None:
+        raise UsageError("--calibration is about scores of answers. Draw it over the threshold.")
+    like = like or ("karat" if over == "threshold" else "finegrained")
+    choices = {"match": "strong", **chosen(overrides, match=match, task=task)}
+    if over == "threshold":
+        choices = {"threshold": _sweep(like), **choices}
+    _check(over, measure, choices["match"])
     tables = None if kb is None else read_kb(kb)
-    corpus, loaded = load_both(gold, runs, gold_format=gold_format, answers_format=answers_format, text=False)
-    found = [
-        (run, curve(corpus, run, match=relation, like=like, choices=choices, kb=tables, allow_unknown=allow_unknown))
-        for run in named_apart(loaded, runs)
-    ]
-    drawn = [(run, one) for run, one in found if len(one.curve.score)]
-    if not drawn:
-        raise UsageError(
-            "no answer that counts has a score, and without scores there is no curve. Give scored answers."
-        )
-    for run, one in found:
-        if not len(one.curve.score):
-            click.echo(f"karat: {run.name} is left out: no answer that counts has a score.", err=True)
-    curves = [one for _, one in drawn]
-    best_by = curves[0].sweep.criterion if measure is None else measure
-    if plot_file is not None:
-        save_chart(prf_chart(curves[0], best_by) if len(curves) == 1 else threshold_chart(curves, best_by), plot_file)
-    if calibration_file is not None:
-        systems = [
-            scored_answers(
-                corpus, run, match=relation, like=like, choices=choices, kb=tables, allow_unknown=allow_unknown
-            )
-            for run, _ in drawn
-        ]
-        save_chart(reliability_chart(systems), calibration_file)
-    if json_file is not None:
-        _save(curves, best_by, json_file)
-    if csv_file is not None:
-        save_table([one.table for one in curves], csv_file)
-    if "-" not in (json_file, csv_file):
-        _show(drawn, best_by, len(corpus))
-    return None
+    corpus, loaded = load_both(gold, names, gold_format=gold_format, answers_format=answers_format, text=False)
+    how = {"like": like, "match": choices.pop("match"), "choices": choices, "kb": tables}
+    sides = _Sides(corpus, named_apart(loaded, names), {**how, "allow_unknown": allow_unknown})
+    if over == "threshold":
+        _over_threshold(sides, measure, files)
+    elif over == "alpha":
+        _over_alpha(sides, measure or "micro.f1", membership or "strict", steps, files)
+    else:
+        _over_categories(sides, measure, files)
 
 
 def _sweep(like: str) -> str:
@@ -202,84 +175,82 @@ def _sweep(like: str) -> str:
     return own if own in SWEEPS else "oracle"
 
 
-def _save(curves: Sequence[ThresholdCurve], measure: str, path: str) -> None:
-    """One curve as an object; several as one object per line."""
-    import msgspec
+def _check(over: str, measure: str | None, relation: str) -> None:
+    """Refuse what no curve has, before anything is read."""
+    from karat.curves import alpha, categories
+    from karat.curves.oracle import known
+    from karat.errors import UnknownNameError, UsageError
 
-    from karat.storage.files import writing
-
-    with writing(path) as file:
-        for curve in curves:
-            file.write(msgspec.json.encode(_content(curve, measure)) + b"\n")
-
-
-def _content(curve: ThresholdCurve, measure: str) -> dict[str, object]:
-    """What the file says about one curve: every column of its table, one entry per threshold."""
-    from karat.model.result import Counted
-    from karat.pages.charts.oracle import oracle_of
-
-    best, points = oracle_of(curve, measure), curve.table.drop_columns(["run"]).to_pydict()
-    for name in Counted.__struct_fields__:
-        if all(map(float.is_integer, points[name])):
-            points[name] = list(map(int, points[name]))  # files say 3, not 3.0
-    return {
-        "layout": "karat-curve/1",
-        "over": "threshold",
-        "signature": str(curve.signature),
-        "corpus": curve.corpus,
-        "run": curve.run,
-        "view": curve.view,
-        "strict": curve.sweep.strict,
-        "measure": measure,
-        "oracle": None if best is None else {"threshold": best.threshold.at, "value": best.value},
-        "points": points,
-    }
+    if over == "threshold":
+        if measure is not None:
+            known(measure)
+        if "," in relation:
+            raise UsageError(f"a curve is that of one relation, and --match names {relation}. Choose one of them.")
+        return
+    measures = alpha.MEASURES if over == "alpha" else categories.MEASURES
+    if measure not in (None, *measures):
+        raise UnknownNameError(f"measure over {over}", str(measure), measures)
 
 
-def _show(drawn: Sequence[tuple[Run, ThresholdCurve]], measure: str, documents: int) -> None:
-    """Print a table for each system."""
-    head = drawn[0][1]
-    click.echo(f"{head.corpus}, {head.view}: {documents} document{'s' * (documents != 1)}, scores in percent")
-    for run, curve in drawn:
-        click.echo(f"\n{_count(run, curve)}")
-        rows = list(_rows(curve, measure))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for first, *others in rows:
-            cells = [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]
-            click.echo("  ".join(cells).rstrip())
-    click.echo(f"\noracle: the best {measure} of all thresholds tried, chosen on this very corpus")
-    click.echo(f"\n{head.signature}")
+def _over_threshold(sides: _Sides, measure: str | None, files: _Files) -> None:
+    from karat.curves.calibration import scored_answers
+    from karat.curves.threshold import curve
+    from karat.errors import UsageError
+    from karat.pages.charts.save import save_chart
+    from karat.pages.charts.threshold import prf_chart, reliability_chart, threshold_chart
+    from karat.pages.curves import csv_of, threshold_json, threshold_page
+
+    found = [(run, curve(sides.corpus, run, **sides.how)) for run in sides.runs]
+    curves = [one for _, one in found if len(one.curve.score)]
+    if not curves:
+        raise UsageError(
+            "no answer that counts has a score, and without scores there is no curve. Give scored answers."
+        )
+    for run, one in found:
+        if not len(one.curve.score):
+            click.echo(f"karat: {run.name} is left out: no answer that counts has a score.", err=True)
+    best_by = measure or curves[0].sweep.criterion
+    if files.plot is not None:
+        save_chart(prf_chart(curves[0], best_by) if len(curves) == 1 else threshold_chart(curves, best_by), files.plot)
+    if files.calibration is not None:
+        systems = [scored_answers(sides.corpus, run, **sides.how) for run, one in found if len(one.curve.score)]
+        save_chart(reliability_chart(systems), files.calibration)
+    write(files.json, lambda: threshold_json(curves, best_by))
+    write(files.csv, lambda: csv_of([one.table for one in curves]))
+    show(lambda: threshold_page(curves, best_by, len(sides.corpus)), files.json, files.csv)
 
 
-def _count(run: Run, one: ThresholdCurve) -> str:
-    """How many of the answers that count have a score."""
-    weights = one.curve.weights
-    answers, unscored = (int(weights[row, :2].sum()) for row in (-1, 0))
-    rest = "; the others always count" if unscored else ""
-    return f"{run.name}: {answers - unscored} of {answers} answers that count have a score{rest}"
+def _over_alpha(sides: _Sides, measure: str, preset: str, steps: int | None, files: _Files) -> None:
+    from karat.curves.alpha import alpha_curve, alphas
+    from karat.pages.charts.finegrained import alpha_chart, alpha_prf_chart
+    from karat.pages.charts.save import save_chart
+    from karat.pages.curves import alpha_json, alpha_page, csv_of
+
+    curves = [alpha_curve(sides.corpus, run, preset=preset, **sides.how) for run in sides.runs]
+    alpha = alphas(steps)
+    if files.plot is not None:
+        chart = alpha_prf_chart(curves[0], alpha) if len(curves) == 1 else alpha_chart(curves, measure, alpha)
+        save_chart(chart, files.plot)
+    write(files.json, lambda: alpha_json(curves, measure, alpha))
+    write(files.csv, lambda: csv_of([curve.table(alpha) for curve in curves]))
+    show(lambda: alpha_page(curves, measure, len(sides.corpus)), files.json, files.csv)
 
 
-def _rows(curve: ThresholdCurve, measure: str) -> Iterator[tuple[str, ...]]:
-    """The best threshold, all answers, and a coarse curve."""
-    from karat.pages.charts.oracle import family, oracle_of, reach_of
-    from karat.spec.threshold import Threshold
+def _over_categories(sides: _Sides, measure: str | None, files: _Files) -> None:
+    from karat.curves.categories import MEASURES, category_curve
+    from karat.pages.charts.finegrained import category_chart, category_prf_chart
+    from karat.pages.charts.save import save_chart
+    from karat.pages.curves import category_json, category_page, csv_of
 
-    scores = {short: curve.curve.values(short) for short in family(measure)}
-    best, reach = oracle_of(curve, measure), reach_of([curve])
-
-    def row(name: str, threshold: Threshold) -> tuple[str, ...]:
-        sign = ">" if threshold.strict else ">="
-        at = _UNDEFINED if threshold.at is None else f"{sign} {threshold.at:.6g}"
-        return name, at, *(_percent(values[curve.curve.place(threshold)]) for values in scores.values())
-
-    yield "", "score", *scores
-    if best is not None:
-        yield row("oracle", best.threshold)
-    yield row("all answers", Threshold())
-    for step in range(_STEPS + 1):
-        at = (reach.low * (_STEPS - step) + reach.high * step) / _STEPS
-        yield row("", Threshold(at, curve.sweep.strict))
-
-
-def _percent(value: float) -> str:
-    return _UNDEFINED if value != value else f"{100 * value:.1f}"
+    first = measure or "micro.f1"
+    curves = [category_curve(sides.corpus, run, measure=first, **sides.how) for run in sides.runs]
+    if files.plot is not None:
+        others = [short for short in reversed(MEASURES) if measure is None and short != first]
+        if len(curves) == 1 and others:
+            more = [category_curve(sides.corpus, sides.runs[0], measure=short, **sides.how) for short in others]
+            save_chart(category_prf_chart([*curves, *more]), files.plot)
+        else:
+            save_chart(category_chart(curves), files.plot)
+    write(files.json, lambda: category_json(curves))
+    write(files.csv, lambda: csv_of([curve.table for curve in curves]))
+    show(lambda: category_page(curves, len(sides.corpus)), files.json, files.csv)

@@ -184,7 +184,10 @@ def _profiles() -> list[str]:
 
 def _known_prefixes(grid: Grid, setup: _Setup) -> bool:
     """Whether a profile that tells emerging entities by their prefix knows any id."""
-    conventions = setup.request(grid.request).conventions
+    try:
+        conventions = setup.request(grid.request).conventions
+    except KaratError:  # which is said of each relation
+        return True
     prefixes = conventions.prefixes
     if conventions.nil is not Nil.EMERGING or prefixes is None or grid.request.kb is not None:
         return True
@@ -225,7 +228,7 @@ def _possible(grid: Grid, setup: _Setup, tried: _Tried) -> _Setup:
 
 def _distinct(measures: Sequence[str], setup: _Setup, asked: Request) -> tuple[str, ...]:
     """Measures that a task does not take for one another."""
-    task = setup.request(asked).conventions.task_name
+    task = setup.request(asked).conventions.task_name if measures else ""
     return tuple(dict.fromkeys(str(in_task(measure, task)) for measure in measures))
 
 

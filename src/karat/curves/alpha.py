@@ -127,6 +127,11 @@ def alpha_curve(
     return AlphaCurve(signature, corpus.name, run.name, str(only_view(request)), preset, np.array(ends), view)
 
 
+def alphas(steps: int | None = None) -> Floats:
+    """Values of alpha from 0 to 1 with so many even steps between them, 100 unless given."""
+    return np.linspace(0, 1, (steps or 100) + 1)
+
+
 def reigns(curves: Sequence[AlphaCurve], short: str = "micro.f1") -> list[Reign]:
     """Who leads from which alpha to which; where leaders change is solved for, not read off a grid."""
     turns = {0.0, 1.0}

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from karat.errors import UsageError
 from karat.facts.traits import TRAITS, Known, both, either, known
@@ -130,22 +130,6 @@ class Description:
     categories: Mapping[str, int]
     undefined: Mapping[str, str]
     skipped: Mapping[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it by name, for JSON."""
-        return {
-            "corpus": self.corpus,
-            "digest": self.digest,
-            **self.numbers,
-            "columns": {name: share._asdict() for name, share in self.columns.items()},
-            "traits": {name: share._asdict() for name, share in self.traits.items()},
-            "mention types": dict(self.mention_types),
-            "words per label": dict(self.words),
-            "types": dict(self.types),
-            "categories": dict(self.categories),
-            "undefined": dict(self.undefined),
-            "skipped": dict(self.skipped),
-        }
 
 
 def describe(corpus: Corpus, kb: KB | None = None) -> Description:

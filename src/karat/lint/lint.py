@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -27,20 +27,6 @@ class Found(NamedTuple):
     rule: str
     severity: Severity
     finding: Finding
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it by name, for JSON."""
-        found = self.finding
-        return {
-            "rule": self.rule,
-            "severity": self.severity,
-            "document": found.document,
-            "span": found.span,
-            "surface": found.surface,
-            "says": found.says,
-            "proposal": found.proposal,
-            "fixable": found.fixable,
-        }
 
 
 class Gold(NamedTuple):

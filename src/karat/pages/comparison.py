@@ -3,78 +3,171 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
+from karat.comparison.compare import Ranks
+from karat.comparison.flips import Flips
+from karat.comparison.homes import Home
+from karat.comparison.means import Mean, MeanPair
+from karat.comparison.runtimes import Runtimes
+from karat.comparison.similarities import Alike
+from karat.comparison.terms import Terms
+from karat.comparison.tests import Dataset
+from karat.comparison.winners import Winners
+from karat.pages.files import Written, line
 from karat.pages.tables import LAYOUTS, Drawn
 
 if TYPE_CHECKING:
     from karat.comparison.compare import Comparison
-    from karat.comparison.flips import Detected, Flips
-    from karat.comparison.homes import Home
+    from karat.comparison.flips import Detected
     from karat.comparison.samples import Estimate
-    from karat.comparison.similarities import Similarities
     from karat.comparison.similarity import Likeness, Similarity, Together
-    from karat.comparison.tests import Dataset, Score
+    from karat.comparison.tests import Score
     from karat.model.result import Scored
 
 _NONE = "–"
 _MANY = 6  # names in a line
 
 
+class DetectedShares(Written, frozen=True):
+    """How a system links, on the mentions that it detects itself and on those that all systems detect."""
+
+    mentions: int
+    detected: int
+    right: int
+    common: int
+    common_right: int
+    coverage: float | None
+    accuracy: float | None
+    common_accuracy: float | None
+
+
+class LikePair(Written, frozen=True):
+    """Two systems under one relation on a dataset: how alike they are, and what each finds that the other does not."""
+
+    dataset: str
+    one: str
+    two: str
+    relation: str
+    macro: float | None
+    micro: float | None
+    only_one: int
+    right_one: int
+    only_two: int
+    right_two: int
+    undefined: str | None
+
+
+class MissedPair(Written, frozen=True):
+    """How many gold mentions two systems both miss."""
+
+    one: str
+    two: str
+    count: int
+
+
+class FoundTogether(Written, frozen=True):
+    """What all systems find under one relation on a dataset."""
+
+    dataset: str
+    relation: str
+    gold: int
+    found_by_any: int
+    found_by_all: int
+    missed_by_all: int
+    found_alone: Mapping[str, int]
+    missed_together: tuple[MissedPair, ...]
+    oracle_recall: float | None
+
+
+class ComparisonFile(Written, frozen=True):
+    """What `karat compare --json` writes; scores are shares, and what cannot be computed is null with a reason."""
+
+    layout: Literal["karat-comparison/1"]
+    measure: str
+    profile: str
+    systems: tuple[str, ...]
+    titles: Mapping[str, str]
+    datasets: tuple[Dataset, ...]
+    left_out: Mapping[str, str]
+    means: Mapping[str, Mean]
+    pairs: tuple[MeanPair, ...]
+    ranks: Ranks | None
+    detected: Mapping[str, Mapping[str, DetectedShares]]
+    flips: tuple[Flips, ...]
+    homes: tuple[Home, ...]
+    runtimes: Runtimes
+    similarity: tuple[LikePair, ...]
+    winners: Winners | None
+    notes: tuple[str, ...]
+    rule: Terms
+    signature: str
+    averaged: tuple[str, ...]
+    detected_together: Mapping[str, DetectedShares]
+    together: tuple[FoundTogether, ...]
+    similarity_pooled: tuple[Alike, ...]
+    oracle_thresholds: Mapping[str, Mapping[str, Mapping[str, float | None]]]
+
+
 def json_of(found: Comparison) -> bytes:
     """All of it."""
-    import msgspec
+    alike = {} if found.similarity is None else found.similarity.datasets
+    return line(
+        ComparisonFile(
+            layout="karat-comparison/1",
+            measure=found.measure,
+            profile=found.profile,
+            systems=found.systems,
+            titles=found.titles,
+            datasets=found.datasets,
+            left_out=found.left_out,
+            means=found.means,
+            pairs=found.pairs,
+            ranks=found.ranks,
+            detected={name: _detected(row) for name, row in found.detected.items()},
+            flips=found.flips,
+            homes=found.homes,
+            runtimes=found.runtimes,
+            similarity=tuple(_like(pair, name) for name, own in alike.items() for pair in own.likeness),
+            winners=found.winners,
+            notes=found.notes,
+            rule=found.rule,
+            signature=str(found.signature),
+            averaged=found.averaged,
+            detected_together=_detected(found.detected_together),
+            together=tuple(_together(group, name) for name, own in alike.items() for group in own.together),
+            similarity_pooled=() if found.similarity is None else found.similarity.pooled,
+            oracle_thresholds={name: own.thresholds for name, own in alike.items() if own.oracle},
+        )
+    )
 
-    plain = {field.name: getattr(found, field.name) for field in fields(found) if field.name != "mentions"}
-    plain |= {
-        "signature": str(found.signature),
-        "averaged": found.averaged,
-        "detected": {name: _detected(row) for name, row in found.detected.items()},
-        "detected_together": _detected(found.detected_together),
-    }
-    plain |= {"similarity": [], "together": []} if found.similarity is None else _similarities(found.similarity)
-    return msgspec.json.encode({"layout": "karat-comparison/1", **plain})
+
+def flips_of(found: Comparison) -> Iterator[bytes]:
+    """Every mention that some systems get and others do not, on a line each."""
+    encode = msgspec.json.Encoder().encode
+    for each in found.mentions:
+        for flip in each.lines():
+            yield encode(flip) + b"\n"
 
 
-def _detected(row: Mapping[str, Detected]) -> dict[str, dict[str, float | None]]:
+def _detected(row: Mapping[str, Detected]) -> dict[str, DetectedShares]:
     return {
-        system: {
-            "mentions": own.mentions,
-            "detected": own.detected,
-            "right": own.right,
-            "common": own.common,
-            "common_right": own.common_right,
-            "coverage": own.coverage,
-            "accuracy": own.accuracy,
-            "common_accuracy": own.common_accuracy,
-        }
+        system: DetectedShares(**{name: getattr(own, name) for name in DetectedShares.__struct_fields__})
         for system, own in row.items()
     }
 
 
-def _similarities(found: Similarities) -> dict[str, Any]:
-    return {
-        "similarity": [_likeness(pair, name) for name, own in found.datasets.items() for pair in own.likeness],
-        "together": [_together(group, name) for name, own in found.datasets.items() for group in own.together],
-        "similarity_pooled": found.pooled,
-        "oracle_thresholds": {name: own.thresholds for name, own in found.datasets.items() if own.oracle},
-    }
-
-
-def _likeness(pair: Likeness, dataset: str) -> dict[str, Any]:
+def _like(pair: Likeness, dataset: str) -> LikePair:
     scores = {"macro": pair.macro.value, "micro": pair.micro.value, "undefined": pair.micro.reason}
-    return {"dataset": dataset, **pair._asdict(), **scores}
+    return LikePair(dataset=dataset, **(pair._asdict() | scores))
 
 
-def _together(group: Together, dataset: str) -> dict[str, Any]:
-    missed = [{"one": one, "two": two, "count": count} for (one, two), count in group.missed_together.items()]
-    return {
-        "dataset": dataset,
-        **group._asdict(),
-        "oracle_recall": group.oracle_recall,
-        "missed_together": missed,
-    }
+def _together(group: Together, dataset: str) -> FoundTogether:
+    missed = tuple(MissedPair(one, two, count) for (one, two), count in group.missed_together.items())
+    own = group._asdict() | {"missed_together": missed, "oracle_recall": group.oracle_recall}
+    return FoundTogether(dataset=dataset, **own)
 
 
 def page(found: Comparison, layout: str | None, *, details: bool) -> str:

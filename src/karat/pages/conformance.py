@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal
 
-import msgspec
-
+from karat.pages.files import Written, indented
 from karat.pages.tables import aligned
 from karat.spec.suite import Compared, Conformance, Discrepancy, Suite, Unit
 
@@ -15,7 +14,7 @@ SHOWN = 20
 """Differences that are listed unless all are asked for."""
 
 
-class ConformanceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ConformanceFile(Written, frozen=True, kw_only=True):
     """The file that `karat conform --json` writes: `compared` and `equal` are in the suite's own unit."""
 
     layout: Literal["karat-conformance/1"]
@@ -48,7 +47,7 @@ def conformance_json(name: str, found: Conformance) -> bytes:
         notes=dict(found.notes),
         differences=list(found.differences),
     )
-    return msgspec.json.format(msgspec.json.encode(file), indent=2) + b"\n"
+    return indented(file)
 
 
 def conformance_text(suite: Suite, found: Conformance, *, every: bool = False) -> str:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from karat.cli.choices import apart, once
-from karat.pages.tables import aligned
-
-if TYPE_CHECKING:
-    from karat.categorise.categorise import Categorised
-    from karat.categorise.compared import Agreement
+from karat.cli.output import write
 
 
 @click.command()
@@ -51,15 +45,13 @@ def command(
     karat data categorise gold.jsonl --kb DIR --tagger spacy:en_core_web_md
     karat data categorise categorised.ttl --evaluate      against categories assigned by hand
     """
-    import msgspec
-
     from karat.categorise.categorise import categorise, tagger_named
     from karat.categorise.compared import agreements
     from karat.data.convert import lost
     from karat.data.load import load, save, target_format
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
-    from karat.storage.files import writing
+    from karat.pages.categorised import json_of, page
 
     apart([gold], [target, json_file])
     if evaluate and keep:
@@ -74,46 +66,5 @@ def command(
         save(done.corpus, target, format=format)
         for name, count in lost(done.corpus, chosen).items():
             click.echo(f"{target}: not kept: {name} {count}", err=True)
-    if json_file is not None:
-        content = done.to_dict() | {"evaluation": {name: one.to_dict() for name, one in compared.items()}}
-        with writing(json_file) as file:
-            file.write(msgspec.json.encode(content) + b"\n")
-    shown = _counted(done) + "".join(map(_confused, compared.values()))
-    click.echo(shown, nl=False, err="-" in (target, json_file))
-
-
-def _counted(done: Categorised) -> str:
-    """How many labels have each category."""
-    from karat.model.scheme import DIMENSIONS, title_of
-
-    rows = []
-    for name, dimension in DIMENSIONS.items():
-        numbers = {f"  {title_of(leaf)}": count for leaf, count in done.counts[name].items()}
-        numbers |= {"  undecided": done.undecided[name], "  kept": done.kept[name]}
-        rows.append([dimension.title, ""])
-        rows += [[title, f"{number:,}"] for title, number in numbers.items() if number]
-    lines = [f"{done.corpus.name}: {len(done.corpus.labels):,} labels, tagger {done.tagger}", aligned(rows)]
-    if done.crossing:
-        pairs = "1 pair of spans crosses" if done.crossing == 1 else f"{done.crossing:,} pairs of spans cross"
-        lines.append(f"{pairs}, which the scheme cannot express")
-    return "\n".join([*lines, *(f"note: {note}" for note in done.notes)]) + "\n"
-
-
-def _confused(agreement: Agreement) -> str:
-    """How often the rules agree with people, and a table of what they said where people said what."""
-    from karat.model.scheme import DIMENSIONS, title_of
-
-    dimension = DIMENSIONS[agreement.dimension]
-    found = [*dimension.leaves, *([None] if agreement.undecided else [])]
-    head = ["by hand \\ by rules", *(leaf.partition(":")[2] if leaf else "undecided" for leaf in found)]
-    rows = [
-        [title_of(leaf), *(f"{agreement.confusion.get((leaf, other), 0):,}" for other in found)]
-        for leaf in dimension.leaves
-    ]
-    accuracy, decided = agreement.accuracy or 0.0, agreement.accuracy_of_decided
-    line = f"{dimension.title}: {accuracy:.1%} of {agreement.total:,} labels right"
-    if agreement.undecided and decided is not None:
-        line += f", {agreement.undecided:,} undecided; {decided:.1%} of those decided"
-    if agreement.unclear:
-        line += f"; {agreement.unclear:,} left out that have several categories by hand"
-    return f"\n{line}\n{aligned([head, *rows])}\n"
+    write(json_file, lambda: json_of(done, compared))
+    click.echo(page(done, compared), nl=False, err="-" in (target, json_file))

@@ -29,6 +29,7 @@ def command(
     from karat.data.steps import stepped
     from karat.errors import UsageError
     from karat.model.corpus import Corpus
+    from karat.pages.converted import converted_page
 
     apart([source], [target])
     format, chosen = target_format(target, wanted)
@@ -45,11 +46,4 @@ def command(
         for name, change in changes.items():
             click.echo(f"{name}: {change}", err=True)
     save(data, target, format=format)
-    what = f"{len(data)} documents, {len(data.labels) if isinstance(data, Corpus) else len(data.answers)} " + (
-        "labels" if isinstance(data, Corpus) else "answers"
-    )
-    click.echo(f"{source}: {what} to {chosen.title}", err=True)
-    for name, count in data.skipped.items():
-        click.echo(f"  read: {name} {count}", err=True)
-    for name, count in lost(data, chosen).items():
-        click.echo(f"  not kept: {name} {count}", err=True)
+    click.echo(converted_page(source, data, chosen, lost(data, chosen)), nl=False, err=True)

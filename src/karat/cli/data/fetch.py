@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from karat.cli.choices import apart, once
+from karat.cli.output import show, write
 
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar  # click gives the type no public name
@@ -37,12 +39,10 @@ def command(wanted: tuple[str, ...], given: Path | None, link: bool, json_file: 
     karat data fetch kore50
     karat data fetch aida --from ~/conll2003
     """
-    import msgspec
-
     from karat.data.catalogue import every, fetch, named
     from karat.errors import UnknownNameError, UsageError
+    from karat.pages.datasets import fetched_json, fetched_page
     from karat.registry import names
-    from karat.storage.files import writing
 
     apart([], [json_file])
     if link and given is None:
@@ -53,21 +53,12 @@ def command(wanted: tuple[str, ...], given: Path | None, link: bool, json_file: 
         if asked is None:
             raise UnknownNameError("dataset", name, names("datasets"))
         splits += every(asked)
-    done: dict[str, list[dict[str, str | bool]]] = {}
+    done = {}
     for one in splits:
         with _progress() as progress:
-            fetched = fetch(one, given=given, link=link, progress=progress)
-        done[str(one.name)] = [
-            {"path": str(item.path), "how": item.how, "sha256": item.sha256, "verified": item.verified}
-            for item in fetched
-        ]
-        if json_file != "-":
-            for item in fetched:
-                unknown = "" if item.verified or one.split.root else f" (no checksum is known; it has {item.sha256})"
-                click.echo(f"{one.name}: {item.how}, {item.path}{unknown}")
-    if json_file is not None:
-        with writing(json_file) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(done)) + b"\n")
+            fetched = done[str(one.name)] = fetch(one, given=given, link=link, progress=progress)
+        show(partial(fetched_page, one, fetched), json_file)
+    write(json_file, lambda: fetched_json(done))
 
 
 @contextmanager

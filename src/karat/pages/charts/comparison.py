@@ -9,13 +9,13 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Final
 
 from karat.comparison.compare import Comparison, Ranks
+from karat.curves.oracle import Reach
 from karat.errors import UsageError
 from karat.model.signature import Signature
 from karat.pages.charts.drawing import COLOURS, INK, PALE, Row, Spec, chosen, finished, labelled
 from karat.pages.charts.drawing import Line as DrawnLine
 from karat.pages.charts.extra import check_extra
 from karat.pages.charts.labels import HEIGHT, WIDTH, Frame, Label, Place, Placed, placed
-from karat.pages.charts.oracle import Reach
 
 if TYPE_CHECKING:
     import altair as alt

@@ -10,11 +10,11 @@ import numpy as np
 
 from karat.curves.alpha import AlphaCurve, reigns
 from karat.curves.categories import CategoryCurve
+from karat.curves.oracle import Reach
 from karat.model.tables.columns import Floats
 from karat.pages.charts.drawing import Line, Spec, alike, chosen, drawn, finished, labelled
 from karat.pages.charts.extra import check_extra
 from karat.pages.charts.labels import HEIGHT, WIDTH, Frame, Label, placed
-from karat.pages.charts.oracle import Reach
 
 FUZZY: Final = {"micro.p": "precision", "micro.r": "fuzzy recall", "micro.f1": "fuzzy F1"}
 """The measures over alpha, and what charts call them."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from karat.curves.oracle import Reach
 from karat.model.tables.columns import Floats
-from karat.pages.charts.oracle import Reach
 
 WIDTH, HEIGHT = 480, 300
 """The size of a chart in pixels, without axes and titles."""

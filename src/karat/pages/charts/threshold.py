@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.curves.calibration import ScoredAnswers
+from karat.curves.oracle import MEASURES, Oracle, Reach, Traced, family, known, reach_of, traced
 from karat.curves.threshold import ThresholdCurve
 from karat.errors import InputError
 from karat.model.tables.columns import Longs
 from karat.pages.charts.drawing import COLOURS, INK, PALE, Line, Row, Spec, alike, chosen, drawn, finished, labelled
 from karat.pages.charts.extra import check_extra
 from karat.pages.charts.labels import HEIGHT, WIDTH, Frame, Label, placed
-from karat.pages.charts.oracle import MEASURES, Oracle, Reach, Traced, family, known, reach_of, traced
-from karat.pages.charts.scored import ScoredAnswers
 from karat.spec.threshold import Threshold
 from karat.stats.calibration import Reliability, aurc, expected_calibration_error, reliability, risk_coverage
 

@@ -1,0 +1,23 @@
+"""Where outcomes go: files that are asked for, and standard output unless one of them takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from karat.storage.files import writing
+
+
+def write(path: str | None, content: Callable[[], bytes]) -> None:
+    """Write what is asked for; nothing is made, and no file begun, where nobody asks or it cannot be made."""
+    if path is not None:
+        data = content()
+        with writing(path) as file:
+            file.write(data)
+
+
+def show(page: Callable[[], str], *files: str | None) -> None:
+    """Print a page, unless a file goes to standard output."""
+    if "-" not in files:
+        click.echo(page(), nl=False)

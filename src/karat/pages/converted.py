@@ -1,0 +1,18 @@
+"""What became of data that was written in another format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from karat.model.corpus import Corpus
+from karat.model.run import Run
+from karat.spec.format import Format
+
+
+def converted_page(source: str, data: Corpus | Run, target: Format, lost: Mapping[str, int]) -> str:
+    """What there was, what the reader left out, and what the format cannot hold."""
+    items = f"{len(data.labels)} labels" if isinstance(data, Corpus) else f"{len(data.answers)} answers"
+    lines = [f"{source}: {len(data)} documents, {items} to {target.title}"]
+    lines += [f"  read: {name} {count}" for name, count in data.skipped.items()]
+    lines += [f"  not kept: {name} {count}" for name, count in lost.items()]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,133 @@
+"""Every command that writes JSON writes what its schema says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import click
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+import karat
+from karat.cli.data import COMMANDS as DATA
+from karat.cli.data import command as data_group
+from karat.cli.main import COMMANDS
+from karat.cli.main import karat as command_line
+from karat.data.catalogue import every
+from karat.model.corpus import Corpus
+from karat.model.run import Run
+from karat.pages.datasets import show_json
+from karat.pages.schemas import FILES, layout_of, name_of
+from karat.registry import names
+from karat.spec.dataset import DatasetName
+from tests.conftest import ROOT
+
+DRAWS = "--resamples 20 --permutations 19"
+
+
+def writes_json() -> set[str]:
+    """The commands that have an option `--json`."""
+    context = click.Context(command_line)
+    every_command = {name: command_line.get_command(context, name) for name in COMMANDS if name != "data"}
+    every_command |= {f"data {name}": data_group.get_command(context, name) for name in DATA}
+    return {name for name, known in every_command.items() if any("--json" in option.opts for option in known.params)}
+
+
+def schema_of(command: str) -> jsonschema.Draft202012Validator:
+    path = ROOT / "src" / "karat" / "schema" / f"{name_of(layout_of(FILES[command]))}.schema.json"
+    return jsonschema.Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
+
+
+def ran(*arguments: object) -> str:
+    done = CliRunner().invoke(command_line, [*map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def objects(text: str) -> list[dict[str, object]]:
+    """What a file holds: one object, or one on each line."""
+    try:
+        return [json.loads(text)]
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Two small gold standards, the answers of two systems to each, results, categories, and a gold with defects."""
+    folder = tmp_path_factory.mktemp("files")
+    documents = list(karat.load("demo"))
+    for name, some in (("north", documents[:8]), ("south", documents[8:16])):
+        karat.save(Corpus.of(some, name=name), folder / f"{name}.jsonl")
+        ids = {document.id for document in some}
+        for system in ("prior", "noisy"):
+            replies = [reply for reply in karat.load_run(f"demo/{system}") if reply.id in ids]
+            karat.save(Run.of(replies, name=system), folder / f"{system}-{name}.jsonl")
+            answers = folder / f"{system}-{name}.jsonl"
+            ran("score", folder / f"{name}.jsonl", answers, "--json", answers.with_suffix(".json"))
+    fewer = [karat.Document(id=one.id, text=one.text, labels=one.labels[1:]) for one in documents[:8]]
+    karat.save(Corpus.of(fewer, name="other"), folder / "other.jsonl")
+    ran("data", "categorise", folder / "north.jsonl", "--out", folder / "categorised.jsonl")
+    bad = {"id": "d", "text": "in Ulm.", "labels": [{"start": 2, "end": 6, "entity": "Q1"}, {"start": 3, "end": 99}]}
+    (folder / "bad.jsonl").write_text(json.dumps(bad) + "\n", encoding="utf-8")
+    shutil.copy(ROOT / "tests" / "conform" / "own_cases.json", folder / "cases.json")
+    return folder
+
+
+WRITES = {
+    "agree": ["agree north.jsonl other.jsonl", "agree north.jsonl other.jsonl categorised.jsonl --resamples 0"],
+    "card": [f"card --gold north.jsonl prior-north.jsonl noisy-north.jsonl {DRAWS}"],
+    "compare": [
+        f"compare --gold north.jsonl prior-north.jsonl noisy-north.jsonl --by types --winners --best oracle {DRAWS}",
+        f"compare prior-north.json noisy-north.json prior-south.json noisy-south.json --home prior=north {DRAWS}",
+    ],
+    "conform": ["conform cases cases.json"],
+    "curve": [
+        "curve north.jsonl prior-north.jsonl noisy-north.jsonl",
+        "curve north.jsonl noisy-north.jsonl --set threshold=oracle-bat -m macro.p",
+        "curve categorised.jsonl prior-north.jsonl noisy-north.jsonl --over alpha --steps 4",
+        "curve categorised.jsonl prior-north.jsonl --over categories",
+    ],
+    "data categorise": ["data categorise north.jsonl", "data categorise categorised.jsonl --evaluate"],
+    "data fetch": ["data fetch demo"],
+    "data lint": ["data lint north.jsonl", "data lint bad.jsonl"],
+    "data list": ["data list", "data list --all --task c2kb"],
+    "data show": ["data show demo", "data show aida"],
+    "data stats": ["data stats north.jsonl", "data stats north.jsonl other.jsonl"],
+    "score": [
+        "score north.jsonl prior-north.jsonl noisy-north.jsonl",
+        "score north.jsonl prior-north.jsonl --ci --resamples 20 --by types --by error --threshold oracle",
+    ],
+    "why": ["why north.jsonl noisy-north.jsonl --theirs gerbil --set-theirs prefixes=Q"],
+}
+"""By command, what it is called with; the option `--json` follows."""
+
+
+def test_every_command_that_writes_json_has_a_schema_and_is_tried():
+    assert writes_json() == set(FILES) == set(WRITES)
+
+
+@pytest.mark.parametrize(("command", "given"), [(name, given) for name, each in WRITES.items() for given in each])
+def test_what_a_command_writes_is_what_its_schema_says(command, given, files, monkeypatch):
+    monkeypatch.chdir(files)
+    validator = schema_of(command)
+    for each in objects(ran(*given.split(), "--json", "-")):
+        validator.validate(each)
+        assert each["layout"] == layout_of(FILES[command])
+        assert not validator.is_valid({key: value for key, value in each.items() if key != "layout"})
+        assert not validator.is_valid(each | {"layout": "karat-other/1"})
+        assert not validator.is_valid(each | {"surprise": 1})
+
+
+def test_every_benchmark_can_be_shown():
+    validator = schema_of("data show")
+    for name in names("datasets"):
+        splits = every(DatasetName(name))
+        validator.validate(json.loads(show_json(name, splits[0].dataset, splits)))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src" / "karat" / "schema").iterdir()), ids=lambda path: path.name)
+def test_schemas_are_schemas(path):
+    jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
