@@ -85,7 +85,7 @@ def test_exact_tests_and_ranks_with_ties_by_hand():
 
 
 def test_the_correction_may_be_that_of_benjamini_and_hochberg():
-    own = pairs(compare(twelve(), rule=replace(QUICK, correction="bh")), "bay")
+    own = pairs(compare(twelve(), terms=replace(QUICK, correction="bh")), "bay")
     assert own["able", "cross"].corrected == pytest.approx(3 / 2 * 2 / 2**11)  # no larger than the next
     assert own["brisk", "cross"].corrected == pytest.approx(3 / 2 * 2 / 2**11)
 

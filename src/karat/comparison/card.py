@@ -140,7 +140,9 @@ def cards(
                 differences[system],
                 _judgement(lines, differences[system]),
             )
-            for place, system in enumerate(table.systems)
+            for place, system in sorted(
+                enumerate(table.systems), key=lambda each: (-_rank(averages["f1"][each[0]]), each)
+            )
         ),
         figures=lines,
         benchmarks=table.names,
@@ -155,6 +157,11 @@ def cards(
         rule=terms,
         signature=grown.signature,
     )
+
+
+def _rank(average: Average) -> float:
+    """What systems are ordered by, the best first."""
+    return -1.0 if average.value is None else average.value
 
 
 def _not_counted(figure: Figure, table: Counted, terms: CardTerms) -> dict[str, str]:

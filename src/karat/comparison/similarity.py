@@ -103,7 +103,7 @@ def similarity(
         raise UsageError("best and threshold both choose thresholds. Give one of the two.")
     request = Request.of(like=like, choices=given, kb=kb, allow_unknown=allow_unknown)
     asked = {run.name: Evaluation.of(request, corpus, run) for run in runs}
-    views = {view.relation: view for view in request.views}
+    views = {view.relation: view for view in reversed(request.views)}  # of each relation the first, which is whole
     for view in views.values():
         if next(iter(asked.values())).plan(view).weights_are_whole:
             raise UsageError(f"{view} compares clusters, not annotations. Choose a relation.")
@@ -112,7 +112,7 @@ def similarity(
     together: list[Together] = []
     thresholds: dict[str, dict[str, float | None]] = {}
     oracle: list[str] = []
-    for relation, view in views.items():
+    for relation, view in reversed(views.items()):
         cut = {name: own.cut(view, request.conventions.threshold, oracle) for name, own in sides.items()}
         thresholds[relation] = {name: threshold.at for name, threshold in cut.items()}
         left = {name: _above(own.run, cut[name]) for name, own in sides.items()}
