@@ -33,6 +33,7 @@ from karat.spec.dataset import Dataset
 from karat.spec.empty import EMPTY
 from karat.spec.format import Format
 from karat.spec.key import PRESETS, SETS
+from karat.spec.label import Label
 from karat.spec.measure import Measure
 from karat.spec.relation import Relation
 from karat.spec.step import Step
@@ -258,6 +259,23 @@ def commands() -> str:
     return "\n\n".join(blocks)
 
 
+def layers() -> str:
+    """The import layers, as pyproject.toml has them for the linter."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    listed = re.search(r"^layers = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)
+    assert listed is not None
+    found = re.findall(r'^ +"(.+?)",(?:  # (.*))?$', listed[1], re.MULTILINE)
+    lines = [f"{names}\n    {says}" if len(names) > 30 else f"{names:<32}{says}".rstrip() for names, says in found]
+    return "```text\n" + "\n".join(lines) + "\n```"
+
+
+def labels() -> str:
+    """What scores can be grouped by."""
+    found = {name: get("labels", name, Label) for name in names("labels")}
+    rows = [[f"`{name}`", label.says, "yes" if label.carried is not None else "no"] for name, label in found.items()]
+    return table(["label", "values", "makes parts of the data"], rows)
+
+
 def readme(text: str) -> str:
     """The README with what its examples print now."""
     with TemporaryDirectory() as folder:
@@ -297,6 +315,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
         differences,
         measures,
         filters,
+        labels,
+        layers,
         files,
         api,
         commands,
@@ -312,7 +332,7 @@ def generated() -> dict[Path, str]:
         folder / "answers.schema.json": laid_out(schema("Karat answers, one line", Reply, Header)),
         **{folder / f"{name}.schema.json": laid_out(found) for name, found in schemas().items()},
     }
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    for page in [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text(encoding="utf-8")
         fresh = re.sub(
             r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)",

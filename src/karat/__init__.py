@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING
 from karat.version import __version__
 
 if TYPE_CHECKING:
+    from karat.comparison.asking import card, compare
     from karat.comparison.similarity import similarity
+    from karat.curves.alpha import alpha_curve
+    from karat.curves.categories import category_curve
     from karat.curves.threshold import curve
-    from karat.data.load import load, load_run, save
+    from karat.data.load import load, load_parts, load_run, save
     from karat.errors import InputError, KaratError, UnknownNameError, UsageError
     from karat.evaluation.evaluation import evaluate
+    from karat.explanation.agreement import agree
     from karat.explanation.prose import explain
     from karat.explanation.why import why
     from karat.kb.folder import read_kb
@@ -48,10 +52,16 @@ __all__ = [
     "UnknownNameError",
     "UsageError",
     "__version__",
+    "agree",
+    "alpha_curve",
+    "card",
+    "category_curve",
+    "compare",
     "curve",
     "evaluate",
     "explain",
     "load",
+    "load_parts",
     "load_run",
     "parse_measure",
     "parse_signature",
@@ -79,10 +89,14 @@ _HOME = {
     "karat.model.result": ("Result",),
     "karat.model.run": ("Run",),
     "karat.model.signature": ("Signature", "parse_signature"),
+    "karat.comparison.asking": ("card", "compare"),
+    "karat.curves.alpha": ("alpha_curve",),
+    "karat.curves.categories": ("category_curve",),
     "karat.curves.threshold": ("curve",),
     "karat.evaluation.evaluation": ("evaluate",),
+    "karat.explanation.agreement": ("agree",),
     "karat.explanation.prose": ("explain",),
-    "karat.data.load": ("load", "load_run", "save"),
+    "karat.data.load": ("load", "load_parts", "load_run", "save"),
     "karat.comparison.similarity": ("similarity",),
     "karat.explanation.why": ("why",),
 }

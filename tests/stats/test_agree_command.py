@@ -9,7 +9,7 @@ import pytest
 
 import karat
 from karat import UNLINKED, Corpus, Document, InputError, Label, UsageError
-from karat.explanation.agreement import agreement, judgements
+from karat.explanation.agreement import agree, judgements
 from karat.stats.agreement import cohen_kappa, krippendorff_alpha
 
 TEXT = "Ada met Bob in Caen and Dijon"
@@ -53,7 +53,7 @@ def test_items_and_categories_by_hand():
 
 def test_the_figures_by_hand():
     """Strong: of 5 and 4 links 2 match. Weak: Caen too. Mentions: of 5 and 5 marks 4 match."""
-    found = agreement([ANNA, BEN], resamples=50)
+    found = agree([ANNA, BEN], resamples=50)
     pair = found.pairs[0]
     assert (found.documents, found.items, pair.documents) == (2, 6, 2)
     assert pair.f1["strong"].value == pytest.approx(4 / 9)
@@ -68,7 +68,7 @@ def test_the_figures_by_hand():
 
 
 def test_who_is_gold_does_not_matter():
-    one, two = agreement([ANNA, BEN], resamples=50), agreement([BEN, ANNA], resamples=50)
+    one, two = agree([ANNA, BEN], resamples=50), agree([BEN, ANNA], resamples=50)
     for relation in ("strong", "weak", "mention"):
         assert one.pairs[0].f1[relation].value == pytest.approx(two.pairs[0].f1[relation].value)
     assert one.pairs[0].kappa.value == pytest.approx(two.pairs[0].kappa.value)
@@ -79,7 +79,7 @@ def test_documents_that_an_annotator_lacks_are_missing_not_none():
     chris = annotator("chris", {ADA: "Q1", BOB: "Q2", CAEN: "Q3"}, None)
     judged, _ = judgements([ANNA, BEN, chris], ["d0", "d1"])
     assert judged.codes[2].tolist()[4:] == [-1, -1]
-    found = agreement([ANNA, BEN, chris], resamples=0)
+    found = agree([ANNA, BEN, chris], resamples=0)
     assert found.fleiss.items == 4
     assert found.alpha.items == 6
     assert found.alpha.value == pytest.approx(krippendorff_alpha(judged.codes))
@@ -93,7 +93,7 @@ def test_what_only_one_has_and_alternatives_are_left_out_and_counted():
     labels = (Label(*ADA, "Q1", unit="a"), Label(*ADA, "Q7", unit="a"), Label(*BOB, "Q2"))
     first = Corpus.of([Document("d0", TEXT, labels), Document("x", TEXT)], name="first")
     second = annotator("second", {ADA: "Q1", BOB: "Q2"})
-    found = agreement([first, second], resamples=0)
+    found = agree([first, second], resamples=0)
     assert sorted(found.left_out.values()) == [1, 1]
     assert found.pairs[0].kappa.value == 1
 
@@ -101,7 +101,7 @@ def test_what_only_one_has_and_alternatives_are_left_out_and_counted():
 def test_a_knowledge_base_makes_ids_the_same(tmp_path):
     (tmp_path / "redirects.tsv").write_text("Q9\tQ2\n", encoding="utf-8")
     kb = karat.read_kb(tmp_path)
-    plain, resolved = agreement([ANNA, BEN], resamples=0), agreement([ANNA, BEN], kb=kb, resamples=0)
+    plain, resolved = agree([ANNA, BEN], resamples=0), agree([ANNA, BEN], kb=kb, resamples=0)
     assert resolved.pairs[0].f1["strong"].value == pytest.approx(6 / 9)
     assert resolved.pairs[0].kappa.value > plain.pairs[0].kappa.value
 
@@ -114,7 +114,7 @@ def test_no_order_of_documents_changes_anything():
     ]
     one, two = (annotator(name, *(page[i] for page in pages)) for i, name in enumerate(("a", "b")))
     back = [Corpus.of(list(corpus)[::-1], name=corpus.name) for corpus in (one, two)]
-    here, there = agreement([one, two], resamples=100), agreement(back, resamples=100)
+    here, there = agree([one, two], resamples=100), agree(back, resamples=100)
     assert here == there
     assert here.pairs[0].kappa.interval is not None
 
@@ -122,11 +122,11 @@ def test_no_order_of_documents_changes_anything():
 def test_texts_and_names_must_fit():
     other = Corpus.of([Document("d0", TEXT + "!")], name="other")
     with pytest.raises(InputError, match="another text than anna"):
-        agreement([ANNA, other])
+        agree([ANNA, other])
     with pytest.raises(UsageError, match="different names"):
-        agreement([ANNA, ANNA])
+        agree([ANNA, ANNA])
     with pytest.raises(UsageError, match="no document"):
-        agreement([ANNA, Corpus.of([Document("y", TEXT)], name="other")])
+        agree([ANNA, Corpus.of([Document("y", TEXT)], name="other")])
 
 
 def test_the_command_prints_and_writes(karat_cli, tmp_path):

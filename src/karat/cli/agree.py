@@ -39,7 +39,7 @@ def command(
 
     from karat.data.load import load
     from karat.errors import UsageError
-    from karat.explanation.agreement import agreement
+    from karat.explanation.agreement import agree
     from karat.kb.folder import read_kb
     from karat.pages.agreement import json_of, page
 
@@ -55,6 +55,6 @@ def command(
         for corpus, name in zip(corpora, files, strict=True)
     ]
     tables = None if kb is None else read_kb(kb)
-    found = agreement(corpora, kb=tables, resamples=resamples, level=level, seed=seed)
+    found = agree(corpora, kb=tables, resamples=resamples, level=level, seed=seed)
     write(json_file, lambda: json_of(found))
     show(lambda: page(found), json_file)

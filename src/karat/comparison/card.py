@@ -16,11 +16,12 @@ from karat.comparison.benchmarks import Benchmark, stage_of
 from karat.comparison.entries import Entry, shared_texts
 from karat.comparison.figures import ACCURACY, Counted, Figure, Making, figures, gathered, making
 from karat.comparison.grid import grid
+from karat.comparison.means import mean_p
+from karat.comparison.samples import estimate
 from karat.comparison.terms import Terms
 from karat.evaluation.request import Request
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
-from karat.stats.samples.bootstrap import interval
 from karat.stats.tests.contrast import against_others, mean_of_strata, resampled
 from karat.stats.tests.holm import holm
 from karat.stats.tests.permutation import swap_test
@@ -238,10 +239,7 @@ def _compared(
     if systems < 2:
         alone = Contrast(None, reason="there is no other system")
         return {table.systems[0]: {figure.name: alone for figure in lines}}
-    drawn = {
-        name: resampled(own, terms.resamples, table.grid.seed(name, terms.seed)) for name, own in table.strata.items()
-    }
-    rows = [_differences(figure, table, drawn, counted[figure.name], terms) for figure in lines]
+    rows = [_differences(figure, table, counted[figure.name], terms) for figure in lines]
     p = np.array([[np.nan if each.p is None else each.p for each in row] for row in rows])
     # Of two systems each is the other's opposite: that is one test, not two.
     corrected = holm(p) if systems > 2 else np.repeat(holm(p[:, :1]), 2, axis=1)
@@ -255,29 +253,37 @@ def _compared(
     }
 
 
-def _differences(
-    figure: Figure, table: Counted, drawn: Mapping[str, Floats], names: Sequence[str], terms: CardTerms
-) -> list[Contrast]:
+def _differences(figure: Figure, table: Counted, names: Sequence[str], terms: CardTerms) -> list[Contrast]:
     """The differences in one figure, before the correction."""
     if not names:
         return [Contrast(None, reason="no benchmark counts")] * len(table.systems)
     read = making(figure, table)
-    values, samples = (
-        mean_of_strata(against_others(read.of(totals[name])) for name in names) for totals in (table.totals, drawn)
+    strata = {name: table.strata[name][:, :, read.columns] for name in names}
+    values = mean_of_strata(against_others(read.measure(own.sum(axis=0))) for own in strata.values())
+    # Drawn from the columns of the figure alone, which for F1 is what `compare` draws.
+    samples = mean_of_strata(
+        against_others(read.measure(resampled(own, terms.resamples, table.grid.seed(name, terms.seed))))
+        for name, own in strata.items()
     )
     enough = _enough(figure, _cases(read, table, names), terms)
-    p = np.full(len(table.systems), np.nan)
-    if any(enough):
-        strata = [table.strata[name][:, :, read.columns] for name in names]
-        p = swap_test(strata, read.measure, size=read.size, resamples=terms.permutations, seed=terms.seed)
+    p = _p(figure, table, list(strata.values()), read, terms) if any(enough) else np.full(len(enough), np.nan)
+    documents = sum(int(own.any(axis=(1, 2)).sum()) for own in strata.values())
     found = []
     for place, value in enumerate(values.tolist()):
-        low, high = interval(samples[:, place], 1 - terms.level) or (None, None)
+        own = estimate(value, samples[:, place], documents, terms.level)
         if enough[place]:
-            found.append(Contrast(value, low, high, p=float(p[place])))
+            found.append(Contrast(own.value, own.low, own.high, p=float(p[place])))
         else:
-            found.append(Contrast(value, low, high, verdict="too few", reason=f"fewer than {terms.min_cases} cases"))
+            too_few = f"fewer than {terms.min_cases} cases"
+            found.append(Contrast(own.value, own.low, own.high, verdict="too few", reason=too_few))
     return found
+
+
+def _p(figure: Figure, table: Counted, strata: Sequence[Floats], read: Making, terms: CardTerms) -> Floats:
+    """The p-value of each system's difference; between two systems that of F1 is the one that `compare` gives."""
+    if figure.name == "f1" and len(table.systems) == 2:
+        return np.repeat(mean_p(table.grid, [(0, 1)], terms), 2)
+    return swap_test(strata, read.measure, size=read.size, resamples=terms.permutations, seed=terms.seed)
 
 
 def _enough(figure: Figure, cases: Floats, terms: CardTerms) -> list[bool]:

@@ -194,11 +194,15 @@ def results_in(name: str) -> list[Result] | None:
     return [Result.from_json(line, where=f"{source.label}:{number}") for number, line in enumerate(lines, 1)]
 
 
+def entry_between(corpus: Corpus, run: Run) -> Entry:
+    """A run on a corpus."""
+    return Entry(run.name, corpus.name, f"{corpus.name}@{corpus.digest}", corpus, run, seconds=_seconds(run))
+
+
 def _entry(corpus: Corpus, run: Run, name: str, format: str | None) -> Entry:
-    manifest = noted(name, format=format)
-    seconds = _seconds(run) if manifest.seconds is None else manifest.seconds
-    data = f"{corpus.name}@{corpus.digest}"
-    return Entry(run.name, corpus.name, data, corpus, run, seconds=seconds, title=manifest.title)
+    manifest, found = noted(name, format=format), entry_between(corpus, run)
+    seconds = found.seconds if manifest.seconds is None else manifest.seconds
+    return replace(found, seconds=seconds, title=manifest.title)
 
 
 def _seconds(run: Run) -> float | None:

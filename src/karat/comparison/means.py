@@ -11,7 +11,7 @@ import numpy as np
 from karat.comparison.grid import Grid
 from karat.comparison.samples import Estimate, Samples, adding, estimate
 from karat.comparison.terms import CORRECTIONS, Terms
-from karat.comparison.tests import Dataset, exchangeable, mentions_of
+from karat.comparison.tests import Dataset, exchangeable, mentions_of, pair_test
 from karat.model.tables.columns import Floats
 from karat.stats.samples.additive import Additive
 from karat.stats.tests.contrast import Measure
@@ -82,7 +82,7 @@ def mean_pairs(
 ) -> tuple[MeanPair, ...]:
     """All pairs of systems over the common datasets."""
     places = list(combinations(range(len(grid.systems)), 2))
-    p = _mean_p(grid, datasets, places, terms)
+    p = mean_p(grid, places, terms)
     corrected = CORRECTIONS[terms.correction](p)
     return tuple(
         _mean_pair(grid, drawn, datasets, pair, terms, _number(own), _number(fixed))
@@ -116,12 +116,12 @@ def _mean_pair(
     return MeanPair(*names, found.value, found.low, found.high, p, corrected, *won)
 
 
-def _mean_p(grid: Grid, datasets: Sequence[Dataset], places: Sequence[tuple[int, int]], terms: Terms) -> Floats:
+def mean_p(grid: Grid, places: Sequence[tuple[int, int]], terms: Terms) -> Floats:
     """The p-values of the differences of means: coins are thrown for the documents of all datasets."""
     none = np.full(len(places), np.nan)
     if len(grid.common) == 1:  # these are the tests of this dataset
-        pairs = next(dataset.pairs for dataset in datasets if dataset.name == grid.common[0])
-        return np.array([np.nan if pair.p is None else pair.p for pair in pairs])
+        own_p = [pair_test(grid, grid.common[0], pair, terms) for pair in places]
+        return np.array([np.nan if each is None or each.p is None else each.p for each in own_p])
     own = [[grid.additives[name][system] for name in grid.common] for system in grid.systems]
     scores = [[score for score in side if score is not None] for side in own]
     if not grid.common or min(map(len, scores)) < len(grid.common):

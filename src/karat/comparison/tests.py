@@ -12,7 +12,7 @@ from karat.comparison.grid import Cell, Grid
 from karat.comparison.samples import Estimate, Samples
 from karat.comparison.terms import CORRECTIONS, Terms
 from karat.stats.samples.additive import Additive
-from karat.stats.tests.paired import effect_size, permutation_test
+from karat.stats.tests.paired import Tested, effect_size, permutation_test
 from karat.stats.tests.power import detectable
 
 
@@ -113,9 +113,8 @@ def _pair(grid: Grid, dataset: str, places: tuple[int, int], drawn: Samples, ter
         return Pair(*names, None, reason="one of the two has no score")
     if one is None or two is None:
         return Pair(*names, first - second, reason="the score does not follow from sums over documents")
-    swap = terms.swap if exchangeable([one, two]) else "signs"
-    seed = grid.seed(dataset, terms.seed)
-    tested = permutation_test(one, two, swap=swap, trials=terms.permutations, seed=seed)
+    tested = pair_test(grid, dataset, places, terms)
+    assert tested is not None, "both follow from sums"
     sampled = np.subtract(*drawn.of(places).T)
     found = drawn.estimate(first - second, sampled, places, terms.level)
     defined = sampled[~np.isnan(sampled)]
@@ -131,6 +130,16 @@ def _pair(grid: Grid, dataset: str, places: tuple[int, int], drawn: Samples, ter
         detectable=None if not error else detectable(error, level=1 - terms.level, power=terms.power),
         exact=tested.exact,
     )
+
+
+def pair_test(grid: Grid, dataset: str, places: tuple[int, int], terms: Terms) -> Tested | None:
+    """Whether two systems differ on a dataset by more than chance; None where their scores follow from no sums."""
+    one, two = (grid.additives[dataset].get(grid.systems[place]) for place in places)
+    if one is None or two is None:
+        return None
+    swap = terms.swap if exchangeable([one, two]) else "signs"
+    seed = grid.seed(dataset, terms.seed)
+    return permutation_test(one, two, swap=swap, trials=terms.permutations, seed=seed)
 
 
 def exchangeable(scores: Sequence[Additive]) -> bool:

@@ -100,7 +100,7 @@ class Judgements(NamedTuple):
         return Judgements(codes[:, stay], self.document[stay], self.documents)
 
 
-def agreement(
+def agree(
     corpora: Sequence[Corpus],
     *,
     kb: KB | None = None,
