@@ -12,7 +12,7 @@ from karat.evaluation.drop import dropped, needs_text, rules_of
 from karat.evaluation.plan import Planner, expanded, in_task, measures_of, parts_of, reads
 from karat.evaluation.profiles import profile_named
 from karat.evaluation.view import measure_of
-from karat.facts.facts import Facts
+from karat.facts.facts import GUESSING, SCORES, Facts
 from karat.kb.folder import read_kb
 from karat.kb.protocol import KB
 from karat.matching.read.pairing import Pairing, pair
@@ -53,7 +53,7 @@ class Setting:
     def facts(self) -> Facts:
         """What is known about the mentions and the answers."""
         pairing = self.pairing(TASKS[self.table["task"]].source)
-        return Facts(pairing, self.kb, guess=self.table["categories"] == "answer")
+        return Facts(pairing, self.kb, GUESSING if self.table["categories"] == "answer" else SCORES)
 
     def planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
         """What makes plans in this setting."""
