@@ -110,7 +110,7 @@ def categorise(
 
 def assigned(corpus: Corpus, *, kb: KB | None = None, tagger: Tagger | None = None) -> list[Found]:
     """For each document of a corpus what the rules say, whatever categories it has."""
-    documents, texts = list(corpus), corpus.texts
+    texts, documents = corpus.texts, list(corpus)
     casing = Casing.of(texts)
     tagged = (tagger or RulesTagger()).tokens(texts)
     known = zip(documents, tagged, metonyms(corpus, kb), strict=True)

@@ -63,7 +63,7 @@ def _typed(side: Side) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Mentions:
+class GoldMentions:
     """The gold mentions of a corpus: the facts about its labels, and for each label which mention it belongs to.
 
     A mention may have several labels, of which one, in `rows`, stands for it; parts of other segmentations are mentions
@@ -119,10 +119,10 @@ class Statistic(NamedTuple):
     """What is counted of mentions."""
 
     says: str
-    counts: Callable[[Mentions], Bools]
+    counts: Callable[[GoldMentions], Bools]
 
 
-def _kind(kind: str) -> Callable[[Mentions], Bools]:
+def _kind(kind: str) -> Callable[[GoldMentions], Bools]:
     return lambda mentions: mentions.of_kind(kind)
 
 
@@ -192,7 +192,7 @@ def describe(corpus: Corpus, kb: KB | None = None) -> Description:
     """Count what there is in a corpus."""
     side = labels_of(corpus, kb)
     rows, of_label = np.unique(corpus.units.unit, return_inverse=True)
-    found = Mentions(side, corpus, rows, of_label.reshape(-1))
+    found = GoldMentions(side, corpus, rows, of_label.reshape(-1))
     numbers = _numbers(corpus, found)
     undefined = {
         name: "the source does not say" for name in ("domain", "document type", "language") if not numbers[name]
@@ -233,7 +233,7 @@ def _share(found: Truth, trait: str, missing: set[str]) -> Share:
     return Share(count, 100 * count / len(found) if len(found) else None, undecided)
 
 
-def _numbers(corpus: Corpus, found: Mentions) -> dict[str, int | float | str | None]:
+def _numbers(corpus: Corpus, found: GoldMentions) -> dict[str, int | float | str | None]:
     documents, roots = list(corpus), ~found.parts
     linked = _entities_by_surface(found)
     entities = corpus.labels.entity
@@ -266,7 +266,7 @@ def _numbers(corpus: Corpus, found: Mentions) -> dict[str, int | float | str | N
     }
 
 
-def _entities_by_surface(found: Mentions) -> Longs:
+def _entities_by_surface(found: GoldMentions) -> Longs:
     """For each text that is linked, how many entities it is linked to; the text of a mention is that of one label."""
     entity, surface = found.side.entity, found.side.surface[found.rows][found.of_label]
     pairs = np.unique(np.column_stack([surface, entity])[entity >= 0], axis=0)

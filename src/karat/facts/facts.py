@@ -284,8 +284,8 @@ def _codes(entity: Ints, same_as: Lists | None) -> tuple[Ints, ...]:
 def labels_of(corpus: Corpus, kb: KB | None, terms: Terms = STATISTICS) -> Side:
     """The facts about the labels of a corpus as they are written, whatever scores make of them."""
     names, codes = as_written(corpus.labels)
-    labels = replace(corpus.labels, names=names)
-    read = _Read(labels, codes.same_as, labels.document, lambda: corpus.texts, lambda: value_kinds(labels))
+    labels, texts = replace(corpus.labels, names=names), corpus.texts
+    read = _Read(labels, codes.same_as, labels.document, lambda: texts, lambda: value_kinds(labels))
     return Side(read, kb, terms)
 
 
