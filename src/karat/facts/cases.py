@@ -162,7 +162,7 @@ def _background(facts: Facts, document: Ints, gold: Longs, answer: Longs) -> Bac
     columns = {
         "coreference": _by_case(of_gold.refers, facts.answers.refers, gold, answer),
         "lowercased": _by_case(facts.gold.lowercased, facts.answers.lowercased, gold, answer),
-        "multiword": facts.by_surface(lambda text: " " in text)[surface],
+        "multiword": facts.by_surface(_several_words)[surface],
         "nil": has_gold & (entity == NIL) | _on_nil(facts, spots, ~has_gold),
         "linked": np.append(of_gold.linked, False)[gold],
         **{name: np.append(truth, NO)[gold] for name, truth in hard.items()},
@@ -174,6 +174,10 @@ def _background(facts: Facts, document: Ints, gold: Longs, answer: Longs) -> Bac
     }
     nameless = _by_case(facts.gold.nameless, facts.answers.nameless, gold, answer)
     return Background(gold, answer, spots, mention_type, nameless, columns)
+
+
+def _several_words(text: str) -> bool:
+    return " " in text
 
 
 def table(found: Stages, facts: Facts, rule: Rule) -> Table:

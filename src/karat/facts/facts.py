@@ -18,7 +18,7 @@ from karat.matching.read.reading import Reading
 from karat.model.corpus import Corpus
 from karat.model.items import Lists
 from karat.model.marks import NOT_COREFERENCE
-from karat.model.surface import begins_small, lowercased, part_of_name
+from karat.model.surface import begins_small, lowercased, nominal, part_of_name, pronominal
 from karat.model.tables.columns import NIL, Bools, Ints, Longs, Mentions
 from karat.model.truth import Truth, both, either, negated, told
 
@@ -112,10 +112,10 @@ class Side:
         """What is known about distinct texts."""
         return Surfaces(self.texts, self._kb, None if self._first is None else self._first.surfaces)
 
-    @cached_property
+    @property
     def surface(self) -> Longs:
         """The code of each text."""
-        return np.fromiter(map(self.surfaces.code.__getitem__, self.texts), np.int64, len(self.texts))
+        return self.surfaces.codes
 
     @cached_property
     def lowercased(self) -> Bools:
@@ -169,7 +169,7 @@ class Side:
 
         Where the gold standard says that a mention refers back, or that it does not though it looks so, it is believed.
         """
-        pronoun, noun = self.surfaces.pronominal[self.surface], self.surfaces.nominal[self.surface]
+        pronoun, noun = (self.surfaces.by(test)[self.surface] for test in (pronominal, nominal))
         types = np.where(pronoun, PRONOMINAL, np.where(noun, NOMINAL, self._by_name)).astype(np.int32)
         denied = self.said(NOT_COREFERENCE)
         types[denied] = self._by_name[denied]

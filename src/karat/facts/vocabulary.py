@@ -14,8 +14,7 @@ import numpy as np
 
 from karat.kb.protocol import KB
 from karat.kb.tables import Tables
-from karat.model.surface import nominal, pronominal
-from karat.model.tables.columns import Bools
+from karat.model.tables.columns import Bools, Longs
 from karat.model.truth import Truth, told
 
 _T = TypeVar("_T")
@@ -51,34 +50,31 @@ class Entities:
     @cached_property
     def canonical(self) -> list[str]:
         """The ids by which popular entities are named."""
-        return self._kb.canonical(self.ids)
+        known = [] if self._first is None else self._first.canonical
+        return [*known, *self._kb.canonical(self.ids[len(known) :])]
 
 
 class Surfaces:
-    """What is known about distinct texts, in the order of their codes; `first` has those that come first."""
+    """What is known about distinct texts, in the order of their codes; `first` has those that come first.
+
+    `codes` are those of the texts that were given.
+    """
 
     def __init__(self, texts: Iterable[str], kb: KB | None, first: Surfaces | None = None) -> None:
         self._kb, self._first = _NOTHING if kb is None else kb, first
-        known = {} if first is None else dict(first.code)
-        for text in texts:
-            known.setdefault(text, len(known))
-        self.code: dict[str, int] = known
-        """The code of each text."""
-        self.texts = list(known)
+        self._places: dict[str, int] = {} if first is None else dict(first._places)
+        places = self._places
+        self.codes: Longs = np.array([places.setdefault(text, len(places)) for text in texts], np.int64)
+        self.texts = list(places)
+        self._tested: dict[Callable[[str], bool], Bools] = {}
 
     def by(self, test: Callable[[str], bool]) -> Bools:
-        """What holds of each text."""
-        return _tested(None, self.texts, test)
-
-    @cached_property
-    def pronominal(self) -> Bools:
-        """Which texts are pronouns."""
-        return _tested(None if self._first is None else self._first.pronominal, self.texts, pronominal)
-
-    @cached_property
-    def nominal(self) -> Bools:
-        """Which texts refer back by a common noun."""
-        return _tested(None if self._first is None else self._first.nominal, self.texts, nominal)
+        """What holds of each text; a test is made once."""
+        if test not in self._tested:
+            known = np.zeros(0, np.bool_) if self._first is None else self._first.by(test)
+            rest = self.texts[len(known) :]
+            self._tested[test] = np.append(known, np.fromiter(map(test, rest), np.bool_, len(rest)))
+        return self._tested[test]
 
     @cached_property
     def popular(self) -> list[frozenset[str] | None]:
@@ -109,13 +105,6 @@ def _continued(
     """What is known about keys, of which those that come first were asked for before."""
     known = first or []
     return [*known, *ask(keys[len(known) :])]
-
-
-def _tested(first: Bools | None, texts: Sequence[str], test: Callable[[str], bool]) -> Bools:
-    """What holds of texts, of which those that come first were looked at before."""
-    known = np.zeros(0, np.bool_) if first is None else first
-    rest = texts[len(known) :]
-    return np.append(known, np.fromiter(map(test, rest), np.bool_, len(rest)))
 
 
 def _any(values: Iterable[bool | None]) -> bool | None:
