@@ -6,13 +6,16 @@ import gzip
 import json
 from collections import Counter
 from functools import cache
+from typing import NamedTuple
 
 import pytest
 
 import karat
 from karat.data.describe import describe
-from karat.facts.traits import TRAITS, known
+from karat.facts.facts import MENTION_TYPES, labels_of
+from karat.facts.traits import TRAITS
 from karat.kb.folder import read_kb
+from karat.model.truth import UNKNOWN, YES
 
 pytestmark = pytest.mark.shared
 
@@ -62,16 +65,52 @@ def pack(folder):
     return read_kb(folder / "kb")
 
 
+class One(NamedTuple):
+    """What Karat knows of one label; a trait is None where it is undecided."""
+
+    span: tuple[int, int]
+    mention_type: str
+    words: int
+    types: frozenset[str]
+    popular: frozenset[str] | None
+    place: bool | None
+    traits: dict[str, bool | None]
+
+
+def decided(truth):
+    return [None if value == UNKNOWN else value == YES for value in truth.tolist()]
+
+
+def known(corpus, kb):
+    """All labels of a corpus."""
+    side = labels_of(corpus, kb)
+    code, sets = side.type_sets
+    traits = {trait: decided(TRAITS[trait].of(side)) for trait in TAGS}
+    places = decided(side.surfaces.popular_for_place)
+    for row, surface in enumerate(side.surface.tolist()):
+        yield One(
+            (side.mentions.start[row], side.mentions.end[row]),
+            MENTION_TYPES[side.mention_type[row]],
+            side.words[row],
+            sets[code[row]],
+            side.surfaces.popular[surface],
+            places[surface],
+            {trait: values[row] for trait, values in traits.items()},
+        )
+
+
 def compared(folder, name):
     """Each label as Karat knows it, with the row of ELEVANT's statistics about it."""
     path = folder / "benchmarks" / f"{name}.benchmark.jsonl.gz"
     _, *statistics = lines(folder / "benchmarks" / f"{name}.benchmark_statistics.jsonl.gz")
-    for document, article, rows in zip(karat.load(path), lines(path), statistics, strict=True):
+    labels = known(karat.load(path), pack(folder))
+    for article, rows in zip(lines(path), statistics, strict=True):
         by_id = {row["groundtruth_label"]["id"]: row for row in rows}
-        facts = known([(label, document.text[label.start : label.end]) for label in document.labels], pack(folder))
-        for one, label in zip(facts, article["labels"], strict=True):
-            assert tuple(by_id[label["id"]]["span"]) == one.label.span
+        for label in article["labels"]:
+            one = next(labels)
+            assert tuple(by_id[label["id"]]["span"]) == one.span
             yield one, by_id[label["id"]]
+    assert not list(labels)
 
 
 def mention_type(theirs):
@@ -87,7 +126,7 @@ def test_every_label_has_elevants_tags(name, shared):
         assert sorted(one.types) == sorted(row["types"])
         untyped = one.popular is not None and not all(pack(folder).types(sorted(one.popular)))
         for trait, tag in TAGS.items():
-            holds = TRAITS[trait].holds(one)
+            holds = one.traits[trait]
             if holds is None:
                 # Undecided only for want of a fact: what the text is popular for, or what these entities are.
                 assert trait in OF_POPULAR
@@ -105,7 +144,7 @@ def test_how_many_tags_are_equal(shared):
     for name in BENCHMARKS:
         for one, row in compared(shared / "elevant", name):
             for trait, tag in TAGS.items():
-                holds = TRAITS[trait].holds(one)
+                holds = one.traits[trait]
                 counts[trait]["undecided" if holds is None else holds == (tag in row["tags"])] += 1
     every = {True: 28371}
     assert counts == dict.fromkeys(TAGS, every) | {

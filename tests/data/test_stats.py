@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Tag
 from karat.data.describe import describe
-from karat.facts.traits import TRAITS, known
+from karat.facts.facts import labels_of
+from karat.facts.traits import TRAITS
 from karat.kb.folder import read_kb
 from karat.kb.tables import Tables
+from karat.model.truth import UNKNOWN, YES
 
 TEXT = "The German visited Berlin. Angela Merkel met her there in may."
 
@@ -146,9 +148,12 @@ FACTS = {
 
 
 def held(text, label, **facts):
-    (one,) = known([(label, text)], Tables.of(**FACTS | facts))
-    found = {name: trait.holds(one) for name, trait in TRAITS.items()}
-    return {name for name, value in found.items() if value}, {name for name, value in found.items() if value is None}
+    root = () if label.parent is None else (Label(0, len(text), UNLINKED, unit=label.parent),)
+    side = labels_of(Corpus.of([Document("a", text, (label, *root))]), Tables.of(**FACTS | facts))
+    found = {name: trait.of(side)[0] for name, trait in TRAITS.items()}
+    return {name for name, value in found.items() if value == YES}, {
+        name for name, value in found.items() if value == UNKNOWN
+    }
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from karat.categorise.form import base_form
-from karat.categorise.mentions import Casing, Mention, mentions
+from karat.categorise.mentions import Casing, Mention, mentions, metonyms
 from karat.categorise.pos import Tagger, Token, parts_of_speech
 from karat.categorise.reference import beside_metonym, reference
 from karat.categorise.rules import RulesTagger
@@ -96,18 +96,18 @@ def categorise(
 
 def assigned(corpus: Corpus, *, kb: KB | None = None, tagger: Tagger | None = None) -> list[Found]:
     """For each document of a corpus what the rules say, whatever categories it has."""
-    if not corpus.has_text:
-        raise UsageError(f"{corpus.name} was loaded without its texts. Load it again with text=True.")
-    documents = list(corpus)
-    texts = [document.text for document in documents]
+    texts, documents = corpus.texts, list(corpus)
     casing = Casing.of(texts)
     tagged = (tagger or RulesTagger()).tokens(texts)
-    return [_found(document, words, casing, kb) for document, words in zip(documents, tagged, strict=True)]
+    known = zip(documents, tagged, metonyms(corpus, kb), strict=True)
+    return [_found(document, words, casing, kb, metonym) for document, words, metonym in known]
 
 
-def _found(document: Document, words: list[Token], casing: Casing, kb: KB | None) -> Found:
+def _found(
+    document: Document, words: list[Token], casing: Casing, kb: KB | None, metonym: Sequence[bool | None]
+) -> Found:
     nested = nesting(document)
-    known = mentions(document, nested, kb)
+    known = mentions(document, nested, kb, metonym)
     forms = [base_form(mention, casing) for mention in known]
     leaves = _leaves(document, known, forms, words, nested, casing)
     return Found(document, known, leaves, nested.crossing)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from karat.categorise.names import title_in, words
+from karat.facts.facts import labels_of
 from karat.facts.nesting import Nesting
-from karat.facts.traits import TRAITS, known
+from karat.facts.traits import TRAITS
 from karat.kb.protocol import KB
+from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
+from karat.model.truth import UNKNOWN, YES
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _STARTS = re.compile(r"(?:^|[.!?:;\n\"“”‘(\[_–—-]|``|'')\s*$")
@@ -79,25 +83,28 @@ class Mention:
         return starts_sentence(self.whole, self.label.start)
 
 
-def mentions(document: Document, nested: Nesting, kb: KB | None) -> list[Mention]:
+def metonyms(corpus: Corpus, kb: KB | None) -> list[list[bool | None]]:
+    """For each document which of its labels are metonyms; None where nobody can tell."""
+    if kb is None:
+        found: list[bool | None] = [None] * len(corpus.labels)
+    else:
+        truth = TRAITS["metonym"].of(labels_of(corpus, kb))
+        found = [None if each == UNKNOWN else each == YES for each in truth.tolist()]
+    return [found[low:high] for low, high in pairwise(corpus.labels.offsets.tolist())]
+
+
+def mentions(document: Document, nested: Nesting, kb: KB | None, metonym: Sequence[bool | None]) -> list[Mention]:
     """The labels of a document with what is known about them."""
-    texts = [document.text[label.start : label.end] for label in document.labels]
     ids = sorted({id for label in document.labels for id in _ids(label)})
     names: dict[str, str | None] = {} if kb is None else dict(zip(ids, kb.names(ids), strict=True))
     aliases = {} if kb is None else dict(zip(ids, kb.aliases(ids), strict=True))
-    facts = known(list(zip(document.labels, texts, strict=True)), kb)
-    return [
-        Mention(
-            label,
-            text,
-            document.text,
-            nested.inside(label.span),
-            _names(document, label, text, names),
-            _united(aliases.get(id) for id in _ids(label)),
-            TRAITS["metonym"].holds(facts[number]) if kb is not None else None,
-        )
-        for number, (label, text) in enumerate(zip(document.labels, texts, strict=True))
-    ]
+    found = []
+    for label, is_metonym in zip(document.labels, metonym, strict=True):
+        text = document.text[label.start : label.end]
+        own = _names(document, label, text, names)
+        others = _united(aliases.get(id) for id in _ids(label))
+        found.append(Mention(label, text, document.text, nested.inside(label.span), own, others, is_metonym))
+    return found
 
 
 def _names(document: Document, label: Label, text: str, names: Mapping[str, str | None]) -> tuple[str, ...]:

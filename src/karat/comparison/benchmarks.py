@@ -63,8 +63,7 @@ class Adds:
 def benchmark(corpus: Corpus, kb: KB | None, order: Longs) -> Benchmark:
     """What is to be known about a corpus, whoever answers."""
     units, labels = corpus.units, corpus.labels
-    rows = np.arange(len(labels))
-    required = (units.unit == rows) & (units.parent < 0) & ~units.optional
+    required = units.mentions & ~units.optional
     mentions = np.bincount(labels.document[required], minlength=len(corpus)).astype(np.float64)
     found = describe(corpus, kb)
     return Benchmark(

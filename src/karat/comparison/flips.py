@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import combinations
@@ -21,7 +21,6 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Longs
 from karat.model.verdict import Verdicts
 from karat.registry import get, names
-from karat.spec.conventions import Alternatives
 from karat.spec.label import Label
 from karat.spec.task import TASKS
 from karat.stats.tests.mcnemar import mcnemar_of_counts
@@ -231,7 +230,7 @@ def mentions(grid: Grid, dataset: str) -> Mentions | None:
         return None
     if str(name.view) not in next(iter(row.values())).result.views:
         return None
-    label = _MENTION_OF_LABEL[grid.request.conventions.alternatives](corpus)
+    label = next(iter(judged.values())).sides.pairing().units.unit
     seen = {system: _seen(evaluation, str(name.view), label) for system, evaluation in judged.items()}
     return Mentions(dataset, corpus, grid.labels, seen)
 
@@ -245,22 +244,6 @@ def check_labels(by: Sequence[str]) -> None:
     """Refuse labels that say nothing about a single mention."""
     if "doc" in by:
         raise UsageError("flips are counted by what mentions are, and doc is none of it. Give mention-type or types.")
-
-
-def _on_span(corpus: Corpus) -> Longs:
-    """Labels with the same span are one mention."""
-    labels = corpus.labels
-    spans = np.column_stack([labels.document, labels.start, labels.end])
-    _, first, place = np.unique(spans, axis=0, return_index=True, return_inverse=True)
-    return np.asarray(first[place.reshape(-1)], np.int64)
-
-
-_MENTION_OF_LABEL: Final[Mapping[Alternatives, Callable[[Corpus], Longs]]] = {
-    Alternatives.UNIT: lambda corpus: corpus.units.unit,
-    Alternatives.MERGED: _on_span,
-    Alternatives.SEPARATE: lambda corpus: np.arange(len(corpus.labels), dtype=np.int64),
-}
-"""The row that stands for the mention of each label."""
 
 
 def _seen(evaluation: Evaluation, view: str, label: Longs) -> _Seen:

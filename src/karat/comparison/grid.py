@@ -240,11 +240,12 @@ def _of_cases(name: str) -> bool:
 
 def _row(row: Mapping[str, Entry], request: Request) -> dict[str, Cell]:
     """All systems on one dataset, which must have the same documents."""
-    evaluations = {
-        system: Evaluation.of(request, entry.corpus, entry.run)
-        for system, entry in row.items()
-        if entry.result is None and entry.corpus is not None and entry.run is not None
-    }
+    evaluations: dict[str, Evaluation] = {}
+    first: Evaluation | None = None
+    for system, entry in row.items():
+        if entry.result is None and entry.corpus is not None and entry.run is not None:
+            evaluations[system] = Evaluation.of(request, entry.corpus, entry.run, beside=first)
+            first = first or evaluations[system]
     cells = {system: Cell(entry, _NO_ORDER, evaluations.get(system)) for system, entry in row.items()}
     orders = same_documents([cell.result for cell in cells.values()])
     return {system: replace(cell, order=order) for (system, cell), order in zip(cells.items(), orders, strict=True)}

@@ -25,7 +25,7 @@ from karat.model.signature import Signature
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs, mentions
-from karat.spec.conventions import Alternatives, Assignment, Duplicates
+from karat.spec.conventions import Assignment, Duplicates
 from karat.spec.threshold import Sweep, Threshold
 
 
@@ -178,8 +178,7 @@ class _Reduced:
         gold, found = np.zeros((2, len(self.corpus.labels)), np.bool_)
         right = np.zeros(len(run.answers), np.bool_)
         # Systems may match different alternatives of one mention: what counts is the mention.
-        together = self.request.conventions.alternatives is Alternatives.UNIT
-        mention = self.corpus.units.unit if together else np.arange(len(self.corpus.labels))
+        mention = evaluation.sides.pairing().units.unit
         with_gold, with_answer = cases.gold >= 0, cases.answer >= 0
         gold[mention[cases.gold[with_gold & (weights[:, 2:].sum(axis=1) > 0)]]] = True
         found[mention[cases.gold[with_gold & (weights[:, 2] > 0)]]] = True

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from karat.errors import UsageError
-from karat.facts.traits import TRAITS, Known, both, either, known
+import numpy as np
+import pyarrow.compute as pc
+
+from karat.facts.facts import MENTION_TYPES, Side, labels_of
+from karat.facts.traits import TRAITS
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
-from karat.model.document import UNLINKED, Document, Label
+from karat.model.document import Document
+from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
+from karat.model.truth import NO, UNKNOWN, YES, Truth
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])")
@@ -31,71 +36,106 @@ COLUMNS = (
 )
 """The traits of mentions in Table 3 of the fair evaluation."""
 
+
+class _Need(NamedTuple):
+    """A kind of facts: where they come from, and whether any is known about the labels of a corpus."""
+
+    says: str
+    there: Callable[[Side], bool]
+
+
 _NEEDS = {
-    "names": "needs --kb with names (entities.tsv)",
-    "types": "needs --kb with types (entities.tsv)",
-    "popular": "needs --kb with popular.tsv",
-    "demonyms": "needs --kb with demonyms.txt",
+    "names": _Need(
+        "needs --kb with names (entities.tsv)",
+        lambda side: any(side.names[row] is not None for row in np.flatnonzero(side.entity >= 0).tolist()),
+    ),
+    "types": _Need("needs --kb with types (entities.tsv)", lambda side: _typed(side)),
+    "popular": _Need(
+        "needs --kb with popular.tsv", lambda side: any(known is not None for known in side.surfaces.popular)
+    ),
+    "demonyms": _Need("needs --kb with demonyms.txt", lambda side: bool((side.surfaces.demonyms != UNKNOWN).any())),
 }
 
 
-class Mention(NamedTuple):
-    """A gold mention: the labels of its unit with what is known, and whether it is a part of another segmentation.
+def _typed(side: Side) -> bool:
+    place, sets = side.type_sets
+    return any(sets[code] is not None for code in np.unique(place[side.entity >= 0]).tolist())
 
-    A `root` can also be segmented otherwise.
+
+@dataclass(frozen=True, slots=True)
+class GoldMentions:
+    """The gold mentions of a corpus: the facts about its labels, and for each label which mention it belongs to.
+
+    A mention may have several labels, of which one, in `rows`, stands for it; parts of other segmentations are mentions
+    too.
     """
 
-    known: tuple[Known, ...]
-    part: bool
-    root: bool
+    side: Side
+    corpus: Corpus
+    rows: Longs
+    of_label: Longs
+
+    def any(self, labels: Bools) -> Bools:
+        """Of which mentions it holds that one of their labels is among some."""
+        return np.bincount(self.of_label[labels], minlength=len(self.rows)) > 0
+
+    def all(self, labels: Bools) -> Bools:
+        """Of which mentions it holds that all of their labels are among some."""
+        return ~self.any(~labels)
+
+    def holds(self, trait: str) -> Truth:
+        """Which mentions have an alternative with a trait; NIL must be all of them."""
+        found = TRAITS[trait].of(self.side)
+        if trait == "nil":
+            return np.where(self.all(found == YES), YES, NO)
+        return np.where(self.any(found == YES), YES, np.where(self.any(found == UNKNOWN), UNKNOWN, NO))
 
     @property
-    def labels(self) -> list[Label]:
-        """Its alternatives."""
-        return [one.label for one in self.known]
+    def parts(self) -> Bools:
+        """Which mentions belong to another segmentation."""
+        return self.corpus.units.parent[self.rows] >= 0
 
     @property
-    def text(self) -> str:
-        """What it says."""
-        return self.known[0].text
+    def optional(self) -> Bools:
+        """For which mentions no answer is asked for."""
+        return self.corpus.units.optional[self.rows]
 
     @property
-    def entities(self) -> list[str]:
-        """The entities it may be linked to."""
-        return [label.entity for label in self.labels if isinstance(label.entity, str)]
+    def alternative(self) -> Bools:
+        """Which mentions have several labels, or can be segmented otherwise."""
+        roots = np.zeros(len(self.of_label), np.bool_)
+        roots[self.corpus.units.parent[self.corpus.units.parent >= 0]] = True
+        return (np.bincount(self.of_label, minlength=len(self.rows)) > 1) | self.any(roots)
 
-    @property
-    def optional(self) -> bool:
-        """Whether no answer is asked for."""
-        return all(label.optional for label in self.labels)
-
-    def holds(self, trait: str) -> bool | None:
-        """Whether one of its alternatives has a trait; NIL must be all of them."""
-        found = [TRAITS[trait].holds(one) for one in self.known]
-        return both(*found) if trait == "nil" else either(found)
+    def of_kind(self, kind: str) -> Bools:
+        """Which mentions have an alternative of a kind."""
+        given = self.corpus.labels.field("kind")
+        if given is None:
+            return np.zeros(len(self.rows), np.bool_)
+        return self.any(pc.equal(given, kind).fill_null(False).to_numpy(zero_copy_only=False))
 
 
 class Statistic(NamedTuple):
     """What is counted of mentions."""
 
     says: str
-    counts: Callable[[Mention], bool]
+    counts: Callable[[GoldMentions], Bools]
 
 
-def _kind(kind: str) -> Callable[[Mention], bool]:
-    return lambda mention: any(label.kind == kind for label in mention.labels)
+def _kind(kind: str) -> Callable[[GoldMentions], Bools]:
+    return lambda mentions: mentions.of_kind(kind)
 
 
 MENTIONS: dict[str, Statistic] = {
-    "nil": Statistic("linked to NIL", lambda m: all(label.entity is None for label in m.labels)),
-    "unlinked": Statistic("without link", lambda m: all(label.entity is UNLINKED for label in m.labels)),
+    "nil": Statistic("linked to NIL", lambda m: m.all(m.side.entity == NIL)),
+    "unlinked": Statistic("without link", lambda m: m.all(m.side.entity == NO_LINK)),
     "optional": Statistic("optional", lambda m: m.optional),
-    "alternative": Statistic("with several accepted links or segmentations", lambda m: len(m.labels) > 1 or m.root),
+    "alternative": Statistic("with several accepted links or segmentations", lambda m: m.alternative),
     "coreference": Statistic("that are coreference", _kind("coreference")),
     "quantity": Statistic("that are quantities", _kind("quantity")),
     "datetime": Statistic("that are dates or times", _kind("datetime")),
     "descriptive": Statistic("that describe", _kind("descriptive")),
-    "required": Statistic("not optional", lambda m: not m.optional),
+    "required": Statistic("not optional", lambda m: ~m.optional),
 }
 """What is counted of all mentions, however much is known about them."""
 
@@ -134,62 +174,53 @@ class Description:
 
 def describe(corpus: Corpus, kb: KB | None = None) -> Description:
     """Count what there is in a corpus."""
-    if not corpus.has_text:
-        raise UsageError(f"{corpus.name} was loaded without its texts. Load it again with text=True.")
-    documents = list(corpus)
-    texts = [(label, document.text[label.start : label.end]) for document in documents for label in document.labels]
-    facts = known(texts, kb)
-    rest = iter(facts)
-    found = [mention for document in documents for mention in _mentions(document, rest)]
-    roots = [mention for mention in found if not mention.part]
-    numbers = _numbers(corpus, documents, found, roots)
+    side = labels_of(corpus, kb)
+    rows, of_label = np.unique(corpus.units.unit, return_inverse=True)
+    found = GoldMentions(side, corpus, rows, of_label.reshape(-1))
+    numbers = _numbers(corpus, found)
     undefined = {
         name: "the source does not say" for name in ("domain", "document type", "language") if not numbers[name]
     }
-    required = [mention for mention in roots if not mention.optional]
-    missing = {need for need in _NEEDS if not any(_at_hand(one, need) for one in facts)}
-    columns = {name: _share([mention.holds(name) for mention in required], name, missing) for name in COLUMNS}
-    traits = {name: _share([trait.holds(one) for one in facts], name, missing) for name, trait in TRAITS.items()}
+    required = ~found.parts & ~found.optional
+    missing = {need for need, column in _NEEDS.items() if not column.there(side)}
+    columns = {name: _share(found.holds(name)[required], name, missing) for name in COLUMNS}
+    traits = {name: _share(trait.of(side), name, missing) for name, trait in TRAITS.items()}
     for name in (name for name, share in {**traits, **columns}.items() if share.number is None):
-        undefined[name] = next(_NEEDS[need] for need in TRAITS[name].needs if need in missing)
-    words = Counter(one.words for one in facts)
+        undefined[name] = next(_NEEDS[need].says for need in TRAITS[name].needs if need in missing)
     return Description(
         corpus=corpus.name,
         digest=corpus.digest,
         numbers=numbers,
         columns=columns,
         traits=traits,
-        mention_types=_counted(one.mention_type for one in facts),
-        words={str(count): words[count] for count in sorted(words)},
-        types=_counted(kind for label, _ in texts for kind in label.types),
-        categories=_counted(category for label, _ in texts for category in label.categories),
+        mention_types=_counted(np.array(MENTION_TYPES)[side.mention_type].tolist()),
+        words={str(count): number for count, number in sorted(Counter(side.words.tolist()).items())},
+        types=_counted(_listed(corpus, "types")),
+        categories=_counted(_listed(corpus, "categories")),
         undefined=undefined,
         skipped=dict(corpus.skipped),
     )
 
 
-def _at_hand(label: Known, need: str) -> bool:
-    """Whether a fact of this kind is known about a label's entity or text."""
-    if need in ("names", "types"):
-        return bool(label.ids) and (label.name if need == "names" else label.types) is not None
-    return (label.popular if need == "popular" else label.demonym) is not None
+def _listed(corpus: Corpus, field: str) -> list[str]:
+    """All that labels have in a field of several values."""
+    column = corpus.labels.field(field)
+    values: list[str] = [] if column is None else column.flatten().to_pylist()
+    return values
 
 
-def _share(found: list[bool | None], trait: str, missing: set[str]) -> Share:
-    undecided = found.count(None)
+def _share(found: Truth, trait: str, missing: set[str]) -> Share:
+    undecided = int((found == UNKNOWN).sum())
     if undecided and missing.intersection(TRAITS[trait].needs):
         return Share(None, None, undecided)
-    count = found.count(True)
-    return Share(count, 100 * count / len(found) if found else None, undecided)
+    count = int((found == YES).sum())
+    return Share(count, 100 * count / len(found) if len(found) else None, undecided)
 
 
-def _numbers(
-    corpus: Corpus, documents: list[Document], found: list[Mention], roots: list[Mention]
-) -> dict[str, int | float | str | None]:
-    surfaces: dict[str, set[str]] = defaultdict(set)
-    for mention in found:
-        surfaces[mention.text].update(mention.entities)
-    linked = {surface: ids for surface, ids in surfaces.items() if ids}
+def _numbers(corpus: Corpus, found: GoldMentions) -> dict[str, int | float | str | None]:
+    documents, roots = list(corpus), ~found.parts
+    linked = _entities_by_surface(found)
+    entities = corpus.labels.entity
     count = len(documents)
     words = sum(len(_WORD.findall(_evaluated(document))) for document in documents)
     tags = sum(len(document.tags) for document in documents)
@@ -198,41 +229,36 @@ def _numbers(
         "sentences": sum(_sentences(_evaluated(document)) for document in documents),
         "words": words,
         "labels": len(corpus.labels),
-        "mentions": len(roots),
-        "entities": len({entity for mention in found for entity in mention.entities}),
+        "mentions": int(roots.sum()),
+        "entities": len(np.unique(entities[entities >= 0])),
         "tags": tags,
         "relations": sum(len(document.relations) for document in documents),
-        "segmentations": sum(mention.part for mention in found),
+        "segmentations": int(found.parts.sum()),
         "overlap": sum(_overlapping(document) for document in documents),
-        "surfaces": len(surfaces),
-        "ambiguous surfaces": sum(len(ids) > 1 for ids in linked.values()),
-        "entities per surface": sum(map(len, linked.values())) / len(linked) if linked else None,
+        "surfaces": len(np.unique(found.side.surface[found.rows])),
+        "ambiguous surfaces": int((linked > 1).sum()),
+        "entities per surface": float(linked.mean()) if len(linked) else None,
         "documents without labels": sum(not document.labels and not document.tags for document in documents),
-        "characters per document": sum(len(document.text) for document in documents) / count,
+        "characters per document": sum(map(len, corpus.texts)) / count,
         "words per document": words / count,
         "annotations per document": (len(corpus.labels) + tags) / count,
-        "hardest problem": _hardest(documents),
+        "hardest problem": _hardest(documents, linked=bool((entities != NO_LINK).any())),
         "domain": corpus.about.get("domain"),
         "document type": corpus.about.get("document type"),
         "language": corpus.about.get("language"),
-        **{name: sum(statistic.counts(mention) for mention in roots) for name, statistic in MENTIONS.items()},
+        **{name: int(statistic.counts(found)[roots].sum()) for name, statistic in MENTIONS.items()},
     }
+
+
+def _entities_by_surface(found: GoldMentions) -> Longs:
+    """For each text that is linked, how many entities it is linked to; the text of a mention is that of one label."""
+    entity, surface = found.side.entity, found.side.surface[found.rows][found.of_label]
+    pairs = np.unique(np.column_stack([surface, entity])[entity >= 0], axis=0)
+    return np.unique(pairs[:, 0], return_counts=True)[1]
 
 
 def _counted(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
-
-
-def _mentions(document: Document, facts: Iterator[Known]) -> list[Mention]:
-    """The mentions of a document; the facts about its labels come next."""
-    units: dict[object, list[Known]] = defaultdict(list)
-    for number, label in enumerate(document.labels):
-        units[label.unit if label.unit is not None else number].append(next(facts))
-    parents = {label.parent for label in document.labels if label.parent is not None}
-    return [
-        Mention(tuple(ones), any(one.label.parent is not None for one in ones), unit in parents)
-        for unit, ones in units.items()
-    ]
 
 
 def _evaluated(document: Document) -> str:
@@ -258,9 +284,9 @@ def _overlapping(document: Document) -> int:
     return len(touched)
 
 
-def _hardest(documents: list[Document]) -> str:
+def _hardest(documents: list[Document], *, linked: bool) -> str:
     """The hardest of BAT's problems that the gold standard is for."""
-    if any(label.entity is not UNLINKED for document in documents for label in document.labels):
+    if linked:
         return "A2W"
     if any(tag.rank is not None for document in documents for tag in document.tags):
         return "Rc2W"

@@ -133,10 +133,18 @@ class Evaluation:
 
     @classmethod
     def of(
-        cls, request: Request, corpus: Corpus, run: Run, *, size: int = BLOCK, progress: Progress | None = None
+        cls,
+        request: Request,
+        corpus: Corpus,
+        run: Run,
+        *,
+        beside: Evaluation | None = None,
+        size: int = BLOCK,
+        progress: Progress | None = None,
     ) -> Evaluation:
-        """An evaluation in memory."""
-        return cls(request, Memory(Sides.of(request, corpus, run), size, progress))
+        """An evaluation in memory; what is known about the gold is shared with that of another run `beside` it."""
+        gold = None if beside is None else beside.sides.gold_facts
+        return cls(request, Memory(Sides.of(request, corpus, run, gold), size, progress))
 
     @property
     def sides(self) -> Sides:

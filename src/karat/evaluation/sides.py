@@ -11,7 +11,7 @@ from karat.evaluation.drop import dropped
 from karat.evaluation.measures import reads
 from karat.evaluation.plan import Planner
 from karat.evaluation.request import Request
-from karat.facts.facts import Facts
+from karat.facts.facts import GUESSING, SCORES, Diction, Facts, GoldFacts, gold_facts
 from karat.matching.read.pairing import Pairing, pair
 from karat.matching.read.reading import Reading, reading
 from karat.matching.read.reduce import demand, reduced
@@ -25,20 +25,24 @@ from karat.spec.threshold import Threshold
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Both sides, laid beside each other once for each kind of item; of a block, `whole` says what there is besides."""
+    """Both sides, laid beside each other once for each kind of item; of a block, `whole` says what there is besides.
+
+    `gold` is what is known about the gold labels, where that was found for another run already.
+    """
 
     request: Request
     corpus: Corpus
     given: Run
     whole: Whole | None = None
+    gold: GoldFacts | None = None
     _pairings: dict[Source, Pairing] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, request: Request, corpus: Corpus, run: Run) -> Sides:
+    def of(cls, request: Request, corpus: Corpus, run: Run, gold: GoldFacts | None = None) -> Sides:
         """A whole corpus and run, if they are data of the tasks that are asked for."""
         if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
             raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
-        found = cls(request, corpus, run)
+        found = cls(request, corpus, run, gold=gold)
         for task in request.tasks:
             demand(task, corpus, found.run, asked=request.task_is_asked)
         return found
@@ -79,8 +83,18 @@ class Sides:
     @cached_property
     def facts(self) -> Facts:
         """What is known about the mentions and the answers."""
-        guess = self.request.conventions.unnamed is Unnamed.NAMED
-        return Facts(self.pairing(), self.request.kb, guess=guess)
+        return Facts(self.pairing(), self.request.kb, self._diction, gold=self.gold_facts)
+
+    @cached_property
+    def gold_facts(self) -> GoldFacts:
+        """What is known about the gold labels, which other runs on them may share."""
+        if self.gold is not None:
+            return self.gold
+        return gold_facts(self.pairing(), self.request.kb, self._diction)
+
+    @property
+    def _diction(self) -> Diction:
+        return GUESSING if self.request.conventions.unnamed is Unnamed.NAMED else SCORES
 
     def planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
         """What makes plans for these sides."""

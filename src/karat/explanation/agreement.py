@@ -178,8 +178,7 @@ def judgements(corpora: Sequence[Corpus], ids: Sequence[str], kb: KB | None = No
         number = dict(enumerate(codes.setdefault(each, len(codes)) for each in entities))
         number |= {NIL: codes.setdefault(_NIL, len(codes)), NO_LINK: codes.setdefault(_NO_LINK, len(codes))}
         inside = (documents[labels.document] >= 0) & _evaluated(corpus)
-        first = inside & (units.unit == np.arange(len(labels))) & (units.parent < 0)
-        left_out += int((documents[labels.document] >= 0).sum() - first.sum())
+        first = inside & units.mentions
         own: dict[tuple[int, int, int], int] = {}
         rows = zip(
             documents[labels.document][first].tolist(),
@@ -190,6 +189,7 @@ def judgements(corpora: Sequence[Corpus], ids: Sequence[str], kb: KB | None = No
         )
         for document, start, end, entity in rows:
             own.setdefault((document, start, end), number[entity])
+        left_out += int((documents[labels.document] >= 0).sum()) - len(own)
         said.append(own)
     items = sorted({item for own in said for item in own})
     document = np.array([item[0] for item in items], np.int64)

@@ -10,17 +10,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.facts.facts import NAMED, NOMINAL, PRONOMINAL, Facts
+from karat.facts.facts import NAMED, Facts
 from karat.matching.align.joins import overlapping, same_span
 from karat.model.cases import Cases
 from karat.model.items import Items, Pairs
+from karat.model.marks import UNMAPPED
 from karat.model.tables.columns import NIL, Bools, Ints, Longs
-from karat.model.truth import NO, Truth, both, told
+from karat.model.truth import NO, Truth, both
 from karat.model.verdict import Outcome, Verdicts
 
 _T = TypeVar("_T", bound=np.generic)
 _NEUTER = frozenset({"It", "it", "This", "this", "That", "that", "Its", "its"})
-_UNMAPPED = "nil:no-mapping"  # a category of NIL whose id is unknown in the knowledge base
 _UNANSWERED = -9  # the code of no entity
 _MISSED = np.array([outcome in (Outcome.FN, Outcome.WRONG_LINK) for outcome in Outcome])
 _SPURIOUS = np.array([outcome in (Outcome.FP, Outcome.WRONG_LINK) for outcome in Outcome])
@@ -53,7 +53,7 @@ def stages(link: Verdicts, detection: Verdicts, facts: Facts) -> Stages:
     ):
         return _with_hidden(Stages(link.document, gold, answer, link.outcome, detection.outcome, part, factor), facts)
     ended = np.full(len(facts.gold.entity) + 1, Outcome.IGNORED, np.int32)
-    unit = np.append(facts.pairing.corpus.units.unit, -1)
+    unit = np.append(facts.pairing.units.unit, -1)
     ended[unit[detection.gold]] = detection.outcome
     said = np.full(len(facts.answers.entity) + 1, Outcome.IGNORED, np.int32)
     said[detection.answer] = detection.outcome
@@ -66,7 +66,7 @@ def _with_hidden(found: Stages, facts: Facts) -> Stages:
 
     It is neither right nor wrong, but a link there would have been.
     """
-    labels, units = facts.gold.mentions, facts.pairing.corpus.units.unit
+    labels, units = facts.gold.mentions, facts.pairing.units.unit
     hidden = (facts.gold.entity == NIL) & (units == np.arange(len(units))) & ~facts.pairing.trees.child
     hidden[units[found.gold[found.gold >= 0]]] = False
     if not hidden.any():
@@ -160,9 +160,9 @@ def _background(facts: Facts, document: Ints, gold: Longs, answer: Longs) -> Bac
     }
     several, among = _candidates(facts, gold, answer)
     columns = {
-        "coreference": (mention_type == NOMINAL) | (mention_type == PRONOMINAL),
+        "coreference": _by_case(of_gold.refers, facts.answers.refers, gold, answer),
         "lowercased": _by_case(facts.gold.lowercased, facts.answers.lowercased, gold, answer),
-        "multiword": facts.by_surface(lambda text: " " in text)[surface],
+        "multiword": facts.by_surface(_several_words)[surface],
         "nil": has_gold & (entity == NIL) | _on_nil(facts, spots, ~has_gold),
         "linked": np.append(of_gold.linked, False)[gold],
         **{name: np.append(truth, NO)[gold] for name, truth in hard.items()},
@@ -174,6 +174,10 @@ def _background(facts: Facts, document: Ints, gold: Longs, answer: Longs) -> Bac
     }
     nameless = _by_case(facts.gold.nameless, facts.answers.nameless, gold, answer)
     return Background(gold, answer, spots, mention_type, nameless, columns)
+
+
+def _several_words(text: str) -> bool:
+    return " " in text
 
 
 def table(found: Stages, facts: Facts, rule: Rule) -> Table:
@@ -247,7 +251,7 @@ def _near_labels(
     """Which spurious spans overlap a mention, and which one of their own entity, but with another span."""
     pairs = overlapping(labels, spots.take(over))
     pairs = Pairs(pairs.gold, np.flatnonzero(over)[pairs.answer])
-    unmapped = facts.gold.said(_UNMAPPED), np.append(facts.answers.said(_UNMAPPED), False)
+    unmapped = facts.gold.said(UNMAPPED), np.append(facts.answers.said(UNMAPPED), False)
     entity = labels.entity[pairs.gold]
     alike = nil_alike & (unmapped[0][labels.row[pairs.gold]] == unmapped[1][answer[pairs.answer]])
     same = (entity == spots.entity[pairs.answer]) & ((entity >= 0) | alike)
@@ -276,13 +280,8 @@ def _on_nil(facts: Facts, spots: Items, where: Bools) -> Bools:
 
 def _to_popular(facts: Facts, answer: Longs, surface: Longs) -> Truth:
     """Whose answer leads to an entity that the text of the case is popular for."""
-    ids, popular = [*facts.ids, "", ""], facts.popular
-    code = np.append(facts.answers.entity, NIL)[answer]
-    found: list[bool | None] = []
-    for place, entity in zip(surface.tolist(), code.tolist(), strict=True):
-        known = popular[place]
-        found.append(None if known is None else entity >= 0 and ids[entity] in known)
-    return both(answer >= 0, told(found))
+    popular = map(facts.popular.__getitem__, surface.tolist())
+    return both(answer >= 0, facts.answers.among(popular, answer))
 
 
 def _candidates(facts: Facts, gold: Longs, answer: Longs) -> tuple[Bools, Bools]:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from karat.facts.vocabulary import Entities, Surfaces, met
 from karat.kb.protocol import KB
-from karat.matching.read.pairing import Pairing
-from karat.model.surface import lowercased, nominal, part_of_name, pronominal
+from karat.matching.read.pairing import Pairing, as_written, read_texts, value_kinds
+from karat.matching.read.reading import Reading
+from karat.model.corpus import Corpus
+from karat.model.items import Lists
+from karat.model.marks import NOT_COREFERENCE
+from karat.model.surface import begins_small, lowercased, nominal, part_of_name, pronominal
 from karat.model.tables.columns import NIL, Bools, Ints, Longs, Mentions
-from karat.model.truth import NO, UNKNOWN, Truth, both, either, negated, sure, told
-
-ROLES: dict[str, frozenset[str]] = {
-    "place": frozenset({"Q27096213", "Q3895768", "http://dbpedia.org/ontology/Place", "LOC", "GPE", "LOCATION"}),
-    "person": frozenset({"Q215627", "http://dbpedia.org/ontology/Person", "PER", "PERSON"}),
-    "people": frozenset({"Q33829", "http://dbpedia.org/ontology/EthnicGroup", "NORP"}),
-    "language": frozenset({"Q17376908", "http://dbpedia.org/ontology/Language", "LANGUAGE"}),
-    "character": frozenset({"Q95074", "http://dbpedia.org/ontology/FictionalCharacter"}),
-}
-"""The types that some categories ask for, as Wikidata, DBpedia and common tag sets name them."""
+from karat.model.truth import Truth, both, either, negated, told
 
 MENTION_TYPES = (
     "entity-named",
@@ -35,124 +32,126 @@ MENTION_TYPES = (
 )
 """What a mention is by its text and by the name of its entity."""
 
+NAMED, NON_NAMED, UNKNOWN_ENTITY, NOMINAL, PRONOMINAL, UNDECIDED = range(len(MENTION_TYPES))
+
 DEMONYMIC = ("place", "people", "language")
 """What a demonym may stand for."""
 
 LITERAL = ("place", "person", "people", "character")
 """What is named as itself, so that no other reading of its text makes it a metonym."""
 
-NAMED, NON_NAMED, UNKNOWN_ENTITY, NOMINAL, PRONOMINAL, UNDECIDED = range(len(MENTION_TYPES))
+_BETWEEN = "\x1f"  # stands in no type
 
 
-class Facts:
-    """Facts about the mentions of one corpus and one run; every column is made when it is first asked for.
+@dataclass(frozen=True, slots=True)
+class Diction:
+    """The words that scores and statistics of benchmarks use differently.
 
-    `guess`: an entity whose name is not known is taken for a named one, as ELEVANT does.
+    `lowercased` says when a text is so; `rare_if_linked`, that only mentions with an entity that is no quantity and no
+    datetime can be rare; `nameless`, what mention type an entity has whose name nobody knows.
     """
 
-    def __init__(self, pairing: Pairing, kb: KB | None, *, guess: bool) -> None:
-        self.pairing, self.kb, self.guess = pairing, kb, guess
-        self.backgrounds: list[Any] = []  # of cases; see `karat.facts.cases.background`
-        self.gold = Side(self, pairing.labels, pairing.gold_entity, pairing.corpus.labels.document)
-        answers = pairing.run.answers
-        self.answers = Side(self, pairing.answered, pairing.answer_entity, pairing.place[answers.document])
+    lowercased: Callable[[str], bool]
+    rare_if_linked: bool
+    nameless: int
 
-    @cached_property
-    def ids(self) -> list[str]:
-        """The ids of entity codes."""
-        ids: list[str] = self.pairing.names.to_pylist()
-        return ids
 
-    @cached_property
-    def names(self) -> list[str | None]:
-        """The names of entity codes that the knowledge base knows."""
-        return [None] * len(self.ids) if self.kb is None else self.kb.names(self.ids)
+SCORES = Diction(lowercased=lowercased, rare_if_linked=False, nameless=UNDECIDED)
+"""The words of scores, as ELEVANT's evaluator uses them: "1990s" is lowercased, since its first letter is; a mention of
+NIL, a quantity or a datetime whose text is popular for an entity is rare."""
 
-    @cached_property
-    def types(self) -> list[frozenset[str] | None]:
-        """The types of entity codes that the knowledge base knows."""
-        return [None] * len(self.ids) if self.kb is None else self.kb.types(self.ids)
+GUESSING = replace(SCORES, nameless=NAMED)
+"""The same, but an entity whose name is not known is taken for a named one, as ELEVANT's evaluator does."""
 
-    @cached_property
-    def of_role(self) -> dict[str, Truth]:
-        """For each role, which entity codes have a type of it; links to NIL, which have none, come last."""
-        distinct: dict[frozenset[str] | None, int] = {}
-        codes = [distinct.setdefault(types, len(distinct)) for types in self.types]
-        by_role = {role: told(_met(types, role) for types in distinct) for role in ROLES}
-        return {role: np.append(known[codes], [NO, NO]) for role, known in by_role.items()}
+STATISTICS = Diction(lowercased=begins_small, rare_if_linked=True, nameless=UNDECIDED)
+"""The words of statistics, as ELEVANT's statistics of benchmarks use them: "1990s" has no case, since its first
+character has none; what is not linked to an entity is not rare."""
 
-    @cached_property
-    def surfaces(self) -> list[str]:
-        """The texts of all mentions, each once."""
-        return list(self._encoded[2])
 
-    @cached_property
-    def _encoded(self) -> tuple[Longs, Longs, dict[str, int]]:
-        known: dict[str, int] = {}
-        gold, answers = ([known.setdefault(t, len(known)) for t in side.texts] for side in (self.gold, self.answers))
-        return np.array(gold, np.int64), np.array(answers, np.int64), known
+class _Read(NamedTuple):
+    """One side as it is read: `mentions` with the codes of their entities, and where each stands.
 
-    def by_surface(self, test: Callable[[str], bool]) -> Bools:
-        """What holds of each surface."""
-        return np.fromiter(map(test, self.surfaces), np.bool_, len(self.surfaces))
+    Texts and kinds of values are asked for only where somebody looks at them.
+    """
 
-    @cached_property
-    def popular(self) -> list[frozenset[str] | None]:
-        """For each surface the entities it is popular for."""
-        return [None] * len(self.surfaces) if self.kb is None else self.kb.popular(self.surfaces)
-
-    @cached_property
-    def popular_for_place(self) -> Truth:
-        """Which surfaces are popular for a place."""
-        candidates = sorted({id for ids in self.popular for id in ids or ()})
-        types = [] if self.kb is None else self.kb.types(candidates)
-        place = {id: _met(known, "place") for id, known in zip(candidates, types, strict=True)}
-        return told(_any(place[id] for id in ids) if ids is not None else None for ids in self.popular)
-
-    @cached_property
-    def demonyms(self) -> Truth:
-        """Which surfaces are demonyms."""
-        if self.kb is None:
-            return np.full(len(self.surfaces), UNKNOWN)
-        return told(self.kb.demonyms(self.surfaces))
+    mentions: Mentions
+    same_as: Lists | None
+    document: NDArray[Any]
+    texts: Callable[[], Sequence[str]]
+    kind: Callable[[], Ints]
 
 
 class Side:
-    """Facts about all gold labels, or all answers."""
+    """Facts about all gold labels, or all answers; every column is made when it is first asked for.
 
-    def __init__(self, facts: Facts, mentions: Mentions, entity: Ints, document: NDArray[Any]) -> None:
-        self._facts, self.mentions, self.entity, self.document = facts, mentions, entity, document
+    `first` is the other side where codes of entities and texts go on from its own.
+    """
+
+    def __init__(self, read: _Read, kb: KB | None, diction: Diction, first: Side | None = None) -> None:
+        self._read, self._kb, self._diction, self._first = read, kb, diction, first
+        self.mentions, self.entity, self.document = read.mentions, read.mentions.entity, read.document
+
+    @cached_property
+    def entities(self) -> Entities:
+        """What is known about entity codes."""
+        names = self.mentions.names
+        if self._first is None:  # the codes of a gold standard come first, whatever the run adds
+            same = self._read.same_as
+            names = names.slice(0, 1 + max(int(np.max(codes, initial=-1)) for codes in _codes(self.entity, same)))
+        return Entities(names.to_pylist(), self._kb, None if self._first is None else self._first.entities)
 
     @cached_property
     def texts(self) -> list[str]:
         """What each mention says; answers to unknown documents say nothing."""
-        texts = [*self._facts.pairing.texts, ""]
+        texts = [*self._read.texts(), ""]
         places = zip(self.document.tolist(), self.mentions.start.tolist(), self.mentions.end.tolist(), strict=True)
         return [texts[document][start:end] for document, start, end in places]
 
+    @cached_property
+    def surfaces(self) -> Surfaces:
+        """What is known about distinct texts."""
+        return Surfaces(self.texts, self._kb, None if self._first is None else self._first.surfaces)
+
     @property
     def surface(self) -> Longs:
-        """The code of each text among `Facts.surfaces`."""
-        facts = self._facts
-        return facts._encoded[0] if self is facts.gold else facts._encoded[1]
+        """The code of each text."""
+        return self.surfaces.codes
 
     @cached_property
     def lowercased(self) -> Bools:
-        """Whose first letter is no capital."""
-        return self._facts.by_surface(lowercased)[self.surface]
+        """Which texts are lowercased."""
+        return self.surfaces.by(self._diction.lowercased)[self.surface]
+
+    @cached_property
+    def words(self) -> Longs:
+        """How many words each text has when it is divided at every single blank."""
+        counts = np.array([text.count(" ") + 1 for text in self.surfaces.texts], np.int64)
+        return counts[self.surface]
+
+    @cached_property
+    def _further(self) -> dict[int, list[int]]:
+        """For mentions with several ids, those besides the first, as codes."""
+        same = self._read.same_as
+        if same is None:
+            return {}
+        rows = np.flatnonzero((np.diff(same.offsets) > 0) & (self.entity >= 0)).tolist()
+        return {row: same.values[same.offsets[row] : same.offsets[row + 1]].tolist() for row in rows}
 
     @cached_property
     def names(self) -> list[str | None]:
         """The name of each mention's entity, as the gold standard or the knowledge base gives it."""
         given = self.mentions.field("name")
         own = [None] * len(self.entity) if given is None else given.to_pylist()
-        known = [*self._facts.names, None, None]
-        return [known[code] if name is None else name for name, code in zip(own, self.entity.tolist(), strict=True)]
+        known = [*self.entities.names, None, None]
+        names = [name or known[code] for name, code in zip(own, self.entity.tolist(), strict=True)]
+        for row, codes in self._further.items():
+            names[row] = names[row] or next((known[code] for code in codes if known[code]), None)
+        return names
 
     @cached_property
     def _by_name(self) -> Ints:
         """The mention type of each, were it no coreference."""
-        types: dict[str | None, int] = {None: NAMED if self._facts.guess else UNDECIDED}
+        types: dict[str | None, int] = {None: self._diction.nameless}
         for name in set(self.names) - {None}:
             types[name] = NON_NAMED if lowercased(str(name)) else NAMED
         found = np.fromiter((types[name] for name in self.names), np.int32, len(self.names))
@@ -168,96 +167,105 @@ class Side:
     def mention_type(self) -> Ints:
         """What each mention is, as a place in `MENTION_TYPES`.
 
-        Where the gold standard says that a mention refers back, or that it does not, it is believed.
+        Where the gold standard says that a mention refers back, or that it does not though it looks so, it is believed.
         """
-        facts = self._facts
-        pronoun, noun = facts.by_surface(pronominal)[self.surface], facts.by_surface(nominal)[self.surface]
+        pronoun, noun = (self.surfaces.by(test)[self.surface] for test in (pronominal, nominal))
         types = np.where(pronoun, PRONOMINAL, np.where(noun, NOMINAL, self._by_name)).astype(np.int32)
+        denied = self.said(NOT_COREFERENCE)
+        types[denied] = self._by_name[denied]
         kind = self.mentions.field("kind")
         if kind is not None:
             refers = pc.equal(kind, "coreference").fill_null(False).to_numpy(zero_copy_only=False)
             types[refers] = np.where(pronoun[refers], PRONOMINAL, NOMINAL)
-        denied = self.said("coreference:no")
-        types[denied] = self._by_name[denied]
         return types
 
-    def said(self, category: str) -> Bools:
-        """Which mentions carry a category, as their file says it."""
+    @cached_property
+    def refers(self) -> Bools:
+        """Which mentions refer back to one with a name."""
+        return np.isin(self.mention_type, (NOMINAL, PRONOMINAL))
+
+    def said(self, *categories: str) -> Bools:
+        """Which mentions carry one of some categories, as their file says it; one that ends with `:` is a beginning."""
         found = np.zeros(len(self.entity), np.bool_)
-        categories = self.mentions.field("categories")
-        if categories is not None:
-            lengths = categories.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-            hit = pc.equal(categories.flatten(), category).to_numpy(zero_copy_only=False)
-            found[np.repeat(np.arange(len(found)), lengths)[hit]] = True
+        given = self.mentions.field("categories")
+        if given is not None:
+            lengths = given.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+            owner, values = np.repeat(np.arange(len(found)), lengths), given.flatten()
+            for category in categories:
+                test = pc.starts_with if category.endswith(":") else pc.equal
+                found[owner[test(values, category).to_numpy(zero_copy_only=False)]] = True
         return found
 
     @cached_property
-    def _typed(self) -> Bools:
-        """Which mentions have types of their own."""
-        types = self.mentions.field("types")
-        if types is None:
-            return np.zeros(len(self.entity), np.bool_)
-        return np.asarray(types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 0)
+    def type_sets(self) -> tuple[Longs, list[frozenset[str] | None]]:
+        """The place of each mention's types among all sets that occur, and these: None where nobody knows.
+
+        They are the mention's own, or else those of its entity, by all ids of it that are known. NIL has none.
+        """
+        places: dict[frozenset[str] | None, int] = {frozenset(): 0}
+        by_code = self.entities.types
+        codes = [places.setdefault(types, len(places)) for types in by_code]
+        place = np.array([*codes, 0, 0], np.int64)[self.entity]
+        for row, further in self._further.items():
+            known = [types for code in (self.entity[row], *further) if (types := by_code[code]) is not None]
+            place[row] = places.setdefault(frozenset[str]().union(*known) if known else None, len(places))
+        given = self.mentions.field("types")
+        if given is not None:
+            joined = pc.binary_join(given, _BETWEEN).dictionary_encode()
+            sets = [frozenset(types.split(_BETWEEN)) for types in joined.dictionary.to_pylist()]
+            own = np.array([places.setdefault(types, len(places)) for types in sets], np.int64)
+            typed = given.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 0
+            place = np.where(typed, own[joined.indices.fill_null(0).to_numpy()], place)
+        return place, list(places)
 
     def of_role(self, role: str) -> Truth:
-        """Which mentions have a type of this role: one of their own, or else of their entity."""
-        truth = self._facts.of_role[role][self.entity]
-        if self._own_types is None:
-            return truth
-        owner, code, names = self._own_types
-        hit = np.array([name in ROLES[role] for name in names], np.bool_)[code]
-        own = np.bincount(owner[hit], minlength=len(truth)) > 0
-        return np.where(self._typed, sure(own), truth)
-
-    @cached_property
-    def _own_types(self) -> tuple[Longs, Ints, list[str]] | None:
-        """Whose each type is that mentions have of their own, its code, and what codes mean."""
-        types = self.mentions.field("types")
-        if types is None:
-            return None
-        lengths = types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        encoded = types.flatten().dictionary_encode()
-        return np.repeat(np.arange(len(lengths)), lengths), encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+        """Which mentions have a type of this role."""
+        place, sets = self.type_sets
+        return told(met(types, role) for types in sets)[place]
 
     @cached_property
     def linked(self) -> Bools:
         """Which mentions have an entity, and are neither quantities nor datetimes."""
-        kind = self._facts.pairing.gold_kind if self is self._facts.gold else self._facts.pairing.answer_kind
-        linked: Bools = (self.entity != NIL) & (kind == 0)
+        linked: Bools = (self.entity >= 0) & (self._read.kind() == 0)
         return linked
 
     @cached_property
     def demonym(self) -> Truth:
         """Which texts are in the list of demonyms, of mentions of a place, a people or a language."""
-        return both(self._facts.demonyms[self.surface], either(*map(self.of_role, DEMONYMIC)))
+        return both(~self.refers, self.surfaces.demonyms[self.surface], either(*map(self.of_role, DEMONYMIC)))
 
     @cached_property
     def metonym(self) -> Truth:
         """Which texts are popular for a place, of mentions of something that is no place, person or people."""
         other = (negated(self.of_role(role)) for role in LITERAL)
-        return both(self.linked, *other, self._facts.popular_for_place[self.surface])
+        return both(~self.refers & self.linked, *other, self.surfaces.popular_for_place[self.surface])
 
     @cached_property
     def partial_name(self) -> Truth:
         """Which texts are a part of the entity's name, which has several words."""
         pairs = zip(self.names, self.texts, strict=True)
         part = [None if name is None else part_of_name(text, name) for name, text in pairs]
-        return both(self.linked, told(part))
+        return both(~self.refers & self.linked, told(part))
 
     @cached_property
     def rare(self) -> Truth:
         """Which texts are popular for other entities only."""
-        return told(None if known is None else bool(known) and not own for known, own in self._popular)
+        popular = list(map(self.surfaces.popular.__getitem__, self.surface.tolist()))
+        other = both(told(None if known is None else bool(known) for known in popular), negated(self.among(popular)))
+        return both(~self.refers & (self.linked | (not self._diction.rare_if_linked)), other)
 
-    @cached_property
-    def _popular(self) -> list[tuple[frozenset[str] | None, bool]]:
-        """For each mention what its text is popular for, and whether its own entity is among that."""
-        ids, popular = [*self._facts.ids, "", ""], self._facts.popular
-        found = []
-        for surface, code in zip(self.surface.tolist(), self.entity.tolist(), strict=True):
-            known = popular[surface]
-            found.append((known, known is not None and code >= 0 and ids[code] in known))
-        return found
+    def among(self, entities: Iterable[frozenset[str] | None], rows: Longs | None = None) -> Truth:
+        """Of which mentions the entity is among some, one set for each mention or each of some `rows`; -1 is none."""
+        ids, codes = [*self.entities.canonical, "", ""], np.append(self.entity, NIL)
+        every = np.arange(len(self.entity)) if rows is None else rows
+        found: list[bool | None] = []
+        for row, code, known in zip(every.tolist(), codes[every].tolist(), entities, strict=True):
+            if known is None:
+                found.append(None)
+            else:
+                further = self._further.get(row, ())
+                found.append(code >= 0 and (ids[code] in known or any(ids[other] in known for other in further)))
+        return told(found)
 
     @cached_property
     def candidates(self) -> tuple[Longs, list[str]]:
@@ -269,10 +277,84 @@ class Side:
         return np.concatenate([[0], np.cumsum(lengths)]), column.flatten().field("entity").to_pylist()
 
 
-def _met(types: frozenset[str] | None, role: str) -> bool | None:
-    return None if types is None else bool(types & ROLES[role])
+def _codes(entity: Ints, same_as: Lists | None) -> tuple[Ints, ...]:
+    return (entity,) if same_as is None else (entity, same_as.values)
 
 
-def _any(values: Iterable[bool | None]) -> bool | None:
-    known = list(values)
-    return True if True in known else None if None in known else False
+def labels_of(corpus: Corpus, kb: KB | None, diction: Diction = STATISTICS) -> Side:
+    """The facts about the labels of a corpus as they are written, whatever scores make of them."""
+    names, codes = as_written(corpus.labels)
+    labels, texts = replace(corpus.labels, names=names), corpus.texts
+    read = _Read(labels, codes.same_as, labels.document, lambda: texts, lambda: value_kinds(labels))
+    return Side(read, kb, diction)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GoldFacts:
+    """What is known about the labels of a corpus as it is read, found once for all runs on it."""
+
+    side: Side
+    corpus: Corpus
+    reading: Reading
+    kb: KB | None
+    diction: Diction
+
+    def suits(self, pairing: Pairing, kb: KB | None, diction: Diction) -> bool:
+        """Whether the same facts would be found beside another run."""
+        alike = (self.corpus is pairing.corpus, self.kb is kb, self.reading.kb is pairing.reading.kb)
+        return all(alike) and self.reading == pairing.reading and self.diction == diction
+
+
+def gold_facts(pairing: Pairing, kb: KB | None, diction: Diction = SCORES) -> GoldFacts:
+    """What is known about the labels of a pairing, to be given to the `Facts` of other runs."""
+    labels, corpus = pairing.labels, pairing.corpus  # and not the pairing itself, which would keep its run
+    read = _Read(labels, pairing.gold_same, labels.document, lambda: read_texts(corpus), lambda: value_kinds(labels))
+    return GoldFacts(Side(read, kb, diction), pairing.corpus, pairing.reading, kb, diction)
+
+
+class Facts:
+    """Facts about the mentions of one corpus and one run.
+
+    Those about the gold standard are taken from `gold` where it suits, and else found anew.
+    """
+
+    def __init__(
+        self, pairing: Pairing, kb: KB | None, diction: Diction = SCORES, *, gold: GoldFacts | None = None
+    ) -> None:
+        self.pairing, self.kb = pairing, kb
+        self.backgrounds: list[Any] = []  # of cases; see `karat.facts.cases.background`
+        shared = gold if gold is not None and gold.suits(pairing, kb, diction) else gold_facts(pairing, kb, diction)
+        self.gold = shared.side
+        answers = pairing.answered
+        read = _Read(
+            answers,
+            pairing.answer_same,
+            pairing.place[answers.document],
+            lambda: pairing.texts,
+            lambda: pairing.answer_kind,
+        )
+        self.answers = Side(read, kb, diction, first=self.gold)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of entity codes."""
+        return self.answers.entities.ids
+
+    @property
+    def names(self) -> list[str | None]:
+        """The names of entity codes that the knowledge base knows."""
+        return self.answers.entities.names
+
+    @property
+    def types(self) -> list[frozenset[str] | None]:
+        """The types of entity codes that the knowledge base knows."""
+        return self.answers.entities.types
+
+    @property
+    def popular(self) -> list[frozenset[str] | None]:
+        """For each text of either side, by its code in `Side.surface`, the entities it is popular for."""
+        return self.answers.surfaces.popular
+
+    def by_surface(self, test: Callable[[str], bool]) -> Bools:
+        """What holds of each text of either side."""
+        return self.answers.surfaces.by(test)

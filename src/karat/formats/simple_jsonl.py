@@ -18,6 +18,7 @@ from msgspec import UNSET, UnsetType
 from karat.errors import InputError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Candidate, Document, EntityId, Label, Offset, Reply
+from karat.model.marks import NOT_COREFERENCE
 from karat.model.run import Run
 from karat.parsing.elevant.articles import as_json, without_unknown
 from karat.parsing.json.blocks import blocks, first_objects, nothing
@@ -27,7 +28,6 @@ from karat.spec.format import Bytes, Format
 
 _NIL = frozenset({"", "NIL", "<NIL>", "<unk_wid>", "<unk>", "<UNK>"})
 _OUTSIDE = "/notInWiki/"
-_NOT_COREFERENCE = "coreference:no"
 _OTHER = "other fields of the document"
 _REPEATED = "labels given twice (each is a mention of its own)"
 
@@ -137,7 +137,7 @@ def _gold(label: _Label) -> Label:
         label.end_char,
         entity,
         kind="coreference" if label.coref else None,
-        categories=(_NOT_COREFERENCE,) if label.coref is False else (),
+        categories=(NOT_COREFERENCE,) if label.coref is False else (),
         nil_cluster=cluster,
     )
 
@@ -161,7 +161,7 @@ def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
 
 
 def _written(label: Label) -> _Label:
-    denied = False if _NOT_COREFERENCE in label.categories else None
+    denied = False if NOT_COREFERENCE in label.categories else None
     return _Label(label.start, label.end, _reference(label), coref=True if label.kind == "coreference" else denied)
 
 

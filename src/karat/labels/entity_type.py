@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 import numpy as np
-import pyarrow.compute as pc
 
 from karat.facts.facts import Facts, Side
 from karat.matching.read.pairing import KINDS
@@ -12,7 +11,6 @@ from karat.model.items import Lists
 from karat.spec.label import Label
 
 _NO_TYPE = frozenset({*KINDS.values(), "OTHER"})
-_BETWEEN = "\x1f"  # stands in no id
 
 
 def _values(facts: Facts, side: Side) -> Facet:
@@ -30,18 +28,8 @@ def _values(facts: Facts, side: Side) -> Facet:
                 waiting.extend(above.get(kind, ()))
         return [names.setdefault(kind, len(names)) for kind in sorted(every)] or [0]
 
-    # Few sets of types occur, so that each is looked at once.
-    places: dict[frozenset[str] | None, int] = {}
-    by_entity = [places.setdefault(types, len(places)) for types in facts.types]
-    place = np.array([*by_entity, len(places), len(places)], np.int64)[side.entity]  # links to NIL come last
-    lists = [*(codes(types or ()) for types in places), [0]]
-    given = side.mentions.field("types")
-    if given is not None:
-        joined = pc.binary_join(given, _BETWEEN).dictionary_encode()
-        own = joined.indices.fill_null(0).to_numpy()
-        typed = given.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 0
-        place = np.where(typed, len(lists) + own, place)
-        lists += [codes(types.split(_BETWEEN)) for types in joined.dictionary.to_pylist()]
+    place, sets = side.type_sets
+    lists = [codes(types or ()) for types in sets]
     offsets = np.cumsum([0, *map(len, lists)])
     return Facet(Lists(offsets, np.array([code for each in lists for code in each], np.int32)).take(place), list(names))
 

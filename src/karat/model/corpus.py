@@ -134,6 +134,14 @@ class Corpus:
         return "text" in self.table.column_names
 
     @cached_property
+    def texts(self) -> list[str]:
+        """The texts in order; an error where they were not kept."""
+        if not self.has_text:
+            raise UsageError(f"{self.name} was loaded without its texts. Load it again with text=True.")
+        texts: list[str] = self.table.column("text").to_pylist()
+        return texts
+
+    @cached_property
     def lengths(self) -> Longs:
         """The length of each text in code points."""
         return np.asarray(self.table.column("length").to_numpy(), np.int64)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress, pairwise
 
 from karat.model.corpus import Corpus
 from karat.model.document import Answer, Document, Reply
@@ -66,11 +67,12 @@ class Run:
 
     @classmethod
     def of_gold(cls, corpus: Corpus, *, name: str = "gold") -> Run:
-        """The gold standard as if a system had answered it: per mention its first alternative.
+        """The gold standard as if a system had answered it: per mention the alternative that stands for it.
 
         Mentions that are parts of another segmentation are not answered, their root is.
         """
-        replies = (_answered(document) for document in corpus)
+        chosen, offsets = corpus.units.mentions.tolist(), pairwise(corpus.labels.offsets.tolist())
+        replies = (_answered(document, chosen[low:high]) for document, (low, high) in zip(corpus, offsets, strict=True))
         return replace(cls.of(replies, name=name, answers="labels"), skipped=corpus.skipped)
 
     @classmethod
@@ -106,17 +108,16 @@ class Run:
         return self.table.column("id").combine_chunks()
 
 
-def _answered(document: Document) -> Reply:
-    chosen: dict[object, Answer] = {}
-    for row, label in enumerate(document.labels):
-        if label.parent is None:
-            answer = Answer(
-                label.start,
-                label.end,
-                label.entity,
-                same_as=label.same_as,
-                types=label.types,
-                nil_cluster=label.nil_cluster,
-            )
-            chosen.setdefault(label.unit if label.unit is not None else row, answer)
-    return Reply(document.id, tuple(chosen.values()), tags=document.tags, relations=document.relations)
+def _answered(document: Document, chosen: Sequence[bool]) -> Reply:
+    answers = tuple(
+        Answer(
+            label.start,
+            label.end,
+            label.entity,
+            same_as=label.same_as,
+            types=label.types,
+            nil_cluster=label.nil_cluster,
+        )
+        for label in compress(document.labels, chosen)
+    )
+    return Reply(document.id, answers, tags=document.tags, relations=document.relations)

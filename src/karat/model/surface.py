@@ -29,6 +29,11 @@ def lowercased(text: str) -> bool:
     return True
 
 
+def begins_small(text: str) -> bool:
+    """Whether the first character is a small letter; "1990s" begins with none, though its first letter is small."""
+    return text[:1].islower()
+
+
 @lru_cache(maxsize=_KEPT)
 def pronominal(text: str) -> bool:
     """Whether the text is a pronoun; in capitals throughout it is an abbreviation, but for `I`."""

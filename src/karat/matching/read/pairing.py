@@ -23,7 +23,7 @@ from karat.model.items import Answers, Gold, Items, Lists
 from karat.model.run import Run
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions
+from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions, Units, by_place
 
 KINDS = {1: "QUANTITY", 2: "DATETIME"}
 """The kinds of values, by their code in `Items.kind`, as types say them."""
@@ -39,7 +39,7 @@ class Pairing:
     `order` puts the answers into the order of the corpus (None: they are in it), `offsets` says where the answers to
     each document begin, and `place` which document of the corpus each reply is to, or -1. `names` are the ids of common
     entity codes; `gold_entity` and `answer_entity` give them for every label and answer, after all that the `reading`
-    asks for.
+    asks for. Codes of labels come first, and are the same whatever the run.
     """
 
     corpus: Corpus
@@ -61,7 +61,7 @@ class Pairing:
 
     def gold(self, first: int, last: int) -> Gold:
         """The gold labels of some documents that lie inside the evaluation span."""
-        labels, units = self.corpus.labels, self.corpus.units
+        labels, units = self.corpus.labels, self.units
         low, high = int(labels.offsets[first]), int(labels.offsets[last])
         rows = slice(low, high)
         items = Items(
@@ -77,14 +77,12 @@ class Pairing:
             kind=None if self._kinds is None else self._kinds[0][rows],
         )
         items = self._widened(items)
-        unit, parent, optional = units.unit[rows] - low, units.parent[rows], units.optional[rows]
-        if self.reading.separate:
-            unit, parent = np.arange(high - low), np.full(high - low, -1)
-        if self.reading.merged:
-            unit, parent = _first_on_span(items), np.full(high - low, -1)
+        parent, optional = units.parent[rows], units.optional[rows]
         if self.reading.required:
             optional = np.zeros(high - low, np.bool_)
-        gold = Gold(items, unit, np.where(parent < 0, -1, parent - low), optional, self.reading.merged)
+        gold = Gold(
+            items, units.unit[rows] - low, np.where(parent < 0, -1, parent - low), optional, self.reading.merged
+        )
         stay = self._counting(items)
         if self._gold_again is not None:
             stay &= ~self._gold_again[rows]
@@ -153,6 +151,14 @@ class Pairing:
         labels = self.corpus.labels
         entity = np.where(labels.entity == NIL, labels.entity, self.gold_entity)
         return replace(labels, entity=entity, names=self.names)
+
+    @cached_property
+    def units(self) -> Units:
+        """Which labels are one mention, as the choice `alternatives` reads them."""
+        return self.corpus.units.read_as(
+            "separate" if self.reading.separate else "merged" if self.reading.merged else "unit",
+            replace(self.corpus.labels, entity=self.gold_entity, names=self.names),
+        )
 
     @cached_property
     def answered(self) -> Mentions:
@@ -233,32 +239,15 @@ class Pairing:
             else NO_LINK
         )
 
-    @cached_property
+    @property
     def texts(self) -> list[str]:
         """The texts of the corpus."""
-        if not self.corpus.has_text:
-            raise UsageError(f"{self.corpus.name} was loaded without its texts. Load it again with text=True.")
-        if self.corpus.skipped.get(WITHOUT_TEXT):
-            raise UsageError(
-                f"{self.corpus.name} gives no texts, and these scores look at them. Give a file with texts."
-            )
-        texts: list[str] = self.corpus.table.column("text").to_pylist()
-        return texts
+        return read_texts(self.corpus)
 
     @cached_property
     def gold_kind(self) -> Ints:
         """Which labels are quantities and which datetimes, as codes of `KINDS`."""
-        labels = self.corpus.labels
-        kinds = np.zeros(len(labels), np.int32)
-        types, named = labels.field("types"), labels.field("kind")
-        for code, kind in reversed(KINDS.items()):
-            if types is not None:
-                lengths = types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-                owner = np.repeat(np.arange(len(kinds)), lengths)
-                kinds[owner[pc.equal(types.flatten(), kind).to_numpy(zero_copy_only=False)]] = code
-            if named is not None:
-                kinds[pc.equal(named, kind.lower()).fill_null(False).to_numpy(zero_copy_only=False)] = code
-        return kinds
+        return value_kinds(self.corpus.labels)
 
     @cached_property
     def answer_kind(self) -> Ints:
@@ -333,6 +322,27 @@ def _linked_spans(hyperlinks: str) -> frozenset[tuple[int, int]]:
     return frozenset(span for span, _ in msgspec.json.decode(hyperlinks, type=list[tuple[tuple[int, int], Any]]))
 
 
+def read_texts(corpus: Corpus) -> list[str]:
+    """The texts of a corpus, where scores look at them."""
+    if corpus.skipped.get(WITHOUT_TEXT):
+        raise UsageError(f"{corpus.name} gives no texts, and these scores look at them. Give a file with texts.")
+    return corpus.texts
+
+
+def value_kinds(labels: Mentions) -> Ints:
+    """Which labels are quantities and which datetimes, as codes of `KINDS`."""
+    kinds = np.zeros(len(labels), np.int32)
+    types, named = labels.field("types"), labels.field("kind")
+    for code, kind in reversed(KINDS.items()):
+        if types is not None:
+            lengths = types.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+            owner = np.repeat(np.arange(len(kinds)), lengths)
+            kinds[owner[pc.equal(types.flatten(), kind).to_numpy(zero_copy_only=False)]] = code
+        if named is not None:
+            kinds[pc.equal(named, kind.lower()).fill_null(False).to_numpy(zero_copy_only=False)] = code
+    return kinds
+
+
 def kept(gold: Gold, mask: Bools) -> Gold:
     """Some of the labels, with units and parents renumbered.
 
@@ -343,7 +353,8 @@ def kept(gold: Gold, mask: Bools) -> Gold:
     new = np.full(len(mask) + 1, -1)
     units, first = np.unique(gold.unit[places], return_index=True)
     if gold.tied and not mask[units].all():
-        order = np.lexsort((*_by_place(gold.items.take(places)), gold.unit[places]))
+        items = gold.items.take(places)
+        order = np.lexsort((*by_place(items.names, items.entity, items.end, items.start), gold.unit[places]))
         first = order[np.searchsorted(gold.unit[places][order], units)]
     new[units] = np.where(mask[units], np.cumsum(mask)[units] - 1, first)  # the label that stands for it, if it stays
     broken = np.zeros(len(mask) + 1, np.bool_)
@@ -358,24 +369,6 @@ def kept(gold: Gold, mask: Bools) -> Gold:
     if gold.merged:  # what is gone belongs to another part of the data
         optional = gold.optional[places]
     return Gold(gold.items.take(places), new[gold.unit[places]], parent, optional, gold.merged)
-
-
-def _first_on_span(items: Items) -> Longs:
-    """For each label the first, in the order of ids, of those that share its span."""
-    order = np.lexsort((*_by_place(items), items.document))
-    spans = np.column_stack([items.document, items.start, items.end])[order]
-    new = np.concatenate([[True], (spans[1:] != spans[:-1]).any(axis=1)]) if len(order) else np.zeros(0, np.bool_)
-    unit = np.empty(len(order), np.int64)
-    unit[order] = order[new][np.cumsum(new) - 1]
-    return unit
-
-
-def _by_place(items: Items) -> tuple[Longs, Ints, Ints]:
-    """What orders labels whatever the order of the file: id, end and start, the last goes first."""
-    rank = np.empty(len(items.names) + 2, np.int64)
-    rank[pc.array_sort_indices(items.names).to_numpy()] = np.arange(len(items.names))
-    rank[[NO_LINK, NIL]] = [-2, -1]
-    return rank[items.entity], items.end, items.start
 
 
 def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading | None = None) -> Pairing:
@@ -439,21 +432,30 @@ def _known(corpus: Corpus, how: Reading) -> Pairing:
     return pair(corpus, Run.of([Reply(corpus.ids[0].as_py())]), how=replace(how, whole=None))
 
 
+def as_written(labels: Mentions) -> tuple[Arrow, Codes]:
+    """The ids in some labels and the codes of each, whatever a run says and however it is read."""
+    names = _and_further(labels.names, labels)
+    return names, Codes(labels.entity, _same_as(labels, names))
+
+
 def _common(labels: Mentions, answers: Mentions) -> tuple[Arrow, Ints]:
     """All ids, those of the gold standard first and in their order; and the codes of the answers' ids among them.
 
     The codes keep NO_LINK and NIL at their end.
     """
-    further = [mentions.field("same_as") for mentions in (labels, answers)]
-    more = [ids.flatten() for ids in further if ids is not None]
-    known = pc.index_in(answers.names, labels.names)
+    own = _and_further(labels.names, labels)
+    known = pc.index_in(answers.names, own)
     new = answers.names.filter(known.is_null())
-    names = pa.concat_arrays([labels.names, new])
     codes = known.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    codes[codes < 0] = len(labels.names) + np.arange(len(new))
-    if more:  # ids that stand only in `same_as`
-        names = pa.concat_arrays([names, *more]).unique()
+    codes[codes < 0] = len(own) + np.arange(len(new))
+    names = _and_further(pa.concat_arrays([own, new]), answers)
     return names, np.append(codes, np.array([NO_LINK, NIL], np.int32))
+
+
+def _and_further(names: Arrow, mentions: Mentions) -> Arrow:
+    """Some ids, and behind them those that stand only in `same_as`."""
+    further = mentions.field("same_as")
+    return names if further is None else pa.concat_arrays([names, further.flatten()]).unique()
 
 
 def _same_as(mentions: Mentions, common: Arrow) -> Lists | None:

@@ -126,7 +126,19 @@ def renamed(names: Arrow, sides: tuple[Codes, Codes], how: Reading) -> tuple[Arr
         for prefix in how.prefixes:
             inside |= pc.starts_with(names, prefix).to_numpy(zero_copy_only=False)
         sides = _emerging(sides[0], inside), _emerging(sides[1], inside)
-    return names, sides
+    return _gold_first(names, sides)
+
+
+def _gold_first(names: Arrow, sides: tuple[Codes, Codes]) -> tuple[Arrow, tuple[Codes, Codes]]:
+    """The ids with those of the gold standard first, as they occur there, so that no run changes their codes."""
+    gold = sides[0]
+    used = gold.entity if gold.same_as is None else np.concatenate([gold.entity, gold.same_as.values])
+    first = np.full(len(names) + 2, len(used), np.int64)
+    first[used[::-1]] = np.arange(len(used))[::-1]  # of several places the one that is written last stays
+    order = np.argsort(first[:-2], kind="stable")
+    code = np.empty(len(names), np.int32)
+    code[order] = np.arange(len(names), dtype=np.int32)
+    return names.take(pa.array(order)), (_mapped(gold, code), _mapped(sides[1], code))
 
 
 def _canonical(names: Arrow, kb: KB, *, alike: bool) -> tuple[Arrow, Ints]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
+from karat.model.marks import NO_ROOT
 from karat.model.tables.columns import Bools, Longs, Mentions, Units
 
-_LOST = ("missing-parent:", "circular-parent:")
 _ALSO, _UNLISTED = "also-part-of:", "not-listed-by:"
 
 
@@ -49,7 +49,7 @@ def trees(labels: Mentions, units: Units) -> Trees:
         children[int(parent[row])].append(row)
     for row, mark in _marks(labels):
         value = mark.partition(":")[2]
-        if mark.startswith(_LOST):
+        if mark.startswith(NO_ROOT):
             child[row] = True
         elif mark.startswith(_UNLISTED):
             children[int(parent[row])].remove(row)
@@ -66,7 +66,7 @@ def _marks(labels: Mentions) -> list[tuple[int, str]]:
     owner = np.repeat(np.arange(len(labels)), categories.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
     values = categories.flatten()
     marked = np.zeros(len(values), np.bool_)
-    for prefix in (*_LOST, _ALSO, _UNLISTED):
+    for prefix in (*NO_ROOT, _ALSO, _UNLISTED):
         marked |= pc.starts_with(values, prefix).fill_null(False).to_numpy(zero_copy_only=False)
     places = np.flatnonzero(marked)
     return list(zip(owner[places].tolist(), values.take(places).to_pylist(), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -121,13 +122,48 @@ class Units:
     parent: Longs
     optional: Bools
 
+    @property
+    def mentions(self) -> Bools:
+        """The labels that stand for a mention, one for each; parts of another segmentation stand for none."""
+        found: Bools = (self.unit == np.arange(len(self.unit))) & (self.parent < 0)
+        return found
 
-def _by_name(labels: Mentions) -> Longs:
-    """The rank of each label's entity among all ids as written; NIL and spans without link come first."""
-    rank = np.empty(len(labels.names) + 2, np.int64)
-    rank[pc.array_sort_indices(labels.names).to_numpy()] = np.arange(len(labels.names))
+    def read_as(self, alternatives: str, labels: Mentions) -> Units:
+        """Which labels belong together under a choice of `alternatives`; `labels` have their entities as they are read.
+
+        Where units are not looked at, no mention is a part of another.
+        """
+        tied = MENTION_OF[alternatives]
+        return self if tied is None else Units(tied(labels), np.full(len(labels), -1, np.int64), self.optional)
+
+
+def by_place(names: Arrow, entity: Ints, end: Ints, start: Ints) -> tuple[Longs, Ints, Ints]:
+    """What orders labels whatever the order of the file: id, end and start, of which the last goes first.
+
+    NIL and spans without link come before all ids.
+    """
+    rank = np.empty(len(names) + 2, np.int64)
+    rank[pc.array_sort_indices(names).to_numpy()] = np.arange(len(names))
     rank[[NO_LINK, NIL]] = [-2, -1]
-    return rank[labels.entity]
+    return rank[entity], end, start
+
+
+def _alone(labels: Mentions) -> Longs:
+    return np.arange(len(labels), dtype=np.int64)
+
+
+def _on_span(labels: Mentions) -> Longs:
+    """For each label the first, in the order of ids, of those that share its span."""
+    order = np.lexsort((*by_place(labels.names, labels.entity, labels.end, labels.start), labels.document))
+    spans = np.column_stack([labels.document, labels.start, labels.end])[order]
+    new = np.concatenate([[True], (spans[1:] != spans[:-1]).any(axis=1)]) if len(order) else np.zeros(0, np.bool_)
+    unit = np.empty(len(order), np.int64)
+    unit[order] = order[new][np.cumsum(new) - 1]
+    return unit
+
+
+MENTION_OF: dict[str, Callable[[Mentions], Longs] | None] = {"unit": None, "separate": _alone, "merged": _on_span}
+"""For each value of the choice `alternatives`, the row that stands for the mention of each label; None: its unit."""
 
 
 def units(labels: Mentions) -> Units:
@@ -147,7 +183,8 @@ def units(labels: Mentions) -> Units:
     given = np.flatnonzero(codes >= 0)
     keys, first = np.unique(key[given], return_index=True)
     if len(keys) < len(given):
-        order = np.lexsort((_by_name(labels)[given], labels.end[given], labels.start[given], key[given]))
+        place = by_place(labels.names, labels.entity[given], labels.end[given], labels.start[given])
+        order = np.lexsort((*place, key[given]))
         first = order[np.searchsorted(key[given][order], keys)]
     unit = rows.copy()
     unit[given] = given[first][np.searchsorted(keys, key[given])]

@@ -16,15 +16,13 @@ import msgspec
 
 from karat.errors import UsageError
 from karat.model.document import Offset
+from karat.model.marks import UNMAPPED as UNMAPPED
 from karat.parsing.json.blocks import Block, blocks, first_objects
 from karat.parsing.json.records import others
 from karat.spec.format import Bytes
 
 NIL, NO_MAPPING = "<NIL>", "<NO_MAPPING>"
 """No entity fits; or the reference that was given could not be found in Wikidata. ELEVANT scores both as NIL."""
-
-UNMAPPED = "nil:no-mapping"
-"""The category of NIL whose reference could not be found in Wikidata."""
 
 
 class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True, gc=False):

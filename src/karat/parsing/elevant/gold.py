@@ -19,15 +19,13 @@ import pyarrow.compute as pc
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.marks import NOT_COREFERENCE as NOT_COREFERENCE
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs
 from karat.parsing.elevant.articles import NIL, NO_MAPPING, UNMAPPED, Article, PlainArticle, articles, meta_of, names_of
 from karat.parsing.elevant.trees import tie, untied
 from karat.parsing.json.blocks import Block, nothing
 from karat.spec.format import Bytes
-
-NOT_COREFERENCE = "coreference:no"
-"""The category of a label that says of itself that it is none, whatever its text looks like."""
 
 _UNLINKED = "labels without entity id (read as without link)"
 _DESCRIBES = "coreference labels that also describe (read as optional)"

@@ -1,0 +1,265 @@
+"""What is known of a mention: the same for scores and statistics, but for the words they use differently."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import karat
+from karat import Answer, Corpus, Document, Label, Reply, Run
+from karat.facts.facts import (
+    GUESSING,
+    MENTION_TYPES,
+    SCORES,
+    STATISTICS,
+    Facts,
+    gold_facts,
+    labels_of,
+)
+from karat.facts.labels import mentions
+from karat.kb.tables import Tables
+from karat.matching.read.pairing import pair
+from karat.matching.read.reading import Reading
+from karat.model.truth import NO, UNKNOWN, YES
+from tests.strategies import pairs
+
+PLACE, CLUB = "Q27096213", "Q43229"
+KB = Tables.of(
+    redirects={"Old": "Q1"},
+    same_as=[("Q1", "R1")],
+    names={"Q1": "Ulm", "Q2": "Ulm Harriers", "Q4": "chess"},
+    types={"Q1": [PLACE], "Q2": [CLUB], "Q4": []},
+    popular={"Ulm": ["Q1"], "Ulmer": ["Q1"], "1921": ["Q2"]},
+    demonyms=["Ulmer"],
+)
+COLUMNS = ("mention_type", "surface", "document", "nameless", "lowercased", "linked", "refers", "words")
+TRUTHS = ("demonym", "metonym", "partial_name", "rare")
+
+
+def corpus_of(text, *labels):
+    return Corpus.of([Document("d", text, labels)])
+
+
+def sides(text, label, how=None, kb=KB):
+    """One label as scores and as statistics see it."""
+    corpus = corpus_of(text, Label(0, len(text), **label))
+    run = Run.of([Reply("d")])
+    read = pair(corpus, run, how=Reading(kb=kb) if how is None else how)
+    return Facts(read, kb).gold, labels_of(corpus, kb)
+
+
+@pytest.mark.parametrize(
+    ("text", "in_scores", "in_statistics"),
+    [("1990s", True, False), ("2004", True, False), ("ulm", True, True), ("Ulm", False, False), ("(ulm)", True, False)],
+)
+def test_lowercased_is_by_the_first_letter_in_scores_and_by_the_first_character_in_statistics(
+    text, in_scores, in_statistics
+):
+    scores, statistics = sides(text, {"entity": "Q1"})
+    assert (scores.lowercased[0], statistics.lowercased[0]) == (in_scores, in_statistics)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        {"entity": None},
+        {},
+        {"entity": "1921-01-01", "kind": "datetime"},
+        {"entity": "7", "types": ("QUANTITY",), "name": "Unknown"},
+    ],
+)
+def test_what_is_not_linked_to_an_entity_may_be_rare_in_scores_but_not_in_statistics(label):
+    scores, statistics = sides("1921", label)
+    assert (scores.rare[0], statistics.rare[0]) == (YES, NO)
+
+
+def test_an_entity_without_name_is_undecided_unless_scores_guess():
+    corpus, run = corpus_of("Aalen", Label(0, 5, "Q8")), Run.of([Reply("d")])
+    kinds = [Facts(pair(corpus, run), KB, terms).gold.mention_type[0] for terms in (SCORES, GUESSING)]
+    assert [MENTION_TYPES[kind] for kind in kinds] == ["entity-undecided", "entity-named"]
+    assert MENTION_TYPES[labels_of(corpus, KB).mention_type[0]] == "entity-undecided"
+
+
+def both_say(column, text, label, **how):
+    scores, statistics = sides(text, label, **how)
+    (value,) = {getattr(side, column)[0] for side in (scores, statistics)}
+    return value
+
+
+def test_a_coreference_is_one_though_a_category_denies_that_its_text_looks_so():
+    denied = {"entity": "Q1", "categories": ("coreference:no",)}
+    assert MENTION_TYPES[both_say("mention_type", "The town", denied)] == "entity-named"
+    assert MENTION_TYPES[both_say("mention_type", "It", denied)] == "entity-named"
+    contrary = {**denied, "kind": "coreference"}
+    assert MENTION_TYPES[both_say("mention_type", "The town", contrary)] == "coreference-nominal"
+    assert MENTION_TYPES[both_say("mention_type", "It", contrary)] == "coreference-pronominal"
+
+
+def test_an_entity_has_the_name_the_types_and_the_popularity_of_all_its_ids():
+    label = {"entity": "x:9", "same_as": ("x:8", "Q1")}
+    assert both_say("names", "Ulmer", label) == "Ulm"
+    assert both_say("demonym", "Ulmer", label) == YES
+    assert both_say("rare", "Ulm", label) == NO
+    assert both_say("rare", "Ulm", {"entity": "x:9", "same_as": ("Q2",)}) == YES
+    assert both_say("metonym", "Ulm", {"entity": "x:9", "same_as": ("Q2",)}) == YES
+
+
+def test_the_answer_is_popular_by_any_of_its_ids():
+    corpus = corpus_of("Ulm", Label(0, 3, "Q2", name="Someone"))
+    answer = Answer(0, 3, "x:1", same_as=("Q1",))
+    facts = Facts(pair(corpus, Run.of([Reply("d", (answer,))])), KB)
+    assert facts.answers.among([frozenset({"Q1"}), frozenset(), None], np.array([0, 0, 0])).tolist() == [
+        YES,
+        NO,
+        UNKNOWN,
+    ]
+    result = karat.evaluate(corpus, Run.of([Reply("d", (answer,))]), kb=KB, by=["error"], measures=["strong:micro.f1"])
+    assert result.by["error"]["strong"]["disambiguation-metonymy"].errors == 1
+
+
+@pytest.mark.parametrize("id", ["Q1", "R1", "Old"])
+def test_popular_entities_are_found_by_every_id_however_ids_are_read(id):
+    assert both_say("rare", "Ulm", {"entity": id}, how=Reading()) == NO
+    assert both_say("rare", "Ulm", {"entity": id}) == NO
+
+
+def test_a_mention_without_link_is_no_metonym():
+    assert both_say("metonym", "Ulm", {}) == NO
+    assert not both_say("linked", "Ulm", {})
+
+
+def test_nil_stays_nil_where_nothing_may_match_it():
+    how = Reading(nil_unmatched=True)
+    assert MENTION_TYPES[both_say("mention_type", "Ulm", {"entity": None}, how=how)] == "entity-unknown"
+    assert not both_say("linked", "Ulm", {"entity": None}, how=how)
+
+
+READINGS = [
+    Reading(),
+    Reading(kb=KB),
+    Reading(last_segment=True),
+    Reading(unlinked_is_nil=True),
+    Reading(unlinked_is_entity=True, nil_unmatched=True),
+    Reading(kb=KB, prefixes=("Q",)),
+    Reading(separate=True),
+    Reading(merged=True),
+]
+
+
+def with_further(corpus, ids):
+    """The corpus with ids of `same_as` on every linked label."""
+    return Corpus.of(
+        [
+            Document(
+                each.id,
+                each.text,
+                tuple(
+                    Label(x.start, x.end, x.entity, same_as=ids if isinstance(x.entity, str) else (), unit=x.unit)
+                    for x in each.labels
+                ),
+            )
+            for each in corpus
+        ]
+    )
+
+
+@given(pairs(), pairs(), st.sampled_from(READINGS), st.sampled_from([(), ("Old",), ("x", "Q1")]))
+def test_the_facts_of_the_gold_are_the_same_beside_every_run(pair_, other, how, further):
+    corpus, run = pair_
+    corpus = with_further(corpus, further)
+    second = Run.of([Reply(reply.id, reply.answers) for reply in other[1] if reply.id == "d0"][:1] or [Reply("d0")])
+    second = second if (second.answers.end <= corpus.lengths[0]).all() else Run.of([Reply("d0")])
+    one, two = pair(corpus, run, how=how), pair(corpus, second, how=how)
+    assert one.gold_entity.tolist() == two.gold_entity.tolist()
+    found = gold_facts(one, KB)
+    assert found.suits(two, KB, SCORES)
+    shared, alone = Facts(two, KB, gold=found), Facts(two, KB)
+    assert shared.gold is found.side
+    for side in ("gold", "answers"):
+        ours, theirs = getattr(shared, side), getattr(alone, side)
+        assert ours.names == theirs.names
+        for column in (*COLUMNS, *TRUTHS, "entity"):
+            assert getattr(ours, column).tolist() == getattr(theirs, column).tolist()
+    assert (shared.ids, shared.types, shared.popular) == (alone.ids, alone.types, alone.popular)
+
+
+class Counting:
+    """A knowledge base that notes what it is asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __getattr__(self, name):
+        if name not in ("names", "types", "popular", "demonyms"):
+            return getattr(KB, name)
+
+        def ask(keys):
+            self.asked += [(name, key) for key in keys]
+            return getattr(KB, name)(keys)
+
+        return ask
+
+
+def test_a_second_run_asks_only_for_what_is_new():
+    corpus = corpus_of("Ulmer Harriers at Ulm", Label(0, 14, "Q2"), Label(18, 21, "Q1"))
+    runs = [Run.of([Reply("d", (Answer(18, 21, "Q1"), Answer(0, 5, id)))]) for id in ("Q1", "Q4")]
+    kb = Counting()
+    one, two = (pair(corpus, run, how=Reading(kb=kb)) for run in runs)
+    gold = gold_facts(one, kb)
+    for read in (one, two):
+        facts = Facts(read, kb, gold=gold)
+        for side in (facts.gold, facts.answers):
+            assert [len(getattr(side, column)) for column in ("mention_type", "rare", "partial_name")] == [2, 2, 2]
+        assert len(facts.types) == len(read.names)
+    of_gold = {("names", "Q1"), ("names", "Q2"), ("types", "Q1"), ("popular", "Ulm"), ("popular", "Ulmer Harriers")}
+    assert all(kb.asked.count(each) == 1 for each in of_gold)
+    assert ("names", "Q4") in kb.asked
+
+
+def test_facts_of_another_corpus_reading_knowledge_base_or_use_of_words_do_not_suit():
+    corpus, run = corpus_of("Ulm", Label(0, 3, None)), Run.of([Reply("d")])
+    read = pair(corpus, run)
+    found = gold_facts(read, KB)
+    assert found.suits(read, KB, SCORES)
+    assert not found.suits(read, None, SCORES)
+    assert not found.suits(read, KB, STATISTICS)
+    assert not found.suits(pair(corpus, run, how=Reading(nil_unmatched=True)), KB, SCORES)
+    assert not found.suits(pair(corpus_of("Ulm", Label(0, 3, None)), run), KB, SCORES)
+    assert Facts(read, None, gold=found).gold is not found.side
+
+
+# Which labels are one mention.
+
+
+@given(pairs(families=True))
+def test_labels_of_one_unit_are_one_mention(pair_):
+    corpus, _ = pair_
+    units, labels = corpus.units, corpus.labels
+    for place, document in enumerate(corpus):
+        low, high = labels.offsets[place], labels.offsets[place + 1]
+        by_row = {}
+        for row, label in zip(units.unit[low:high].tolist(), document.labels, strict=True):
+            by_row.setdefault(row, []).append(label)
+        assert sorted(map(repr, map(tuple, by_row.values()))) == sorted(map(repr, mentions(document)))
+    assert units.read_as("unit", labels) is units
+    assert units.read_as("separate", labels).unit.tolist() == list(range(len(labels)))
+    merged = units.read_as("merged", labels).unit
+    spans = np.column_stack([labels.document, labels.start, labels.end])
+    assert (spans[merged] == spans).all()
+    assert len(np.unique(merged)) == len({tuple(span) for span in spans.tolist()})
+    assert (merged[merged] == merged).all()
+
+
+@given(pairs(families=True), st.randoms(use_true_random=False))
+def test_the_gold_as_a_run_does_not_change_with_the_order_of_alternatives(pair_, rng):
+    corpus, _ = pair_
+    shuffled = []
+    for document in corpus:
+        labels = list(document.labels)
+        rng.shuffle(labels)
+        shuffled.append(Document(document.id, document.text, tuple(labels), document.evaluation_span))
+    one, two = (Run.of_gold(each) for each in (corpus, Corpus.of(shuffled)))
+    assert one.digest == two.digest
+    assert len(one.answers) == corpus.units.mentions.sum()
