@@ -16,13 +16,13 @@ from pathlib import Path
 
 import karat
 from karat.categorise.categorise import tagger_named
-from karat.categorise.compared import Agreement, agreements
+from karat.categorise.compared import Confusion, agreements
 from karat.model.scheme import DIMENSIONS, title_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "fine-grained.md"
 SETS = {"ACE2004": "ACE04", "VoxEL": "VoxEL", "KORE50": "KORE50"}
-Measured = dict[str, dict[str, Agreement]]
+Measured = dict[str, dict[str, Confusion]]
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -40,18 +40,18 @@ def measure(tagger: str) -> Measured:
     return {**found, "all": {name: together([one[name] for one in found.values()]) for name in DIMENSIONS}}
 
 
-def together(agreed: list[Agreement]) -> Agreement:
+def together(agreed: list[Confusion]) -> Confusion:
     confusion: Counter[tuple[str, str | None]] = Counter()
     for one in agreed:
         confusion.update(one.confusion)
-    return Agreement(agreed[0].dimension, confusion, sum(one.unclear for one in agreed))
+    return Confusion(agreed[0].dimension, confusion, sum(one.unclear for one in agreed))
 
 
 def percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def most_frequent(agreed: Agreement) -> float:
+def most_frequent(agreed: Confusion) -> float:
     """The accuracy of giving every label the same leaf, the best one for that set."""
     by_hand: Counter[str] = Counter()
     for (gold, _), count in agreed.confusion.items():
@@ -72,7 +72,7 @@ def rules(found: Measured) -> str:
     return "\n\n".join([table(["dimension", *found], rows), *(confusion(found["all"][name]) for name in DIMENSIONS)])
 
 
-def confusion(agreed: Agreement) -> str:
+def confusion(agreed: Confusion) -> str:
     leaves = DIMENSIONS[agreed.dimension].leaves
     found = [*leaves, *([None] if agreed.undecided else [])]
     head = [f"{DIMENSIONS[agreed.dimension].title}: by hand ↓, assigned →", *map(short, found)]

@@ -177,7 +177,7 @@ def _both_datasets(folder):
         (["keen-bay.json", "dull-bay.json", "--similarity"], "results have none"),
         (["keen-bay.json", "dull-bay.json", "--winners"], "results have none"),
         (["keen-bay.json", "dull-bay.json", "--like", "bat"], "is a result, which is as it was scored"),
-        (["keen-bay.json", "dull-bay.json", "-m", "strong:micro.f2"], "Did you mean 'strong:micro.f1'"),
+        (["keen-bay.json", "dull-bay.json", "-m", "strong:micro.f2"], "Did you mean 'micro.f1'"),
         (["keen-bay.json", "dull-bay.json", "--correction", "none"], "unknown correction 'none'"),
         (["keen-bay.json", "dull-bay.json", "--level", "95"], "level is 95"),
         (["keen-bay.json", "dull-bay.json", "--set", "seed=first"], "seed is 'first'"),

@@ -48,7 +48,7 @@ def test_a_measure_is_taken_of_the_totals_of_each_stratum():
 def test_all_systems_are_drawn_together_and_strata_apart():
     rng = np.random.default_rng(0)
     one = rng.random((30, 1, 2)).repeat(3, axis=1)  # three systems that do the same
-    totals = resampled([one, one], 200, 0)
+    totals = [resampled(one, 200, seed) for seed in (0, 1)]
     assert [each.shape for each in totals] == [(200, 3, 2)] * 2
     for each in totals:
         np.testing.assert_array_equal(each[:, 0], each[:, 2])
@@ -60,9 +60,9 @@ def test_pairing_makes_the_interval_narrower():
     rng = np.random.default_rng(1)
     hard = rng.integers(0, 20, 200)  # errors that all systems make
     rows = np.stack([np.column_stack([hard + extra, np.full(200, 25)]) for extra in (0, 1)], axis=1).astype(float)
-    low, high = interval(differences(resampled([rows], 1000, 0), rate)[:, 1])
+    low, high = interval(differences([resampled(rows, 1000, 0)], rate)[:, 1])
     assert (low, high) == pytest.approx((0.04, 0.04))
-    alone = interval(rate(resampled([rows], 1000, 0)[0][:, 1]))
+    alone = interval(rate(resampled(rows, 1000, 0)[:, 1]))
     assert alone.high - alone.low > 0.03
 
 
@@ -78,6 +78,8 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says(seed):
             also = rng.random((documents, 1, 5)) < 0.2
             errors = np.concatenate([wrong, wrong | also], axis=1).sum(axis=2).astype(float)
             strata.append(np.stack([errors, np.full(errors.shape, 5.0)], axis=2))
-        low, high = interval(differences(resampled(strata, 200, 0), rate)[:, 1])
+        low, high = interval(
+            differences([resampled(each, 200, place) for place, each in enumerate(strata)], rate)[:, 1]
+        )
         held += low <= 0.1 <= high
     assert 0.87 <= held / 150 <= 0.995

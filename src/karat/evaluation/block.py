@@ -50,6 +50,9 @@ _AHEAD = 8  # documents are judged in parallel, some thousands at a time, and fe
 _KEPT = 5_000_000  # mentions and answers, in all views together, up to which all verdicts are kept
 
 
+_OF_MENTIONS = np.array([0.0, 0.0, 1.0, 1.0])
+
+
 class Thresholds(NamedTuple):
     """Below which scores answers are left out, by task and relation; `found` are those found by trying, by view."""
 
@@ -58,7 +61,7 @@ class Thresholds(NamedTuple):
 
 
 class ViewSums(NamedTuple):
-    """One view of a block: per document its four sums, and those of detection where a measure asks for it."""
+    """One view of a block: per document its four sums, and where a measure asks for it those of detected mentions."""
 
     weights: NDArray[Any]
     detection: NDArray[Any] | None
@@ -293,7 +296,8 @@ class Block:
         if any(measure.scored is not None for measure in asked):
             cases = self.verdicts(name)
             scored, scored_in = scores_of(pairing, cases), documents_of_scores(pairing, cases)
-        detection = self.weights(plans.detection[name]) if name in plans.detection else None
+        # Of detection only mentions count; which answers are spare there depends on what other views share its table.
+        detection = self.weights(plans.detection[name]) * _OF_MENTIONS if name in plans.detection else None
         return ViewSums(self.weights(name), detection, self.present(plan), ranking, scored, scored_in)
 
     def _cuts(self, label: str, views: Sequence[str]) -> dict[str, Cut]:

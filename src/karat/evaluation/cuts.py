@@ -37,7 +37,7 @@ class Cut(NamedTuple):
     def bounds(self) -> list[tuple[int, int]]:
         """The first row of each value, and the one behind its last."""
         ends = self.ends.tolist()
-        return list(zip([0, *ends[:-1]], ends, strict=True))
+        return list(zip([0, *ends][:-1], ends, strict=True))
 
 
 def cut_cases(values: Values, cases: Sequence[Verdicts], *, by_gold: bool) -> list[Cut]:
