@@ -31,6 +31,7 @@ TEXT = "Ida met the old poet in Rhyl. It rained."
 SPACY = find_spec("spacy") is not None
 
 
+@pytest.mark.both
 @pytest.mark.shared
 def test_some_shared_pairs_are_equal_but_for_missing_facts(shared, tmp_path):
     results = shared / "elevant" / "results"
@@ -53,7 +54,6 @@ def test_some_shared_pairs_are_equal_but_for_missing_facts(shared, tmp_path):
 
 @pytest.mark.shared
 @pytest.mark.extras
-@pytest.mark.skipif(not SPACY, reason="needs spaCy")
 def test_all_shared_pairs(shared):
     found = conform_elevant(str(shared / "elevant"))
     assert found.pairs == 121
@@ -128,6 +128,7 @@ def edited(path, edit):
     path.write_text("".join(json.dumps(line) + "\n" for line in data))
 
 
+@pytest.mark.both
 def test_a_pair_agrees_with_itself(folder, karat_cli):
     ran = karat_cli("conform", "elevant", folder)
     lines = ran.out.splitlines()

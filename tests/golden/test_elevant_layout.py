@@ -217,6 +217,7 @@ def figures(tp, fp, fn):
     return {**counts, "precision": p, "recall": r, "f1": f1}
 
 
+@pytest.mark.both
 def test_the_figures(result):
     text = LAYOUT.render([result])
     found = json.loads(text)
@@ -243,6 +244,7 @@ def test_the_figures(result):
         assert len(types) == 30
 
 
+@pytest.mark.both
 def test_words_are_counted_or_null_and_said(result):
     fp = json.loads(LAYOUT.render([result]))["IGNORED"]["error_categories"]["ner_fp"]
     totals = [fp[name]["total"] for name in ("all", "lowercased", "other")]
@@ -288,6 +290,7 @@ def test_the_layout_needs_what_it_shows(linked):
         LAYOUT.cases(clean)
 
 
+@pytest.mark.both
 def test_the_command_writes_both_files(karat_cli, linked, folder, tmp_path, result):
     target, lines = tmp_path / "results.json", tmp_path / "cases.jsonl"
     like = ("--like", "elevant", "--kb", folder, "--layout", "elevant")
