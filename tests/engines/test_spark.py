@@ -9,11 +9,7 @@ import karat
 from karat.errors import InputError
 from tests.engines.parts import both, loaded, told, write_parts
 
-pytestmark = [
-    pytest.mark.extras,
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.usefixtures("spark", "small_blocks"),
-]
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("spark", "small_blocks")]
 
 HOW = [
     {"like": "karat"},

@@ -17,8 +17,8 @@ import pytest
 
 from tests.conftest import ROOT, Ran
 
-# Here and not in `make test`, for packages have to be fetched; one process builds and installs for all tests.
-pytestmark = [pytest.mark.extras, pytest.mark.xdist_group("wheel")]
+# Not in `make test`, since packages have to be fetched.
+pytestmark = pytest.mark.extras
 
 MEGABYTES = 310
 """What the base install may take, without the installer itself."""
