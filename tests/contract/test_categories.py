@@ -74,7 +74,11 @@ def test_it_says_what_it_is(name):
 def test_it_can_be_read_alone(name):
     """A category looks at cases and says yes or no; it needs nothing but their definition."""
     path = ROOT / "src" / "karat" / "categories" / f"{name.replace('-', '_')}.py"
-    imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
     assert {node.module for node in imports} <= {
         "karat.model.cases",
         "karat.model.tables.columns",
