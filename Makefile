@@ -18,11 +18,14 @@ demo: setup
 
 # What a contributor runs: light dependencies, a few minutes at most.
 test: setup
-	$(BIN)/pytest --numprocesses auto
+	$(BIN)/pytest --numprocesses auto -m 'not extras'
 
-# Everything, with the packages of all extras; later steps add browser, PostgreSQL, Spark and training here.
+# What `make test` leaves out: what needs the packages of extras, and everything that is not a test. The two together are
+# the whole check, and nothing runs twice. A file of tests stays in one process, so that Spark starts once. Later steps
+# add browser, PostgreSQL and training here.
 test-all: export KARAT_EXTRAS = 1
-test-all: extras check
+test-all: extras lint types contracts docs
+	$(BIN)/pytest --numprocesses auto --dist loadfile -m 'extras or both'
 
 extras: setup
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all]'

@@ -79,7 +79,9 @@ def ensure(folder: Path, documents: int, kind: str) -> Files:
 def measure(job: str, given: Files, repeat: int = 3) -> Measured:
     """A job in fresh processes."""
     command = [sys.executable, here("jobs.py"), job, str(given.gold), str(given.answers)]
-    outputs = [subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout for _ in range(repeat)]
+    outputs = [
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout for _ in range(repeat)
+    ]
     return Measured(tuple(map(Outcome.from_json, outputs)))
 
 
@@ -88,7 +90,7 @@ def ended(arguments: Sequence[str], codes: tuple[int, ...] = (0,), repeat: int =
     taken = []
     for _ in range(repeat):
         begin = time.perf_counter()
-        process = subprocess.run([sys.executable, *arguments], stdout=subprocess.PIPE, text=True, check=False)
+        process = subprocess.run([sys.executable, *arguments], stdout=subprocess.PIPE, encoding="utf-8", check=False)
         taken.append(time.perf_counter() - begin)
         assert process.returncode in codes, f"{arguments[:4]} … ended with {process.returncode}"
     return min(taken), process.stdout

@@ -119,7 +119,7 @@ class Watch:
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
                 try:
-                    fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                    fields = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
                 except OSError:
                     continue
                 children.setdefault(int(fields[1]), []).append(int(entry.name))
@@ -136,7 +136,7 @@ class Watch:
 def _own_memory(process: int) -> int:
     """The bytes of one process, with its share of pages that it has in common with others."""
     try:
-        rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
+        rollup = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="utf-8")
     except OSError:
         return 0
     return sum(int(line.split()[1]) * 1024 for line in rollup.splitlines() if line.startswith("Pss:"))
@@ -146,7 +146,7 @@ def measured(gold: Path, answers: Path, engine: str) -> tuple[dict[str, Any], Wa
     """What one run printed, and what it and all processes it started took."""
     done = Event()
     command = [sys.executable, __file__, "--score", str(gold), str(answers), engine]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
 
     watch = Watch(process.pid)
 

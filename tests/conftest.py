@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from karat.cli.main import main
 
 for name, examples in (("quick", 20), ("usual", 40), ("thorough", 500)):
     settings.register_profile(name, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
@@ -25,12 +30,37 @@ class Ran(NamedTuple):
     err: str
 
 
+def _stream(content: bytes = b"") -> TextIOWrapper:
+    return TextIOWrapper(BytesIO(content), encoding="utf-8", newline="\n", write_through=True)
+
+
 def _karat(*arguments: object, stdin: bytes = b"") -> Ran:
-    """Run the command line as users do."""
+    """Run the command line as users do, but for a new process, which takes longer than most commands do."""
+    given, out, err = _stream(stdin), _stream(), _stream()
+    code = 0
+    with (
+        patch.object(sys, "argv", ["karat", *map(str, arguments)]),
+        patch.object(sys, "stdin", given),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    return Ran(code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())
+
+
+def _new_process(*arguments: object, stdin: bytes = b"", **environment: str) -> Ran:
+    """Run the command line in a process of its own, for what a process shares: its locale, its streams, its end."""
     done = subprocess.run(
-        [sys.executable, "-m", "karat", *map(str, arguments)], input=stdin, capture_output=True, check=False
+        [sys.executable, "-m", "karat", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env=os.environ | environment,
     )
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Ran(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
 @pytest.fixture
@@ -38,9 +68,18 @@ def karat_cli():
     return _karat
 
 
+@pytest.fixture
+def karat_process():
+    return _new_process
+
+
+EXTRAS = ("scipy", "duckdb", "altair", "vl_convert", "spacy", "pandas", "pyspark")
+"""What the extras install. Where `make test-all` asks for them, one that is missing is a failure, not a skip."""
+
+
 def pytest_collection_modifyitems(items):
     """Tests marked `extras` run where the packages of the extras are, which `make test-all` sees to."""
-    if os.environ.get("KARAT_EXTRAS") or all(find_spec(name) for name in ("scipy", "altair", "vl_convert")):
+    if os.environ.get("KARAT_EXTRAS") or all(find_spec(name) for name in EXTRAS):
         return
     for item in items:
         if item.get_closest_marker("extras"):

@@ -293,7 +293,7 @@ def readme(text: str) -> str:
 
 def _printed(arguments: list[str], folder: str) -> str:
     command = [sys.executable, "-m", "karat", *arguments]
-    return subprocess.run(command, capture_output=True, check=True, cwd=folder, text=True).stdout.rstrip()
+    return subprocess.run(command, capture_output=True, check=True, cwd=folder, encoding="utf-8").stdout.rstrip()
 
 
 BLOCKS: dict[str, Callable[[], str]] = {

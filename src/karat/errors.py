@@ -8,6 +8,7 @@ KaratError                  the root: catch this one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -50,3 +51,20 @@ class UnknownNameError(KaratError):
 
 class UsageError(KaratError):
     """A request that makes no sense as it stands; the message says what to ask for instead."""
+
+
+_NUMBERED = re.compile(r"(.+)/(\d{1,9})")
+
+
+def refuse_newer(where: str, found: str, *known: str) -> None:
+    """Raise `InputError` for a stored layout, NAME/NUMBER, that has a higher number than the known one of that name."""
+    given = _NUMBERED.fullmatch(found)
+    for layout in known:
+        name, number = layout.split("/")
+        if given is not None and given[1] == name and int(given[2]) > int(number):
+            raise InputError(
+                where,
+                found=f"the layout {found}, written by a newer Karat",
+                expected=layout,
+                remedy="Read it with a newer version: pip install --upgrade karat",
+            )

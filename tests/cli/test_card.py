@@ -392,6 +392,7 @@ def test_averages_of_real_systems_are_those_of_elevants_own_figures(shared):
     assert genre.differences["ner-fn"].verdict == "weakness"
 
 
+@pytest.mark.both
 def test_statistics_of_documents_sum_to_the_result():
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
     result = karat.evaluate(corpus, run, by=["error"], measures=["strong:micro.f1", "mention:micro.f1"])

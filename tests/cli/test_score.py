@@ -12,7 +12,7 @@ import karat
 
 
 def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_demo_prints_the_table_the_signature_and_what_to_try(karat_cli):

@@ -32,6 +32,7 @@ TEXT = "Ida met the old poet in Rhyl. It rained."
 SPACY = find_spec("spacy") is not None
 
 
+@pytest.mark.both
 @pytest.mark.shared
 def test_some_shared_pairs_are_equal_but_for_missing_facts(shared, tmp_path):
     results = shared / "elevant" / "results"
@@ -54,7 +55,6 @@ def test_some_shared_pairs_are_equal_but_for_missing_facts(shared, tmp_path):
 
 @pytest.mark.shared
 @pytest.mark.extras
-@pytest.mark.skipif(not SPACY, reason="needs spaCy")
 def test_all_shared_pairs(shared):
     found = conform_elevant(str(shared / "elevant"))
     assert found.experiments == 121
@@ -129,6 +129,7 @@ def edited(path, edit):
     path.write_text("".join(json.dumps(line) + "\n" for line in data))
 
 
+@pytest.mark.both
 def test_a_pair_agrees_with_itself(folder, karat_cli):
     ran = karat_cli("conform", "elevant", folder)
     lines = ran.out.splitlines()

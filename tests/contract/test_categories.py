@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
@@ -33,6 +32,7 @@ def scored(example, **options):
     return karat.evaluate(corpus, run, **options).by["error"]
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_counts_what_it_says(name):
     category = get("categories", name, Category)
@@ -49,9 +49,8 @@ def test_the_example_counts_what_it_says(name):
     assert (rate is None) == bool(found.undefined)
 
 
+@pytest.mark.extras
 def test_words_are_counted_where_the_extra_is():
-    if not os.environ.get("KARAT_EXTRAS"):
-        pytest.importorskip("spacy", reason="needs the extra spacy; make test-all installs it")
     for name in NAMES:
         category = get("categories", name, Category)
         if category.words is not None:
@@ -75,7 +74,11 @@ def test_it_says_what_it_is(name):
 def test_it_can_be_read_alone(name):
     """A category looks at cases and says yes or no; it needs nothing but their definition."""
     path = ROOT / "src" / "karat" / "categories" / f"{name.replace('-', '_')}.py"
-    imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
     assert {node.module for node in imports} <= {
         "karat.model.cases",
         "karat.model.tables.columns",
@@ -89,6 +92,7 @@ def test_ranks_are_used_once():
     assert len(set(ranks)) == len(ranks)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("like", ["karat", "elevant", "elevant-paper"])
 @given(pair=strategies.pairs(families=True, max_documents=3))
 def test_errors_are_among_what_could_have_been_and_groups_are_exclusive(like, pair):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from importlib.metadata import EntryPoint
 
 import jsonschema
@@ -98,12 +97,12 @@ def test_profiles(name):
     assert karat.explain(text).count("\n") >= len(CHOICES)
 
 
-@pytest.mark.parametrize("name", names("formats"))
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.extras if n == "spacy-docbin" else ()) for n in names("formats")]
+)
 def test_formats(name, tmp_path):
     known = get("formats", name, Format)
     assert known.title
-    if name == "spacy-docbin" and not os.environ.get("KARAT_EXTRAS"):
-        pytest.importorskip("spacy", reason="needs the extra spacy; make test-all installs it")
     corpus, run = _tiny()
     if known.write_corpus is not None:
         karat.save(corpus, tmp_path / f"gold{known.suffix}", format=name)
@@ -138,6 +137,7 @@ def test_datasets(name):
                     karat.load_run(f"{name}@{version}/{split}/{system}", corpus=corpus)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("name", names("reports"))
 def test_reports(name):
     report = get("reports", name, Report)

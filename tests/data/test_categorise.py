@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from hypothesis import given
@@ -224,9 +225,8 @@ def test_the_head_decides():
 
 @pytest.fixture(scope="module")
 def spacy_tagger():
-    """The model that tests use, where it is installed."""
-    module = pytest.importorskip(MODEL, reason=f"{MODEL} is not installed")
-    return tagger_named(f"spacy:{module.model_path()}")
+    """The model that tests use, which `make extras` installs."""
+    return tagger_named(f"spacy:{import_module(MODEL).model_path()}")
 
 
 @pytest.mark.extras

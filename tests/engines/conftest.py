@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from importlib.util import find_spec
-
 import pytest
 
 import karat.engines.local
 import karat.model.tables.scatter
-from karat.registry import names
-
-PACKAGES = {"duckdb": "duckdb", "spark": "pyspark"}
+from karat.registry import get, names
+from karat.spec.engine import Engine
 
 
 @pytest.fixture
@@ -26,24 +22,16 @@ def small_blocks(monkeypatch):
 @pytest.fixture(scope="session")
 def spark():
     """One session for all tests; the engine takes the one that is there."""
-    needs("spark")
     from karat.engines.spark import _session
 
     with _session() as session:
         yield session
 
 
-def needs(engine: str) -> None:
-    """Skip unless the package of an engine is there; where extras are asked for, its absence is a failure."""
-    package = PACKAGES.get(engine)
-    if package is not None and find_spec(package) is None and not os.environ.get("KARAT_EXTRAS"):
-        pytest.skip(f"needs karat[{engine}]; make test-all installs it")
-
-
 quick_engines = pytest.mark.parametrize(
     "engine",
     [
-        pytest.param(name, marks=pytest.mark.extras if name in PACKAGES else ())
+        pytest.param(name, marks=pytest.mark.extras if get("engines", name, Engine).extra else ())
         for name in names("engines")
         if name != "spark"
     ],

@@ -18,7 +18,7 @@ from karat.evaluation.spread import Job, counted_block
 from karat.model.tables.scatter import divided, gathered, scattered, size_for
 from karat.registry import get, names
 from karat.spec.engine import ROW, Engine
-from tests.engines.conftest import needs, quick_engines
+from tests.engines.conftest import quick_engines
 from tests.engines.parts import both, loaded, told, write_parts
 
 HOW = [
@@ -30,7 +30,7 @@ HOW = [
     {"like": "hipe"},
     {"like": "karat", "resamples": 20},
     {"like": "karat", "by": ["doc", "nil", "types", "mention-type"]},
-    {"like": "elevant", "by": ["error"]},
+    pytest.param({"like": "elevant", "by": ["error"]}, marks=pytest.mark.both),
     {"like": "finegrained", "by": ["types"]},
     {"threshold": "oracle", "measures": ["strong:micro.f1", "strong[nil]:micro.f1", "weak:macro.f1"]},
     {"threshold": "0.5"},
@@ -58,13 +58,11 @@ def demo(tmp_path_factory):
 @quick_engines
 @pytest.mark.parametrize("how", HOW, ids=_name)
 def test_finds_what_memory_finds(demo, engine, how, small_blocks):
-    needs(engine)
     assert told(karat.evaluate(*both(demo), engine=engine, **how)) == told(karat.evaluate(*loaded(demo), **how))
 
 
 @quick_engines
 def test_neither_parts_nor_order_matter(tmp_path, engine, small_blocks):
-    needs(engine)
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
     expected = karat.evaluate(corpus, run)
     for seed, parts in ((1, 1), (2, 7), (3, 60)):
@@ -93,7 +91,6 @@ def test_answers_in_quite_another_order_are_divided_on_disk(demo, monkeypatch, s
 
 @quick_engines
 def test_data_in_memory_is_divided_too(engine, small_blocks):
-    needs(engine)
     corpus, run = karat.load("demo"), karat.load_run("demo/prior")
     assert told(karat.evaluate(corpus, run, engine=engine)) == told(karat.evaluate(corpus, run))
 
@@ -108,7 +105,6 @@ def _strangers():
 
 @quick_engines
 def test_documents_that_nobody_asked_about(tmp_path, engine, small_blocks):
-    needs(engine)
     corpus, run = _strangers()
     write_parts(corpus, tmp_path / "gold", 3)
     write_parts(run, tmp_path / "answers", 2)
@@ -126,7 +122,6 @@ def test_documents_that_nobody_asked_about(tmp_path, engine, small_blocks):
 @quick_engines
 @pytest.mark.parametrize("side", ["gold", "answers"])
 def test_an_id_given_twice_is_refused(tmp_path, engine, side, small_blocks):
-    needs(engine)
     corpus, run = _strangers()
     again = {"gold": len(corpus), "answers": len(run)}
     for name, data in (("gold", corpus), ("answers", run)):
@@ -139,7 +134,6 @@ def test_an_id_given_twice_is_refused(tmp_path, engine, side, small_blocks):
 
 @quick_engines
 def test_a_span_outside_its_text_is_placed(tmp_path, engine, small_blocks):
-    needs(engine)
     corpus, run = _strangers()
     write_parts(corpus, tmp_path / "gold", 1)
     wrong = Run.of([*list(run)[1:-1], Reply("d0", (Answer(15, 99, "Q1"),))])
@@ -222,6 +216,7 @@ def test_engines_are_described(name):
     assert engine.extra in (None, name)
 
 
+@pytest.mark.both
 def test_a_block_travels_and_counts_the_same_elsewhere():
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
     columns = tuple(corpus.table.column_names), tuple(run.table.column_names)

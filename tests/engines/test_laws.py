@@ -7,6 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,11 +73,13 @@ def _check(corpus, run, how, places):
         assert _outcome(divided) == expected
 
 
+@pytest.mark.both
 @given(pairs(families=True), HOW, PLACES)
 def test_any_blocks(data, how, places):
     _check(*data, how, places)
 
 
+@pytest.mark.both
 @given(rich_documents(), rich_replies(), HOW, PLACES)
 def test_all_fields(documents, replies, how, places):
     _check(Corpus.of(documents), Run.of(replies), how, places)

@@ -81,7 +81,7 @@ ex:Mathematics a ex:Field .
 
 def written(tmp_path: Path, text: str, name: str = "x.ttl") -> Path:
     path = tmp_path / name
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 

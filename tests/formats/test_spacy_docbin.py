@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
+import sys
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,6 @@ from karat.formats.spacy_docbin import FORMAT, _cut
 
 
 def made_by_spacy(*, data: bool = True) -> bytes:
-    pytest.importorskip("spacy")
     from spacy.tokens import Doc, DocBin, Span
     from spacy.vocab import Vocab
 
@@ -64,7 +63,6 @@ def test_what_spacy_writes(tmp_path):
 
 @pytest.mark.extras
 def test_spacy_reads_what_is_written():
-    pytest.importorskip("spacy")
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
@@ -123,7 +121,6 @@ class Held:
 @pytest.mark.extras
 @given(documents())
 def test_what_is_written_is_read_again(made):
-    pytest.importorskip("spacy")
     file = io.BytesIO()
     FORMAT.write_corpus(Corpus.of(made), file)
     assert FORMAT.recognises(file.getvalue())
@@ -133,14 +130,12 @@ def test_what_is_written_is_read_again(made):
 @pytest.mark.extras
 @pytest.mark.parametrize("label", [Label(0, 1, "NIL"), Label(0, 1, types=("a,b",)), Label(0, 1, types=("MENTION",))])
 def test_what_cannot_be_held_is_refused(label):
-    pytest.importorskip("spacy")
     with pytest.raises(UsageError, match="which a DocBin cannot hold"):
         FORMAT.write_corpus(Corpus.of([Document("d", "text", (label,))]), io.BytesIO())
 
 
 @pytest.mark.extras
 def test_a_damaged_file(tmp_path):
-    pytest.importorskip("spacy")
     path = tmp_path / "gold.spacy"
     path.write_bytes(made_by_spacy()[:-20])
     with pytest.raises(InputError) as caught:
@@ -148,9 +143,9 @@ def test_a_damaged_file(tmp_path):
     assert str(caught.value).startswith(f"{path}: found a DocBin that cannot be read (ValueError: [E1014]")
 
 
-def test_without_spacy_the_extra_is_named():
-    if importlib.util.find_spec("spacy") is not None:
-        pytest.skip("spaCy is installed")
+def test_without_spacy_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, "spacy.tokens", None)
     with pytest.raises(KaratError, match=r"pip install 'karat\[spacy\]'"):
         FORMAT.read_corpus(Held(b""), True)
 

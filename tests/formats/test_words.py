@@ -17,11 +17,6 @@ from karat.model.surface import lowercased
 
 
 @pytest.fixture
-def spacy():
-    return pytest.importorskip("spacy")
-
-
-@pytest.fixture
 def afresh():
     """As in a new process, before the test and after it."""
     made = (words._tokenizer, words._counted, words._known)
@@ -33,7 +28,6 @@ def afresh():
 
 
 @pytest.mark.extras
-@pytest.mark.usefixtures("spacy")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -53,7 +47,9 @@ def test_words_are_what_is_neither_punctuation_nor_space(text, expected):
 
 @cache
 def _blank():
-    return pytest.importorskip("spacy").blank("en")
+    import spacy
+
+    return spacy.blank("en")
 
 
 @pytest.mark.extras
@@ -70,7 +66,7 @@ def test_texts_are_counted_as_one_by_one(texts):
 
 
 @pytest.mark.extras
-@pytest.mark.usefixtures("spacy", "afresh")
+@pytest.mark.usefixtures("afresh")
 def test_a_text_is_tokenised_once_and_not_all_are_kept(monkeypatch):
     seen = []
     real = words._tokenizer()
@@ -110,7 +106,6 @@ def _evaluated(corpus):
 
 @pytest.mark.extras
 @pytest.mark.shared
-@pytest.mark.usefixtures("spacy")
 def test_sums_equal_what_elevant_divides_by(shared):
     files = sorted(shared.glob("elevant/results/*/*.eval_results.json"))
     files = [path for path in files if ".aida-" not in path.name]  # whose texts are masked

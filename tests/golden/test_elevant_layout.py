@@ -219,6 +219,7 @@ def figures(tp, fp, fn):
     return {**counts, "precision": p, "recall": r, "f1": f1}
 
 
+@pytest.mark.both
 def test_the_figures(result):
     text = LAYOUT.render([result])
     found = json.loads(text)
@@ -255,6 +256,7 @@ def test_every_category_has_a_place_of_its_own_in_the_files():
         assert not theirs.avoided or get("categories", name, Category).avoided is not None
 
 
+@pytest.mark.both
 def test_words_are_counted_or_null_and_said(result):
     fp = json.loads(LAYOUT.render([result]))["IGNORED"]["error_categories"]["ner_fp"]
     totals = [fp[name]["total"] for name in ("all", "lowercased", "other")]
@@ -307,6 +309,7 @@ def test_a_result_from_a_file_has_figures_but_no_cases(result):
         LAYOUT.cases(again)
 
 
+@pytest.mark.both
 def test_the_command_writes_both_files(karat_cli, linked, folder, tmp_path, result):
     target, lines = tmp_path / "results.json", tmp_path / "cases.jsonl"
     like = ("--like", "elevant", "--kb", folder, "--layout", "elevant")

@@ -295,6 +295,7 @@ def _once(items):
     return tuple({(item.start, item.end, item.entity): item for item in items}.values())
 
 
+@pytest.mark.both
 @LIKE
 @given(found=CORPORA, rng=st.randoms())
 def test_order_never_matters(like, found, rng):
@@ -333,6 +334,7 @@ def _untied(document):
     return replace(document, labels=tuple(replace(x, unit=None, parent=None, categories=()) for x in document.labels))
 
 
+@pytest.mark.both
 @LIKE
 @given(found=st.lists(articles(), min_size=2, max_size=4), cut=st.integers(1, 3))
 def test_parts_sum_to_the_whole(like, found, cut):
@@ -376,6 +378,7 @@ def test_verdicts_sum_to_the_counts(like, found):
             assert group.errors <= listed  # mentions that are scored by their parts are listed, and do not count
 
 
+@pytest.mark.both
 @given(CORPORA)
 def test_what_is_in_one_category_is_in_it_where_categories_overlap(found):
     """The first category that holds also holds where all count, and what is left over is the same."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
@@ -44,6 +45,9 @@ def karat() -> None:
 
 def main() -> None:
     """Run the command line; what Karat raises on purpose becomes one message and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without our characters shows their numbers
+            stream.reconfigure(errors="backslashreplace")
     try:
         karat(prog_name="karat", standalone_mode=False)
     except KaratError as problem:
@@ -54,6 +58,10 @@ def main() -> None:
         sys.exit(130)
     except click.ClickException as problem:
         problem.show()
+        sys.exit(2)
+    except UnicodeEncodeError as problem:
+        name = ascii(problem.object[problem.start : problem.end])
+        click.echo(f"karat: a name has characters that are no UTF-8 ({name}). Set PYTHONUTF8=1 or rename it.", err=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing to say, and nobody to say it to

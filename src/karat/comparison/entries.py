@@ -18,7 +18,7 @@ from karat.errors import InputError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.result import LAYOUT, Result
 from karat.model.run import Run
-from karat.storage.files import Source
+from karat.storage.files import Source, readable
 
 _RESULT = LAYOUT.partition("/")[0].encode() + b"/"
 
@@ -71,7 +71,7 @@ def entries(files: Sequence[str], golds: Sequence[str] = (), formats: Formats | 
 def named(given: str) -> tuple[str | None, str]:
     """What a system is called if somebody says so, `SYSTEM=FILE`, and its file."""
     system, equals, path = given.partition("=")
-    return (system, path) if equals and system and path and not Path(given).exists() else (None, given)
+    return (readable(system), path) if equals and system and path and not Path(given).exists() else (None, given)
 
 
 def _called(entry: Entry, system: str | None) -> Entry:
@@ -93,7 +93,8 @@ def named_apart(runs: Sequence[Run], given: Sequence[str]) -> list[Run]:
     """Runs of one name, called by their files instead."""
     names = [run.name for run in runs]
     return [
-        replace(run, name=path) if names.count(run.name) > 1 else run for run, path in zip(runs, given, strict=True)
+        replace(run, name=readable(path)) if names.count(run.name) > 1 else run
+        for run, path in zip(runs, given, strict=True)
     ]
 
 

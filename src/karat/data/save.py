@@ -42,7 +42,7 @@ def save_verdicts(results: Sequence[Result], path: str) -> None:
         raise UsageError(f"{path}: verdicts are written as .parquet or .jsonl. Choose one of the two.")
     tables = [r.verdicts.add_column(0, "run", pa.array([r.run] * r.verdicts.num_rows, pa.string())) for r in results]
     table = pa.concat_tables(tables, promote_options="default")
-    table = table.replace_schema_metadata({"signature": str(results[0].signature)})
+    table = table.replace_schema_metadata({"layout": "karat-verdicts/1", "signature": str(results[0].signature)})
     with writing(path) as file:
         if bare.endswith(".parquet"):
             pq.write_table(table, file, compression="zstd")

@@ -18,9 +18,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.errors import InputError
+from karat.errors import InputError, refuse_newer
 from karat.model.corpus import Corpus
-from karat.model.document import Answer, Candidate, Document, Header, Label, Reply, Statement, Tag
+from karat.model.document import (
+    ANSWERS_LAYOUT,
+    GOLD_LAYOUT,
+    Answer,
+    Candidate,
+    Document,
+    Header,
+    Label,
+    Reply,
+    Statement,
+    Tag,
+)
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import to_table
@@ -36,6 +47,7 @@ _SAMPLE_LINES = 50
 _WINDOW = 1 << 20
 _NIL = re.compile(rb'"entity"\s*:\s*null')  # an unescaped "entity" before a colon can only be a key
 _MARKED = rb'"entity":"\\u0000"'
+_HEADER = re.compile(rb'\s*\{\s*"karat"\s*:\s*(?:"(\w+/\d+)")?')
 _ESCAPED = re.compile(rb"\\u00(00|[4-7])")  # a letter, or the mark itself
 
 
@@ -48,8 +60,8 @@ class _Side(NamedTuple):
     items: str
 
 
-_GOLD = _Side("gold/1", Document, GOLD, "labels")
-_ANSWERS = _Side("answers/1", Reply, ANSWERS, "answers")
+_GOLD = _Side(GOLD_LAYOUT, Document, GOLD, "labels")
+_ANSWERS = _Side(ANSWERS_LAYOUT, Reply, ANSWERS, "answers")
 
 
 class _Content(NamedTuple):
@@ -76,12 +88,12 @@ def read_run(source: Bytes) -> Run:
 
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
     """The corpus with a header line that keeps its name and what is known about it."""
-    _write(Header("gold/1", {"name": corpus.name, **corpus.about}), corpus, file)
+    _write(Header(GOLD_LAYOUT, {"name": corpus.name, **corpus.about}), corpus, file)
 
 
 def write_run(run: Run, file: IO[bytes]) -> None:
     """The run with a header line that keeps its manifest."""
-    _write(Header("answers/1", {"system": run.name, **run.about}), run, file)
+    _write(Header(ANSWERS_LAYOUT, {"system": run.name, **run.about}), run, file)
 
 
 def _write(header: Header, objects: Corpus | Run, file: IO[bytes]) -> None:
@@ -123,7 +135,8 @@ def _read_lines(data: bytes, source: Bytes, side: _Side, first_line: int = 1) ->
     about: dict[str, str] = {}
     newline = data.find(b"\n", begin)
     opening = data[begin:] if newline < 0 else data[begin:newline]
-    if first_line == 1 and re.match(rb'\s*\{\s*"karat"\s*:', opening[:100]):
+    if first_line == 1 and (begun := _HEADER.match(opening[:100])):
+        refuse_newer(f"{source.label}:1", (begun[1] or b"").decode(), GOLD_LAYOUT, ANSWERS_LAYOUT)
         header = _parsed(opening, 1, source, Header)
         if header.karat != side.header:
             raise InputError(
@@ -415,7 +428,7 @@ def _recognises(head: bytes) -> bool:
 def _certain(head: bytes) -> bool:
     """A header, or a whole first line with no fields but Karat's own."""
     line, newline, _ = head.removeprefix(_BOM).lstrip().partition(b"\n")
-    if re.match(rb'\{\s*"karat"\s*:', line[:100]):
+    if _HEADER.match(line[:100]):
         return True
     try:
         first = msgspec.json.decode(line) if newline else None

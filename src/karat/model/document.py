@@ -6,7 +6,7 @@ out. In every optional field but `entity`, `null` means the same as leaving the 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -125,6 +125,11 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     tokens: Annotated[int, msgspec.Meta(ge=0, lt=10**18)] | None = None
     cost: float | None = None
     error: str | None = None
+
+
+GOLD_LAYOUT: Final = "gold/1"
+ANSWERS_LAYOUT: Final = "answers/1"
+"""What Karat's own files call their fields, with a number that changes when an older Karat could not read them."""
 
 
 class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypedDict
@@ -10,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict
 import msgspec
 import numpy as np
 
-from karat.errors import InputError, KaratError, UnknownNameError
+from karat.errors import InputError, KaratError, UnknownNameError, refuse_newer
 from karat.model.name import parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.model.statistics import Statistics
@@ -88,6 +89,12 @@ class Group(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     total: int | None = None
     undecided: int = 0
     intervals: dict[str, tuple[float, float]] = {}
+
+
+class _Layout(msgspec.Struct, frozen=True):
+    """What a file calls its layout, whatever else it holds."""
+
+    layout: str
 
 
 class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -252,6 +259,8 @@ class Result:
             if any({len(x) for x in msgspec.structs.astuple(s)} != {len(file.documents)} for s in columns):
                 raise msgspec.DecodeError("statistics and documents differ in number")
         except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            with suppress(msgspec.DecodeError, UnicodeDecodeError):
+                refuse_newer(where, msgspec.json.decode(data, type=_Layout).layout, LAYOUT)
             raise InputError(
                 where,
                 found=f"no result ({problem})",

@@ -21,6 +21,11 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _OPENING = 1 << 16
 
 
+def readable(path: str) -> str:
+    """A path as text that can be printed and stored, whatever bytes its name is made of and whatever the locale is."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 @dataclass(frozen=True)
 class Source:
     """Bytes to read: a path, or `-` for standard input."""
@@ -30,13 +35,13 @@ class Source:
     @property
     def label(self) -> str:
         """How messages call it."""
-        return "standard input" if self.given == "-" else self.given
+        return "standard input" if self.given == "-" else readable(self.given)
 
     @property
     def stem(self) -> str:
         """The file name without its suffixes."""
         name = Path(self.given).resolve().name if self.folder else Path(self.given).name
-        return "stdin" if self.given == "-" else name.split(".")[0] or name
+        return "stdin" if self.given == "-" else readable(name.split(".")[0] or name)
 
     @cached_property
     def folder(self) -> bool:

@@ -23,10 +23,10 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from karat.errors import InputError
+from karat.errors import InputError, refuse_newer
 from karat.formats.hf_datasets.tagged_rows import KNOWN, Tagged, tagged
 from karat.model.corpus import Corpus
-from karat.model.document import Document, Reply
+from karat.model.document import ANSWERS_LAYOUT, GOLD_LAYOUT, Document, Reply
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.check import Where, some
@@ -35,6 +35,7 @@ from karat.parsing.answering import as_answers
 from karat.spec.format import Bytes, Format
 
 _ABOUT = b"karat"
+_LAYOUT = b"karat-layout"
 _STREAM = b"\xff\xff\xff\xff"
 _PARQUET = b"PAR1"
 _OF_TOKENS = {"tokens", "ner_tags"}
@@ -67,19 +68,20 @@ def read_run(source: Bytes) -> Run:
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
     """The corpus as an Arrow stream, as datasets store it, with its name and what is known about it."""
     facts = [name for name in ("length", "text_digest") if name in corpus.table.column_names]
-    _write(corpus.table.drop_columns(facts), {"name": corpus.name, **corpus.about}, file)
+    _write(corpus.table.drop_columns(facts), {"name": corpus.name, **corpus.about}, GOLD_LAYOUT, file)
 
 
 def write_run(run: Run, file: IO[bytes]) -> None:
     """The run as an Arrow stream, with its manifest."""
-    _write(run.table, {"system": run.name, **run.about}, file)
+    _write(run.table, {"system": run.name, **run.about}, ANSWERS_LAYOUT, file)
 
 
-def _write(table: Arrow, about: dict[str, str], file: IO[bytes]) -> None:
+def _write(table: Arrow, about: dict[str, str], layout: str, file: IO[bytes]) -> None:
     if "meta" in table.column_names:
         pairs = [None if entry is None else [{"key": k, "value": v} for k, v in entry] for entry in _meta(table)]
         table = table.set_column(table.column_names.index("meta"), "meta", pa.array(pairs, _PAIRS))
-    table = table.replace_schema_metadata({_ABOUT: json.dumps(about, sort_keys=True).encode()})
+    metadata = {_ABOUT: json.dumps(about, sort_keys=True).encode(), _LAYOUT: layout.encode()}
+    table = table.replace_schema_metadata(metadata)
     with pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
 
@@ -142,6 +144,8 @@ def _damaged(source: Bytes, problem: object) -> InputError:
 def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> tuple[Arrow, dict[str, str]]:
     """A table in Karat's own columns, in the types of the schema, and what is known about the whole."""
     items = "labels" if schema is GOLD else "answers"
+    said = (table.schema.metadata or {}).get(_LAYOUT, b"").decode(errors="replace")
+    refuse_newer(source.label, said, GOLD_LAYOUT, ANSWERS_LAYOUT)
     if not {"id", items} <= set(table.column_names):
         raise InputError(
             source.label,

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from karat.formats.karat_parquet.tables import (
     ABOUT,
+    LAYOUT,
     ParquetParts,
     about_of,
     are_parts,
@@ -28,6 +29,7 @@ from karat.formats.karat_parquet.tables import (
     read,
 )
 from karat.model.corpus import Corpus, text_facts
+from karat.model.document import ANSWERS_LAYOUT, GOLD_LAYOUT
 from karat.model.run import Run
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
@@ -69,7 +71,7 @@ def read_run(source: Bytes) -> Run:
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
     """The corpus, with its name and what is known about it in the file's metadata."""
     facts = [name for name in ("length", "text_digest") if name in corpus.table.column_names]
-    _write(corpus.table.drop_columns(facts), {"name": corpus.name, **corpus.about}, file)
+    _write(corpus.table.drop_columns(facts), _metadata({"name": corpus.name, **corpus.about}, GOLD_LAYOUT), file)
 
 
 def write_blocks(blocks: Iterable[Corpus], file: IO[bytes]) -> None:
@@ -85,8 +87,8 @@ def write_blocks(blocks: Iterable[Corpus], file: IO[bytes]) -> None:
                 for field in GOLD
             ]
             if writer is None:
-                about = json.dumps({"name": corpus.name, **corpus.about}, sort_keys=True).encode()
-                writer = pq.ParquetWriter(file, GOLD.with_metadata({ABOUT: about}), compression="zstd")
+                about = _metadata({"name": corpus.name, **corpus.about}, GOLD_LAYOUT)
+                writer = pq.ParquetWriter(file, GOLD.with_metadata(about), compression="zstd")
             writer.write_table(pa.table(columns, schema=writer.schema), row_group_size=_ROWS)
     finally:
         if writer is not None:
@@ -95,12 +97,15 @@ def write_blocks(blocks: Iterable[Corpus], file: IO[bytes]) -> None:
 
 def write_run(run: Run, file: IO[bytes]) -> None:
     """The run, with its manifest in the file's metadata."""
-    _write(run.table, {"system": run.name, **run.about}, file)
+    _write(run.table, _metadata({"system": run.name, **run.about}, ANSWERS_LAYOUT), file)
 
 
-def _write(table: Arrow, about: dict[str, str], file: IO[bytes]) -> None:
-    table = table.replace_schema_metadata({ABOUT: json.dumps(about, sort_keys=True).encode()})
-    pq.write_table(table, file, compression="zstd", row_group_size=_ROWS)
+def _metadata(about: dict[str, str], layout: str) -> dict[bytes, bytes]:
+    return {ABOUT: json.dumps(about, sort_keys=True).encode(), LAYOUT: layout.encode()}
+
+
+def _write(table: Arrow, metadata: dict[bytes, bytes], file: IO[bytes]) -> None:
+    pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd", row_group_size=_ROWS)
 
 
 def parts(source: Bytes, gold: bool) -> ParquetParts:

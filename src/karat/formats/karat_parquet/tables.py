@@ -12,17 +12,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from karat.errors import InputError
+from karat.errors import InputError, refuse_newer
 from karat.model.corpus import TEXT_FACTS, text_facts
+from karat.model.document import ANSWERS_LAYOUT, GOLD_LAYOUT
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.schema import ANSWERS, GOLD, conform, conformed
 from karat.spec.engine import ROW
 from karat.spec.format import Bytes
-from karat.storage.files import Source
+from karat.storage.files import Source, readable
 
 ABOUT = b"karat"
 """Where the file's metadata keep the name and what is known about the whole."""
+
+LAYOUT = b"karat-layout"
+"""Where they keep the layout with its number; files without one were made elsewhere, or before there was a second."""
 
 _PIECE = 100_000  # rows from which on a file is read in several pieces
 _BYTES = 1 << 27  # read at once, as far as the sizes of row groups tell
@@ -30,7 +34,8 @@ _BYTES = 1 << 27  # read at once, as far as the sizes of row groups tell
 
 def opened(source: Bytes) -> Arrow:
     """A Parquet file; from its place where possible, so that only what is asked for is read."""
-    direct = not source.passing and not source.compressed
+    utf8 = readable(source.given) == source.given  # which Arrow takes every path for
+    direct = utf8 and not source.passing and not source.compressed
     try:
         return pq.ParquetFile(source.given if direct else pa.BufferReader(source.data()))
     except (pa.ArrowException, OSError) as problem:
@@ -48,6 +53,8 @@ def _damaged(source: Bytes, problem: Exception) -> InputError:
 
 def known_columns(file: Arrow, schema: Arrow, source: Bytes) -> list[str]:
     """The columns of the file, all of which must be known, and `id` must be one of them."""
+    said = (file.schema_arrow.metadata or {}).get(LAYOUT, b"").decode(errors="replace")
+    refuse_newer(source.label, said, GOLD_LAYOUT, ANSWERS_LAYOUT)
     names = list(file.schema_arrow.names)
     unknown = [name for name in names if name not in schema.names]
     twice = [name for name in names if names.count(name) > 1]

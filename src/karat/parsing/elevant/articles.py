@@ -187,7 +187,7 @@ class Names(NamedTuple):
 
 def names_of(source: Bytes) -> Names:
     """The names in that of a file, which ELEVANT calls `LINKER.BENCHMARK.linked_articles.jsonl`."""
-    found = _NAMES.search(source.given)
+    found = _NAMES.search(source.label)
     return Names(found[1], found[2]) if found else Names(source.stem, source.stem)
 
 
