@@ -117,6 +117,12 @@ def renamed(names: Arrow, sides: tuple[Codes, Codes], how: Reading) -> tuple[Arr
     return names, sides
 
 
+def resolved(ids: list[str], how: Reading) -> list[str]:
+    """Ids by which entities are looked up after redirects and same-as."""
+    found = ids if how.kb is None else how.kb.canonical(ids)
+    return [name.rpartition("/")[2] for name in found] if how.last_segment else found
+
+
 def _canonical(names: Arrow, kb: KB, *, alike: bool) -> tuple[Arrow, Ints]:
     ids = names.to_pylist()
     found = kb.canonical(ids)
