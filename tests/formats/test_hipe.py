@@ -220,6 +220,16 @@ def test_broken_files_are_refused_in_words(data):
     read_or_refused(hipe.read_run, data)
 
 
+@given(nearly(GOLD.encode()))
+def test_broken_answers_are_refused_beside_their_gold(corpus, data):
+    read_or_refused(lambda source: hipe.read_run_on(source, corpus), data)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return karat.load(written(tmp_path_factory.mktemp("hipe"), GOLD))
+
+
 @pytest.mark.shared
 def test_counts_on_the_shared_files(shared):
     folder = shared / "formats" / "hipe"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -20,23 +21,27 @@ def walked_by_type(gold: Items, answers: Items) -> Pairs:
     return _walked(gold, answers, same_types)
 
 
+@cache  # strict and fuzzy share a walk
+def _walked_by_link(first: int) -> Callable[[Items, Items], Pairs]:
+    """The walk in which the link is the label, among so many first links of each answer."""
+    return partial(_walked, same=partial(among_first, first))
+
+
+def _linked(first: int, exact: bool, gold: Items, answers: Items, pairs: Pairs) -> Bools:
+    same = among_first(first, gold, answers, pairs)
+    return same & same_span(gold, answers, pairs) if exact else same
+
+
 def linked_within(first: int, *, exact: bool) -> Relation:
     """The relation of the walk in which the label is the link, among so many first links of each answer."""
     places = f"among the first {first} links of the answer" if first > 1 else "the link of the answer"
     span = "has exactly the span of" if exact else "overlaps"
-
-    def same(gold: Items, answers: Items, pairs: Pairs) -> Bools:
-        return among_first(first, gold, answers, pairs)
-
-    def degree(gold: Items, answers: Items, pairs: Pairs) -> Bools:
-        return same(gold, answers, pairs) & (same_span(gold, answers, pairs) if exact else True)
-
     return Relation(
         title=f"HIPE {'strict' if exact else 'fuzzy'} NEL @{first}",
         says=f"The answer {span} the mention, whose entity is {places}. {PAIRS}",
-        located=lambda gold, answers: _walked(gold, answers, same),
+        located=_walked_by_link(first),
         loose=not exact,
-        degree=degree,
+        degree=partial(_linked, first, exact),
         detection="mention" if exact else "mention-weak",
         by_gold=True,
     )
