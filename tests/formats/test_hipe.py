@@ -87,6 +87,7 @@ def test_metonymic_senses_are_alternatives(tmp_path):
         "Ulm B-loc Q1 NE-COARSE-METO=B-org NEL-METO=Q2",
         "Bonn B-loc Q3|NIL NE-COARSE-METO=B-org NEL-METO=_",
         "town O _ NE-COARSE-METO=B-org NEL-METO=Q4",
+        "Rome B-loc _ NE-COARSE-METO=B-org NEL-METO=Q5",
     ]
     corpus = karat.load(written(tmp_path, table(*rows)))
     assert next(iter(corpus)).labels == (
@@ -94,9 +95,12 @@ def test_metonymic_senses_are_alternatives(tmp_path):
         Label(0, 3, "Q2", types=("org",), categories=("sense:metonymic",), unit="0-1"),
         Label(4, 8, "Q3", types=("loc",), unit="1-2"),
         Label(4, 8, None, types=("loc",), unit="1-2"),
-        Label(9, 13, "Q4", types=("org",), categories=("sense:metonymic",)),
+        Label(14, 18, UNLINKED, types=("loc",)),
     )
-    assert corpus.skipped == {"metonymic senses without link": 1}
+    assert corpus.skipped == {
+        "metonymic senses without link, or of mentions without a literal link": 2,
+        "metonymic senses where no literal one is": 1,
+    }
 
 
 def test_what_is_left_out_is_counted(tmp_path):
@@ -136,7 +140,7 @@ def test_answers_are_laid_on_the_gold_file_beside_them(tmp_path):
     assert str(caught.value).startswith(f"{path}: found no line that names a document; expected lines such as")
     gold = tmp_path / "HIPE-2022-v2.1-tiny-test-en.tsv.gz"
     gold.write_bytes(gzip.compress(GOLD.encode()))
-    run = karat.load_run(path, corpus=karat.load(gold))
+    run = karat.load_run(path)
     assert [(reply.id, reply.answers) for reply in run] == [
         ("one", (Answer(7, 10, "Q1", types=("loc",)), Answer(15, 18, None, types=("pers",)))),
         ("two", ()),
@@ -155,9 +159,9 @@ def test_ranked_links_are_candidates(tmp_path):
     path = written(tmp_path, RUN.replace("In", "# document_id = d\nIn", 1), "run.tsv")
     run = karat.load_run(path)
     assert next(iter(run)).answers == (
-        Answer(0, 2, "Q5", types=("org",)),
-        Answer(3, 10, "Q7", types=("loc",), candidates=(Candidate("Q7"), Candidate("Q1"), Candidate("Q9"))),
+        Answer(3, 10, "Q7", types=("loc",), candidates=(Candidate("Q7"), Candidate("Q1"))),
     )
+    assert run.skipped["metonymic senses in answers"] == 2
     assert run.skipped["documents without a NoSpaceAfter flag (a space taken between all tokens)"] == 1
     assert run.skipped["NIL behind other links of a ranking"] == 1
 
@@ -214,6 +218,16 @@ def test_a_file_of_gold_is_told_from_answers(tmp_path):
 def test_broken_files_are_refused_in_words(data):
     read_or_refused(lambda source: hipe.read_corpus(source, True), data)
     read_or_refused(hipe.read_run, data)
+
+
+@given(nearly(GOLD.encode()))
+def test_broken_answers_are_refused_beside_their_gold(corpus, data):
+    read_or_refused(lambda source: hipe.read_run_on(source, corpus), data)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return karat.load(written(tmp_path_factory.mktemp("hipe"), GOLD))
 
 
 @pytest.mark.shared

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
@@ -42,11 +42,14 @@ def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, form
     """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
 
     A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
-    checked against it at once; without, `evaluate` does so.
+    checked against it at once; without, `evaluate` does so. Answers on the rows of a table of tokens, such as HIPE's,
+    are laid on the tokens of the corpus; without it, on what the file itself says.
     """
-    run = _answers(_Given(os.fspath(name), format))
-    if corpus is not None:
-        pair(corpus, run)
+    given = _Given(os.fspath(name), format)
+    if corpus is None:
+        return _answers(given)
+    run = _answers(given, lambda: corpus)
+    pair(corpus, run)
     return run
 
 
@@ -112,20 +115,23 @@ def _corpus(source: Source, found: Format, *, text: bool) -> Corpus:
     return found.read_corpus(source, text)
 
 
-def _answers(given: _Given) -> Run:
+def _answers(given: _Given, gold: Callable[[], Corpus] | None = None) -> Run:
+    """The answers; `gold` is asked for what they answer where the format cannot do without."""
     if given.pool:
         runs = [_answers(part) for part in given.pool]
         return pooled_run(runs, numbered=collide(runs))
     answers = stored_answers(given.name)
     if answers is not None:
-        return _run(Source(str(answers[0])), get("formats", given.format or answers[1], Format))
+        return _run(Source(str(answers[0])), get("formats", given.format or answers[1], Format), gold)
     if named(given.name) is not None:
-        gold = _gold(given, text=True)
-        return Run.of_gold(gold, name=gold.name)
-    return _run(given.source, given.found)
+        corpus = _gold(given, text=True)
+        return Run.of_gold(corpus, name=corpus.name)
+    return _run(given.source, given.found, gold)
 
 
-def _run(source: Source, found: Format) -> Run:
+def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None) -> Run:
+    if found.read_run_on is not None and gold is not None:
+        return found.read_run_on(source, gold())
     if found.holds_gold(source) and not (found.either and found.read_run is not None):
         if found.read_corpus is None:
             raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
@@ -175,7 +181,7 @@ class Inputs:
         if not self.alike and not (self.gold in self.answers and self.gold.both):
             with ThreadPoolExecutor(max_workers=2) as pool:
                 corpus = pool.submit(_gold, self.gold, text=text)
-                runs = [pool.submit(_answers, given) for given in self.answers]
+                runs = [pool.submit(_answers, given, corpus.result) for given in self.answers]
                 return corpus.result(), [run.result() for run in runs]
         gold, own = _gold_and_answers(self.gold, text=text)
         return gold, [own if given == self.gold else self._other(given, gold, text=text) for given in self.answers]
@@ -191,11 +197,13 @@ class Inputs:
             gold, runs = self.load(text=text)
             return gold, [*runs]
         gold_parts = _parts(self.gold, gold=True) or _gold(self.gold, text=text)
-        return gold_parts, [_parts(given, gold=False) or _answers(given) for given in self.answers]
+        corpus = gold_parts if isinstance(gold_parts, Corpus) else None
+        whole = None if corpus is None else lambda: corpus
+        return gold_parts, [_parts(given, gold=False) or _answers(given, whole) for given in self.answers]
 
     def _other(self, given: _Given, gold: Corpus, *, text: bool) -> Run:
         if not self.alike:
-            return _answers(given)
+            return _answers(given, lambda: gold)
         corpus, run = _gold_and_answers(given, text=text)
         if corpus.digest != gold.digest:
             raise UsageError(
@@ -212,11 +220,14 @@ def _pooled_answers(given: _Given, corpora: list[Corpus]) -> Run:
             f"{given.name} are answers to {len(given.pool)} corpora, and {len(corpora)} are pooled. Give one file of "
             "answers for each of them, in the same order."
         )
-    return (
-        pooled_run([_answers(part) for part in given.pool], numbered=collide(corpora))
-        if given.pool
-        else _answers(given)
-    )
+    if not given.pool:
+        return _answers(given)
+    runs = [_answers(part, partial(_itself, corpus)) for part, corpus in zip(given.pool, corpora, strict=True)]
+    return pooled_run(runs, numbered=collide(corpora))
+
+
+def _itself(corpus: Corpus) -> Corpus:
+    return corpus
 
 
 def load_parts(name: str | os.PathLike[str], *, gold: bool, format: str | None = None) -> Corpus | Run | Parts:

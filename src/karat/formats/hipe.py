@@ -1,13 +1,19 @@
 """HIPE-2022 TSV, and that of HIPE-2020: a token per line, with columns for mentions, links and flags.
 
-Mentions are those of NE-COARSE-LIT, linked by the NEL-LIT cell of their first token; `NIL` is NIL and `_` no link. The
-text is made of the tokens: a space behind each, a line break where MISC says EndOfLine, nothing where it says
-NoSpaceAfter. Flags of a mention become its categories (`LED:0.06`), its fine type the category `fine`.
+Mentions are those of NE-COARSE-LIT, their types in lower case; `NIL` is NIL and `_` no link. The text is made of the
+tokens: a space behind each, a line break where MISC says EndOfLine, nothing where it says NoSpaceAfter. Tokens that
+begin with # stand in the text and are not counted. Flags of a mention become its categories (`LED:0.06`), its fine type
+the category `fine`.
 
-A metonymic sense (NE-COARSE-METO, NEL-METO) on the span of a literal one is another alternative of that mention, with
-the category `sense:metonymic`; elsewhere it is a mention of its own. Several links in a cell (`Q1|Q2`) are
-alternatives in a gold standard, and a ranking in answers: the first is the answer, all are candidates, those of
-NEL-METO behind those of NEL-LIT. Nested mentions and components are counted and left out.
+In a gold standard a mention is linked by the NEL-LIT cell of its first token, and several links (`Q1|Q2`) are
+alternatives, the first of which is the one that the scorer of the task takes. A metonymic sense (NE-COARSE-METO,
+NEL-METO) on the span of a literal one is one more alternative, with the category `sense:metonymic`.
+
+Answers are laid on the gold standard row by row, whatever their own MISC column, comments and quotes say. Several links
+in a cell are a ranking: the first is the answer, all are candidates. Different links inside one mention are answers of
+their own beside it, without type, and so are links outside all mentions. A type that the gold standard lacks is not
+counted, nor is a metonymic sense. Nested mentions and components are counted and left out; `hipe-nested` reads the
+former, `hipe-fine` fine types.
 """
 
 from __future__ import annotations
@@ -15,12 +21,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from karat.model.corpus import Corpus
-from karat.model.document import UNLINKED, Answer, Candidate, Document, EntityId, Label, Reply
+from karat.model.document import UNLINKED, Answer, Candidate, EntityId, Label
 from karat.model.run import Run
-from karat.parsing.tokens.hipe import Block, Row, blocks, links, mentions, recognises, spaced, text_of
+from karat.parsing.tokens.hipe import (
+    Reading,
+    Row,
+    Tokens,
+    corpus_of,
+    counted,
+    links,
+    mentions,
+    pieces,
+    recognises,
+    run_of,
+)
 from karat.parsing.tokens.iob import OUTSIDE, Marked
 from karat.spec.format import Bytes, Format
 
@@ -28,109 +44,90 @@ _LAYOUT = ("NoSpaceAfter", "EndOfLine", "EndOfSentence", "PySBDSegment")
 _DISTANCE = re.compile(r"LED(\d+(?:\.\d+)?)")
 
 
-class _Sense(NamedTuple):
-    """A mention in one of its senses, with its links."""
-
-    mark: Marked
-    links: tuple[EntityId, ...]
-
-
 def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold documents; the texts are always kept."""
-    skipped: Counter[str] = Counter()
-    found = blocks(source, skipped)
-    documents = [_document(block, place, source, skipped) for place, block in enumerate(found)]
-    where = [block.line for block in found]
-    return Corpus.built(documents, name=source.stem, skipped=skipped, where=lambda row: f"{source.label}:{where[row]}")
+    return corpus_of(source, _labels)
 
 
 def read_run(source: Bytes) -> Run:
     """A system's answers; where the file says too little, documents and spaces are those of the gold file beside it."""
-    skipped: Counter[str] = Counter()
-    found = spaced(source, blocks(source, skipped), skipped)
-    replies = [_reply(block, source, skipped) for block in found]
-    where = [block.line for block in found]
-    return Run.built(replies, name=source.stem, skipped=skipped, where=lambda row: f"{source.label}:{where[row]}")
+    return run_of(source, _answers)
 
 
-def _document(block: Block, place: int, source: Bytes, skipped: Counter[str]) -> Document:
-    made = text_of(block.rows)
+def read_run_on(source: Bytes, gold: Corpus) -> Run:
+    """A system's answers on the tokens of their gold standard."""
+    return run_of(source, _answers, gold)
+
+
+def _labels(tokens: Tokens, reading: Reading) -> list[Label]:
+    literal = mentions(tokens.rows, "NE-COARSE-LIT", reading)
+    metonymic = {(mark.first, mark.last): mark for mark in mentions(tokens.rows, "NE-COARSE-METO", reading)}
     labels: list[Label] = []
-    for mark, literal, metonymic in _senses(block.rows, source, skipped):
-        start, end = made.starts[mark.first], made.ends[mark.last - 1]
-        categories = _categories(block.rows, mark, skipped)
-        given = _alternatives(literal, metonymic, skipped)
+    for mark in literal:
+        start, end = tokens.span(mark)
+        categories = _categories(tokens.rows, mark, reading.skipped)
+        given = _alternatives(tokens.rows, mark, metonymic.pop((mark.first, mark.last), None), reading.skipped)
         unit = f"{mark.first}-{mark.last}" if len(given) > 1 else None
         labels += [
             Label(start, end, entity, types=(kind,), categories=(*categories, *more), unit=unit)
             for entity, kind, more in given
         ]
-    _count_flags(block.rows, skipped)
-    skipped["documents without an id (numbered)"] += block.id is None
-    return Document(block.id or f"document {place + 1}", made.text, tuple(labels), meta=dict(block.meta))
+    reading.skipped["metonymic senses where no literal one is"] += len(metonymic)
+    inside = {place for mark in literal for place in range(mark.first, mark.last)}
+    outside = [place for place, row in enumerate(tokens.rows) if row.cells.get("NEL-LIT", "_") not in OUTSIDE]
+    reading.skipped["links on tokens outside all mentions"] += len(set(outside) - inside)
+    _count_other_layers(tokens.rows, reading)
+    _count_flags(tokens.rows, reading.skipped)
+    return labels
 
 
-def _reply(block: Block, source: Bytes, skipped: Counter[str]) -> Reply:
-    made = text_of(block.rows)
-    answers = []
-    for mark, literal, metonymic in _senses(block.rows, source, skipped):
-        choices = [link for sense in (literal, metonymic) if sense for link in sense.links if link is not UNLINKED]
-        ids = dict.fromkeys(link for link in choices if isinstance(link, str))
+def _answers(tokens: Tokens, reading: Reading) -> list[Answer]:
+    """Mentions with their link; mentions that no single link covers and links that cover no mention, by themselves."""
+    rows, skipped = tokens.rows, reading.skipped
+    marked = {(mark.first, mark.last): mark for mark in mentions(rows, "NE-COARSE-LIT", reading)}
+    linked = {(piece.first, piece.last): piece for piece in pieces(rows, "NEL-LIT", list(marked.values()))}
+    found = []
+    for place in sorted({**marked, **linked}):
+        mark, piece = marked.get(place), linked.get(place)
+        start, end = tokens.span(mark or linked[place])
+        choices = links(piece.type if piece else "_")
+        types = counted(mark.type, reading) if mark else ()
         skipped["NIL behind other links of a ranking"] += None in choices[1:]
-        answers.append(
-            Answer(
-                made.starts[mark.first],
-                made.ends[mark.last - 1],
-                choices[0] if choices else UNLINKED,
-                types=(mark.type,),
-                candidates=tuple(map(Candidate, ids)) if len(choices) > 1 else (),
-            )
-        )
-    fine = sum(row.cells.get("NE-FINE-LIT", "_") not in OUTSIDE for row in block.rows)
-    skipped["fine types of tokens in answers"] += fine
-    assert block.id is not None, "answers to unnamed documents are refused before"
-    return Reply(block.id, tuple(answers))
-
-
-def _senses(
-    rows: Sequence[Row], source: Bytes, skipped: Counter[str]
-) -> list[tuple[Marked, _Sense | None, _Sense | None]]:
-    """Every marked span once, with its literal and its metonymic sense."""
-    found: dict[tuple[int, int], list[_Sense | None]] = {}
-    linked = {"NEL-LIT": set[int](), "NEL-METO": set[int]()}
-    for side, (tags, column) in enumerate((("NE-COARSE-LIT", "NEL-LIT"), ("NE-COARSE-METO", "NEL-METO"))):
-        for mark in mentions(rows, tags, source, skipped):
-            cells = [row.cells.get(column, "_") for row in rows[mark.first : mark.last]]
-            skipped["mentions whose tokens are linked differently (the first counts)"] += len(set(cells)) > 1
-            linked[column].update(range(mark.first, mark.last))
-            found.setdefault((mark.first, mark.last), [None, None])[side] = _Sense(mark, links(cells[0]))
-    for column, inside in linked.items():
-        outside = [place for place, row in enumerate(rows) if row.cells.get(column, "_") not in OUTSIDE]
-        skipped["links on tokens outside all mentions"] += len(set(outside) - inside)
-    skipped["nested mentions"] += len(mentions(rows, "NE-NESTED", source, Counter()))
-    skipped["components of mentions"] += len(mentions(rows, "NE-FINE-COMP", source, Counter()))
-    return [(sense.mark, a, b) for _, (a, b) in sorted(found.items()) if (sense := a or b) is not None]
+        skipped["links that cover no whole mention (answers without type)"] += mark is None
+        ids = [link for link in choices if isinstance(link, str)]
+        candidates = tuple(map(Candidate, ids)) if len(choices) > 1 else ()
+        found.append(Answer(start, end, choices[0], types=types, candidates=candidates))
+    skipped["metonymic senses in answers"] += len(mentions(rows, "NE-COARSE-METO", reading))
+    skipped["metonymic links in answers"] += len(pieces(rows, "NEL-METO", []))
+    skipped["fine types of tokens in answers"] += sum(row.cells.get("NE-FINE-LIT", "_") not in OUTSIDE for row in rows)
+    _count_other_layers(rows, reading)
+    return found
 
 
 def _alternatives(
-    literal: _Sense | None, metonymic: _Sense | None, skipped: Counter[str]
+    rows: Sequence[Row], mark: Marked, metonymic: Marked | None, skipped: Counter[str]
 ) -> list[tuple[EntityId, str, tuple[str, ...]]]:
     """What a gold mention may be linked to: entity, type and further categories of each alternative.
 
-    A metonymic sense without link says nothing where the literal one has a link.
+    A metonymic sense says nothing more if it has no link, and is no alternative to a literal one without.
     """
-    found: dict[object, tuple[EntityId, str, tuple[str, ...]]] = {}
-    for sense, more in ((literal, ()), (metonymic, ("sense:metonymic",))):
-        if sense is None:
-            continue
-        for link in sense.links:
-            if link is UNLINKED and literal is not None and sense is metonymic:
-                skipped["metonymic senses without link"] += 1
-            else:
-                found.setdefault(link, (link, sense.mark.type, more))
-    if len(found) > 1:
-        found.pop(UNLINKED, None)
-    return list(found.values())
+    found = {link: (link, mark.type, ()) for link in _first_links(rows, mark, "NEL-LIT", skipped)}
+    if metonymic is None:
+        return list(found.values())
+    more = _first_links(rows, metonymic, "NEL-METO", skipped)
+    if more == (UNLINKED,) or UNLINKED in found:
+        skipped["metonymic senses without link, or of mentions without a literal link"] += 1
+        return list(found.values())
+    return [
+        *found.values(),
+        *((link, metonymic.type, ("sense:metonymic",)) for link in more if link not in found),
+    ]
+
+
+def _first_links(rows: Sequence[Row], mark: Marked, column: str, skipped: Counter[str]) -> tuple[EntityId, ...]:
+    cells = [row.cells.get(column, "_") for row in rows[mark.first : mark.last]]
+    skipped["mentions whose tokens are linked differently (the first counts)"] += len(set(cells)) > 1
+    return links(cells[0])
 
 
 def _categories(rows: Sequence[Row], mark: Marked, skipped: Counter[str]) -> tuple[str, ...]:
@@ -143,6 +140,13 @@ def _categories(rows: Sequence[Row], mark: Marked, skipped: Counter[str]) -> tup
     if not whole and any(tag not in OUTSIDE for tag in fine):
         skipped["mentions whose fine type is not one"] += 1
     return (*((f"fine:{first}",) if whole else ()), *(_DISTANCE.sub(r"LED:\1", flag) for flag in flags))
+
+
+def _count_other_layers(rows: Sequence[Row], reading: Reading) -> None:
+    """Count the mentions of columns that are not read here."""
+    apart = reading._replace(skipped=Counter())
+    reading.skipped["nested mentions"] += len(mentions(rows, "NE-NESTED", apart))
+    reading.skipped["components of mentions"] += len(mentions(rows, "NE-FINE-COMP", apart))
 
 
 def _count_flags(rows: Sequence[Row], skipped: Counter[str]) -> None:
@@ -158,8 +162,8 @@ def _holds_gold(source: Bytes) -> bool:
     head = source.opening
     rows = [line.split(b"\t") for line in head.split(b"\n") if line.count(b"\t") > 1]
     names = rows[0] if rows else []
-    ranked = [column for column in (b"NEL-LIT", b"NEL-METO") if column in names]
-    several = any(b"|" in row[names.index(column)] for row in rows[1:-1] for column in ranked)
+    ranked = [names.index(column) for column in (b"NEL-LIT", b"NEL-METO") if column in names]
+    several = any(b"|" in row[place] for row in rows[1:-1] for place in ranked if place < len(row))
     return b"document_id" in head and b"NoSpaceAfter" in head and not several
 
 
@@ -170,5 +174,6 @@ FORMAT = Format(
     holds_gold=_holds_gold,
     read_corpus=read_corpus,
     read_run=read_run,
+    read_run_on=read_run_on,
     says="A token per line with columns for mentions, links and flags, as in the HIPE shared tasks.",
 )

@@ -7,66 +7,56 @@ is the format `hipe`. Only NEL-LIT is read; several links in a cell are read as 
 
 from __future__ import annotations
 
-from collections import Counter
-
 from karat.model.corpus import Corpus
-from karat.model.document import Answer, Candidate, Document, Label, Reply
+from karat.model.document import Answer, Candidate, Label
 from karat.model.run import Run
-from karat.parsing.tokens.hipe import Block, blocks, links, runs, spaced, text_of
+from karat.parsing.tokens.hipe import Reading, Tokens, corpus_of, links, pieces, run_of
 from karat.parsing.tokens.iob import OUTSIDE
 from karat.spec.format import Bytes, Format
 
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold documents; the texts are always kept."""
-    skipped: Counter[str] = Counter()
-    found = blocks(source, skipped)
-    documents = [_document(block, f"document {place + 1}", skipped) for place, block in enumerate(found)]
-    where = [block.line for block in found]
-    return Corpus.built(documents, name=source.stem, skipped=skipped, where=lambda row: f"{source.label}:{where[row]}")
+    return corpus_of(source, _labels)
 
 
 def read_run(source: Bytes) -> Run:
     """A system's answers; where the file says too little, documents and spaces are those of the gold file beside it."""
-    skipped: Counter[str] = Counter()
-    found = spaced(source, blocks(source, skipped), skipped)
-    replies = [_reply(block, skipped) for block in found]
-    where = [block.line for block in found]
-    return Run.built(replies, name=source.stem, skipped=skipped, where=lambda row: f"{source.label}:{where[row]}")
+    return run_of(source, _answers)
 
 
-def _document(block: Block, name: str, skipped: Counter[str]) -> Document:
-    made = text_of(block.rows)
+def read_run_on(source: Bytes, gold: Corpus) -> Run:
+    """A system's answers on the tokens of their gold standard."""
+    return run_of(source, _answers, gold)
+
+
+def _labels(tokens: Tokens, reading: Reading) -> list[Label]:
     labels = []
-    for mark in runs(block.rows, "NEL-LIT"):
+    for mark in pieces(tokens.rows, "NEL-LIT", ()):
         given = links(mark.type)
         unit = f"{mark.first}-{mark.last}" if len(given) > 1 else None
-        start, end = made.starts[mark.first], made.ends[mark.last - 1]
-        labels += [Label(start, end, entity, unit=unit) for entity in given]
-    _count(block, skipped)
-    skipped["documents without an id (numbered)"] += block.id is None
-    return Document(block.id or name, made.text, tuple(labels), meta=dict(block.meta))
+        labels += [Label(*tokens.span(mark), entity, unit=unit) for entity in given]
+    _count(tokens, reading)
+    return labels
 
 
-def _reply(block: Block, skipped: Counter[str]) -> Reply:
-    made = text_of(block.rows)
+def _answers(tokens: Tokens, reading: Reading) -> list[Answer]:
     answers = []
-    for mark in runs(block.rows, "NEL-LIT"):
+    for mark in pieces(tokens.rows, "NEL-LIT", ()):
         given = links(mark.type)
         ids = [link for link in given if isinstance(link, str)]
-        skipped["NIL behind other links of a ranking"] += None in given[1:]
+        reading.skipped["NIL behind other links of a ranking"] += None in given[1:]
         candidates = tuple(map(Candidate, ids)) if len(given) > 1 else ()
-        answers.append(Answer(made.starts[mark.first], made.ends[mark.last - 1], given[0], candidates=candidates))
-    _count(block, skipped)
-    assert block.id is not None, "answers to unnamed documents are refused before"
-    return Reply(block.id, tuple(answers))
+        answers.append(Answer(*tokens.span(mark), given[0], candidates=candidates))
+    _count(tokens, reading)
+    return answers
 
 
-def _count(block: Block, skipped: Counter[str]) -> None:
+def _count(tokens: Tokens, reading: Reading) -> None:
     """Count what is not read: all columns but the links."""
-    for row in block.rows:
-        skipped["tokens with a metonymic link"] += row.cells.get("NEL-METO", "_") not in OUTSIDE
-        skipped["tokens of mentions, whose bounds and types are not read"] += (
+    for row in tokens.rows:
+        reading.skipped["tokens with a metonymic link"] += row.cells.get("NEL-METO", "_") not in OUTSIDE
+        reading.skipped["tokens of mentions, whose bounds and types are not read"] += (
             row.cells.get("NE-COARSE-LIT", "_") not in OUTSIDE
         )
 
@@ -78,5 +68,6 @@ FORMAT = Format(
     holds_gold=lambda source: b"document_id" in source.opening and b"NoSpaceAfter" in source.opening,
     read_corpus=read_corpus,
     read_run=read_run,
+    read_run_on=read_run_on,
     says="As HIPE-2022 TSV, but a mention is a run of tokens with the same link: a defect of the first scorer.",
 )

@@ -34,7 +34,8 @@ class Corpus:
 
     `about` is what the source says about the whole (title, language, licence, …), as strings. `digest` is eight
     hexadecimal digits that change with the content, not with its order or file format; `labels` are all gold labels
-    as columns. `skipped` counts, in words, what the reader left out or mended.
+    as columns. `skipped` counts, in words, what the reader left out or mended. `tokens` says where the tokens of each
+    document begin and end, if the source is a table of tokens: answers in such tables stand on rows, not on offsets.
     """
 
     table: Arrow = field(repr=False)
@@ -43,6 +44,7 @@ class Corpus:
     digest: str
     labels: Mentions = field(repr=False)
     skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
+    tokens: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, documents: Iterable[Document], *, name: str = "corpus", **about: str) -> Corpus:

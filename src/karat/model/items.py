@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -27,6 +28,22 @@ class Lists(NamedTuple):
         return Lists(offsets, self.values[places])
 
 
+@dataclass(frozen=True)
+class Ranked:
+    """The entities that a run ranks for each of its answers, by the answer's row, looked up when somebody asks."""
+
+    look_up: Callable[[], Lists]
+
+    @cached_property
+    def lists(self) -> Lists:
+        """Codes of both sides, the best first; what neither side links to is `OTHER`."""
+        return self.look_up()
+
+
+OTHER = -3
+"""The code of an entity that only a ranking names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Items:
     """One side of a match.
@@ -35,7 +52,8 @@ class Items:
     both sides (`names[code]` is the id), `NIL` or `NO_LINK`. `same_as` lists further ids of the same entity, `types`
     the types, in codes of both sides too; `cluster` tells clusters apart, those of NIL included; `words` are the spans
     widened to whole words; `kind` tells quantities and datetimes from all else, which is 0; `outside` marks what lies
-    outside the evaluation span and counts only where it is matched. These are there only where somebody looks at them.
+    outside the evaluation span and counts only where it is matched; `candidates` are what answers rank, by row. These
+    are there only where somebody looks at them.
     """
 
     row: Longs
@@ -50,6 +68,7 @@ class Items:
     words: tuple[Ints, Ints] | None = None
     kind: Ints | None = None
     outside: Bools | None = None
+    candidates: Ranked | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -70,6 +89,7 @@ class Items:
             None if self.words is None else (self.words[0][places], self.words[1][places]),
             None if self.kind is None else self.kind[places],
             None if self.outside is None else self.outside[places],
+            self.candidates,
         )
 
 

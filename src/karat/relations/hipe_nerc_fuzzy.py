@@ -1,13 +1,12 @@
 """HIPE's fuzzy match of mentions and types."""
 
 from karat.matching.align.joins import same_types
-from karat.matching.align.walk import walked_by_type
+from karat.matching.align.walk import PAIRS, walked_by_type
 from karat.spec.relation import Relation
 
 RELATION = Relation(
     title="HIPE fuzzy NERC",
-    says="The answer overlaps the mention and has its type. Pairs are those of the HIPE scorer: each answer meets at "
-    "most one mention, and a mention that a wrong answer met is lost.",
+    says=f"The answer overlaps the mention and has its type. {PAIRS}",
     located=walked_by_type,
     loose=True,
     degree=same_types,

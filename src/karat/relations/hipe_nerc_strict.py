@@ -1,7 +1,7 @@
 """HIPE's strict match of mentions and types."""
 
 from karat.matching.align.joins import same_span, same_types
-from karat.matching.align.walk import walked_by_type
+from karat.matching.align.walk import PAIRS, walked_by_type
 from karat.model.items import Items, Pairs
 from karat.model.tables.columns import Bools
 from karat.spec.relation import Relation
@@ -13,8 +13,7 @@ def _degree(gold: Items, answers: Items, pairs: Pairs) -> Bools:
 
 RELATION = Relation(
     title="HIPE strict NERC",
-    says="The answer has exactly the span of the mention and its type. Pairs are those of the HIPE scorer: each answer "
-    "meets at most one mention, and a mention that a wrong answer met is lost.",
+    says=f"The answer has exactly the span of the mention and its type. {PAIRS}",
     located=walked_by_type,
     degree=_degree,
     detection="mention",

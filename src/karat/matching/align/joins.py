@@ -83,6 +83,27 @@ def same_entity(gold: Items, answers: Items, pairs: Pairs) -> Bools:
     return same
 
 
+def among_first(first: int, gold: Items, answers: Items, pairs: Pairs) -> Bools:
+    """Which pairs are linked to the same entity, by the answer or by one of so many links that it ranks first.
+
+    The answer itself is the first of them; candidates that do not repeat it stand behind it.
+    """
+    same = same_entity(gold, answers, pairs)
+    if first == 1 or answers.candidates is None:
+        return same
+    open_pairs = np.flatnonzero(~same & (gold.entity[pairs.gold] >= 0))
+    rows = answers.row[pairs.answer[open_pairs]]
+    ranked = answers.candidates.lists.take(rows)
+    owner = _owners(ranked)
+    place = np.arange(len(owner)) - ranked.offsets[owner]
+    own = ranked.values == answers.entity[pairs.answer[open_pairs]][owner]
+    repeated = np.bincount(owner[own], minlength=len(rows)) > 0
+    inside = place + np.where(repeated[owner], 0, 1) < first
+    hit = inside & (ranked.values == gold.entity[pairs.gold[open_pairs]][owner])
+    same[open_pairs] = np.bincount(owner[hit], minlength=len(rows)) > 0
+    return same
+
+
 def _place(items: Items, offset: NDArray[Any]) -> Longs:
     places: Longs = (items.document.astype(np.int64) << 32) + offset
     return places

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
+from typing import TypeAlias
 
 import numpy as np
 
-from karat.matching.align.joins import overlapping, same_entity, same_span, same_types
+from karat.matching.align.joins import among_first, overlapping, same_span, same_types
 from karat.model.items import Items, Pairs
 from karat.model.tables.columns import Bools
+from karat.spec.relation import Relation
+
+Same: TypeAlias = Callable[[Items, Items, Pairs], Bools]
 
 
 def walked_by_type(gold: Items, answers: Items) -> Pairs:
@@ -16,18 +21,47 @@ def walked_by_type(gold: Items, answers: Items) -> Pairs:
     return _walked(gold, answers, same_types)
 
 
-def walked_by_link(gold: Items, answers: Items) -> Pairs:
-    """The pairs of the walk in which the link is the label."""
-    return _walked(gold, answers, same_entity)
+@cache  # strict and fuzzy share a walk
+def _walked_by_link(first: int) -> Callable[[Items, Items], Pairs]:
+    """The walk in which the link is the label, among so many first links of each answer."""
+    return partial(_walked, same=partial(among_first, first))
 
 
-def _walked(gold: Items, answers: Items, same: Callable[[Items, Items, Pairs], Bools]) -> Pairs:
+def _linked(first: int, exact: bool, gold: Items, answers: Items, pairs: Pairs) -> Bools:
+    same = among_first(first, gold, answers, pairs)
+    return same & same_span(gold, answers, pairs) if exact else same
+
+
+def linked_within(first: int, *, exact: bool) -> Relation:
+    """The relation of the walk in which the label is the link, among so many first links of each answer."""
+    places = f"among the first {first} links of the answer" if first > 1 else "the link of the answer"
+    span = "has exactly the span of" if exact else "overlaps"
+    return Relation(
+        title=f"HIPE {'strict' if exact else 'fuzzy'} NEL @{first}",
+        says=f"The answer {span} the mention, whose entity is {places}. {PAIRS}",
+        located=_walked_by_link(first),
+        loose=not exact,
+        degree=partial(_linked, first, exact),
+        detection="mention" if exact else "mention-weak",
+        by_gold=True,
+    )
+
+
+PAIRS = (
+    "Pairs are those of the HIPE scorer: each answer meets at most one mention, a mention that a wrong answer met is "
+    "lost, and of a mention with alternatives only the first counts."
+)
+"""What all relations of the walk have in common."""
+
+
+def _walked(gold: Items, answers: Items, same: Same) -> Pairs:
     """For each answer, in the order of the file, at most one mention, right or wrong.
 
     That is the mention with its span and its label; else the first one in the file that it overlaps. Each mention is
     met once, so that one that a wrong answer met is lost for a right one behind it.
     """
     pairs = overlapping(gold, answers)
+    pairs = pairs.where(_first_on_span(gold)[pairs.gold])
     right = same_span(gold, answers, pairs) & same(gold, answers, pairs)
     taken = (np.bincount(pairs.gold)[pairs.gold] == 1) & (np.bincount(pairs.answer)[pairs.answer] == 1)
     met = set[int]()
@@ -40,3 +74,15 @@ def _walked(gold: Items, answers: Items, same: Callable[[Items, Items, Pairs], B
             met.add(mention)
             done.add(answer)
     return pairs.where(taken)
+
+
+def _first_on_span(gold: Items) -> Bools:
+    """Which labels are the first of their span in the file: the others are its alternatives."""
+    first = np.zeros(len(gold), np.bool_)
+    spans = np.column_stack([gold.document, gold.start, gold.end, gold.row])
+    order = np.lexsort(spans.T[::-1])
+    spans = spans[order, :3]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (spans[1:] != spans[:-1]).any(axis=1)
+    first[order[new]] = True
+    return first

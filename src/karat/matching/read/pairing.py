@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 
 from karat.errors import InputError, UsageError
 from karat.matching.read.facets import Facets
-from karat.matching.read.reading import Codes, Reading, renamed
+from karat.matching.read.reading import Codes, Reading, renamed, resolved
 from karat.matching.read.trees import Trees, trees
 from karat.matching.read.widening import widened
 from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.document import Reply
-from karat.model.items import Answers, Gold, Items, Lists
+from karat.model.items import OTHER, Answers, Gold, Items, Lists, Ranked
 from karat.model.run import Run
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
@@ -116,7 +116,14 @@ class Pairing:
             None if self._types is None else self._types[1].take(places),
             None if self._clusters is None else self._clusters[1][rows],
             kind=None if self._kinds is None else self._kinds[1][rows],
+            candidates=self._candidates,
         )
+
+    @cached_property
+    def _candidates(self) -> Ranked | None:
+        """What answers rank, if they rank anything."""
+        column = self.run.answers.field("candidates")
+        return None if column is None else Ranked(lambda: _ranked(column, self.names, self.reading))
 
     @cached_property
     def skipped(self) -> dict[str, int]:
@@ -461,6 +468,15 @@ def _and_further(names: Arrow, mentions: Mentions) -> Arrow:
 def _same_as(mentions: Mentions, common: Arrow) -> Lists | None:
     column = mentions.field("same_as")
     return None if column is None else _lists(column, common, len(mentions))
+
+
+def _ranked(column: Arrow, common: Arrow, how: Reading) -> Lists:
+    """A column of lists of candidates as codes into `common`, their ids resolved as those of answers are."""
+    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    ids = pc.struct_field(column.flatten(), "entity").dictionary_encode()
+    known = pc.index_in(pa.array(resolved(ids.dictionary.to_pylist(), how), pa.string()), common)
+    codes = known.fill_null(OTHER).to_numpy(zero_copy_only=False).astype(np.int32)
+    return Lists(np.concatenate([[0], np.cumsum(lengths)]), codes[ids.indices.to_numpy(zero_copy_only=False)])
 
 
 def _lists(column: Arrow | None, common: Arrow, count: int) -> Lists:

@@ -141,6 +141,12 @@ def _gold_first(names: Arrow, sides: tuple[Codes, Codes]) -> tuple[Arrow, tuple[
     return names.take(pa.array(order)), (_mapped(gold, code), _mapped(sides[1], code))
 
 
+def resolved(ids: list[str], how: Reading) -> list[str]:
+    """Ids by which entities are looked up after redirects and same-as."""
+    found = ids if how.kb is None else how.kb.canonical(ids)
+    return [name.rpartition("/")[2] for name in found] if how.last_segment else found
+
+
 def _canonical(names: Arrow, kb: KB, *, alike: bool) -> tuple[Arrow, Ints]:
     ids = names.to_pylist()
     found = kb.canonical(ids)

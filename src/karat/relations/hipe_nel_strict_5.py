@@ -1,0 +1,5 @@
+"""HIPE's strict match of links, @5."""
+
+from karat.matching.align.walk import linked_within
+
+RELATION = linked_within(5, exact=True)
