@@ -339,7 +339,7 @@ def scores_of_views(todo: Setting, plans: Plans, views: Mapping[str, View]) -> d
         scores |= {f"{name}:{short}": score for short, score in scored(view, shorts).items()}
     for name, parts in plans.means.items():
         for short in dict.fromkeys([*short_names(detection=False), *asked[name]]):
-            scores[f"{name}:{short}"] = _mean_of({part: views[part].score(short) for part in parts})
+            scores[f"{name}:{short}"] = _mean_of({part: views[part].score(short) for part in counted(parts, views)})
     return scores
 
 
@@ -361,10 +361,16 @@ def shown_intervals(
             intervals[str(name)] = by_label[name.short]
     found: dict[str, Between] = {}
     for view, shorts in asked.items():
-        own = [views[part] for part in means.get(view, (view,)) if part in views]
+        own = [views[part] for part in counted(means.get(view, (view,)), views) if part in views]
         made = view_intervals(own, shorts, draw) if own else {}
         found |= {f"{view}:{short}": between for short, between in made.items()}
     return intervals | ends(found), without_interval(found)
+
+
+def counted(parts: Sequence[str], views: Mapping[str, View]) -> Sequence[str]:
+    """The views of a mean that count: not those of clusterings in which neither side has a pair, unless none has."""
+    empty = {name for name, view in views.items() if view.whole and not view.statistics.weights.any()}
+    return [part for part in parts if part not in empty] or parts
 
 
 def _mean_of(parts: Mapping[str, Scored]) -> Scored:

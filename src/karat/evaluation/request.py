@@ -15,6 +15,7 @@ from karat.evaluation.view import measure_of
 from karat.facts.facts import Facts
 from karat.kb.folder import read_kb
 from karat.kb.protocol import KB
+from karat.matching.read.answered import with_answered
 from karat.matching.read.pairing import Pairing, pair
 from karat.matching.read.reading import Reading, reading
 from karat.matching.read.reduce import demand, reduced
@@ -98,6 +99,8 @@ def setting(
     if kb is not None:
         given = {"ids": "resolved", **given, "kb": f"{kb.name}@{kb.digest}"}
     table = chosen(profile, given)
+    if table["macro"] == "gold-documents" and whole is None and not allow_unknown:
+        corpus = with_answered(corpus, run)
     left_out: dict[str, int] = {}
     if table["drop"] != "none":
         rules = rules_of(table["drop"])

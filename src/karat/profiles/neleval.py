@@ -16,7 +16,7 @@ PROFILE = Profile(
         "prefixes": "none",
         "optional": "required",
         "alternatives": "separate",
-        "unlinked": "nil",
+        "unlinked": "detection",
         "overlaps": "kept",
         "duplicates": "once",
         "typing": "descendants",

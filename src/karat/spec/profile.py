@@ -169,7 +169,8 @@ CHOICES: dict[str, Choice] = {
         "Macro scores",
         {
             "defined": "Macro scores are means over the documents in which the measure is defined.",
-            "gold-documents": "Macro scores are means over the documents that have something to find.",
+            "gold-documents": "Macro scores are means over the documents that have something to find; documents that "
+            "only the answers have count in totals.",
         },
     ),
     "threshold": Choice(
