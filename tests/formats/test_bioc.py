@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 
 import pytest
 from hypothesis import given
@@ -160,3 +161,121 @@ def test_broken_files_are_refused_in_words(data):
 @pytest.mark.parametrize("head", [b'{"id": "passages"}', b"", b'{"passages": []}'])
 def test_not_recognised(head):
     assert not FORMAT.recognises(head)
+
+
+XML = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE collection SYSTEM "BioC.dtd">
+<collection><source>S</source><date></date><key>k</key><infon key="x">y</infon>
+<document><id>7</id><infon key="journal">J</infon>
+<passage><infon key="type">title</infon><offset>0</offset><text>Café &lt;chalk&gt;.</text>
+<annotation id="1"><infon key="type">Drug</infon><infon key="identifier">MESH:D1,MESH:D2</infon>
+<infon key="source">hand</infon><location offset="6" length="5"/><text>chalk</text></annotation></passage>
+<passage><infon key="type">abstract</infon><offset>14</offset>
+<sentence><offset>14</offset><text>Less pain.</text>
+<annotation id="2"><infon key="MESH">-1</infon><location offset="19" length="4"/><text>pain</text></annotation>
+</sentence>
+<sentence><offset>25</offset><text>No <b/>more.</text></sentence>
+<annotation id="3"><infon key="OMIM">5</infon><location offset="14" length="4"/><text>Less</text></annotation>
+<relation id="R1"><infon key="type">CID</infon><node refid="1" role=""/><node refid="3" role=""/></relation></passage>
+<relation id="R2"><infon key="relation">CID</infon><infon key="Chemical">D8</infon><infon key="Disease">D9</infon>
+</relation>
+<relation id="R3"><infon key="type">Odd</infon><node refid="1" role=""/></relation>
+</document>
+<document><id>8</id><passage><offset>0</offset><text/></passage></document>
+</collection>
+"""
+
+
+def test_xml_says_what_json_says(tmp_path):
+    path = written(tmp_path, XML, "gold.xml")
+    assert FORMAT.recognises(XML.encode())
+    corpus = karat.load(path, format="bioc")
+    seven, eight = corpus
+    assert (seven.id, seven.text, seven.meta) == ("7", "Café <chalk>.\nLess pain.\nNo more.", {"journal": "J"})
+    assert seven.labels == (
+        Label(6, 11, "MESH:D1,MESH:D2", types=("Drug",), categories=("source:hand",)),
+        Label(19, 23, None),
+        Label(14, 18, "5"),
+    )
+    assert seven.relations == (Statement("D8", "CID", "D9"), Statement("MESH:D1,MESH:D2", "CID", "5"))
+    assert (eight.id, eight.text, eight.labels) == ("8", "", ())
+    assert corpus.about == {"source": "S", "key": "k"}
+    assert corpus.skipped == {"relations that are not between two linked mentions": 1}
+    answers = next(iter(karat.load_run(path, format="bioc"))).answers
+    assert answers[0] == Answer(6, 11, "MESH:D1,MESH:D2", types=("Drug",))
+
+
+def test_xml_with_composite_ids_divided(tmp_path):
+    path = written(tmp_path, XML, "gold.xml")
+    each = next(iter(karat.load(path, format="bioc-each"))).labels
+    assert [label.entity for label in each] == ["MESH:D1", "MESH:D2", None, "5"]
+    any_of = next(iter(karat.load_run(path, format="bioc-any"))).answers
+    assert (any_of[0].entity, any_of[0].same_as) == ("MESH:D1", ("MESH:D2",))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("<offset>14</offset>\n", "<offset>x</offset>\n", ": document '7': found 'x' for the offset of a passage;"),
+        ('offset="6"', 'offset="-6"', ": document '7': found '-6' for the offset of a location; expected a whole"),
+        ('length="5"', "", ": document '7': found no length of a location; expected a whole number"),
+        ("</collection>", "", ":21: found XML that cannot be read (no element found"),
+        ('"BioC.dtd"', '"BioC.dtd" [<!ENTITY a "b">]', ": found XML that is not allowed (EntitiesForbidden"),
+        ('length="5"', 'length="500"', ": document '7', annotation '1': found a mention from 6 to 506 in a text"),
+    ],
+)
+def test_errors_in_xml_say_where(tmp_path, before, after, message):
+    path = written(tmp_path, XML.replace(before, after, 1), "gold.xml")
+    with pytest.raises(InputError) as caught:
+        loaded(path)
+    assert str(caught.value).startswith(f"{path}{message}")
+
+
+def test_other_words_than_the_text_has_are_refused(tmp_path):
+    path = written(tmp_path, XML.replace("chalk<", "cheese<").replace("pain<", "gain<"), "gold.xml")
+    with pytest.raises(InputError, match="found the surface 'cheese' where the text has 'chalk', and 2 of 3 so;"):
+        loaded(path)
+
+
+@given(nearly(XML.encode()))
+def test_broken_xml_is_refused_in_words(data):
+    read_or_refused(lambda source: FORMAT.read_corpus(source, True), data)
+
+
+def test_the_package_bioc_reads_the_same(tmp_path):
+    """Written by the package of that name, and read by it: text, spans and ids are those that Karat reads."""
+    bioc = pytest.importorskip("bioc", reason="the package bioc is not installed (pip install bioc)")
+    words = ["Aspirin", "für", "<renal>", "failure", "&", "😀", "pain", "naïve"]
+    collection = bioc.BioCCollection()
+    for number in range(20):
+        document = bioc.BioCDocument()
+        document.id = str(number)
+        begin = 0
+        for part in range(number % 4 + 1):
+            text = " ".join(words[(number + part + place) % len(words)] for place in range(5))
+            passage = bioc.BioCPassage()
+            passage.offset, passage.text = begin, text
+            for place, word in enumerate(text.split(" ")):
+                note = bioc.BioCAnnotation()
+                note.id, note.text = f"{part}.{place}", word
+                note.infons = {"type": "T", "identifier": f"D{words.index(word)}"}
+                note.add_location(bioc.BioCLocation(begin + text.index(word), len(word)))
+                passage.add_annotation(note)
+            document.add_passage(passage)
+            begin += len(text) + 1
+        collection.add_document(document)
+    made = []
+    json_module = import_module("bioc.biocjson")
+    for name, peer_module in (("a.xml", bioc), ("a.json", json_module)):
+        path = written(tmp_path, peer_module.dumps(collection), name)
+        theirs = peer_module.loads(path.read_text(encoding="utf-8"))
+        ours = karat.load(path, format="bioc")
+        assert not ours.skipped
+        for peer, document in zip(theirs.documents, ours, strict=True):
+            notes = [note for passage in peer.passages for note in passage.annotations]
+            found = [(document.text[label.start : label.end], label.entity) for label in document.labels]
+            assert found == [(note.text, note.infons["identifier"]) for note in notes]
+            assert [label.start for label in document.labels] == [note.locations[0].offset for note in notes]
+            assert document.id == peer.id
+        made.append([(document.text, document.labels) for document in ours])
+    assert made[0] == made[1]

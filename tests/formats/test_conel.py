@@ -147,3 +147,91 @@ def test_the_published_files(shared):
     several = "mentions that stand in several places of their turn (the first was taken)"
     assert corpus.skipped == {several: 7, "turns without annotation (they are context)": 112}
     assert run.skipped == {several: 1}
+
+
+# --- the folder of ConEL-2022
+
+
+def _folder(path):
+    """One dialogue with links of two turns and its mentions in a second file; gold rows; a run."""
+    turns = [
+        {
+            "turn_number": 0,
+            "speaker": "USER",
+            "utterance": "My cat and a cat eat fish.",
+            "el_annotations": [{"mention": "fish", "entity": "Fish", "span": [21, 25]}],
+            "personal_entity_annotations": [{"personal_entity_mention": "My cat", "entity": "Tom"}],
+            "personal_entity_annotations_without_eems": [],
+        },
+        {"turn_number": 1, "speaker": "SYSTEM", "utterance": "Oh."},
+        {"turn_number": 2, "speaker": "USER", "utterance": "Yes, fish.", "el_annotations": []},
+    ]
+    mentions = [{"turn_number": 0, "utterance": "My dog", "personal_entity_annotations": [_personal("My dog")]}]
+    for part in ("dataset", "gold", "runs"):
+        (path / part).mkdir()
+    _written(path / "dataset" / "ConEL22_EL_Val.json", [{"dialogue_id": "5", "turns": turns}])
+    _written(path / "dataset" / "ConEL22_PEMD_Val.json", [{"dialogue_id": "6", "turns": mentions}])
+    _written(path / "gold" / "gold.json", [["5", 0, "My cat", "Tom"], ["5", 0, "fish", "Fish"], ["9", 0, "x", "X"]])
+    _written(
+        path / "runs" / "Tool-A.json", [["5", 0, "cat", "Cat"], ["5", 0, "fish", "Fish"], ["5", 2, "fish", "Fish"]]
+    )
+    return path
+
+
+def _personal(words):
+    return {"personal_entity_mention": words}
+
+
+def test_the_published_folder_is_a_gold_standard_for_its_runs(tmp_path):
+    """Of two gold rows the run has one; its "cat" is the one inside "My cat", and turn 2 has nothing to find."""
+    folder = _folder(tmp_path)
+    corpus = karat.load(folder)
+    assert [document.id for document in corpus] == ["5/0", "5/2"]
+    assert corpus["5/0"].labels == (Label(21, 25, "Fish"), Label(0, 6, "Tom", categories=("personal entity",)))
+    assert corpus["5/2"].meta["history"] == "USER: My cat and a cat eat fish.\nSYSTEM: Oh."
+    assert corpus.skipped == {
+        "turns without annotation (they are context)": 1,
+        "labels of turns that the dialogues do not have (left out)": 1,
+    }
+    assert list(karat.load(folder / "gold" / "gold.json")) == list(corpus)
+    run = karat.load_run(folder / "runs" / "Tool-A.json", corpus=corpus)
+    assert {reply.id: reply.answers for reply in run} == {
+        "5/0": (Answer(3, 6, "Cat"), Answer(21, 25, "Fish")),
+        "5/2": (Answer(5, 9, "Fish"),),
+    }
+    result = karat.evaluate(corpus, run)
+    assert (result["strong:micro.p"], result["strong:micro.r"]) == (1 / 3, 1 / 2)
+    mentions = karat.load(folder / "dataset" / "ConEL22_PEMD_Val.json")
+    assert mentions["6/0"].labels == (Label(0, 6, UNLINKED, categories=("personal entity",)),)
+
+
+def test_spans_on_other_words_are_counted(tmp_path):
+    turn = {"turn_number": 0, "utterance": "a b", "el_annotations": [{"mention": "b", "entity": "B", "span": [0, 1]}]}
+    corpus = karat.load(_written(tmp_path / "x.json", [{"dialogue_id": 7, "turns": [turn]}]))
+    assert corpus.skipped == {"mentions whose surface differs from the text at their offsets": 1}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("given", ["", "gold/gold.json"])
+def test_scores_of_the_published_runs_count_common_rows(shared, given):
+    folder = shared / "formats" / "conel22"
+    corpus = karat.load(folder / given)
+    rows = {tuple(row) for row in json.loads((folder / "gold" / "gold.json").read_text())}
+    assert (len(corpus), len(corpus.labels), len(rows)) == (267, 567, 567)
+    for name, both, answers in (("CREL-S2E_ast_ON", 336, 472), ("Tagme-W2V", 231, 458), ("WAT-S2E_ast_ON", 278, 475)):
+        path = folder / "runs" / f"{name}.json"
+        answered = {tuple(row) for row in json.loads(path.read_text())}
+        assert (len(rows & answered), len(answered)) == (both, answers)
+        counts = karat.evaluate(corpus, karat.load_run(path, corpus=corpus)).counts("strong")
+        assert (counts.matched_answers, counts.unmatched_answers) == (both, answers - both)
+        assert (counts.matched_gold, counts.unmatched_gold) == (both, 567 - both)
+
+
+@pytest.mark.shared
+def test_the_published_annotations(shared):
+    folder = shared / "formats" / "conel22" / "dataset"
+    linked = karat.load(folder / "ConEL22_EL_Val.json.gz")
+    assert (len(linked), len(linked.labels)) == (267, 523 + 65 + 25)
+    assert linked.skipped == {"turns without annotation (they are context)": 264}
+    mentions = karat.load(folder / "ConEL22_PEMD_Val.json.gz")
+    assert (len(mentions), len(mentions.labels), dict(mentions.skipped)) == (1_807, 286, {})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+from importlib import import_module
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ import karat
 from karat import UNLINKED, Answer, Corpus, Document, InputError, Label, Reply, Statement
 from karat.errors import UsageError
 from karat.formats.pubtator import FORMAT
+from karat.parsing.composite import ids
 from tests.formats.broken import nearly, read_or_refused
 
 GOLD = """\
@@ -188,3 +191,169 @@ def test_recognised(head):
 @pytest.mark.parametrize("head", [b"", b"a|b|c", b"a|t|x\nb|a|y\n", b'{"a": "|t|"}', b"a\tb|t|x"])
 def test_not_recognised(head):
     assert not FORMAT.recognises(head)
+
+
+ARTICLE = """\
+7|t|Aspirin helps.
+7|a|
+
+7|t|Ibuprofen too,
+7|a|naïve ibuprofen.
+7\t0\t9\tIbuprofen\tDrug\tD2
+7\t21\t30\tibuprofen\tDrug\tD2
+
+7\t15\t20\tnaïve\tTrait\tD3
+
+8|t|Chalk.
+8|a|
+8\t0\t5\tChalk\tDrug\tD4
+"""
+JOINED = "passages joined with the one before (their document goes on behind a blank line)"
+
+
+def test_a_blank_line_ends_a_document_and_its_offsets(tmp_path):
+    """Three passages of 7 become one document; each offset counts from the passage above it."""
+    corpus = karat.load(written(tmp_path, ARTICLE))
+    seven, eight = corpus
+    assert seven.text == "Aspirin helps.\nIbuprofen too,\nnaïve ibuprofen."
+    assert seven.labels == (
+        Label(15, 24, "D2", types=("Drug",)),
+        Label(36, 45, "D2", types=("Drug",)),
+        Label(30, 35, "D3", types=("Trait",)),
+    )
+    assert eight.labels == (Label(0, 5, "D4", types=("Drug",)),)
+    assert corpus.skipped == {JOINED: 1}
+    run = karat.load_run(written(tmp_path, ARTICLE, "run.pubtator"))
+    assert karat.evaluate(corpus, run)["strong:micro.f1"] == 1
+
+
+def test_surfaces_of_another_text_are_refused(tmp_path):
+    """Two of three surfaces do not stand where they should; capitals and one of three may differ."""
+    text = "7|t|one two six\n7|a|\n7\t0\t3\t{}\tT\tA\n7\t4\t7\t{}\tT\tB\n7\t8\t11\t{}\tT\tC\n"
+    with pytest.raises(InputError) as caught:
+        karat.load(written(tmp_path, text.format("one", "six", "two")))
+    assert ":4: found the surface 'six' where the text has 'two', and 2 of 3 so;" in str(caught.value)
+    for surfaces, differ in (("ONE", "TWO", "SIX"), 3), (("one", "two", "ten"), 1):
+        corpus = karat.load(written(tmp_path, text.format(*surfaces)))
+        assert corpus.skipped == {"mentions whose surface differs from the text at their offsets": differ}
+
+
+# --- composite ids
+
+
+@pytest.mark.parametrize(
+    ("entity", "divided"),
+    [
+        ("D1", ("D1",)),
+        ("D1|D2", ("D1", "D2")),
+        ("MESH:D1,MESH:D2,-", ("MESH:D1", "MESH:D2")),
+        ("D1|OMIM:123|D1", ("D1", "OMIM:123")),
+        ("7157;7158", ("7157", "7158")),
+        ("D1|-1", ("D1", "-1")),
+        ("D1+D2", ("D1+D2",)),
+        ("D1+D2|D3", ("D1+D2", "D3")),
+        ("c|SUB|T|920|G;Gene:23417;Disease:C535702;VariantGroup:0",) * 2,
+        ("rs1;Disease:D2;VariantGroup:0",) * 2,
+        ("p|FS|S|119||;RS#:397514640;VariantGroup:0",) * 2,
+        ("Paris, Texas",) * 2,
+        ("-,-",) * 2,
+    ],
+)
+def test_what_a_composite_id_joins(entity, divided):
+    assert ids(entity) == ((divided,) if isinstance(divided, str) else divided)
+
+
+COMPOSITE = """\
+7|t|renal and hepatic failure, pain
+7|a|
+7\t0\t25\trenal and hepatic failure\tDisease\tD1|D2
+7\t27\t31\tpain\tDisease\tD3
+"""
+
+
+def composite(tmp_path, reading, answered):
+    """Precision and recall of links, and of the ids of the document, where the first mention is answered so."""
+    gold = karat.load(written(tmp_path, COMPOSITE), format=reading)
+    rows = COMPOSITE.replace("D1|D2\n", f"{answered[0]}\n")
+    rows += "".join(f"7\t0\t25\trenal and hepatic failure\tDisease\t{more}\n" for more in answered[1:])
+    run = karat.load_run(written(tmp_path, rows, "run.pubtator"), format=reading)
+    names = [f"{relation}:micro.{short}" for relation in ("strong", "entity") for short in ("p", "r")]
+    result = karat.evaluate(gold, run, measures=names)
+    return tuple(result[name] for name in names)
+
+
+@pytest.mark.parametrize(
+    ("reading", "answered", "expected"),
+    [
+        # As written, one id in another order is another id.
+        ("pubtator", ["D1|D2"], (1, 1, 1, 1)),
+        ("pubtator", ["D2|D1"], (1 / 2, 1 / 2, 1 / 2, 1 / 2)),
+        ("pubtator", ["D1"], (1 / 2, 1 / 2, 1 / 2, 1 / 2)),
+        # Each: gold is D1, D2 and D3.
+        ("pubtator-each", ["D2|D1"], (1, 1, 1, 1)),
+        ("pubtator-each", ["D2", "D1"], (1, 1, 1, 1)),
+        ("pubtator-each", ["D1"], (1, 2 / 3, 1, 2 / 3)),
+        ("pubtator-each", ["D1|D9"], (2 / 3, 2 / 3, 2 / 3, 2 / 3)),
+        # Any: gold is (D1 or D2) and D3.
+        ("pubtator-any", ["D2"], (1, 1, 1, 1)),
+        ("pubtator-any", ["D9|D2"], (1, 1, 1, 1)),
+        ("pubtator-any", ["D9"], (1 / 2, 1 / 2, 1 / 2, 1 / 2)),
+    ],
+)
+def test_what_a_composite_answer_is_worth(tmp_path, reading, answered, expected):
+    assert composite(tmp_path, reading, answered) == pytest.approx(expected)
+
+
+# --- published files
+
+
+def published(shared, name):
+    return shared / "formats" / "pubtator" / name
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "documents", "labels", "each", "relations", "skipped"),
+    [
+        ("CDR_sample.txt.gz", 50, 925, 929, 124, {"columns behind the id of a mention": 5}),
+        ("NLMchem_Test.PubTator.gz", 50, 12_411, 13_042, 0, {JOINED: 3_378}),
+    ],
+)
+def test_every_surface_of_a_published_file_stands_in_its_text(
+    shared, name, documents, labels, each, relations, skipped
+):
+    path = published(shared, name)
+    corpus = karat.load(path)
+    assert (len(corpus), len(corpus.labels), corpus.skipped) == (documents, labels, skipped)
+    assert sum(len(document.relations) for document in corpus) == relations
+    found = [document.text[label.start : label.end] for document in corpus for label in document.labels]
+    rows = [line.split("\t") for line in gzip.decompress(path.read_bytes()).decode().split("\n")]
+    assert found == [row[3] for row in rows if len(row) > 5]
+    assert len(karat.load(path, format="pubtator-each").labels) == each
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("NCBItrainset_corpus.txt.gz", ":4557: found document '8528200' a second time"),
+        ("tmVar3_Train.PubTator.gz", ":368: found a mention from 2043 to 2047 in a text of 2046 code points"),
+    ],
+)
+def test_defects_of_published_files_are_named(shared, name, says):
+    """NCBI's training set has one abstract twice; in tmVar's, an abstract lost a few blanks behind its offsets."""
+    with pytest.raises(InputError, match=says):
+        karat.load(published(shared, name))
+
+
+@pytest.mark.shared
+def test_the_package_bioc_reads_the_same(shared):
+    pytest.importorskip("bioc", reason="the package bioc is not installed (pip install bioc)")
+    path = published(shared, "CDR_sample.txt.gz")
+    theirs = import_module("bioc.pubtator").loads(gzip.decompress(path.read_bytes()).decode())
+    for peer, document in zip(theirs, karat.load(path), strict=True):
+        assert (peer.pmid, f"{peer.title}\n{peer.abstract}") == (document.id, document.text)
+        found = [(label.start, label.end, label.entity) for label in document.labels]
+        assert found == [(note.start, note.end, note.id if note.id != "-1" else None) for note in peer.annotations]
+        stated = [(one.subject, one.predicate, one.object) for one in document.relations]
+        assert stated == [(one.id1, one.type, one.id2) for one in peer.relations]

@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run, UsageError
-from karat.errors import KaratError, UnknownNameError
+from karat.errors import InputError, UnknownNameError
 
 TEXT = "x" * 60
 
@@ -143,7 +143,6 @@ def test_sets_of_measures():
         ("set::span", UnknownNameError, "sets"),
         ("sets:is_link:span", UnknownNameError, "is_linked"),
         ("sets::spam", UnknownNameError, "span"),
-        ("sets::kbid", KaratError, "docid"),
     ],
 )
 def test_keys_that_make_no_sense(measure, error, said):
@@ -154,3 +153,103 @@ def test_keys_that_make_no_sense(measure, error, said):
 def test_clusters_have_no_curve():
     with pytest.raises(UsageError, match="curve"):
         karat.curve(Corpus.of([Document("d", TEXT, GOLD)]), Run.of([Reply("d", ANSWERS)]), match="b-cubed")
+
+
+# --- corners
+
+
+def test_an_answer_of_another_type_or_nil_cluster_is_another_answer():
+    """The same span and id twice, first with the wrong type, then with the right one: neleval has both in its set."""
+    labels = [
+        Label(0, 3, "Q1", types=("PER",)),
+        Label(5, 8, None, nil_cluster="a"),
+        Label(10, 13, None, nil_cluster="a"),
+    ]
+    twice = [Answer(0, 3, "Q1", types=("LOC",)), Answer(0, 3, "Q1", types=("PER",)), Answer(0, 3, "Q1", types=("PER",))]
+    assert scores(labels[:1], twice, "strong_typed_link_match")[:2] == (1 / 2, 1)
+    assert scores(labels[:1], twice, "strong_link_match")[:2] == (1, 1)
+    nils = [
+        Answer(5, 8, None, nil_cluster="b"),
+        Answer(5, 8, None, nil_cluster="c"),
+        Answer(10, 13, None, nil_cluster="c"),
+    ]
+    # 5-8 is with itself (b) and with 10-13 (c): pairs of the answers are {5-8, 10-13}, as in gold.
+    assert scores(labels[1:], nils, "pairwise") == (1, 1, 1)
+    result = karat.evaluate(
+        Corpus.of([Document("d", TEXT, (labels[0],))]),
+        Run.of([Reply("d", tuple(twice))]),
+        like="neleval",
+        measures=["strong_typed_link_match"],
+    )
+    assert result.skipped["answers given twice (one counts)"] == 1
+
+
+def test_gold_of_another_type_is_another_label():
+    labels = [Label(0, 3, "Q1", types=("PER",)), Label(0, 3, "Q1", types=("LOC",), unit="2")]
+    assert scores(labels, [Answer(0, 3, "Q1", types=("LOC",))], "strong_typed_link_match")[:2] == (1, 1 / 2)
+
+
+def test_a_span_without_id_is_neither_linked_nor_nil(tmp_path):
+    """Gold: Q1, a NIL, and a line of three columns; the answers are the same."""
+    path = tmp_path / "gold.tab"
+    path.write_text("d\t0\t2\tQ1\nd\t5\t7\tNIL1\nd\t10\t12\n")
+    corpus, run = karat.load(path), karat.load_run(path)
+    result = karat.evaluate(corpus, run, like="neleval", measures=["all-tagging"])
+    found = {name: result.counts(name).matched_gold for name in ("strong_mention_match", "strong_all_match")}
+    assert found == {"strong_mention_match": 3, "strong_all_match": 3}
+    for name in ("strong_linked_mention_match", "strong_link_match", "strong_nil_match", "entity_match"):
+        assert result.counts(name).matched_gold == 1, name
+
+
+def test_documents_that_only_the_system_has(tmp_path):
+    """neleval says P = 1/2 overall; by document it looks at those of the gold standard alone, where P is 1."""
+    (tmp_path / "gold.tab").write_text("a\t0\t2\tQ1\n")
+    (tmp_path / "run.tab").write_text("a\t0\t2\tQ1\t0.9\nb\t0\t2\tQ1\t0.9\n")
+    corpus, run = karat.load(tmp_path / "gold.tab"), karat.load_run(tmp_path / "run.tab")
+    names = ["strong_link_match:micro.p", "strong_link_match:micro.r", "strong_link_match:macro.p", "b_cubed:micro.p"]
+    result = karat.evaluate(corpus, run, like="neleval", measures=names)
+    # B-cubed: the answers' one cluster holds a and b; a is half of it, and b has no twin in gold: (1/2 + 0) / 2.
+    assert [result[name] for name in names] == [1 / 2, 1, 1, 1 / 4]
+    assert result.skipped["gold: documents that only the answers have (there is nothing to find in them)"] == 1
+    assert result.signature["data"] == f"gold@{corpus.digest}"
+    left_out = karat.evaluate(corpus, run, like="neleval", measures=names, allow_unknown=True)
+    assert [left_out[name] for name in names] == [1, 1, 1, 1]
+    with pytest.raises(InputError, match="document 'b', which gold does not have"):
+        karat.evaluate(corpus, run)
+
+
+def test_a_key_without_document_compares_the_whole_corpus():
+    """Gold names Q1 in a and b, and Q2 in b; the answers name Q1 in b, Q3 in a: one of two ids on each side."""
+    corpus = Corpus.of(
+        [Document("a", TEXT, (Label(0, 3, "Q1"),)), Document("b", TEXT, (Label(0, 3, "Q1"), Label(5, 8, "Q2")))]
+    )
+    run = Run.of([Reply("a", (Answer(0, 3, "Q3"), Answer(5, 8, None))), Reply("b", (Answer(20, 23, "Q1"),))])
+    result = karat.evaluate(corpus, run, like="neleval", measures=["sets:is_linked:kbid", "sets::kbid"])
+    assert [result[f"sets:is_linked:kbid:micro.{short}"] for short in ("p", "r", "f1")] == [1 / 2] * 3
+    assert result["sets::kbid:micro.p"] == 1 / 3  # NIL is one key more
+    assert result["sets:is_linked:kbid:macro.f1"] is None
+    with pytest.raises(UsageError, match="curve"):
+        karat.curve(corpus, run, match="sets:is_linked:kbid")
+
+
+@pytest.mark.parametrize("like", ["karat", "neleval"])
+def test_blanc_leaves_out_what_neither_side_has(like):
+    """All alone: no pair is together. All in one: no pair is apart. Either way the other half is all there is."""
+
+    def blanc(gold, answers):
+        labels = tuple(Label(5 * i, 5 * i + 3, entity) for i, entity in enumerate(gold))
+        replies = tuple(Answer(5 * i, 5 * i + 3, entity) for i, entity in enumerate(answers))
+        corpus, run = Corpus.of([Document("d", TEXT, labels)]), Run.of([Reply("d", replies)])
+        return karat.evaluate(corpus, run, like=like, measures=["blanc:micro.f1"])["blanc:micro.f1"]
+
+    assert blanc(["A", "B", "C"], ["A", "B", "C"]) == 1
+    assert blanc(["A", "A", "A"], ["B", "B", "B"]) == 1
+    assert blanc(["A", "A", "B"], ["A", "A", "B"]) == 1
+    # Together: none of gold's 0 and the answers' 1. Apart: 2 of gold's 3 and of the answers' 2, F1 4/5.
+    assert blanc(["A", "B", "C"], ["A", "A", "C"]) == pytest.approx((0 + 4 / 5) / 2)
+
+
+def test_what_blanc_is_can_be_explained():
+    text = karat.explain("blanc:micro.f1")
+    assert "the mean of pairwise:micro.f1 and pairwise-negative:micro.f1" in text
+    assert "neither side has a pair is left out" in text

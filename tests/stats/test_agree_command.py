@@ -89,6 +89,23 @@ def test_documents_that_an_annotator_lacks_are_missing_not_none():
     assert with_chris["anna", "chris"].kappa.value == 1
 
 
+def test_what_a_third_marked_is_an_item_of_two():
+    """Ada, Bob, and Caen that only Chris marked. Anna and Ben agree on Ada and on nothing in Caen: 2 of 3.
+
+    By chance: Q1 always of 1/3 · 1/3, none of 2/3 · 1/3 and 1/3 · 1/3: (1 + 2) / 9.
+    """
+    anna = annotator("anna", {ADA: "Q1"})
+    ben = annotator("ben", {ADA: "Q1", BOB: "Q9"})
+    chris = annotator("chris", {ADA: "Q1", CAEN: "Q3"})
+    found = agreement([anna, ben, chris], resamples=0)
+    pair = found.pairs[0]
+    assert (pair.one, pair.two, pair.kappa.items) == ("anna", "ben", 3)
+    assert pair.kappa.value == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
+    assert pair.kappa_of_links.items == 1
+    alone = agreement([anna, ben], resamples=0).pairs[0]
+    assert (alone.kappa.items, alone.kappa.value) == (2, pytest.approx((1 / 2 - 1 / 4) / (1 - 1 / 4)))
+
+
 def test_what_only_one_has_and_alternatives_are_left_out_and_counted():
     labels = (Label(*ADA, "Q1", unit="a"), Label(*ADA, "Q7", unit="a"), Label(*BOB, "Q2"))
     first = Corpus.of([Document("d0", TEXT, labels), Document("x", TEXT)], name="first")

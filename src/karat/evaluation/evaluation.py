@@ -292,8 +292,15 @@ class Evaluation:
             scores |= {f"{name}:{short}": score for short, score in view.scores(shorts).items()}
         for name, parts in self.plans.means.items():
             for short in dict.fromkeys([*short_names(detection=False), *asked[name]]):
-                scores[f"{name}:{short}"] = _mean_of({part: self.views[part].score(short) for part in parts})
+                scores[f"{name}:{short}"] = _mean_of(
+                    {part: self.views[part].score(short) for part in self._counted(parts)}
+                )
         return scores
+
+    def _counted(self, parts: Sequence[str]) -> Sequence[str]:
+        """The views of a mean that count: not those of clusterings in which neither side has a pair, unless none has."""
+        empty = {name for name, view in self.views.items() if view.whole and not view.statistics.weights.any()}
+        return [part for part in parts if part not in empty] or parts
 
     @cached_property
     def labels(self) -> dict[str, Label]:
@@ -338,7 +345,7 @@ class Evaluation:
                 asked.setdefault(str(name.view), []).append(name.short)
         found: dict[str, Between] = {}
         for view, shorts in asked.items():
-            own = [self.views[part] for part in self.plans.means.get(view, (view,))]
+            own = [self.views[part] for part in self._counted(self.plans.means.get(view, (view,)))]
             made = view_intervals(own, shorts, self.draw)
             found |= {f"{view}:{short}": between for short, between in made.items()}
         return found

@@ -15,7 +15,7 @@ from karat.kb.hierarchy import Hierarchy
 from karat.matching.align.joins import overlapping, same_span
 from karat.matching.align.typing import typed
 from karat.matching.judge.judge import Located, verdicts
-from karat.matching.judge.keys import kept, key_clusters, key_verdicts
+from karat.matching.judge.keys import kept, key_clusters, key_sums, key_verdicts
 from karat.matching.judge.lookup import Tied, look_up, looked_up
 from karat.matching.read.pairing import Pairing
 from karat.matching.select.select import Selection, rules, selection
@@ -87,18 +87,19 @@ class Plan:
 
     @property
     def weights_are_whole(self) -> bool:
-        """Whether the view cannot be divided into documents: clusters reach across them."""
-        return self.key is not None and self.key.clustering is not None
+        """Whether the view cannot be divided into documents: clusters and keys without a document reach across them."""
+        return self.key is not None and self.key.reaches_across
 
     def weights(self, pairing: Pairing, keep: Bools | None = None) -> Floats:
         """The four sums of a view that cannot be divided into documents, for all of them or those to keep."""
         assert self.key is not None
-        assert self.key.clustering is not None
         everything = pairing.gold(0, len(pairing.corpus)), pairing.answers(0, len(pairing.corpus))
         gold, answers = self.select.of(*everything)
         sides = kept(gold.items, self.key.conditions), kept(answers.items, self.key.conditions)
         if keep is not None:
             sides = sides[0].take(keep[sides[0].document]), sides[1].take(keep[sides[1].document])
+        if self.key.clustering is None:
+            return np.array(key_sums(*sides, self.key.fields), np.float64)
         found = get("clusterings", self.key.clustering, Clustering)
         return np.array(found.weights(key_clusters(*sides, self.key.fields)), np.float64)
 

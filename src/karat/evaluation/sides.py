@@ -12,13 +12,14 @@ from karat.evaluation.measures import reads
 from karat.evaluation.plan import Planner
 from karat.evaluation.request import Request
 from karat.facts.facts import GUESSING, SCORES, Diction, Facts, GoldFacts, gold_facts
+from karat.matching.read.answered import with_answered
 from karat.matching.read.pairing import Pairing, pair
 from karat.matching.read.reading import Reading, reading
 from karat.matching.read.reduce import demand, reduced
 from karat.matching.read.whole import Whole
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.spec.conventions import Unnamed
+from karat.spec.conventions import Macro, Unnamed
 from karat.spec.task import Source
 from karat.spec.threshold import Threshold
 
@@ -42,6 +43,8 @@ class Sides:
         """A whole corpus and run, if they are data of the tasks that are asked for."""
         if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
             raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
+        if request.conventions.macro is Macro.GOLD_DOCUMENTS and not request.allow_unknown:
+            corpus = with_answered(corpus, run)
         found = cls(request, corpus, run, gold=gold)
         for task in request.tasks:
             demand(task, corpus, found.run, asked=request.task_is_asked)

@@ -7,10 +7,10 @@ or `none` where it is not marked. Of a mention with alternatives the first is ta
 are left out, as when a gold file stands for answers, and so is what lies outside a document's evaluation span. An
 annotator without a document says nothing about it: its items are missing there, and not `none`.
 
-Nobody says what nobody marked, so that two annotators never agree on `none`: kappa and alpha over all items are lower
-than they would be over all spans of the text, and F1 is what kappa would become there (Hripcsak and Rothschild,
-Agreement, the F-Measure, and Reliability in Information Retrieval, JAMIA 12(3), 2005). Kappa over the items that both
-marked says how far they agree on the entity.
+Nobody says what nobody marked, so that annotators never all agree on `none` (two may, where a third marked a span):
+kappa and alpha over all items are lower than they would be over all spans of the text, and F1 is what kappa would
+become there (Hripcsak and Rothschild, Agreement, the F-Measure, and Reliability in Information Retrieval, JAMIA 12(3),
+2005). Kappa over the items that both marked says how far they agree on the entity.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Agreed(NamedTuple):
 class PairAgreed(NamedTuple):
     """Two annotators: micro F1 by relation, and Cohen's kappa.
 
-    `kappa` is over all items that one of the two marked, `kappa_of_links` over those that both did.
+    `kappa` is over all items of documents that both have, whoever marked them, `kappa_of_links` over those that both
+    marked.
     """
 
     one: str
@@ -92,11 +93,14 @@ class Judgements(NamedTuple):
     documents: int
 
     def of(self, annotators: Sequence[int], *, linked: bool = False) -> Judgements:
-        """Only some annotators, and the items that one of them marked; if `linked`, those that all did who could."""
+        """Only some annotators, and the items of documents that two of them have, whoever of all marked them.
+
+        If `linked`, only the items that all of them marked who could.
+        """
         codes = self.codes[list(annotators)]
-        marked = (codes != 0) if linked else (codes > 0)
         stay = (codes >= 0).sum(axis=0) > 1
-        stay &= marked.all(axis=0) if linked else marked.any(axis=0)
+        if linked:
+            stay &= (codes != 0).all(axis=0)
         return Judgements(codes[:, stay], self.document[stay], self.documents)
 
 

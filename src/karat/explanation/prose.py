@@ -77,7 +77,7 @@ def _compared(name: str) -> str:
     if inner and task in TASKS:
         return _compared(inner)
     if name == "blanc":
-        return "The means of the scores of pairwise and pairwise-negative."
+        return "Pairs of mentions in one cluster (pairwise), and pairs that are kept apart (pairwise-negative)."
     if name in names("clusterings"):
         return get("clusterings", name, Clustering).says
     key = key_of(name)
@@ -119,7 +119,14 @@ def _measure(name: MeasureName) -> str:
             return "\n".join([*lines, f"Of {', '.join(part.task for part in task.parts)}, each with its own scores."])
     lines.append(f"Match: {_compared(name.view.relation)}")
     lines += [f"Restricted to: {_filter(name.view, item)}." for item in name.view.filters]
-    lines.append(f"Formula: {measure.formula}.")
+    if name.view.relation == "blanc":
+        short = name.short
+        lines.append(
+            f"Formula: the mean of pairwise:{short} and pairwise-negative:{short}, each with {measure.formula}."
+        )
+        lines.append("Of the two, one in which neither side has a pair is left out of the mean.")
+    else:
+        lines.append(f"Formula: {measure.formula}.")
     if name.aggregate == "micro":
         lines.append("Micro: the formula on the sums over all documents.")
     elif name.aggregate == "macro" and measure.derive is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from karat.errors import InputError
@@ -24,7 +25,40 @@ class Placed(NamedTuple):
     where: str
 
 
-def in_code_points(text: str | None, spans: Sequence[Placed], skipped: Counter[str]) -> list[tuple[int, int]]:
+@dataclass(slots=True)
+class Surfaces:
+    """How many surfaces of a file were compared, how many are other words, and the first of these."""
+
+    given: int = 0
+    others: int = 0
+    first: tuple[Placed, str] | None = None
+
+    def compare(self, text: str, spans: Sequence[tuple[int, int]], given: Sequence[Placed]) -> None:
+        """Look at the surfaces of one text; capitals are no other words."""
+        for (start, end), span in zip(spans, given, strict=True):
+            if span.surface is not None:
+                self.given += 1
+                found = text[start:end]
+                if not _alike(found.casefold(), span.surface.casefold()):
+                    self.others += 1
+                    self.first = self.first or (span, found)
+
+    def refuse_others(self) -> None:
+        """Where most surfaces are other words than the text's, the offsets were made for another text."""
+        if self.first is not None and 2 * self.others > self.given:
+            span, found = self.first
+            count = f"{self.others} of {self.given}"
+            raise InputError(
+                span.where,
+                found=f"the surface {span.surface!r} where the text has {found!r}, and {count} so",
+                expected="surfaces that stand at their offsets, but for a few",
+                remedy="Check that the text is the one the offsets were made for",
+            )
+
+
+def in_code_points(
+    text: str | None, spans: Sequence[Placed], skipped: Counter[str], surfaces: Surfaces | None = None
+) -> list[tuple[int, int]]:
     """The spans in code points; without a text they are only looked at for their order.
 
     They are taken as they are, unless surfaces differ from the text and agree with it more often if offsets are
@@ -42,6 +76,8 @@ def in_code_points(text: str | None, spans: Sequence[Placed], skipped: Counter[s
                 expected="0 <= start < end, and an end inside the text",
                 remedy="Correct the offsets, or check that the text is the one they were made for",
             )
+    if surfaces is not None and text is not None:
+        surfaces.compare(text, best, spans)
     return best
 
 

@@ -12,7 +12,6 @@ PROFILE = Profile(
         "assignment": "membership",
         "optional": "required",
         "alternatives": "separate",
-        "unlinked": "nil",
         "duplicates": "once",
         "typing": "descendants",
         "quantities": "id",

@@ -263,7 +263,8 @@ class Macro(Convention):
     )
     GOLD_DOCUMENTS = (
         "gold-documents",
-        "Macro scores are means over the documents that have something to find.",
+        "Macro scores are means over the documents that have something to find; documents that only the answers have "
+        "count in totals.",
     )
 
 

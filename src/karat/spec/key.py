@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from karat.errors import KaratError, UnknownNameError
+from karat.errors import UnknownNameError
 
 FIELDS = ("docid", "start", "end", "span", "type", "kbid", "eid")
 CONDITIONS = ("is_linked", "is_nil", "is_first")
@@ -83,6 +83,12 @@ class Key(NamedTuple):
         return f"{self.aggregator}:{'+'.join(self.conditions)}:{'+'.join(self.fields)}"
 
     @property
+    def reaches_across(self) -> bool:
+        """Whether annotations of different documents are compared, so that counts cannot be told by document."""
+        apart = "docid" in self.fields or "span" in self.fields
+        return self.clustering is not None or (self.aggregator == "sets" and not apart)
+
+    @property
     def clustering(self) -> str | None:
         """The clustering by Karat's name, if the key is for one."""
         return None if self.aggregator in ("sets", *OVERLAPS) else CLUSTERINGS.get(self.aggregator, self.aggregator)
@@ -103,6 +109,4 @@ def key_of(text: str) -> Key | None:
         for name in names:
             if name not in known:
                 raise UnknownNameError(kind, name, known)
-    if not {"span", "docid"} & set(fields):
-        raise KaratError(f"{text!r} compares annotations of different documents. Add docid or span to the key.")
     return Key(match["aggregator"], conditions, fields)

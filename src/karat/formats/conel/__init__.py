@@ -3,19 +3,25 @@
 A document is an annotated turn of a dialogue, named `dataset/dialogue/turn`; the turns that nobody annotated are
 context: `history` in `meta` holds what was said before. The entity is the Wikipedia title with underscores as written,
 the type `concept` or `named_entity`. Personal mentions ("my cat") are labels of the category `personal entity`; one
-for which the annotators found no entity is a span without link.
+for which the annotators found no entity is a span without link, and so are all where only mentions were annotated
+(`ConEL22_PEMD`).
 
 ConEL-2021 names mentions by their words: the first place as a whole word is taken, and the next one if the same
 annotation stands there again. ConEL-2022 gives spans. Runs (`el_tool_annotations`, or rows of dialogue, turn, mention
 and entity) have no text, so the gold file must stand beside the run: as `gold.json`, or named like the run up to one of
 its hyphens (`ConEL_PE.json` for `ConEL_PE-REL_history.json`), also with `.gz`.
+
+ConEL-2022 is published as a folder: dialogues in `dataset`, rows of the gold standard in `gold/gold.json`, rows of runs
+in `runs`. The folder, or that gold file, is the gold standard: its documents are the turns of `dataset` whose links
+were annotated, and its labels are the rows, each of which names the words of a turn and their entity once. Rows of a
+run are placed in the same texts, so that strong scores count the rows that both have.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -27,6 +33,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Document, Label, Offset, Reply
 from karat.model.run import Run
 from karat.model.span import Span
+from karat.parsing.counting import DIFFERS
 from karat.parsing.distinct import labels_once
 from karat.parsing.json.records import json_file, shaped
 from karat.spec.format import Bytes, Format
@@ -34,6 +41,10 @@ from karat.spec.format import Bytes, Format
 _DIALOGUES = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{[^\[\]{}]*"dialogue_id"')
 _ROWS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\[\s*"[^"\n]*",\s*\d+,\s*"')
 _LOST = "mentions that do not stand in their turn (left out)"
+_LEFT_OUT = "answers to turns that the gold does not have (left out)"
+_NO_TURN = "labels of turns that the dialogues do not have (left out)"
+_FOLDER = re.compile(r"dataset/[^/]*EL[^/]*\.json(?:\.gz)?")
+_ROWS_OF_GOLD = ("gold/gold.json", "gold/gold.json.gz")
 _SEVERAL = "mentions that stand in several places of their turn (the first was taken)"
 
 
@@ -56,7 +67,7 @@ class _Turn(msgspec.Struct):
     speaker: str = ""
     utterance: str = ""
     el_annotations: list[_Mark] | None = None
-    personal_entity_annotations: list[_Personal] = []
+    personal_entity_annotations: list[_Personal] | None = None
     personal_entity_annotations_without_eems: list[_Personal] = []
     el_tool_annotations: list[_Mark] = []
 
@@ -77,23 +88,57 @@ class _Place(NamedTuple):
 def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold documents, one for each annotated turn; the texts are always kept."""
     skipped: Counter[str] = Counter()
-    documents = (
-        _document(dialogue, turn, _history(dialogue, turn), skipped) for dialogue, turn in _annotated(source, skipped)
-    )
+    rows = _rows_of_gold(source)
+    found = list(_annotated([source], skipped) if rows is None else _replaced(rows, skipped))
+    documents = (_document(dialogue, turn, _history(dialogue, turn), skipped) for dialogue, turn in found)
     return Corpus.built(documents, name=source.stem, skipped=skipped)
 
 
-def _dialogues(source: Bytes) -> list[_Dialogue]:
-    return shaped(json_file(source), list[_Dialogue], source.label)
+def _rows_of_gold(source: Bytes) -> Bytes | None:
+    """The file of rows that is given or lies in the folder given, None for dialogues."""
+    if not source.folder:
+        return source if _ROWS.match(source.opening) else None
+    return next((source.inside(name) for name in _ROWS_OF_GOLD if name in source.names), None)
 
 
-def _annotated(source: Bytes, skipped: Counter[str]) -> Iterator[tuple[_Dialogue, _Turn]]:
-    for dialogue in _dialogues(source):
-        for turn in _turns(dialogue):
-            if turn.el_annotations is None:
-                skipped["turns without annotation (they are context)"] += 1
-            else:
-                yield dialogue, turn
+def _replaced(source: Bytes, skipped: Counter[str]) -> Iterator[tuple[_Dialogue, _Turn]]:
+    """The turns whose links were annotated, with the rows of a gold file as their annotations."""
+    marked = dict(_marked(source))
+    for dialogue, turn in _linked(_dialogues_of(source), skipped):
+        rows = marked.pop(_Place(str(dialogue.dialogue_id), turn.turn_number), [])
+        personal = {(one.personal_entity_mention, one.entity) for one in turn.personal_entity_annotations or ()}
+        yield (
+            dialogue,
+            msgspec.structs.replace(
+                turn,
+                el_annotations=[mark for mark in rows if (mark.mention, mark.entity) not in personal],
+                personal_entity_annotations=[
+                    _Personal(mark.mention, mark.entity) for mark in rows if (mark.mention, mark.entity) in personal
+                ],
+                personal_entity_annotations_without_eems=[],
+            ),
+        )
+    skipped[_NO_TURN] += sum(map(len, marked.values()))
+
+
+def _annotated(sources: Sequence[Bytes], skipped: Counter[str]) -> Iterator[tuple[_Dialogue, _Turn]]:
+    for source in sources:
+        for dialogue in shaped(json_file(source), list[_Dialogue], source.label):
+            for turn in _turns(dialogue):
+                if turn.el_annotations is None and turn.personal_entity_annotations is None:
+                    skipped["turns without annotation (they are context)"] += 1
+                else:
+                    yield dialogue, turn
+
+
+def _linked(sources: Sequence[Bytes], skipped: Counter[str]) -> Iterator[tuple[_Dialogue, _Turn]]:
+    """The turns whose links were annotated, not only their personal mentions; each once."""
+    known: set[_Place] = set()
+    for dialogue, turn in _annotated(sources, skipped):
+        place = _Place(str(dialogue.dialogue_id), turn.turn_number)
+        if turn.el_annotations is not None and place not in known:
+            known.add(place)
+            yield dialogue, turn
 
 
 def _turns(dialogue: _Dialogue) -> list[_Turn]:
@@ -117,7 +162,7 @@ def _document(dialogue: _Dialogue, turn: _Turn, history: str, skipped: Counter[s
         if span := _placed(turn.utterance, mark, seen, skipped):
             types = (mark.entity_type,) if mark.entity_type else ()
             labels.append(Label(span.start, span.end, mark.entity or UNLINKED, types=types))
-    for personal in turn.personal_entity_annotations + turn.personal_entity_annotations_without_eems:
+    for personal in (turn.personal_entity_annotations or []) + turn.personal_entity_annotations_without_eems:
         mark = _Mark(personal.personal_entity_mention, personal.entity, span=personal.span)
         if span := _placed(turn.utterance, mark, seen, skipped):
             labels.append(Label(span.start, span.end, mark.entity or UNLINKED, categories=("personal entity",)))
@@ -130,6 +175,7 @@ def _document(dialogue: _Dialogue, turn: _Turn, history: str, skipped: Counter[s
 def _placed(text: str, mark: _Mark, seen: Counter[tuple[str, str | None]], skipped: Counter[str]) -> Span | None:
     """Where a mention stands; the same one given again stands at the next place."""
     if mark.span is not None:
+        skipped[DIFFERS] += text[mark.span[0] : mark.span[1]] != mark.mention
         return Span(*mark.span)
     found = places(text, mark.mention)
     before = seen[mark.mention, mark.entity]
@@ -144,7 +190,7 @@ def read_run(source: Bytes) -> Run:
     skipped: Counter[str] = Counter()
     gold = {
         _Place(str(dialogue.dialogue_id), turn.turn_number): (_name(dialogue, turn), turn.utterance)
-        for dialogue, turn in _annotated(_gold_beside(source), Counter())
+        for dialogue, turn in _linked(_dialogues_of(source), Counter())
     }
     replies = []
     for place, marks in _marked(source).items():
@@ -152,7 +198,7 @@ def read_run(source: Bytes) -> Run:
             name, text = gold[place]
             replies.append(Reply(name, tuple(_answers(text, marks, skipped))))
         else:
-            skipped["answers to turns that the gold does not have (left out)"] += len(marks)
+            skipped[_LEFT_OUT] += len(marks)
     return Run.built(replies, name=source.stem, skipped=skipped)
 
 
@@ -177,27 +223,44 @@ def _marked(source: Bytes) -> Mapping[_Place, list[_Mark]]:
     return found
 
 
-def _gold_beside(source: Bytes) -> Bytes:
+def _dialogues_of(source: Bytes) -> list[Bytes]:
+    """The files that hold the texts of a file of rows: the gold file beside it, or those of the published folder."""
     own = PurePath(source.given).name.split(".")[0]
     stems = [own[: match.start()] for match in re.finditer("-", own)] + ["gold"]
     for name in (f"{stem}.json{end}" for stem in reversed(stems) for end in ("", ".gz")):
         file = source.beside(name)
-        if file.exists:
-            return file
+        if file.exists and not _ROWS.match(file.opening):
+            return [file]
+    dataset = source.beside("../dataset")
+    names = dataset.names if dataset.folder else ()
+    if dialogues := [dataset.inside(name) for name in names if _FOLDER.fullmatch(f"dataset/{name}")]:
+        return dialogues
     raise InputError(
         source.label,
         found="answers without text or spans, and no gold file beside them",
         expected=f"the gold dialogues beside the run, as {' or '.join(f'{stem}.json' for stem in stems)}",
-        remedy="Put the gold file of ConEL there",
+        remedy="Put the gold file of ConEL there, or the dialogues of ConEL-2022 into ../dataset",
     )
+
+
+def _holds_gold(source: Bytes) -> bool:
+    """Dialogues, the folder, or rows that are called gold."""
+    if source.folder or b'"utterance"' in source.opening:
+        return True
+    return PurePath(source.given).name.split(".")[0] == "gold" and _ROWS.match(source.opening) is not None
+
+
+def _recognises_folder(names: Sequence[str]) -> bool:
+    return any(map(_FOLDER.fullmatch, names)) and any(name in names for name in _ROWS_OF_GOLD)
 
 
 FORMAT = Format(
     title="ConEL JSON",
     suffix=".conel.json",
     recognises=lambda opening: bool(_DIALOGUES.match(opening) or _ROWS.match(opening)),
-    holds_gold=lambda source: b'"utterance"' in source.opening,
+    recognises_folder=_recognises_folder,
+    holds_gold=_holds_gold,
     read_corpus=read_corpus,
     read_run=read_run,
-    says="Conversations, turn by turn; a run needs the gold file beside it.",
+    says="Conversations, turn by turn, also the folder of ConEL-2022; a run needs the gold file beside it.",
 )

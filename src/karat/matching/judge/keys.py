@@ -21,8 +21,15 @@ _PLACE = ("docid", "start", "end", "span")
 def key_verdicts(gold: Gold, answers: Answers, key: Key) -> Verdicts:
     """What becomes of every distinct key, or for overlaps of every annotation."""
     left, right = kept(gold.items, key.conditions), kept(answers.items, key.conditions)
-    assert key.clustering is None, "clusters cannot be judged one annotation at a time"
+    assert not key.reaches_across, "what reaches across documents cannot be judged one annotation at a time"
     return (_sets if key.aggregator == "sets" else _shares)(left, right, key)
+
+
+def key_sums(gold: Items, answers: Items, fields: tuple[str, ...]) -> tuple[float, float, float, float]:
+    """The four sums of sets of keys over all documents at once."""
+    left, right = map(np.unique, _codes(gold, answers, fields))
+    both = len(np.intersect1d(left, right, assume_unique=True))
+    return float(both), float(len(right) - both), float(both), float(len(left) - both)
 
 
 def key_clusters(gold: Items, answers: Items, fields: tuple[str, ...]) -> Clusters:
@@ -52,7 +59,7 @@ def _is_first(items: Items) -> Bools:
 
 _CONDITIONS: dict[str, Callable[[Items], Bools]] = {
     "is_linked": lambda items: items.entity >= 0,
-    "is_nil": lambda items: items.entity < 0,
+    "is_nil": lambda items: items.entity == NIL,
     "is_first": _is_first,
 }
 

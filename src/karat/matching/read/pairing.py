@@ -142,10 +142,16 @@ class Pairing:
             "failed documents": failed,
             "unknown documents": int((~known).sum()),
             "answers in unknown documents": int(np.diff(run.answers.offsets)[~known].sum()),
-            f"answers given twice ({'one counts' if self.reading.once else 'each counts'})": run.repeated,
+            f"answers given twice ({'one counts' if self.reading.once else 'each counts'})": self._repeated,
             "labels outside the evaluation span": labels_outside,
             "answers outside the evaluation span": answers_outside,
         }
+
+    @property
+    def _repeated(self) -> int:
+        if not self.reading.once:
+            return self.run.repeated
+        return 0 if self._again is None else int(self._again.sum())
 
     @cached_property
     def has_gold(self) -> Bools:
@@ -183,20 +189,26 @@ class Pairing:
     @cached_property
     def _gold_again(self) -> Bools | None:
         """Which labels say again what an earlier one says, where they count once."""
-        rows = check.repeated(self.corpus.labels) if self.reading.once else np.zeros(0, np.int64)
-        if not len(rows):
-            return None
-        again = np.zeros(len(self.corpus.labels), np.bool_)
-        again[rows] = True
-        return again
+        return self._repeating(self.corpus.labels) if self.reading.once else None
 
     @cached_property
     def _again(self) -> Bools | None:
         """Which answers say again what an earlier one says, where they count once."""
-        if not (self.reading.once and self.run.repeated):
+        return self._repeating(self.run.answers) if self.reading.once and self.run.repeated else None
+
+    def _repeating(self, side: Mentions) -> Bools | None:
+        """Which rows say nothing new. Types and NIL clusters are something new where a view looks at them."""
+        besides = np.zeros(len(side), np.int64)
+        types, clusters = side.field("types"), side.field("nil_cluster")
+        if self.reading.typed and types is not None:
+            besides = _numbered(pc.binary_join(types, "\x1f").fill_null(""))
+        if self.reading.clustered and clusters is not None:
+            besides = besides * (len(side) + 1) + np.where(side.entity == NIL, _numbered(clusters), 0)
+        rows = check.repeated(side, besides)
+        if not len(rows):
             return None
-        again = np.zeros(len(self.run.answers), np.bool_)
-        again[check.repeated(self.run.answers)] = True
+        again = np.zeros(len(side), np.bool_)
+        again[rows] = True
         return again
 
     @cached_property
@@ -463,6 +475,12 @@ def _and_further(names: Arrow, mentions: Mentions) -> Arrow:
     """Some ids, and behind them those that stand only in `same_as`."""
     further = mentions.field("same_as")
     return names if further is None else pa.concat_arrays([names, further.flatten()]).unique()
+
+
+def _numbered(column: Arrow) -> Longs:
+    """A number for each value, from 1; 0 where there is none."""
+    codes = column.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.asarray(codes, np.int64) + 1
 
 
 def _same_as(mentions: Mentions, common: Arrow) -> Lists | None:

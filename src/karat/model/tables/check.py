@@ -180,8 +180,8 @@ def kinds(labels: Mentions) -> Iterator[Problem]:
         )
 
 
-def repeated(items: Mentions, unit: NDArray[Any] | None = None) -> NDArray[np.int64]:
-    """Rows that say again what an earlier row of the same document says: same span, same entity (same unit)."""
+def repeated(items: Mentions, besides: NDArray[Any] | None = None) -> NDArray[np.int64]:
+    """Rows that say again what an earlier row of the same document says: same span, same entity (same code besides)."""
     place = (items.document.astype(np.int64) << 32) | items.start
     order = None
     if np.any(place[1:] < place[:-1]):
@@ -191,7 +191,7 @@ def repeated(items: Mentions, unit: NDArray[Any] | None = None) -> NDArray[np.in
     tied[1:-1] = place[1:] == place[:-1]
     rows = np.flatnonzero(tied[1:] | tied[:-1])  # few share document and start: only these are looked at
     place, rows = place[rows], rows if order is None else order[rows]
-    also = np.zeros(len(rows), np.int64) if unit is None else unit[rows]
+    also = np.zeros(len(rows), np.int64) if besides is None else besides[rows]
     by_content = np.lexsort((rows, also, items.entity[rows], items.end[rows], place))
     columns = np.stack([place, items.end[rows], items.entity[rows], also])[:, by_content]
     again = np.all(columns[:, 1:] == columns[:, :-1], axis=0)

@@ -1,4 +1,4 @@
-"""BioC JSON as it lies in files: collections, documents, passages, sentences, annotations and relations."""
+"""BioC as it lies in files, JSON or XML: collections, documents, passages, sentences, annotations and relations."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from karat.errors import InputError
+from karat.parsing.bioc.elements import is_xml, xml_documents
 from karat.parsing.json.records import shaped
 from karat.spec.format import Bytes
 
@@ -76,7 +77,9 @@ class Laid(NamedTuple):
 
 
 def recognises(head: bytes) -> bool:
-    """JSON in whose first document there are passages with offsets and infons."""
+    """XML of a collection, or JSON in whose first document there are passages with offsets and infons."""
+    if is_xml(head):
+        return True
     start = head.removeprefix(_BOM).lstrip()
     keys = (b'"passages"', b'"offset"', b'"infons"')
     return start.startswith((b"{", b"[")) and all(key in start for key in keys)
@@ -84,6 +87,10 @@ def recognises(head: bytes) -> bool:
 
 def articles(source: Bytes, about: dict[str, str]) -> Iterator[Article]:
     """The documents of a file; what it says of all of them goes into `about`."""
+    if is_xml(source.opening):
+        for row, given in enumerate(xml_documents(source, about), 1):
+            yield shaped(given, Article, f"{source.label}: document {row}")
+        return
     data = source.data().removeprefix(_BOM)
     try:
         whole = msgspec.json.decode(data)

@@ -1,0 +1,19 @@
+"""BioC with composite ids divided: any of them is right. No file is recognised as this format: name it."""
+
+from __future__ import annotations
+
+from karat.parsing.bioc.reading import corpus_of, run_of
+from karat.parsing.composite import ANY
+from karat.spec.format import Format
+
+FORMAT = Format(
+    title="BioC, any id of a composite one",
+    suffix=".bioc.json",
+    recognises=lambda opening: False,
+    holds_gold=lambda source: True,
+    read_corpus=lambda source, text: corpus_of(source, ANY),
+    read_run=lambda source: run_of(source, ANY),
+    says="As bioc. The ids that `|`, `,` or `;` join are alternatives: one that both sides name is enough. "
+    "Never recognised: name it.",
+    either=True,
+)

@@ -1,0 +1,18 @@
+"""PubTator with composite ids divided: every one is to be found. No file is recognised as this format: name it."""
+
+from __future__ import annotations
+
+from karat.parsing.composite import EACH
+from karat.parsing.pubtator import corpus_of, recognises, run_of
+from karat.spec.format import Format
+
+FORMAT = Format(
+    title="PubTator, each id of a composite one",
+    suffix=".pubtator",
+    recognises=lambda opening: False,
+    holds_gold=lambda source: recognises(source.opening),
+    read_corpus=lambda source, text: corpus_of(source, EACH),
+    read_run=lambda source: run_of(source, EACH),
+    says="As pubtator. Every id that `|`, `,` or `;` joins is an annotation of its own. Never recognised: name it.",
+    either=True,
+)
