@@ -97,12 +97,12 @@ def test_what_a_third_marked_is_an_item_of_two():
     anna = annotator("anna", {ADA: "Q1"})
     ben = annotator("ben", {ADA: "Q1", BOB: "Q9"})
     chris = annotator("chris", {ADA: "Q1", CAEN: "Q3"})
-    found = agreement([anna, ben, chris], resamples=0)
+    found = agree([anna, ben, chris], resamples=0)
     pair = found.pairs[0]
     assert (pair.one, pair.two, pair.kappa.items) == ("anna", "ben", 3)
     assert pair.kappa.value == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
     assert pair.kappa_of_links.items == 1
-    alone = agreement([anna, ben], resamples=0).pairs[0]
+    alone = agree([anna, ben], resamples=0).pairs[0]
     assert (alone.kappa.items, alone.kappa.value) == (2, pytest.approx((1 / 2 - 1 / 4) / (1 - 1 / 4)))
 
 
