@@ -373,7 +373,7 @@ DIFFERENCES = (
     Difference(
         "Partial names that are rare",
         "In the paper categories may overlap (`categories=all`); else the first that holds is the only one, and that "
-        "is the partial name (`order=rare-first` asks for rare mentions first, as ELEVANT did until August 2024).",
+        "is the partial name (ELEVANT asked for rare mentions first until August 2024).",
         "Here lived Curie.",
         (Said("Curie", "Marie Curie"),),
         (Said("Curie", "Pierre Curie"),),
