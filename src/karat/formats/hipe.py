@@ -20,7 +20,7 @@ from typing import NamedTuple
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Candidate, Document, EntityId, Label, Reply
 from karat.model.run import Run
-from karat.parsing.tokens.hipe import Block, Row, blocks, links, mentions, recognises, spaced, text_of
+from karat.parsing.tokens.hipe import Row, TokenBlock, blocks, links, mentions, recognises, spaced, text_of
 from karat.parsing.tokens.iob import OUTSIDE, Marked
 from karat.spec.format import Bytes, Format
 
@@ -53,7 +53,7 @@ def read_run(source: Bytes) -> Run:
     return Run.built(replies, name=source.stem, skipped=skipped, where=lambda row: f"{source.label}:{where[row]}")
 
 
-def _document(block: Block, place: int, source: Bytes, skipped: Counter[str]) -> Document:
+def _document(block: TokenBlock, place: int, source: Bytes, skipped: Counter[str]) -> Document:
     made = text_of(block.rows)
     labels: list[Label] = []
     for mark, literal, metonymic in _senses(block.rows, source, skipped):
@@ -70,7 +70,7 @@ def _document(block: Block, place: int, source: Bytes, skipped: Counter[str]) ->
     return Document(block.id or f"document {place + 1}", made.text, tuple(labels), meta=dict(block.meta))
 
 
-def _reply(block: Block, source: Bytes, skipped: Counter[str]) -> Reply:
+def _reply(block: TokenBlock, source: Bytes, skipped: Counter[str]) -> Reply:
     made = text_of(block.rows)
     answers = []
     for mark, literal, metonymic in _senses(block.rows, source, skipped):

@@ -12,7 +12,7 @@ from collections import Counter
 from karat.model.corpus import Corpus
 from karat.model.document import Answer, Candidate, Document, Label, Reply
 from karat.model.run import Run
-from karat.parsing.tokens.hipe import Block, blocks, links, runs, spaced, text_of
+from karat.parsing.tokens.hipe import TokenBlock, blocks, links, runs, spaced, text_of
 from karat.parsing.tokens.iob import OUTSIDE
 from karat.spec.format import Bytes, Format
 
@@ -35,7 +35,7 @@ def read_run(source: Bytes) -> Run:
     return Run.built(replies, name=source.stem, skipped=skipped, where=lambda row: f"{source.label}:{where[row]}")
 
 
-def _document(block: Block, name: str, skipped: Counter[str]) -> Document:
+def _document(block: TokenBlock, name: str, skipped: Counter[str]) -> Document:
     made = text_of(block.rows)
     labels = []
     for mark in runs(block.rows, "NEL-LIT"):
@@ -48,7 +48,7 @@ def _document(block: Block, name: str, skipped: Counter[str]) -> Document:
     return Document(block.id or name, made.text, tuple(labels), meta=dict(block.meta))
 
 
-def _reply(block: Block, skipped: Counter[str]) -> Reply:
+def _reply(block: TokenBlock, skipped: Counter[str]) -> Reply:
     made = text_of(block.rows)
     answers = []
     for mark in runs(block.rows, "NEL-LIT"):
@@ -62,7 +62,7 @@ def _reply(block: Block, skipped: Counter[str]) -> Reply:
     return Reply(block.id, tuple(answers))
 
 
-def _count(block: Block, skipped: Counter[str]) -> None:
+def _count(block: TokenBlock, skipped: Counter[str]) -> None:
     """Count what is not read: all columns but the links."""
     for row in block.rows:
         skipped["tokens with a metonymic link"] += row.cells.get("NEL-METO", "_") not in OUTSIDE

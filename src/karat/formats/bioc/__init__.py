@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from karat.formats.bioc.collections import Annotation, Article, Piece, Relation, articles, laid, recognises
+from karat.formats.bioc.collections import Annotation, BiocArticle, BiocPiece, BiocRelation, articles, laid, recognises
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, EntityId, Label, Reply, Statement
 from karat.model.run import Run
@@ -88,7 +88,7 @@ def _where(source: Bytes, found: Sequence[_Read]) -> Where:
     return lambda row: f"{source.label}: document {found[row].id!r}"
 
 
-def _read(article: Article, source: Bytes, skipped: Counter[str]) -> _Read:
+def _read(article: BiocArticle, source: Bytes, skipped: Counter[str]) -> _Read:
     where = f"{source.label}: document {str(article.id)!r}"
     pieces, outside = laid(article)
     skipped["annotations outside all passages"] += outside
@@ -108,7 +108,7 @@ def _read(article: Article, source: Bytes, skipped: Counter[str]) -> _Read:
     return _Read(str(article.id), "\n".join(texts), labels, _statements(relations, entities, skipped), meta)
 
 
-def _labels(piece: Piece, text: str, begin: int, where: str, skipped: Counter[str]) -> Iterator[tuple[str, Label]]:
+def _labels(piece: BiocPiece, text: str, begin: int, where: str, skipped: Counter[str]) -> Iterator[tuple[str, Label]]:
     """The annotations of a piece by their ids, as labels of a text in which it begins at some place."""
     placed = [note for note in piece.annotations if note.locations]
     skipped["annotations without a location"] += len(piece.annotations) - len(placed)
@@ -132,7 +132,7 @@ def _placed(note: Annotation, offset: int, where: str, skipped: Counter[str]) ->
 
 
 def _statements(
-    relations: list[Relation], entities: dict[str, EntityId], skipped: Counter[str]
+    relations: list[BiocRelation], entities: dict[str, EntityId], skipped: Counter[str]
 ) -> tuple[Statement, ...]:
     """Relations of two linked mentions, the first node being the subject."""
     found = []

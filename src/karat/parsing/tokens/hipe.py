@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TokenBlock:
     """A document: what the lines above it say, and its rows. Without an id, the file names no documents."""
 
     id: str | None
@@ -50,13 +50,13 @@ def recognises(head: bytes) -> bool:
     return first[0] == b"TOKEN" and bool({b"NE-COARSE-LIT", b"NEL-LIT"} & set(first))
 
 
-def blocks(source: Bytes, skipped: Counter[str]) -> list[Block]:
+def blocks(source: Bytes, skipped: Counter[str]) -> list[TokenBlock]:
     """The documents of a file. A line that begins with # and has no tab is a comment, any other is a token.
 
     Comments above a token that name a document begin one; those inside a document (the segments of HIPE-2020) are
     counted.
     """
-    found: list[Block] = []
+    found: list[TokenBlock] = []
     names: list[str] = []
     comments: list[str] = []
     for line in lines(source):
@@ -69,7 +69,7 @@ def blocks(source: Bytes, skipped: Counter[str]) -> list[Block]:
         elif line.text:
             meta, name = _meta(comments)
             if name is not None or not found:
-                found.append(Block(name, line.number, meta))
+                found.append(TokenBlock(name, line.number, meta))
             else:
                 skipped["comment lines inside documents"] += len(comments)
             comments = []
@@ -156,7 +156,7 @@ def links(cell: str) -> tuple[EntityId, ...]:
     return tuple(dict.fromkeys(None if link == "NIL" else link for link in cell.split("|") if link)) or (UNLINKED,)
 
 
-def spaced(source: Bytes, own: list[Block], skipped: Counter[str]) -> list[Block]:
+def spaced(source: Bytes, own: list[TokenBlock], skipped: Counter[str]) -> list[TokenBlock]:
     """The documents of a file of answers, cut and spaced as in the gold file beside it.
 
     Files of answers often say neither where documents begin nor where no space stands, and offsets need both. The
@@ -194,7 +194,7 @@ def _gold_names(given: str) -> Iterator[str]:
                 yield f"HIPE-2022-{release}-{match['dataset']}-test-{match['language']}{suffix}"
 
 
-def _cut(rows: list[Row], gold: list[Block]) -> list[Block] | None:
+def _cut(rows: list[Row], gold: list[TokenBlock]) -> list[TokenBlock] | None:
     """The rows in the documents of the gold standard and with its flags, or None if the tokens differ."""
     wanted = [row for block in gold for row in block.rows]
     if [row.token for row in rows] != [row.token for row in wanted] or any(block.id is None for block in gold):
@@ -206,6 +206,6 @@ def _cut(rows: list[Row], gold: list[Block]) -> list[Block] | None:
             Row(row.line, row.token, {**row.cells, "MISC": like.cells.get("MISC", "_")})
             for row, like in zip(own, block.rows, strict=True)
         ]
-        found.append(Block(block.id, own[0].line, block.meta, flagged))
+        found.append(TokenBlock(block.id, own[0].line, block.meta, flagged))
         place += len(own)
     return found
