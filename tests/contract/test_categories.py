@@ -12,7 +12,7 @@ from hypothesis import given
 
 import karat
 from karat import Corpus, Run, registry
-from karat.evaluation import errors as categories
+from karat.evaluation.cases import errors as categories
 from karat.kb.tables import Tables
 from karat.registry import get, names
 from karat.spec.category import Category, Example, Mark, marked

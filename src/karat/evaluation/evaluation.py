@@ -298,7 +298,7 @@ class Evaluation:
         return scores
 
     def _counted(self, parts: Sequence[str]) -> Sequence[str]:
-        """The views of a mean that count: not those of clusterings in which neither side has a pair, unless none has."""
+        """The views of a mean that count: not those of clusterings in which no side has a pair, unless none has."""
         empty = {name for name, view in self.views.items() if view.whole and not view.statistics.weights.any()}
         return [part for part in parts if part not in empty] or parts
 

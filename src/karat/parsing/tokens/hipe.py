@@ -80,7 +80,7 @@ class Ground(NamedTuple):
     ends: Sequence[int]
 
 
-class Reading(NamedTuple):
+class TableReading(NamedTuple):
     """What marks are read with: the file, what is counted on the way, and the types of the gold standard, if known."""
 
     source: Bytes
@@ -88,8 +88,8 @@ class Reading(NamedTuple):
     types: frozenset[str] | None = None
 
 
-Labels: TypeAlias = Callable[[Tokens, Reading], list[Label]]
-Answers: TypeAlias = Callable[[Tokens, Reading], list[Answer]]
+Labels: TypeAlias = Callable[[Tokens, TableReading], list[Label]]
+Answers: TypeAlias = Callable[[Tokens, TableReading], list[Answer]]
 
 
 def recognises(head: bytes) -> bool:
@@ -176,7 +176,7 @@ def tokens_of(rows: Sequence[Row], made: Laid) -> Tokens:
     )
 
 
-def mentions(rows: Sequence[Row], column: str, reading: Reading) -> list[Marked]:
+def mentions(rows: Sequence[Row], column: str, reading: TableReading) -> list[Marked]:
     """The mentions of a column of IOB or IOBES tags, their types in lower case, since types compare without case."""
     tags = [row.cells.get(column, "_") for row in rows]
     found, unbegun, wrong = marks([_lowered(tag) for tag in tags])
@@ -196,7 +196,7 @@ def _lowered(tag: str) -> str:
     return prefix + dash + kind.lower()
 
 
-def counted(kind: str, reading: Reading) -> tuple[str, ...]:
+def counted(kind: str, reading: TableReading) -> tuple[str, ...]:
     """The type of an answer; none if the gold standard lacks it, for then it is not counted."""
     if reading.types is None or kind in reading.types:
         return (kind,)
@@ -228,7 +228,7 @@ def links(cell: str) -> tuple[EntityId, ...]:
 
 def corpus_of(source: Bytes, labels: Labels) -> Corpus:
     """The gold documents of a file, with the tokens that answers are laid on; the texts are always kept."""
-    reading = Reading(source, Counter())
+    reading = TableReading(source, Counter())
     found = blocks(source, reading.skipped)
     documents, tokens = [], {}
     for place, block in enumerate(found):
@@ -256,9 +256,9 @@ def run_of(source: Bytes, answers: Answers, gold: Corpus | None = None) -> Run:
     skipped: Counter[str] = Counter()
     own = blocks(source, skipped)
     if gold is None or not gold.tokens:
-        placed, reading = spaced(source, own, skipped), Reading(source, skipped)
+        placed, reading = spaced(source, own, skipped), TableReading(source, skipped)
     else:
-        placed, reading = laid_on(own, _grounds(gold), source, skipped), Reading(source, skipped, _types(gold))
+        placed, reading = laid_on(own, _grounds(gold), source, skipped), TableReading(source, skipped, _types(gold))
     replies = [Reply(name, tuple(answers(tokens, reading))) for name, tokens in placed]
     skipped["tags of tokens that begin with #"] += sum(_tagged(row) for block in own for row in block.rows)
 
