@@ -26,23 +26,30 @@ if TYPE_CHECKING:
     from karat.explanation.prose import explain
     from karat.explanation.why import why
     from karat.kb.folder import read_kb
+    from karat.matching.align.joins import overlapping, same_entity, same_span
+    from karat.model.cases import Cases
     from karat.model.corpus import Corpus
     from karat.model.document import UNLINKED, Answer, Candidate, Document, Label, Reply, Statement, Tag
     from karat.model.name import MeasureName, parse_measure
     from karat.model.result import Result
     from karat.model.run import Run
     from karat.model.signature import Signature, parse_signature
+    from karat.spec.category import Category
+    from karat.spec.relation import Relation
 
 __all__ = [
     "UNLINKED",
     "Answer",
     "Candidate",
+    "Cases",
+    "Category",
     "Corpus",
     "Document",
     "InputError",
     "KaratError",
     "Label",
     "MeasureName",
+    "Relation",
     "Reply",
     "Result",
     "Run",
@@ -63,9 +70,12 @@ __all__ = [
     "load",
     "load_parts",
     "load_run",
+    "overlapping",
     "parse_measure",
     "parse_signature",
     "read_kb",
+    "same_entity",
+    "same_span",
     "save",
     "similarity",
     "why",
@@ -74,6 +84,8 @@ __all__ = [
 _HOME = {
     "karat.errors": ("InputError", "KaratError", "UnknownNameError", "UsageError"),
     "karat.kb.folder": ("read_kb",),
+    "karat.matching.align.joins": ("overlapping", "same_entity", "same_span"),
+    "karat.model.cases": ("Cases",),
     "karat.model.corpus": ("Corpus",),
     "karat.model.document": (
         "UNLINKED",
@@ -89,6 +101,8 @@ _HOME = {
     "karat.model.result": ("Result",),
     "karat.model.run": ("Run",),
     "karat.model.signature": ("Signature", "parse_signature"),
+    "karat.spec.category": ("Category",),
+    "karat.spec.relation": ("Relation",),
     "karat.comparison.asking": ("card", "compare"),
     "karat.curves.alpha": ("alpha_curve",),
     "karat.curves.categories": ("category_curve",),

@@ -21,7 +21,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_public_names_exist_are_few_and_documented():
     reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     assert sorted(karat.__all__) == sorted(set(karat.__all__)) == sorted(dir(karat))
-    assert len(karat.__all__) <= 36
+    assert len(karat.__all__) <= 42
     for name in karat.__all__:
         value = getattr(karat, name)
         assert f"| `{name}` |" in reference
@@ -92,3 +92,12 @@ def test_the_stored_answers_of_the_demo_can_be_made_again(tmp_path):
     subprocess.run([sys.executable, tmp_path / "tools" / "demo_answers.py"], check=True, capture_output=True)
     for path in (ROOT / inside).iterdir():
         assert (tmp_path / inside / path.name).read_bytes() == path.read_bytes()
+
+
+def test_no_page_sends_a_user_below_the_root():
+    """Plugin authors of this repository read CONTRIBUTING.md, which may; pages for users name what the root has."""
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        code = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        assert not [
+            line for block in code for line in block.splitlines() if re.search(r"from karat\.|import karat\.", line)
+        ]
