@@ -29,6 +29,11 @@ LIMITS: Final[dict[str, Limit]] = {
         "pairs of a mention and an answer of one document that compete",
         "2,048 mentions of one entity that all overlap and as many answers; they are held at once, in about 0.5 GB",
     ),
+    "trials": Limit(
+        1 << 27,
+        "pairs, labels and answers of one document to look at, over all thresholds",
+        "some assignments score a document anew at each of its scores; this many take a minute or two",
+    ),
 }
 
 

@@ -20,7 +20,7 @@ from karat.evaluation.view import View, measure_of, scored, short_names
 from karat.facts.cases import Rule, Table, stages, table
 from karat.facts.facts import MENTION_TYPES, NOMINAL, PRONOMINAL, Facts, Side
 from karat.facts.words import Words, counts
-from karat.matching.align.joins import overlapping, same_entity, same_span
+from karat.matching.align.joins import on_same_span, same_entity
 from karat.matching.read.facets import NONE, Facet, known
 from karat.matching.read.pairing import KINDS, Pairing
 from karat.model.items import Lists
@@ -333,8 +333,8 @@ def _open_values(pairing: Pairing) -> int:
         return 0
     gold, answers = pairing.gold(0, len(pairing.corpus)).items, pairing.answers(0, len(pairing.corpus)).items
     values = gold.take(pairing.gold_kind[gold.row] > 0)
-    pairs = overlapping(values, answers)
-    pairs = pairs.where(same_span(values, answers, pairs) & (answers.entity[pairs.answer] >= 0))
+    pairs = on_same_span(values, answers)
+    pairs = pairs.where(answers.entity[pairs.answer] >= 0)
     return len(np.unique(pairs.answer[~same_entity(values, answers, pairs)]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -68,21 +68,27 @@ def assign(edges: Edges, prefer: Preferences, method: str) -> Longs:
     Nearly all edges are alone at both ends, or share only one end; what is left is solved one connected
     component at a time, so that neither blocks nor order matter.
     """
+    taken, rest = _uncontested(edges, prefer, most_wanted if method == "optimal" else first_in_file)
+    taken[_optimal(rest, edges, prefer) if method == "optimal" else _greedy(rest, edges, prefer)] = True
+    return np.flatnonzero(taken)
+
+
+def _uncontested(
+    edges: Edges, prefer: Preferences, first: Callable[[Edges, Preferences, Longs], Longs]
+) -> tuple[Bools, Longs]:
+    """Which edges are taken where all share an end, and the places of all edges where they do not."""
     taken = (np.bincount(edges.unit)[edges.unit] == 1) & (np.bincount(edges.answer)[edges.answer] == 1)
-    if taken.all():
-        return np.arange(len(edges))
     contested = np.flatnonzero(~taken)
+    if not len(contested):
+        return taken, contested
     unit, answer = _renumber(edges.unit[contested]), _renumber(edges.answer[contested])
     many_units, many_answers = np.bincount(unit) > 1, np.bincount(answer) > 1
     around_unit = np.bincount(unit, many_answers[answer])[unit] == 0
     around_answer = (np.bincount(answer, many_units[unit])[answer] == 0) & ~around_unit
-    first = most_wanted if method == "optimal" else first_in_file
     for around, end in ((around_unit, unit), (around_answer, answer)):
         star = contested[around]
         taken[star[first(edges.take(star), prefer, end[around])]] = True
-    rest = contested[~around_unit & ~around_answer]
-    taken[_optimal(rest, edges, prefer) if method == "optimal" else _greedy(rest, edges, prefer)] = True
-    return np.flatnonzero(taken)
+    return taken, contested[~around_unit & ~around_answer]
 
 
 def _renumber(values: Longs) -> Longs:
@@ -96,7 +102,8 @@ def _first_of_each(ranked: Longs, group: Longs) -> Longs:
 
 
 def _by_file(edges: Edges, prefer: Preferences) -> Longs:
-    return np.lexsort((prefer.answers.row[edges.answer], prefer.gold.row[edges.unit]))
+    # Documents may have been copied, so that several mentions have one row.
+    return np.lexsort((prefer.answers.row[edges.answer], edges.unit, prefer.gold.row[edges.unit]))
 
 
 def _by_preference(edges: Edges, prefer: Preferences) -> Longs:
@@ -158,18 +165,17 @@ def _optimal(places: Longs, edges: Edges, prefer: Preferences) -> Longs:
     """Solve the components in which several mentions and several answers compete."""
     if not len(places):
         return places
-    part = edges.take(places)
-    component = _components(_renumber(part.unit), _renumber(part.answer))
+    component = _components(_renumber(edges.unit[places]), _renumber(edges.answer[places]))
     large = np.bincount(component)[component] > _FEW
     few = np.flatnonzero(~large)
-    few = few[_by_preference(part.take(few), prefer)]
-    squares, few = _squares(few, component, part, prefer)
-    taken = [squares, _inserted(few, part, prefer)]
-    many = np.flatnonzero(large)
-    many = many[np.argsort(component[many], kind="stable")]
-    bounds = np.flatnonzero(np.diff(component[many], prepend=-1, append=-1)).tolist()
-    taken += [_crowd(many[low:high], part, prefer) for low, high in pairwise(bounds)]
-    return places[np.concatenate(taken)]
+    few = few[_by_preference(edges.take(places[few]), prefer)]
+    squares, others = _squares(places[few], component[few], edges, prefer)
+    taken = [squares, _inserted(others, edges, prefer)]
+    many, component = places[large], component[large]
+    order = np.argsort(component, kind="stable")
+    bounds = np.flatnonzero(np.diff(component[order], prepend=-1, append=-1)).tolist()
+    taken += [_crowd(many[order[low:high]], edges, prefer) for low, high in pairwise(bounds)]
+    return np.concatenate(taken)
 
 
 _FEW = 64
@@ -184,7 +190,7 @@ def _squares(ranked: Longs, component: Longs, edges: Edges, prefer: Preferences)
     if not len(ranked) or prefer.graded:
         return ranked[:0], ranked
     unit, answer = _renumber(edges.unit[ranked]), _renumber(edges.answer[ranked])
-    component = _renumber(component[ranked])
+    component = _renumber(component)
     size = np.bincount(component)
     units = np.bincount(component[np.unique(unit, return_index=True)[1]], minlength=len(size))
     answers = np.bincount(component[np.unique(answer, return_index=True)[1]], minlength=len(size))
@@ -333,9 +339,14 @@ def _shift(end: int, new: int, via: dict[int, int], holder: dict[int, int], held
 
 def _crowd(places: Longs, edges: Edges, prefer: Preferences) -> Longs:
     """Solve one large component."""
-    part = edges.take(places)
-    gold_rank, answer_rank = ranks(prefer.gold, part.label), ranks(prefer.answers, part.answer)
-    unit, answer = _numbered(part.unit, gold_rank), _numbered(part.answer, answer_rank)
+    order, crowd = _as_crowd(edges.take(places), prefer)
+    return places[order[solved(crowd)]]
+
+
+def _as_crowd(part: Edges, prefer: Preferences) -> tuple[Longs, Crowd]:
+    """The component in numbers of its own, and the order in which its edges come there."""
+    unit = _numbered(part.unit, ranks(prefer.gold, part.label))
+    answer = _numbered(part.answer, ranks(prefer.answers, part.answer))
     level = np.empty(int(answer.max()) + 1)
     level[answer] = prefer.levels(part.answer)
     falling = np.argsort(-level, kind="stable")
@@ -345,7 +356,7 @@ def _crowd(places: Longs, edges: Edges, prefer: Preferences) -> Longs:
     order = np.argsort(answer * units + unit)
     cost, out = packed(_criteria(part, prefer, min(len(level), units)))
     out = 0 if prefer.graded else out
-    return places[order[solved(Crowd(answer[order], unit[order], cost[order], level[falling], units, out))]]
+    return order, Crowd(answer[order], unit[order], cost[order], level[falling], units, out)
 
 
 def _criteria(part: Edges, prefer: Preferences, size: int) -> Iterator[tuple[Longs, int]]:

@@ -79,11 +79,36 @@ class Join:
 
     def parts(self, gold: Items, answers: Items) -> Iterator[Pairs]:
         """All pairs, never more than the limit at once."""
-        step = max(1, most("pairs") // max(1, len(answers)))
-        for low in range(0, len(gold), step):
-            part = np.arange(low, min(low + step, len(gold)))
-            found = self(gold.take(part), answers)
-            yield Pairs(part[found.gold], found.answer)
+        if len(gold) * len(answers) <= most("pairs"):
+            yield self(gold, answers)
+            return
+        counts = self.counts(gold, answers)
+        for labels, own in divided(gold, answers, counts):
+            some, step = answers.take(own), len(labels) or 1
+            if counts[gold.document[labels]].max(initial=0) > most("pairs"):
+                step = max(1, most("pairs") // len(own))
+            for part in np.split(labels, range(step, len(labels), step)):
+                found = self(gold.take(part), some)
+                yield Pairs(part[found.gold], own[found.answer])
+
+
+def divided(gold: Items, answers: Items, pairs: Longs) -> list[tuple[Longs, Longs]]:
+    """The places of the labels and answers of groups of documents.
+
+    A group has no more pairs than the limit, or is one document; how many pairs each document has is given.
+    """
+    group, total = [0], 0
+    for count in pairs.tolist():
+        total += count
+        group.append(group[-1] + (total > most("pairs") and total > count))
+        total = total if group[-1] == group[-2] else count
+    number = np.array(group[1:])
+    sides = [number[items.document] for items in (gold, answers)]
+    orders = [np.argsort(side, kind="stable") for side in sides]
+    cuts = [
+        np.searchsorted(side[order], np.arange(1, group[-1] + 1)) for side, order in zip(sides, orders, strict=True)
+    ]
+    return list(zip(*(np.split(order, cut) for order, cut in zip(orders, cuts, strict=True)), strict=True))
 
 
 def _overlaps(gold: Items, answers: Items) -> Sequence[Range]:

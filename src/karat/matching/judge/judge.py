@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from karat.limits import most
+from karat.limits import most, refused
 from karat.matching.align.assign import Edges, Preferences, assign, first_in_file, most_wanted
-from karat.matching.align.joins import Join
+from karat.matching.align.joins import Join, divided
 from karat.matching.align.segment import segment
 from karat.matching.judge.meetings import Meetings, meetings
 from karat.matching.judge.policy import TABLE, AnswerState, GoldState
@@ -92,36 +92,45 @@ class _Part(NamedTuple):
 
 
 def _parts(gold: Gold, answers: Answers, relation: Relation, known: Located) -> list[_Part]:
-    def find() -> list[_Part]:
-        return [
-            _Part(_some(gold, labels), Answers(answers.items.take(own), answers.score[own]), Located(), labels, own)
-            for labels, own in _divided(gold.items, answers.items, relation)
-        ]
+    def find() -> list[tuple[Longs, Longs, Items, Located]]:
+        pairs = _pairs_per_document(gold.items, answers.items, relation)
+        if int(pairs.sum()) <= most("pairs"):
+            return []
+        parts = divided(gold.items, answers.items, pairs)
+        return [(labels, own, answers.items.take(own), Located()) for labels, own in parts]
 
     if len(gold.items) * len(answers.items) > most("pairs"):
-        parts = known.once((_divided, relation.located), gold.items, answers.items, find)
-        # Labels can be the same and their mentions not, so that only the places are known beforehand.
+        parts = known.once((_parts, relation.located), gold.items, answers.items, find)
         if len(parts) > 1:
-            return [part._replace(gold=_some(gold, part.labels)) for part in parts]
+            return [
+                _Part(_some(gold, labels), Answers(items, answers.score[own]), seen, labels, own)
+                for labels, own, items, seen in parts
+            ]
     return [_Part(gold, answers, known, np.arange(0), np.arange(0))]
 
 
-def _divided(gold: Items, answers: Items, relation: Relation) -> list[tuple[Longs, Longs]]:
-    """Groups of documents with no more pairs together than the limit, or of one; as places of labels and answers."""
-    documents = 1 + int(max(gold.document.max(initial=-1), answers.document.max(initial=-1)))
-    pairs = np.bincount(gold.document, minlength=documents) * np.bincount(answers.document, minlength=documents)
-    if int(pairs.sum()) > most("pairs") and isinstance(relation.located, Join):
-        pairs = relation.located.counts(gold, answers)
-    if int(pairs.sum()) <= most("pairs"):
-        return []
-    group, total = [0], 0
-    for count in pairs.tolist():
-        total += count
-        group.append(group[-1] + (total > most("pairs") and total > count))
-        total = total if group[-1] == group[-2] else count
-    number = np.array(group[1:])
-    of_gold, of_answers = number[gold.document], number[answers.document]
-    return [(np.flatnonzero(of_gold == each), np.flatnonzero(of_answers == each)) for each in range(group[-1] + 1)]
+def _pairs_per_document(gold: Items, answers: Items, relation: Relation) -> Longs:
+    """How many pairs there are in each document, or can be."""
+    count = 1 + int(max(gold.document.max(initial=-1), answers.document.max(initial=-1)))
+    pairs = np.bincount(gold.document, minlength=count) * np.bincount(answers.document, minlength=count)
+    if int(pairs.sum()) <= most("pairs") or not isinstance(relation.located, Join):
+        return pairs
+    return relation.located.counts(gold, answers)
+
+
+def check_trials(gold: Items, answers: Items, relation: Relation, trials: int) -> None:
+    """Raise where a document is too crowded to be judged so many times."""
+    items = len(gold) + len(answers)
+    if trials * (len(gold) * len(answers) + items) <= most("trials"):
+        return
+    work = trials * (int(_pairs_per_document(gold, answers, relation).sum()) + items)
+    if work > most("trials"):
+        raise refused(
+            "trials",
+            f"document number {int(answers.document[0]) + 1:,}",
+            f"{trials:,} thresholds at which to score it anew, with {work:,} pairs, labels and answers over all",
+            "Round the scores, give a threshold, or choose assignment=optimal",
+        )
 
 
 def _some(gold: Gold, places: Longs) -> Gold:

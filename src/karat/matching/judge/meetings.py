@@ -86,7 +86,7 @@ class _Crowd(NamedTuple):
             pairs = Pairs(labels[part.gold], own[part.answer])
             pairs = pairs.where(keep(pairs))
             total += len(pairs.gold)
-            self._check(total)
+            self.check(total)
             parts.append(pairs)
         return Pairs(*map(np.concatenate, zip(*parts, strict=True))) if parts else Pairs(labels[:0], own[:0])
 
@@ -95,7 +95,7 @@ class _Crowd(NamedTuple):
         settled = Pairs(labels[:0], own[:0])
         if self.located is overlapping and self.relation.place is None and not self.gold.tied:
             settled, labels, own = settle_exact(labels, own, prefer)
-        self._check(int(self.located.counts(self.gold.items.take(labels), self.answers.take(own)).sum()))
+        self.check(int(self.located.counts(self.gold.items.take(labels), self.answers.take(own)).sum()))
         rest = self.found(labels, own, self.placed)
         return Pairs(np.concatenate([settled.gold, rest.gold]), np.concatenate([settled.answer, rest.answer]))
 
@@ -105,14 +105,17 @@ class _Crowd(NamedTuple):
         return np.ones(len(pairs.gold), np.bool_) if place is None else place(self.gold.items, self.answers, pairs)
 
     def degrees(self, pairs: Pairs) -> Floats | Bools:
+        """How right each pair is."""
         return _degrees(self.gold.items, self.answers, self.relation, pairs)
 
     def edges(self, pairs: Pairs) -> Edges:
+        """Pairs as edges."""
         return _edges(self.gold, pairs, self.degrees(pairs))
 
-    def _check(self, pairs: int) -> None:
+    def check(self, pairs: int) -> None:
+        """Raise where so many pairs are too many."""
         if pairs > most("pairs"):
-            raise crowded(int(self.gold.items.document[0]), pairs)
+            raise crowded(int(self.located.counts(self.gold.items, self.answers).argmax()), pairs)
 
 
 def _of_crowd(crowd: _Crowd, prefer: Preferences, *, best: bool) -> Meetings:
@@ -120,6 +123,7 @@ def _of_crowd(crowd: _Crowd, prefer: Preferences, *, best: bool) -> Meetings:
     relation = crowd.relation
     if relation.right is not None:
         pairs = relation.right(crowd.gold.items, crowd.answers)
+        crowd.check(len(pairs.gold))
     elif relation.degree is None and best and not crowd.gold.segmented:
         pairs = crowd.meet(*every, prefer)
     else:
