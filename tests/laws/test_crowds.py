@@ -244,7 +244,7 @@ def test_thresholds_multiply_the_work_and_have_a_limit_too(monkeypatch):
     run = Run.of([Reply("d", tuple(answers))])
     monkeypatch.setenv("KARAT_MAX_TRIALS", "1000")
     with pytest.raises(InputError, match=r"40 thresholds .* or set KARAT_MAX_TRIALS"):
-        karat.evaluate(corpus, run, profile="gerbil", measures=["weak:micro.f1"])
+        karat.evaluate(corpus, run, like="gerbil", measures=["weak:micro.f1"])
 
 
 @pytest.mark.parametrize("written", ["", "0", "-1", "many", "1e6", "9" * 30])
