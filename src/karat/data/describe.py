@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from karat.errors import UsageError
@@ -15,7 +17,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
-_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])")
+_SENTENCE = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])")
 
 COLUMNS = (
     "lowercase",
@@ -265,13 +267,10 @@ def _sentences(text: str) -> int:
 def _overlapping(document: Document) -> int:
     """Spans that share a character with another span."""
     spans = sorted({(label.start, label.end) for label in document.labels})
-    touched: set[tuple[int, int]] = set()
-    for i, one in enumerate(spans):
-        for two in spans[i + 1 :]:
-            if two[0] >= one[1]:
-                break
-            touched |= {one, two}
-    return len(touched)
+    reach = accumulate((end for _, end in spans[:-1]), max, initial=0)  # how far the spans before each go
+    following = [*(start for start, _ in spans[1:]), math.inf]
+    each = zip(spans, reach, following, strict=False)
+    return sum(start < before or end > then for (start, end), before, then in each)
 
 
 def _hardest(documents: list[Document]) -> str:
