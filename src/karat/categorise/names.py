@@ -11,7 +11,6 @@ from urllib.parse import unquote
 Likeness = Literal["Full", "Short", "Extended"]
 
 _PAGE = re.compile(r"https?://[^/]+/(?:wiki|resource|page)/(.+)", re.IGNORECASE)
-_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _DOUBLED = re.compile(r"([^\W\d_])\1")
@@ -39,7 +38,11 @@ def title_in(link: str) -> str | None:
 
 def unbracketed(name: str) -> str:
     """A name without what only tells it from others of that name: "Congo" for "Congo (river)"."""
-    return _BRACKETED.sub("", name) or name
+    plain = name.rstrip()
+    opened = plain.rfind("(") if plain.endswith(")") else -1
+    if opened < 0 or ")" in plain[opened:-1]:
+        return name
+    return plain[:opened].rstrip() or name
 
 
 @lru_cache(maxsize=65536)

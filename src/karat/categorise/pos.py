@@ -53,7 +53,9 @@ _LEAVES = {
 """By tag, or by its first two letters."""
 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)|(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})")
-_PLURAL_NUMBER = re.compile(r"\d+s|\d[\d.,:/]*\D?[\d.,]*|.*(?:dozen|hundred|thousand|million|billion|trillion|day)s")
+_PLURAL_NUMBER = re.compile(
+    r"\d+s|\d[\d.,:/]*(?:[^\d.,:/][\d.,]*)?|.*(?:dozen|hundred|thousand|million|billion|trillion|day)s"
+)
 
 
 def parts_of_speech(document: Document, tokens: list[Token]) -> dict[Span, str | None]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
 from karat.model.truth import NO, UNKNOWN, YES, Truth
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
-_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])")
+_SENTENCE = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])")
 
 COLUMNS = (
     "lowercase",
@@ -275,13 +277,10 @@ def _sentences(text: str) -> int:
 def _overlapping(document: Document) -> int:
     """Spans that share a character with another span."""
     spans = sorted({(label.start, label.end) for label in document.labels})
-    touched: set[tuple[int, int]] = set()
-    for i, one in enumerate(spans):
-        for two in spans[i + 1 :]:
-            if two[0] >= one[1]:
-                break
-            touched |= {one, two}
-    return len(touched)
+    reach = accumulate((end for _, end in spans[:-1]), max, initial=0)  # how far the spans before each go
+    following = [*(start for start, _ in spans[1:]), math.inf]
+    each = zip(spans, reach, following, strict=False)
+    return sum(start < before or end > then for (start, end), before, then in each)
 
 
 def _hardest(documents: list[Document], *, linked: bool) -> str:

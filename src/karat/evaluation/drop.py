@@ -30,7 +30,7 @@ RULES = {
 """Which answers each rule drops. Answers that it cannot decide about stay, and are counted."""
 
 # Python lists come as words with spaces between them; a type may have spaces inside.
-_BETWEEN = re.compile(r" *, *| +(?=lowercase\b|non-named\b|type:|score *<)")
+_BETWEEN = re.compile(r"(?:(?<! ) +)?, *|(?<! ) +(?=lowercase\b|non-named\b|type:|score *<)")
 _SCORE = re.compile(r"score *< *(?P<number>[^ ]+)")
 
 

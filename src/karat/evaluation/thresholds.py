@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from karat.errors import UsageError
 from karat.evaluation.plan import Plan
 from karat.evaluation.view import View
-from karat.matching.judge.judge import Located, contested
+from karat.limits import most
+from karat.matching.judge.judge import Located, check_trials, contested
 from karat.matching.read.pairing import Pairing
 from karat.model.items import Answers, Gold, Items
 from karat.model.statistics import Statistics
@@ -306,21 +308,35 @@ def _of_copies(plan: Plan, gold: Gold, answers: Answers, documents: Longs, grid:
         reached = score[~np.isnan(score)]
         if grid is not None:  # between two steps of the grid nothing changes that is looked at
             reached = np.floor(reached * grid) / grid
-        for level in [np.nan, *np.unique(reached)[::-1].tolist()]:
+        tried = [np.nan, *np.unique(reached)[::-1].tolist()]
+        check_trials(gold.items.take(mentions), answers.items.take(own), plan.relation, len(tried))
+        for level in tried:
             gold_rows.append(mentions)
             answer_rows.append(own[np.isnan(score) | (score >= level)])
             levels.append(level)
             owners.append(document)
-    copies = len(levels)
-    rows = np.concatenate(answer_rows)
-    copy = np.repeat(np.arange(copies), [len(part) for part in answer_rows])
-    copied = Answers(_moved(answers.items.take(rows), copy), answers.score[rows])
-    weights = plan.verdicts(_copied_gold(gold, gold_rows), copied, Located()).per_document(0, copies)
+    sizes = [len(mentions) + len(own) for mentions, own in zip(gold_rows, answer_rows, strict=True)]
+    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // most("pairs"))) + 1  # not all copies at once
+    weights = np.concatenate(
+        [
+            _of_some_copies(plan, gold, answers, gold_rows[low:high], answer_rows[low:high])
+            for low, high in pairwise([0, *cuts.tolist(), len(sizes)])
+        ]
+    )
     at, owner = np.array(levels), np.array(owners, np.int32)
     bottom = np.isnan(at)
     change = weights - np.concatenate([weights[:1], weights[:-1]])
     kinds, kind = _kinds(change[~bottom])
     return Steps(weights[bottom], owner[~bottom], at[~bottom], kind, kinds)
+
+
+def _of_some_copies(
+    plan: Plan, gold: Gold, answers: Answers, gold_rows: list[Longs], answer_rows: list[Longs]
+) -> Floats:
+    rows = np.concatenate(answer_rows)
+    copy = np.repeat(np.arange(len(answer_rows)), [len(part) for part in answer_rows])
+    copied = Answers(_moved(answers.items.take(rows), copy), answers.score[rows])
+    return plan.verdicts(_copied_gold(gold, gold_rows), copied, Located()).per_document(0, len(gold_rows))
 
 
 def _copied_gold(gold: Gold, parts: list[Longs]) -> Gold:

@@ -181,6 +181,18 @@ def joined(parts: list[Verdicts]) -> Verdicts:
     )
 
 
+def beside(parts: list[Verdicts], places: list[tuple[Longs, Longs]], label_rows: Longs, answer_rows: Longs) -> Verdicts:
+    """Verdicts on parts of a block as those on the block; `places` are those of their labels and answers in it."""
+    both = list(zip(parts, places, strict=True))
+    return replace(
+        joined(parts),
+        label_place=np.concatenate([np.append(labels, -1)[part.label_place] for part, (labels, _) in both]),
+        answer_place=np.concatenate([np.append(own, -1)[part.answer_place] for part, (_, own) in both]),
+        label_rows=label_rows,
+        answer_rows=answer_rows,
+    )
+
+
 def _joined_trees(parts: list[Verdicts]) -> Tree | None:
     if all(part.tree is None for part in parts):
         return None

@@ -9,13 +9,26 @@ from xml.etree.ElementTree import Element, ParseError
 from karat.errors import InputError
 from karat.spec.format import Bytes
 
-_ROOT = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*<([A-Za-z_][^\s/>]*)", re.DOTALL)
+_BEFORE_ROOT = {b"<?": b"?>", b"<!--": b"-->"}
+_BLANK = re.compile(rb"\s*")
+_ROOT = re.compile(rb"<([A-Za-z_][^\s/>]*)")
 
 
 def root(head: bytes) -> str:
     """The name of the outermost element, told from the first bytes; empty where they are no XML."""
-    found = _ROOT.match(head)
+    place = _behind_blanks(head, 3 if head.startswith(b"\xef\xbb\xbf") else 0)
+    while closing := next((end for start, end in _BEFORE_ROOT.items() if head.startswith(start, place)), None):
+        end = head.find(closing, place)
+        if end < 0:
+            return ""
+        place = _behind_blanks(head, end + len(closing))
+    found = _ROOT.match(head, place)
     return found[1].decode(errors="replace") if found else ""
+
+
+def _behind_blanks(head: bytes, place: int) -> int:
+    blanks = _BLANK.match(head, place)
+    return blanks.end() if blanks else place
 
 
 def records(source: Bytes, *tags: str) -> Iterator[Element]:

@@ -1,6 +1,6 @@
 """Weak annotation match."""
 
-from karat.matching.align.joins import overlapping, same_entity
+from karat.matching.align.joins import overlapping, overlapping_alike, same_entity
 from karat.spec.relation import Relation
 
 RELATION = Relation(
@@ -10,4 +10,5 @@ RELATION = Relation(
     loose=True,
     degree=same_entity,
     detection="mention-weak",
+    right=overlapping_alike,
 )

@@ -21,7 +21,8 @@ class Relation:
     without. `detection` names the relation that asks only for the place. A `loose` relation asks for less than an exact
     span. At the level of documents each entity counts once per document. `credit` says, for pairs that were matched,
     what they add to precision and to recall; then scores are means over items. Where scores are grouped by a label, the
-    false positive of a wrong link goes to the value of the answer, or to that of the mention if `by_gold`.
+    false positive of a wrong link goes to the value of the answer, or to that of the mention if `by_gold`. `right`
+    finds the pairs with a degree above 0 at once; it is asked where too many stand at one place to look at each.
     """
 
     title: str
@@ -36,6 +37,7 @@ class Relation:
     typed: bool = False
     credit: Callable[[Items, Items, Pairs], Floats] | None = None
     by_gold: bool = False
+    right: Callable[[Items, Items], Pairs] | None = None
 
     @property
     def links(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from karat.evaluation.cases.cuts import Values
 from karat.evaluation.sides import Sides
 from karat.facts.facts import Facts
-from karat.matching.align.joins import overlapping, same_entity, same_span
+from karat.matching.align.joins import on_same_span, same_entity
 from karat.matching.read.facets import label_named
 from karat.matching.read.pairing import Pairing
 from karat.model.name import ViewName
@@ -77,8 +77,8 @@ def _open_values(pairing: Pairing) -> int:
         return 0
     gold, answers = pairing.gold(0, len(pairing.corpus)).items, pairing.answers(0, len(pairing.corpus)).items
     values = gold.take(pairing.gold_kind[gold.row] > 0)
-    pairs = overlapping(values, answers)
-    pairs = pairs.where(same_span(values, answers, pairs) & (answers.entity[pairs.answer] >= 0))
+    pairs = on_same_span(values, answers)
+    pairs = pairs.where(answers.entity[pairs.answer] >= 0)
     return len(np.unique(pairs.answer[~same_entity(values, answers, pairs)]))
 
 

@@ -33,7 +33,7 @@ _ANNOTATIONS, _MERGED = "AIDA-YAGO2-annotations.tsv", "AIDA-YAGO2-dataset.tsv"
 _NIL = "--NME--"
 _START = re.compile(r"-DOCSTART- \((?P<id>.*)\)\s*")
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?-DOCSTART- \([^\n]*\)\s*\n")
-_NUMBERED = re.compile(rb"(?:\xef\xbb\xbf)?(?:-DOCSTART- [^\n]*\n|\s*\n)*\d+\t(?![BI]\t)")
+_NUMBERED = re.compile(rb"(?:\xef\xbb\xbf)?(?:-DOCSTART- [^\n]*\n|[^\S\n]*\n)*\d+\t(?![BI]\t)")
 _NAME = re.compile(r"[BI]-(?P<type>[A-Z]+)")
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.matching.align.crowd import Crowd, packed, solved
 from karat.model.items import Items
 from karat.model.tables.columns import Bools, Floats, Longs
 
@@ -44,6 +47,16 @@ class Preferences:
     required: Bools
     graded: bool
 
+    def levels(self, answers: Longs) -> Floats:
+        """Scores of answers, with those not given first: no threshold ever removes them.
+
+        With partial credit they do not decide.
+        """
+        if self.graded:
+            return np.zeros(len(answers))
+        score = self.score[answers]
+        return np.where(np.isnan(score), np.inf, score)
+
 
 def assign(edges: Edges, prefer: Preferences, method: str) -> Longs:
     """The places of the edges that are taken.
@@ -55,31 +68,33 @@ def assign(edges: Edges, prefer: Preferences, method: str) -> Longs:
     Nearly all edges are alone at both ends, or share only one end; what is left is solved one connected
     component at a time, so that neither blocks nor order matter.
     """
-    alone = (np.bincount(edges.unit)[edges.unit] == 1) & (np.bincount(edges.answer)[edges.answer] == 1)
-    if alone.all():
-        return np.arange(len(edges))
-    contested = np.flatnonzero(~alone)
-    ordered = _by_preference if method == "optimal" else _by_file
-    ranked = contested[ordered(edges.take(contested), prefer)]
-    unit, answer = _renumber(edges.unit[ranked]), _renumber(edges.answer[ranked])
-    many_units, many_answers = np.bincount(unit) > 1, np.bincount(answer) > 1
-    around_unit = np.bincount(unit, many_answers[answer])[unit] == 0
-    around_answer = (np.bincount(answer, many_units[unit])[answer] == 0) & ~around_unit
-    taken = alone
-    taken[_first_of_each(ranked[around_unit], unit[around_unit])] = True
-    taken[_first_of_each(ranked[around_answer], answer[around_answer])] = True
-    rest = ranked[~around_unit & ~around_answer]
-    if method == "optimal":
-        squares, rest = _squares(rest, edges, prefer)
-        taken[squares] = True
-        taken[_optimal(rest, edges, prefer)] = True
-    else:
-        taken[_greedy(rest, edges)] = True
+    taken, rest = _uncontested(edges, prefer, most_wanted if method == "optimal" else first_in_file)
+    taken[_optimal(rest, edges, prefer) if method == "optimal" else _greedy(rest, edges, prefer)] = True
     return np.flatnonzero(taken)
 
 
+def _uncontested(
+    edges: Edges, prefer: Preferences, first: Callable[[Edges, Preferences, Longs], Longs]
+) -> tuple[Bools, Longs]:
+    """Which edges are taken where all share an end, and the places of all edges where they do not."""
+    taken = (np.bincount(edges.unit)[edges.unit] == 1) & (np.bincount(edges.answer)[edges.answer] == 1)
+    contested = np.flatnonzero(~taken)
+    if not len(contested):
+        return taken, contested
+    unit, answer = _renumber(edges.unit[contested]), _renumber(edges.answer[contested])
+    many_units, many_answers = np.bincount(unit) > 1, np.bincount(answer) > 1
+    around_unit = np.bincount(unit, many_answers[answer])[unit] == 0
+    around_answer = (np.bincount(answer, many_units[unit])[answer] == 0) & ~around_unit
+    for around, end in ((around_unit, unit), (around_answer, answer)):
+        star = contested[around]
+        taken[star[first(edges.take(star), prefer, end[around])]] = True
+    return taken, contested[~around_unit & ~around_answer]
+
+
 def _renumber(values: Longs) -> Longs:
-    return np.unique(values, return_inverse=True)[1]
+    there = np.zeros(int(values.max(initial=-1)) + 1, np.bool_)
+    there[values] = True
+    return (np.cumsum(there) - 1)[values]
 
 
 def _first_of_each(ranked: Longs, group: Longs) -> Longs:
@@ -87,17 +102,18 @@ def _first_of_each(ranked: Longs, group: Longs) -> Longs:
 
 
 def _by_file(edges: Edges, prefer: Preferences) -> Longs:
-    return np.lexsort((prefer.answers.row[edges.answer], prefer.gold.row[edges.unit]))
+    # Documents may have been copied, so that several mentions have one row.
+    return np.lexsort((prefer.answers.row[edges.answer], edges.unit, prefer.gold.row[edges.unit]))
 
 
 def _by_preference(edges: Edges, prefer: Preferences) -> Longs:
     """The order of edges from the most wanted to the least."""
     exact, overlap = _closeness(edges, prefer)
-    score = _scores(edges, prefer)
+    score = prefer.levels(edges.answer)
     return np.lexsort(
         (
-            _rank(prefer.answers, edges.answer),
-            _rank(prefer.gold, edges.label),
+            ranks(prefer.answers, edges.answer),
+            ranks(prefer.gold, edges.label),
             -overlap,
             ~exact,
             ~prefer.required[edges.label],
@@ -117,28 +133,56 @@ def _closeness(edges: Edges, prefer: Preferences) -> tuple[Bools, Longs]:
     return exact, np.maximum(end - start, 0).astype(np.int64)
 
 
-def _scores(edges: Edges, prefer: Preferences) -> Floats:
-    """Scores, with those not given first: no threshold ever removes them. With partial credit they do not decide."""
-    if prefer.graded:
-        return np.zeros(len(edges))
-    score = prefer.score[edges.answer]
-    return np.where(np.isnan(score), np.inf, score)
-
-
-def _rank(items: Items, places: Longs) -> Longs:
+def ranks(items: Items, places: Longs) -> Longs:
     """The rank of items within their document by (start, end, id), the id compared as written."""
-    unique, inverse = np.unique(places, return_inverse=True)
-    codes, document = items.entity[unique], items.document[unique]
+    there = np.zeros(len(items), np.bool_)
+    there[places] = True
+    every = np.flatnonzero(there)
+    codes, document = items.entity[every], items.document[every]
     names = items.names.take(pa.array(codes, mask=codes < 0)).fill_null("").dictionary_encode()
     by_name = np.empty(len(names.dictionary), np.int64)
     by_name[pc.array_sort_indices(names.dictionary).to_numpy()] = np.arange(len(by_name))
-    order = np.lexsort((codes, by_name[names.indices.to_numpy()], items.end[unique], items.start[unique], document))
-    rank = np.empty(len(unique), np.int64)
-    rank[order] = np.arange(len(unique)) - np.searchsorted(document[order], document[order])
-    return rank[inverse]
+    order = np.lexsort((codes, by_name[names.indices.to_numpy()], items.end[every], items.start[every], document))
+    rank = np.empty(len(items), np.int64)
+    rank[every[order]] = np.arange(len(every)) - np.searchsorted(document[order], document[order])
+    return rank[places]
 
 
-def _squares(ranked: Longs, edges: Edges, prefer: Preferences) -> tuple[Longs, Longs]:
+def _greedy(places: Longs, edges: Edges, prefer: Preferences) -> Longs:
+    """Each mention in the order of the file takes the first answer of the file that is still free."""
+    ranked = places[_by_file(edges.take(places), prefer)]
+    answers, free, taken = edges.answer[ranked], np.ones(len(prefer.answers), np.bool_), []
+    bounds = np.flatnonzero(np.diff(edges.unit[ranked], prepend=-1, append=-1)).tolist()
+    for low, high in pairwise(bounds):
+        place = low + int(free[answers[low:high]].argmax())
+        if free[answers[place]]:
+            free[answers[place]] = False
+            taken.append(place)
+    return ranked[taken]
+
+
+def _optimal(places: Longs, edges: Edges, prefer: Preferences) -> Longs:
+    """Solve the components in which several mentions and several answers compete."""
+    if not len(places):
+        return places
+    component = _components(_renumber(edges.unit[places]), _renumber(edges.answer[places]))
+    large = np.bincount(component)[component] > _FEW
+    few = np.flatnonzero(~large)
+    few = few[_by_preference(edges.take(places[few]), prefer)]
+    squares, others = _squares(places[few], component[few], edges, prefer)
+    taken = [squares, _inserted(others, edges, prefer)]
+    many, component = places[large], component[large]
+    order = np.argsort(component, kind="stable")
+    bounds = np.flatnonzero(np.diff(component[order], prepend=-1, append=-1)).tolist()
+    taken += [_crowd(many[order[low:high]], edges, prefer) for low, high in pairwise(bounds)]
+    return np.concatenate(taken)
+
+
+_FEW = 64
+"""Components of up to so many edges are solved edge by edge, larger ones with arrays: only the speed differs."""
+
+
+def _squares(ranked: Longs, component: Longs, edges: Edges, prefer: Preferences) -> tuple[Longs, Longs]:
     """The edges taken where two mentions compete for two answers and nobody else does; and all other edges.
 
     This is nearly all that is left in real data: two nested mentions of one entity, both answered.
@@ -146,7 +190,7 @@ def _squares(ranked: Longs, edges: Edges, prefer: Preferences) -> tuple[Longs, L
     if not len(ranked) or prefer.graded:
         return ranked[:0], ranked
     unit, answer = _renumber(edges.unit[ranked]), _renumber(edges.answer[ranked])
-    component = _components(unit, answer)
+    component = _renumber(component)
     size = np.bincount(component)
     units = np.bincount(component[np.unique(unit, return_index=True)[1]], minlength=len(size))
     answers = np.bincount(component[np.unique(answer, return_index=True)[1]], minlength=len(size))
@@ -168,16 +212,17 @@ def _squares(ranked: Longs, edges: Edges, prefer: Preferences) -> tuple[Longs, L
 
 def _components(unit: Longs, answer: Longs) -> Longs:
     """A number for each edge, the same for edges that are connected."""
-    label = np.arange(len(unit))
-    while True:
-        lowest = label
-        for end in (unit, answer):
-            least = np.full(int(end.max()) + 1, len(unit))
-            np.minimum.at(least, end, lowest)
-            lowest = least[end]
-        if np.array_equal(lowest, label):
-            return _renumber(label)
-        label = lowest
+    one, other = unit, answer + int(unit.max()) + 1
+    root = np.arange(int(other.max()) + 1)
+    while len(one):
+        low = np.minimum(root[one], root[other])
+        np.minimum.at(root, root[one], low)
+        np.minimum.at(root, root[other], low)
+        while not np.array_equal(root, above := root[root]):
+            root = above
+        apart = root[one] != root[other]
+        one, other = one[apart], other[apart]
+    return _renumber(root[unit])
 
 
 def _gains(pairs: Longs, edges: Edges, prefer: Preferences) -> Longs:
@@ -189,32 +234,18 @@ def _gains(pairs: Longs, edges: Edges, prefer: Preferences) -> Longs:
     return together
 
 
-def _greedy(ranked: Longs, edges: Edges) -> Longs:
-    units: set[int] = set()
-    answers: set[int] = set()
-    taken = []
-    for place, unit, answer in zip(
-        ranked.tolist(), edges.unit[ranked].tolist(), edges.answer[ranked].tolist(), strict=True
-    ):
-        if unit not in units and answer not in answers:
-            units.add(unit)
-            answers.add(answer)
-            taken.append(place)
-    return np.array(taken, np.int64)
-
-
 # Strides of one integer cost: a larger overlap must never outweigh an exact span, and so on upwards. Python
 # integers do not overflow, so the sums over a component stay exact.
 _OVERLAP, _EXACT, _REQUIRED, _DEGREE, _UNMATCHED = 1 << 48, 1 << 88, 1 << 120, 1 << 152, 1 << 220
 
 
-def _optimal(ranked: Longs, edges: Edges, prefer: Preferences) -> Longs:
-    """Solve the components in which several mentions and several answers compete."""
+def _inserted(ranked: Longs, edges: Edges, prefer: Preferences) -> Longs:
+    """Solve small components, all at once."""
     if not len(ranked):
         return ranked
     part = edges.take(ranked)
     exact, overlap = _closeness(part, prefer)
-    gold_rank, answer_rank = _rank(prefer.gold, part.label), _rank(prefer.answers, part.answer)
+    gold_rank, answer_rank = ranks(prefer.gold, part.label), ranks(prefer.answers, part.answer)
     near = gold_rank + answer_rank
     degree = np.round(part.degree * 2**32).astype(np.int64) if prefer.graded else np.zeros(len(part), np.int64)
     gains = [
@@ -228,11 +259,9 @@ def _optimal(ranked: Longs, edges: Edges, prefer: Preferences) -> Longs:
             strict=True,
         )
     ]
-    score = _scores(part, prefer)
-    units, answers = (
-        _numbered(part.unit, gold_rank, part, prefer),
-        _numbered(part.answer, answer_rank, part, prefer),
-    )
+    score = prefer.levels(part.answer)
+    document = prefer.gold.document[part.label].astype(np.int64) << 32
+    units, answers = _numbered(part.unit, document | gold_rank), _numbered(part.answer, document | answer_rank)
     choices: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
     level: dict[int, float] = {}
     for i in np.lexsort((units, answers, -score)).tolist():
@@ -242,12 +271,11 @@ def _optimal(ranked: Longs, edges: Edges, prefer: Preferences) -> Longs:
     return np.array([choices[answer][unit][1] for unit, answer in taken.items()], np.int64)
 
 
-def _numbered(places: Longs, rank: Longs, part: Edges, prefer: Preferences) -> Longs:
-    """New numbers in the order of document and rank, so that the order of the file decides nothing."""
-    _, group = np.unique(places, return_inverse=True)
-    key = (prefer.gold.document[part.label].astype(np.int64) << 32) | rank
-    lowest = np.full(group.max() + 1, np.iinfo(np.int64).max)
-    np.minimum.at(lowest, group, key)
+def _numbered(places: Longs, rank: Longs) -> Longs:
+    """New numbers in the order of rank, so that the order of the file decides nothing."""
+    group = _renumber(places)
+    lowest = np.full(int(group.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(lowest, group, rank)
     number = np.empty(len(lowest), np.int64)
     number[np.argsort(lowest, kind="stable")] = np.arange(len(lowest))
     return number[group]
@@ -307,6 +335,51 @@ def _shift(end: int, new: int, via: dict[int, int], holder: dict[int, int], held
         if answer == new or left is None:
             return
         end, unit = answer, left
+
+
+def _crowd(places: Longs, edges: Edges, prefer: Preferences) -> Longs:
+    """Solve one large component."""
+    order, crowd = _as_crowd(edges.take(places), prefer)
+    return places[order[solved(crowd)]]
+
+
+def _as_crowd(part: Edges, prefer: Preferences) -> tuple[Longs, Crowd]:
+    """The component in numbers of its own, and the order in which its edges come there."""
+    unit = _numbered(part.unit, ranks(prefer.gold, part.label))
+    answer = _numbered(part.answer, ranks(prefer.answers, part.answer))
+    level = np.empty(int(answer.max()) + 1)
+    level[answer] = prefer.levels(part.answer)
+    falling = np.argsort(-level, kind="stable")
+    number = np.empty(len(level), np.int64)
+    number[falling] = np.arange(len(level))
+    answer, units = number[answer], int(unit.max()) + 1
+    order = np.argsort(answer * units + unit)
+    cost, out = packed(_criteria(part, prefer, min(len(level), units)))
+    out = 0 if prefer.graded else out
+    return order, Crowd(answer[order], unit[order], cost[order], level[falling], units, out)
+
+
+def _criteria(part: Edges, prefer: Preferences, size: int) -> Iterator[tuple[Longs, int]]:
+    """What decides between assignments of at most so many edges, with the most that two of them can differ by."""
+    if prefer.graded:
+        degree = np.round(part.degree * 2**32).astype(np.int64)
+        degree //= np.gcd.reduce(degree)
+        yield degree, int(degree.max()) * size
+    # A chain of exchanges changes which mention is taken at its end only, if mentions have no alternatives.
+    yield prefer.required[part.label].astype(np.int64), 1 if np.array_equal(part.unit, part.label) else size
+    exact, overlap = _closeness(part, prefer)
+    yield exact.astype(np.int64), size if exact.any() else 0
+    yield overlap, _sum_of_most(overlap, part)
+
+
+def _sum_of_most(worth: Longs, part: Edges) -> int:
+    """No set of edges that share no end is worth more."""
+    sums = []
+    for end in (part.unit, part.answer):
+        largest = np.zeros(int(end.max()) + 1, np.int64)
+        np.maximum.at(largest, end, worth)
+        sums.append(int(largest.sum()))
+    return min(sums)
 
 
 def most_wanted(edges: Edges, prefer: Preferences, group: Longs) -> Longs:

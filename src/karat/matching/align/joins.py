@@ -2,63 +2,245 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.errors import InputError
+from karat.limits import most, refused
 from karat.model.items import Items, Lists, Pairs
-from karat.model.tables.columns import NO_LINK, Bools, Longs
+from karat.model.tables.columns import NO_LINK, Bools, Ints, Longs
 
 _STEPS = 4
 
 
-def overlapping(gold: Items, answers: Items) -> Pairs:
-    """Pairs that share at least one code point.
+class Range(NamedTuple):
+    """The pairs of a label and an answer where the key of the one lies from `low` up to `high` of the other.
 
-    Either the gold begins within the answer, or the answer begins within the gold and after its start: each
-    overlapping pair is found once, and the cost is that of what is found.
+    Keys are those of labels, and of answers if `turned`. Keys and ranges stand for the items at their own places,
+    or for those that `key_of` and `range_of` name.
     """
-    gold_start, answer_start = _place(gold, gold.start), _place(answers, answers.start)
-    one = _within(gold_start, answer_start, _place(answers, answers.end))
-    two = _within(answer_start, gold_start + 1, _place(gold, gold.end))
-    return Pairs(np.concatenate([one.gold, two.answer]), np.concatenate([one.answer, two.gold]))
+
+    keys: Longs
+    low: Longs
+    high: Longs
+    turned: bool = False
+    key_of: Longs | None = None
+    range_of: Longs | None = None
+
+    def counts(self) -> Longs:
+        """How many pairs each range finds."""
+        keys = np.sort(self.keys)
+        counts: Longs = np.maximum(np.searchsorted(keys, self.high) - np.searchsorted(keys, self.low), 0)
+        return counts
+
+    def documents(self, gold: Items, answers: Items) -> Ints:
+        """The document of each range."""
+        document = gold.document if self.turned else answers.document
+        return document if self.range_of is None else document[self.range_of]
+
+    def pairs(self, gold: Items, answers: Items) -> Pairs:
+        """What is found; more in one document than the limit allows is refused before it is made."""
+        key, place = _within(self.keys, self.low, self.high, lambda: self.documents(gold, answers))
+        key = key if self.key_of is None else self.key_of[key]
+        place = place if self.range_of is None else self.range_of[place]
+        return Pairs(place, key) if self.turned else Pairs(key, place)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Finds pairs of labels and answers by their `ranges`, at the cost of what is found.
+
+    `again` says whether the same pair may be found several times, `where` which of the pairs are meant, if not all.
+    """
+
+    ranges: Callable[[Items, Items], Sequence[Range]]
+    again: Callable[[Items, Items], bool] = lambda gold, answers: False
+    where: Callable[[Items, Items, Pairs], Bools] | None = None
+
+    def __call__(self, gold: Items, answers: Items) -> Pairs:
+        """All pairs, each once."""
+        found = [each.pairs(gold, answers) for each in self.ranges(gold, answers)]
+        pairs = found[0] if len(found) == 1 else Pairs(*map(np.concatenate, zip(*found, strict=True)))
+        if len(pairs.gold) and self.again(gold, answers):
+            pairs = Pairs(*np.divmod(np.unique(pairs.gold * len(answers) + pairs.answer), len(answers)))
+        return pairs if self.where is None else pairs.where(self.where(gold, answers, pairs))
+
+    def counts(self, gold: Items, answers: Items) -> Longs:
+        """How many pairs there are in each document, those included that are found again or not meant."""
+        counts = np.zeros(1 + int(max(gold.document.max(initial=-1), answers.document.max(initial=-1))), np.int64)
+        for each in self.ranges(gold, answers):
+            np.add.at(counts, each.documents(gold, answers), each.counts())
+        return counts
+
+    def parts(self, gold: Items, answers: Items) -> Iterator[Pairs]:
+        """All pairs, never more than the limit at once."""
+        if len(gold) * len(answers) <= most("pairs"):
+            yield self(gold, answers)
+            return
+        counts = self.counts(gold, answers)
+        for labels, own in divided(gold, answers, counts):
+            some, step = answers.take(own), len(labels) or 1
+            if counts[gold.document[labels]].max(initial=0) > most("pairs"):
+                step = max(1, most("pairs") // len(own))
+            for part in np.split(labels, range(step, len(labels), step)):
+                found = self(gold.take(part), some)
+                yield Pairs(part[found.gold], own[found.answer])
+
+
+def divided(gold: Items, answers: Items, pairs: Longs) -> list[tuple[Longs, Longs]]:
+    """The places of the labels and answers of groups of documents.
+
+    A group has no more pairs than the limit, or is one document; how many pairs each document has is given.
+    """
+    group, total = [0], 0
+    for count in pairs.tolist():
+        total += count
+        group.append(group[-1] + (total > most("pairs") and total > count))
+        total = total if group[-1] == group[-2] else count
+    number = np.array(group[1:])
+    sides = [number[items.document] for items in (gold, answers)]
+    orders = [np.argsort(side, kind="stable") for side in sides]
+    cuts = [
+        np.searchsorted(side[order], np.arange(1, group[-1] + 1)) for side, order in zip(sides, orders, strict=True)
+    ]
+    return list(zip(*(np.split(order, cut) for order, cut in zip(orders, cuts, strict=True)), strict=True))
+
+
+def _overlaps(gold: Items, answers: Items) -> Sequence[Range]:
+    return _overlaps_of((gold.document, gold.start, gold.end), (answers.document, answers.start, answers.end))
+
+
+def _overlaps_of(
+    gold: tuple[NDArray[Any], Ints, Ints],
+    answers: tuple[NDArray[Any], Ints, Ints],
+    gold_of: Longs | None = None,
+    answer_of: Longs | None = None,
+) -> Sequence[Range]:
+    """Either the gold begins within the answer, or the answer begins within the gold and after its start."""
+    gold_start, gold_end = _place(gold[0], gold[1]), _place(gold[0], gold[2])
+    answer_start, answer_end = _place(answers[0], answers[1]), _place(answers[0], answers[2])
+    return (
+        Range(gold_start, answer_start, answer_end, False, gold_of, answer_of),
+        Range(answer_start, gold_start + 1, gold_end, True, answer_of, gold_of),
+    )
+
+
+def _overlaps_alike(gold: Items, answers: Items) -> Sequence[Range]:
+    """Overlaps of what is linked alike: groups of a document and an id (or a kind) take the place of documents."""
+    found = list(_overlaps_in_groups(gold, answers, _linked_ids))
+    if gold.kind is not None and answers.kind is not None:
+        found += _overlaps_in_groups(gold, answers, _kinds)
+    return found
+
+
+def _overlaps_in_groups(
+    gold: Items, answers: Items, codes: Callable[[Items], tuple[Longs, NDArray[Any]]]
+) -> Sequence[Range]:
+    (gold_of, gold_code), (answer_of, answer_code) = codes(gold), codes(answers)
+    keys = [_keys(gold.document[gold_of], gold_code), _keys(answers.document[answer_of], answer_code)]
+    group = np.unique(np.concatenate(keys), return_inverse=True)[1]
+    return _overlaps_of(
+        (group[: len(gold_of)], gold.start[gold_of], gold.end[gold_of]),
+        (group[len(gold_of) :], answers.start[answer_of], answers.end[answer_of]),
+        gold_of,
+        answer_of,
+    )
+
+
+def _linked_ids(items: Items) -> tuple[Longs, NDArray[Any]]:
+    """All ids by which an item is linked, and whose they are; further ids count beside an entity only."""
+    ids = _ids(items)
+    owner = _owners(ids)
+    main = np.zeros(len(owner), np.bool_)
+    main[ids.offsets[:-1]] = True
+    keep = (items.entity[owner] >= 0) | (main & (items.entity[owner] != NO_LINK))
+    return owner[keep], ids.values[keep]
+
+
+def _kinds(items: Items) -> tuple[Longs, NDArray[Any]]:
+    assert items.kind is not None
+    owner = np.flatnonzero(items.kind > 0)
+    return owner, items.kind[owner]
+
+
+def _equal_spans(gold: Items, answers: Items) -> Sequence[Range]:
+    left, right = _spans(gold, answers), _spans(answers, gold)
+    keys = _span_keys([(gold.document, *span) for span in left] + [(answers.document, *span) for span in right])
+    return [Range(one, other, other + 1) for one, other in product(keys[: len(left)], keys[len(left) :])]
+
+
+def _span_keys(spans: Sequence[tuple[Ints, Ints, Ints]]) -> list[Longs]:
+    """One number for each document, start and end."""
+    size = 1 + max(int(end.max(initial=0)) for _, _, end in spans)
+    first = min(int(document.min(initial=0)) for document, _, _ in spans)
+    last = max(int(document.max(initial=0)) for document, _, _ in spans)
+    if (last - first + 1) * size**2 < 1 << 62:
+        return [((document - first).astype(np.int64) * size + start) * size + end for document, start, end in spans]
+    starts = np.unique(np.concatenate([_place(document, start) for document, start, _ in spans]), return_inverse=True)[
+        1
+    ]
+    cuts = np.cumsum([len(start) for _, start, _ in spans])[:-1]
+    return [_place(part, end) for part, (_, _, end) in zip(np.split(starts, cuts), spans, strict=True)]
+
+
+def _spans(items: Items, others: Items) -> list[tuple[Ints, Ints]]:
+    """The spans of items, and those widened to words if both sides have them."""
+    own = [(items.start, items.end)]
+    return own if items.words is None or others.words is None else [*own, items.words]
+
+
+def _same_ids(gold: Items, answers: Items) -> Sequence[Range]:
+    gold_ids, answer_ids = _ids(gold), _ids(answers)
+    gold_owner, answer_owner = _owners(gold_ids), _owners(answer_ids)
+    linked = gold_ids.values != NO_LINK
+    keys = _keys(gold.document[gold_owner], gold_ids.values)[linked]
+    wanted = _keys(answers.document[answer_owner], answer_ids.values)
+    return (Range(keys, wanted, wanted + 1, False, gold_owner[linked], answer_owner),)
+
+
+def _equal_lengths(gold: Items, answers: Items) -> Sequence[Range]:
+    keys, wanted = _place(gold.document, gold.end - gold.start), _place(answers.document, answers.end - answers.start)
+    return (Range(keys, wanted, wanted + 1),)
+
+
+def _share_a_place(gold: Items, answers: Items, pairs: Pairs) -> Bools:
+    """Which pairs overlap: spans can be widened to the same words without doing so."""
+    start = np.maximum(gold.start[pairs.gold], answers.start[pairs.answer])
+    return np.minimum(gold.end[pairs.gold], answers.end[pairs.answer]) > start
+
+
+def _several_ids(gold: Items, answers: Items) -> bool:
+    return gold.same_as is not None or answers.same_as is not None
+
+
+overlapping: Final = Join(_overlaps)
+"""Pairs that share at least one code point."""
+
+overlapping_alike: Final = Join(
+    _overlaps_alike, lambda gold, answers: _several_ids(gold, answers) or gold.kind is not None
+)
+"""Overlapping pairs that are linked alike, as `same_entity` says, without a look at the others."""
+
+on_same_span: Final = Join(_equal_spans, lambda gold, answers: gold.words is not None, _share_a_place)
+"""Overlapping pairs with equal start and end, as `same_span` says, without a look at the others."""
+
+same_entity_in_document: Final = Join(_same_ids, _several_ids)
+"""Pairs of one document that are linked alike, wherever they stand."""
+
+same_length_in_document: Final = Join(_equal_lengths)
+"""Pairs of one document that are equally long, wherever they stand."""
 
 
 def same_span(gold: Items, answers: Items, pairs: Pairs) -> Bools:
     """Which pairs have equal start and end, as they are or (where spans are) widened to words."""
-    left, right = [(gold.start, gold.end)], [(answers.start, answers.end)]
-    if gold.words is not None and answers.words is not None:
-        left, right = [*left, gold.words], [*right, answers.words]
     same = np.zeros(len(pairs.gold), np.bool_)
-    for one, other in product(left, right):
+    for one, other in product(_spans(gold, answers), _spans(answers, gold)):
         same |= (one[0][pairs.gold] == other[0][pairs.answer]) & (one[1][pairs.gold] == other[1][pairs.answer])
-    return same
-
-
-def same_entity_in_document(gold: Items, answers: Items) -> Pairs:
-    """Pairs of one document that are linked alike, wherever they stand."""
-    gold_ids, answer_ids = _ids(gold), _ids(answers)
-    gold_owner, answer_owner = _owners(gold_ids), _owners(answer_ids)
-    keys = _keys(gold.document[gold_owner], gold_ids.values)
-    wanted = _keys(answers.document[answer_owner], answer_ids.values)
-    found = _within(keys, wanted, wanted + 1)
-    found = found.where(gold_ids.values[found.gold] != NO_LINK)
-    pairs = np.unique(np.column_stack([gold_owner[found.gold], answer_owner[found.answer]]), axis=0)
-    return Pairs(pairs[:, 0], pairs[:, 1])
-
-
-def same_document(gold: Items, answers: Items) -> Pairs:
-    """All pairs of one document."""
-    document = gold.document.astype(np.int64)
-    wanted = answers.document.astype(np.int64)
-    return _within(document, wanted, wanted + 1)
-
-
-def same_length(gold: Items, answers: Items, pairs: Pairs) -> Bools:
-    """Which pairs are equally long."""
-    same: Bools = (gold.end - gold.start)[pairs.gold] == (answers.end - answers.start)[pairs.answer]
     return same
 
 
@@ -104,8 +286,8 @@ def among_first(first: int, gold: Items, answers: Items, pairs: Pairs) -> Bools:
     return same
 
 
-def _place(items: Items, offset: NDArray[Any]) -> Longs:
-    places: Longs = (items.document.astype(np.int64) << 32) + offset
+def _place(document: NDArray[Any], offset: NDArray[Any]) -> Longs:
+    places: Longs = (document.astype(np.int64) << 32) + offset
     return places
 
 
@@ -140,8 +322,8 @@ def _share_an_id(left: Lists, right: Lists) -> Bools:
     return shared
 
 
-def _within(keys: Longs, low: Longs, high: Longs) -> Pairs:
-    """Pairs (i, j) with low[j] <= keys[i] < high[j]."""
+def _within(keys: Longs, low: Longs, high: Longs, documents: Callable[[], Ints]) -> tuple[Longs, Longs]:
+    """The places (i, j) with low[j] <= keys[i] < high[j]; `documents` says where the ranges lie."""
     order = None
     if np.any(keys[1:] < keys[:-1]):
         order = np.argsort(keys, kind="stable")
@@ -159,7 +341,26 @@ def _within(keys: Longs, low: Longs, high: Longs) -> Pairs:
         if not len(owner):
             break
     count = np.maximum(np.searchsorted(keys, high) - place, 0)
+    if int(count.sum()) > most("pairs"):
+        check_crowds(np.bincount(documents()[owner], count))
     owners.append(np.repeat(owner, count))
     places.append(np.arange(len(owners[-1])) + np.repeat(place - (np.cumsum(count) - count), count))
     found = np.concatenate(places)
-    return Pairs(found if order is None else order[found], np.concatenate(owners))
+    return (found if order is None else order[found]), np.concatenate(owners)
+
+
+def check_crowds(pairs: NDArray[Any]) -> None:
+    """Raise where a document has more pairs than can be held at once; they are given for each document."""
+    worst = int(pairs.argmax()) if len(pairs) else 0
+    if len(pairs) and pairs[worst] > most("pairs"):
+        raise crowded(worst, int(pairs[worst]))
+
+
+def crowded(document: int, pairs: int) -> InputError:
+    """What is raised where too many mentions and answers of a document compete."""
+    return refused(
+        "pairs",
+        f"document number {document + 1:,}",
+        f"{pairs:,} pairs of a mention and an answer that compete",
+        "Look for spans that were written many times over and divide the document",
+    )

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from karat.matching.align.joins import among_first, overlapping, same_span, same_types
+from karat.limits import most
+from karat.matching.align.joins import among_first, on_same_span, overlapping, same_span, same_types
 from karat.model.items import Items, Pairs
 from karat.model.tables.columns import Bools
 from karat.spec.relation import Relation
@@ -60,6 +61,9 @@ def _walked(gold: Items, answers: Items, same: Same) -> Pairs:
     That is the mention with its span and its label; else the first one in the file that it overlaps. Each mention is
     met once, so that one that a wrong answer met is lost for a right one behind it.
     """
+    crowded = len(gold) * len(answers) > most("pairs")
+    if crowded and int(overlapping.counts(gold, answers).max()) > most("pairs"):
+        return _walked_in_crowd(gold, answers, same)
     pairs = overlapping(gold, answers)
     pairs = pairs.where(_first_on_span(gold)[pairs.gold])
     right = same_span(gold, answers, pairs) & same(gold, answers, pairs)
@@ -86,3 +90,29 @@ def _first_on_span(gold: Items) -> Bools:
     new[1:] = (spans[1:] != spans[:-1]).any(axis=1)
     first[order[new]] = True
     return first
+
+
+def _walked_in_crowd(gold: Items, answers: Items, same: Same) -> Pairs:
+    """The same walk, in which each answer looks at the mentions and not at pairs: there are too many to hold."""
+    exact = on_same_span(gold, answers)
+    exact = exact.where(same(gold, answers, exact))
+    exact = Pairs(*(side[np.lexsort((gold.row[exact.gold], exact.answer))] for side in exact))
+    begin = np.searchsorted(exact.answer, np.arange(len(answers) + 1)).tolist()
+    mentions = np.lexsort((gold.row, gold.document))
+    lies = (
+        np.searchsorted(gold.document[mentions], answers.document),
+        np.searchsorted(gold.document[mentions], answers.document, side="right"),
+    )
+    free, found = _first_on_span(gold), []
+    for answer in np.argsort(answers.row, kind="stable").tolist():
+        first = exact.gold[begin[answer] : begin[answer + 1]]
+        first = first[free[first]]
+        if not len(first):
+            near = mentions[lies[0][answer] : lies[1][answer]]
+            first = near[
+                free[near] & (gold.start[near] < answers.end[answer]) & (gold.end[near] > answers.start[answer])
+            ]
+        if len(first):
+            free[first[0]] = False
+            found.append((int(first[0]), answer))
+    return Pairs(*np.array(found, np.int64).reshape(-1, 2).T)

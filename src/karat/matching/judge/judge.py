@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from karat.errors import KaratError
+from karat.limits import most, refused
 from karat.matching.align.assign import Edges, Preferences, assign, first_in_file, most_wanted
+from karat.matching.align.joins import Join, divided
 from karat.matching.align.segment import segment
+from karat.matching.judge.meetings import Meetings, meetings
 from karat.matching.judge.policy import TABLE, AnswerState, GoldState
 from karat.model.items import Answers, Gold, Items, Pairs
-from karat.model.tables.columns import NO_LINK, Bools, Floats, Ints, Longs
-from karat.model.verdict import Outcome, Tree, Verdicts
+from karat.model.tables.columns import NO_LINK, Bools, Ints, Longs
+from karat.model.verdict import Outcome, Tree, Verdicts, beside
 from karat.spec.relation import Relation
 
 _Found = TypeVar("_Found")
@@ -63,31 +66,107 @@ def verdicts(
     """What becomes of every gold mention and every answer under one relation and one way to assign.
 
     Segmentations are chosen by what could match under `segment_by`, which is the relation itself unless it is given.
+    Where many stand at one place, documents are judged a few at a time, so that what is held at once stays bounded.
     """
-    located = _located(gold, answers, relation, known)
-    right = located.degree > 0
-    chosen_by = located.label[right]
-    if segment_by is not None and gold.segmented:
-        other = _located(gold, answers, segment_by, known)
-        chosen_by = other.label[other.degree > 0]
-    in_play, parts = segment(gold, chosen_by)
+    parts = _parts(gold, answers, relation, known)
+    judged = [_judged(part, relation, assignment, segment_by) for part in parts]
+    if len(parts) == 1:
+        return judged[0]
+    places = ((part.labels, part.own) for part in parts)
+    return beside(judged, list(places), gold.items.row, answers.items.row)
+
+
+class _Part(NamedTuple):
+    """Some documents of a block, with the places of their labels and answers in it."""
+
+    gold: Gold
+    answers: Answers
+    known: Located
+    labels: Longs
+    own: Longs
+
+    def meetings(self, relation: Relation, prefer: Preferences, *, best: bool) -> Meetings:
+        """Who meets whom there."""
+        pairs = partial(self.known.pairs, self.gold.items, self.answers.items, relation)
+        return meetings(self.gold, self.answers.items, relation, pairs, prefer, best=best)
+
+
+def _parts(gold: Gold, answers: Answers, relation: Relation, known: Located) -> list[_Part]:
+    def find() -> list[tuple[Longs, Longs, Items, Located]]:
+        pairs = _pairs_per_document(gold.items, answers.items, relation)
+        if int(pairs.sum()) <= most("pairs"):
+            return []
+        parts = divided(gold.items, answers.items, pairs)
+        return [(labels, own, answers.items.take(own), Located()) for labels, own in parts]
+
+    if len(gold.items) * len(answers.items) > most("pairs"):
+        parts = known.once((_parts, relation.located), gold.items, answers.items, find)
+        if len(parts) > 1:
+            return [
+                _Part(_some(gold, labels), Answers(items, answers.score[own]), seen, labels, own)
+                for labels, own, items, seen in parts
+            ]
+    return [_Part(gold, answers, known, np.arange(0), np.arange(0))]
+
+
+def _pairs_per_document(gold: Items, answers: Items, relation: Relation) -> Longs:
+    """How many pairs there are in each document, or can be."""
+    count = 1 + int(max(gold.document.max(initial=-1), answers.document.max(initial=-1)))
+    pairs = np.bincount(gold.document, minlength=count) * np.bincount(answers.document, minlength=count)
+    if int(pairs.sum()) <= most("pairs") or not isinstance(relation.located, Join):
+        return pairs
+    return relation.located.counts(gold, answers)
+
+
+def check_trials(gold: Items, answers: Items, relation: Relation, trials: int) -> None:
+    """Raise where a document is too crowded to be judged so many times."""
+    items = len(gold) + len(answers)
+    if trials * (len(gold) * len(answers) + items) <= most("trials"):
+        return
+    work = trials * (int(_pairs_per_document(gold, answers, relation).sum()) + items)
+    if work > most("trials"):
+        raise refused(
+            "trials",
+            f"document number {int(answers.document[0]) + 1:,}",
+            f"{trials:,} thresholds at which to score it anew, with {work:,} pairs, labels and answers over all",
+            "Round the scores, give a threshold, or choose assignment=optimal",
+        )
+
+
+def _some(gold: Gold, places: Longs) -> Gold:
+    """The labels of some documents; units and parents never leave a document."""
+    parent = gold.parent[places]
+    return Gold(
+        gold.items.take(places),
+        np.searchsorted(places, gold.unit[places]),
+        np.where(parent < 0, -1, np.searchsorted(places, parent)),
+        gold.optional[places],
+        gold.merged,
+    )
+
+
+def _judged(part: _Part, relation: Relation, assignment: str, segment_by: Relation | None) -> Verdicts:
+    gold, answers = part.gold, part.answers
     state = _states(gold, relation)
     prefer = Preferences(gold.items, answers.items, answers.score, state == GoldState.REQUIRED, relation.graded)
-    if in_play is not None:
-        playing = in_play[located.label]
-        located, right = located.take(playing), right[playing]
-    candidates = _one_label_each(located.take(right), gold, prefer)
+    found = part.meetings(relation, prefer, best=assignment == "optimal")
+    chosen_by = found.right
+    if segment_by is not None and gold.segmented:
+        chosen_by = part.meetings(segment_by, prefer, best=False).right
+    in_play, spoken_for = segment(gold, chosen_by.label)
+    right = found.right if in_play is None else found.right.take(in_play[found.right.label])
+    candidates = _one_label_each(right, gold, prefer)
     if assignment in _SHARED:
         matched, (taken, outcome) = candidates, _SHARED[assignment](candidates, state, prefer)
     else:
         matched = taken = candidates.take(assign(candidates, prefer, assignment))
         outcome = TABLE[state[matched.label], AnswerState.RIGHT]
-    wrong = _wrong_links(located.take(~right), matched, gold, prefer)
+    wrong = _wrong_links(found, matched, in_play, gold, prefer)
     free = _Cases(taken.label, taken.answer, outcome)
-    cases = _with_leftovers(free, matched, wrong, located, gold, answers, state, in_play)
+    cases = _with_leftovers(free, matched, wrong, found, gold, answers, state, in_play)
     tree = None
-    if parts:
-        cases, tree = _speaking_for_roots(cases, parts, gold, state, matched)
+    if spoken_for:
+        cases, tree = _speaking_for_roots(cases, spoken_for, gold, state, matched)
     credit = None
     if relation.credit is not None or relation.graded:
         credit = np.ones((len(cases.label), 2))
@@ -115,32 +194,20 @@ def verdicts(
 
 def contested(gold: Gold, answers: Answers, relation: Relation, known: Located) -> Ints:
     """The documents in which an answer could match several mentions, or several answers the same."""
-    edges = _located(gold, answers, relation, known)
-    edges = _one_of_each(edges.take(edges.degree > 0))
-    shared = (np.bincount(edges.unit)[edges.unit] > 1) | (np.bincount(edges.answer)[edges.answer] > 1)
-    return np.unique(gold.items.document[edges.label[shared]])
+    documents = [gold.items.document[:0]]
+    for part in _parts(gold, answers, relation, known):
+        nobody = np.zeros(len(part.gold.unit), np.bool_)
+        prefer = Preferences(part.gold.items, part.answers.items, part.answers.score, nobody, relation.graded)
+        edges = _one_of_each(part.meetings(relation, prefer, best=False).right)
+        shared = (np.bincount(edges.unit)[edges.unit] > 1) | (np.bincount(edges.answer)[edges.answer] > 1)
+        documents.append(part.gold.items.document[edges.label[shared]])
+    return np.unique(np.concatenate(documents))
 
 
 def _one_of_each(edges: Edges) -> Edges:
     """Edges between different units and answers: alternatives of one mention are one."""
-    ends = np.column_stack([edges.unit, edges.answer])
-    return edges.take(np.sort(np.unique(ends, axis=0, return_index=True)[1]))
-
-
-def _located(gold: Gold, answers: Answers, relation: Relation, known: Located) -> Edges:
-    pairs = known.pairs(gold.items, answers.items, relation)
-    grade = relation.degree
-    degree = np.ones(len(pairs.gold), np.bool_) if grade is None else grade(gold.items, answers.items, pairs)
-    if degree.dtype != np.bool_:
-        _check_degrees(degree, relation)
-    return Edges(gold.unit[pairs.gold] if gold.tied else pairs.gold, pairs.gold, pairs.answer, degree)
-
-
-def _check_degrees(degree: Floats | Bools, relation: Relation) -> None:
-    fit = (degree >= 0) & (degree <= 1) if relation.graded else (degree == 0) | (degree == 1)
-    if not fit.all():
-        allowed = "from 0 to 1" if relation.graded else "0 or 1 (set graded=True for partial credit)"
-        raise KaratError(f"the relation {relation.title!r} gives degrees other than {allowed}. Correct its `degree`.")
+    ends = edges.unit * (int(edges.answer.max(initial=0)) + 1) + edges.answer
+    return edges.take(np.sort(np.unique(ends, return_index=True)[1]))
 
 
 def _one_label_each(edges: Edges, gold: Gold, prefer: Preferences) -> Edges:
@@ -205,13 +272,14 @@ _SHARED: dict[str, Callable[[Edges, Ints, Preferences], tuple[Edges, Ints]]] = {
 """Assignments in which one answer may serve several mentions, and one mention several answers."""
 
 
-def _wrong_links(edges: Edges, matched: Edges, gold: Gold, prefer: Preferences) -> Edges:
+def _wrong_links(found: Meetings, matched: Edges, in_play: Bools | None, gold: Gold, prefer: Preferences) -> Edges:
     """Pairs at the same place that are left over: a wrong link is one case, not two."""
-    taken_unit = np.zeros(len(gold.unit), np.bool_)
-    taken_unit[matched.unit] = True
-    taken_answer = np.zeros(len(prefer.answers), np.bool_)
-    taken_answer[matched.answer] = True
-    edges = _one_label_each(edges.take(~taken_unit[edges.unit] & ~taken_answer[edges.answer]), gold, prefer)
+    taken = np.zeros(len(gold.unit), np.bool_)
+    taken[matched.unit] = True
+    labels = ~taken[gold.unit] if in_play is None else in_play & ~taken[gold.unit]
+    own = np.ones(len(prefer.answers), np.bool_)
+    own[matched.answer] = False
+    edges = _one_label_each(found.wrong(labels, own), gold, prefer)
     return edges.take(assign(edges, prefer, "optimal"))
 
 
@@ -219,7 +287,7 @@ def _with_leftovers(
     free: _Cases,
     matched: Edges,
     wrong: Edges,
-    located: Edges,
+    found: Meetings,
     gold: Gold,
     answers: Answers,
     state: Ints,
@@ -241,7 +309,8 @@ def _with_leftovers(
     labels, extra = np.flatnonzero(missing), np.flatnonzero(spare)
     at = np.full(len(answers.items), GoldState.NONE)
     if gold.without_link:  # any number of answers may stand on a span without link
-        at[located.answer[state[located.label] == GoldState.WITHOUT_LINK]] = GoldState.WITHOUT_LINK
+        bare = state == GoldState.WITHOUT_LINK
+        at[found.standing(bare if in_play is None else in_play & bare)] = GoldState.WITHOUT_LINK
     return _Cases(
         np.concatenate([free.label, wrong.label, labels, np.full(len(extra), -1)]),
         np.concatenate([free.answer, wrong.answer, np.full(len(labels), -1), extra]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -105,12 +106,12 @@ def _sets(gold: Items, answers: Items, key: Key) -> Verdicts:
 
 def _shares(gold: Items, answers: Items, key: Key) -> Verdicts:
     """For every annotation the share of its characters that the other side covers with an equal key."""
-    pairs = overlapping(gold, answers)
-    left, right = _codes(gold, answers, tuple(field for field in key.fields if field not in _PLACE))
-    pairs = pairs.where(left[pairs.gold] == right[pairs.answer])
+    left, right = _codes(gold, answers, ("docid", *(field for field in key.fields if field not in _PLACE)))
+    # Only equal keys of one document meet if each is a document of its own.
+    sides = replace(gold, document=left.astype(np.int32)), replace(answers, document=right.astype(np.int32))
     recall, precision = key.aggregator.removeprefix("overlap-")[:3], key.aggregator[-3:]
-    of_gold = _share(gold, answers, pairs, longest=recall == "max")
-    of_answers = _share(answers, gold, Pairs(pairs.answer, pairs.gold), longest=precision == "max")
+    of_gold = _share(*sides, longest=recall == "max")
+    of_answers = _share(*reversed(sides), longest=precision == "max")
     none_gold, none_answer = np.full(len(answers), -1), np.full(len(gold), -1)
     share = np.concatenate([of_gold, of_answers])
     outcome = np.repeat([Outcome.MATCHED_GOLD, Outcome.MATCHED_ANSWER], [len(gold), len(answers)])
@@ -124,8 +125,18 @@ def _shares(gold: Items, answers: Items, key: Key) -> Verdicts:
     )
 
 
-def _share(own: Items, other: Items, pairs: Pairs, *, longest: bool) -> Floats:
+def _share(own: Items, other: Items, *, longest: bool) -> Floats:
     """How much of each own item is covered: by the best of the others, or by all of them together."""
+    covered = np.zeros(len(own), np.int64)
+    for pairs in overlapping.parts(own, other):
+        covered += _covered(own, other, pairs, longest=longest)
+    length = np.maximum(own.end - own.start, 1)
+    shares: Floats = covered / length
+    return shares
+
+
+def _covered(own: Items, other: Items, pairs: Pairs, *, longest: bool) -> Longs:
+    """How many characters are covered, given all pairs of the items in question."""
     start = np.maximum(own.start[pairs.gold], other.start[pairs.answer]).astype(np.int64)
     end = np.minimum(own.end[pairs.gold], other.end[pairs.answer]).astype(np.int64)
     covered = np.zeros(len(own), np.int64)
@@ -139,9 +150,7 @@ def _share(own: Items, other: Items, pairs: Pairs, *, longest: bool) -> Floats:
         before = np.concatenate([[0], reach[:-1]])
         before[1:][owner[1:] != owner[:-1]] = 0
         np.add.at(covered, owner, np.maximum(end - np.maximum(start, before), 0))
-    length = np.maximum(own.end - own.start, 1)
-    shares: Floats = covered / length
-    return shares
+    return covered
 
 
 def _verdicts(

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
-from karat.matching.align.joins import overlapping, same_entity_in_document, same_span
+from karat.matching.align.joins import on_same_span, overlapping, same_entity_in_document
 from karat.matching.read.pairing import Pairing, kept
 from karat.matching.select.thinning import longest
 from karat.model.items import Answers, Gold, Items
@@ -45,8 +45,7 @@ def _nil(gold: Gold, answers: Answers) -> Masks:
 
 def _gold_in_kb(gold: Gold, answers: Answers) -> Masks:
     inside = gold.items.entity != NIL
-    pairs = overlapping(gold.items, answers.items)
-    pairs = pairs.where(same_span(gold.items, answers.items, pairs) & inside[pairs.gold])
+    pairs = on_same_span(gold.items.take(inside), answers.items)
     there = np.zeros(len(answers.items), np.bool_)
     there[pairs.answer] = True
     return inside, there
@@ -225,10 +224,8 @@ def _has_types(items: Items) -> Bools:
 
 
 def _on_given_spans(gold: Gold, answers: Answers) -> Answers:
-    pairs = overlapping(gold.items, answers.items)
-    pairs = pairs.where(same_span(gold.items, answers.items, pairs))
     there = np.zeros(len(answers.items), np.bool_)
-    there[pairs.answer] = True
+    there[on_same_span(gold.items, answers.items).answer] = True
     return _answers(answers, there)
 
 
@@ -236,11 +233,14 @@ def _best_on_given_spans(gold: Gold, answers: Answers) -> Answers:
     """For each given span the overlapping answer with the highest score, moved onto it."""
     spans = np.column_stack([gold.items.document, gold.items.start, gold.items.end])
     given = gold.items.take(np.sort(np.unique(spans, axis=0, return_index=True)[1]))
-    pairs = overlapping(given, answers.items)
-    score = np.where(np.isnan(answers.score), np.inf, answers.score)[pairs.answer]
-    order = np.lexsort((answers.items.row[pairs.answer], -score, pairs.gold))
-    mention, first = np.unique(pairs.gold[order], return_index=True)
-    best = pairs.answer[order][first]
+    score = np.where(np.isnan(answers.score), np.inf, answers.score)
+    wanted = np.empty(len(answers.items), np.int64)
+    wanted[np.lexsort((answers.items.row, -score))] = np.arange(len(answers.items))
+    first = np.full(len(given), len(answers.items))
+    for pairs in overlapping.parts(given, answers.items):
+        np.minimum.at(first, pairs.gold, wanted[pairs.answer])
+    mention = np.flatnonzero(first < len(answers.items))
+    best = np.argsort(wanted)[first[mention]]
     items = answers.items.take(best)
     moved = replace(items, start=given.start[mention], end=given.end[mention])
     return Answers(moved, answers.score[best])
@@ -312,8 +312,7 @@ def _on_bare_spans(gold: Gold, answers: Answers) -> Bools:
     there = np.zeros(len(answers.items), np.bool_)
     if gold.without_link:
         bare = gold.items.take(gold.items.entity == NO_LINK)
-        pairs = overlapping(bare, answers.items)
-        there[pairs.answer[same_span(bare, answers.items, pairs)]] = True
+        there[on_same_span(bare, answers.items).answer] = True
         there[same_entity_in_document(gold.items, answers.items).answer] = False
     return there
 
