@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat.comparison.asking import card, compare
     from karat.comparison.similarity import similarity
     from karat.curves.alpha import alpha_curve
+    from karat.curves.calibration import scored_answers
     from karat.curves.categories import category_curve
     from karat.curves.threshold import curve
     from karat.data.load import load, load_parts, load_run, save
@@ -67,6 +68,7 @@ __all__ = [
     "parse_signature",
     "read_kb",
     "save",
+    "scored_answers",
     "similarity",
     "why",
 ]
@@ -91,6 +93,7 @@ _HOME = {
     "karat.model.signature": ("Signature", "parse_signature"),
     "karat.comparison.asking": ("card", "compare"),
     "karat.curves.alpha": ("alpha_curve",),
+    "karat.curves.calibration": ("scored_answers",),
     "karat.curves.categories": ("category_curve",),
     "karat.curves.threshold": ("curve",),
     "karat.evaluation.evaluation": ("evaluate",),
