@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from karat.curves.threshold import only_view
 from karat.errors import UsageError
+from karat.evaluation.cases.ranked import counted
 from karat.evaluation.evaluation import Evaluation
-from karat.evaluation.ranked import counted
 from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
