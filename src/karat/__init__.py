@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat.comparison.asking import card, compare
     from karat.comparison.similarity import similarity
     from karat.curves.alpha import alpha_curve
+    from karat.curves.calibration import scored_answers
     from karat.curves.categories import category_curve
     from karat.curves.threshold import curve
     from karat.data.load import load, load_parts, load_run, save
@@ -77,6 +78,7 @@ __all__ = [
     "same_entity",
     "same_span",
     "save",
+    "scored_answers",
     "similarity",
     "why",
 ]
@@ -105,6 +107,7 @@ _HOME = {
     "karat.spec.relation": ("Relation",),
     "karat.comparison.asking": ("card", "compare"),
     "karat.curves.alpha": ("alpha_curve",),
+    "karat.curves.calibration": ("scored_answers",),
     "karat.curves.categories": ("category_curve",),
     "karat.curves.threshold": ("curve",),
     "karat.evaluation.evaluation": ("evaluate",),

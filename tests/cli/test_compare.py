@@ -109,6 +109,14 @@ def test_every_pair_on_every_dataset(files):
     assert len(re.findall(r"^dull − keen ", out, re.MULTILINE)) == 2
 
 
+def test_the_paired_bootstrap_is_an_option(files):
+    out = page(*results("bay", "fjord"), "--test", "bootstrap")
+    assert "2 tests: 200 samples of paired documents (paired bootstrap), p ≤ 0.05" in out
+    assert "with less than 50 documents the bootstrap finds differences too often: bay, fjord" in out
+    assert report(*results("bay", "fjord"), "--test", "bootstrap")["rule"]["test"] == "bootstrap"
+    assert report(*results("bay", "fjord"))["rule"]["test"] == "permutation"
+
+
 def test_similarity_is_an_option(files):
     given = ("--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl")
     assert "similarity in percent" not in page(*given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 import pyarrow as pa
@@ -88,6 +89,60 @@ def test_the_correction_may_be_that_of_benjamini_and_hochberg():
     own = pairs(compare(twelve(), terms=replace(QUICK, correction="bh")), "bay")
     assert own["able", "cross"].corrected == pytest.approx(3 / 2 * 2 / 2**11)  # no larger than the next
     assert own["brisk", "cross"].corrected == pytest.approx(3 / 2 * 2 / 2**11)
+
+
+BOOTSTRAP = Terms(resamples=40, permutations=5000, test="bootstrap")
+NEAR = 4 * (0.25 / 5000) ** 0.5
+
+
+def test_the_paired_bootstrap_by_hand():
+    """Able and brisk differ in one of twelve documents, which samples hold k ~ B(12, 1/12) times.
+
+    The difference moves by its own size, one twelfth, unless k is 1: p is 1 - (11/12)^11. Where all documents but one,
+    or all, say the same, no sample moves so far.
+    """
+    own = pairs(compare(twelve(), terms=BOOTSTRAP), "bay")
+    assert own["able", "brisk"].p == pytest.approx(1 - (11 / 12) ** 11, abs=NEAR)
+    assert own["able", "cross"].p == own["brisk", "cross"].p == 1 / 5001
+    assert own["able", "cross"].corrected == pytest.approx(3 / 5001)
+    assert not any(pair.exact for pair in own.values())
+    assert own["able", "brisk"].difference == pytest.approx(1 / 12)
+
+
+def test_the_paired_bootstrap_of_means_draws_within_each_dataset():
+    """Brisk misses one of twelve documents of bay and one of four of fjord: the means differ by (1/12 + 1/4) / 2."""
+    given = {
+        "bay": {"able": ["+"] * 12, "brisk": ["+"] * 11 + ["x"]},
+        "fjord": {"able": ["+"] * 4, "brisk": ["+", "+", "x", "+"]},
+    }
+    expected = sum(
+        comb(12, i) * (1 / 12) ** i * (11 / 12) ** (12 - i) * comb(4, k) * (1 / 4) ** k * (3 / 4) ** (4 - k)
+        for i in range(13)
+        for k in range(5)
+        if abs(i + 3 * k - 4) >= 4  # in twelfths: how far from the observed difference
+    )
+    found = compare(contest.entries(**given), terms=BOOTSTRAP)
+    (pair,) = found.pairs
+    assert pair.p == pytest.approx(expected, abs=NEAR)
+    assert "finds differences too often: bay, fjord" in " ".join(found.notes)
+    turned = compare(reversed(contest.entries(**given)), terms=BOOTSTRAP)
+    assert turned.pairs == found.pairs
+
+
+def test_of_one_document_the_bootstrap_says_nothing():
+    found = compare(contest.entries(bay={"keen": ["++++"], "dull": ["xxxx"]}), terms=BOOTSTRAP)
+    (pair,) = found.datasets[0].pairs
+    assert (pair.difference, pair.p, pair.corrected) == (-1, None, None)
+    assert pair.reason == "less than two documents add to the scores"
+    assert found.datasets[0].scores["keen"].rank is None
+
+
+def test_the_bootstrap_is_asked_for_in_python():
+    gold = contest.corpus("bay", *[1] * 12)
+    runs = [contest.run("able", *["+"] * 12), contest.run("brisk", *["+"] * 11, "x")]
+    found = karat.compare(runs, gold=gold, test="bootstrap", permutations=5000, resamples=40)
+    assert found.rule == BOOTSTRAP
+    assert found.pairs[0].p == pytest.approx(1 - (11 / 12) ** 11, abs=NEAR)
 
 
 def test_all_datasets_are_corrected_together():
@@ -257,6 +312,10 @@ def test_requests_that_make_no_sense():
         compare([given[0], *given], terms=QUICK)
     with pytest.raises(UnknownNameError, match="correction"):
         Terms(correction="bonferroni")
+    with pytest.raises(UnknownNameError, match="test"):
+        Terms(test="jackknife")
+    with pytest.raises(UsageError, match="nothing is swapped"):
+        Terms(test="bootstrap", swap="signs")
     with pytest.raises(UsageError, match="level is 5"):
         Terms(level=5)
     with pytest.raises(UsageError, match="numbers of draws"):

@@ -48,6 +48,14 @@ def test_show_tells_biases_repairs_and_versions(karat_cli):
     assert "bat2013" not in one
 
 
+def test_show_says_what_nobody_has_seen(karat_cli):
+    shown = karat_cli("data", "show", "reuters-128").out
+    assert "    never seen: No copy was at hand to take a checksum of; the counts are published ones.\n" in shown
+    assert "never seen" not in karat_cli("data", "show", "msnbc@guo2018").out
+    written = json.loads(karat_cli("data", "show", "reuters-128", "--json", "-").out)
+    assert [split["unseen"][:7] for split in written["splits"].values()] == ["No copy"]
+
+
 def test_show_as_json(karat_cli, tmp_path):
     shown = json.loads(karat_cli("data", "show", "iitb@bat2013", "--json", "-").out)
     (split,) = shown["splits"].values()

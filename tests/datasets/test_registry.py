@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from karat.data.catalogue import choose, every, named, stored_answers
+from karat.data.catalogue import check, choose, every, named, stored_answers
 from karat.errors import UnknownNameError, UsageError
 from karat.registry import get, names
 from karat.spec.choices.task import TASKS
@@ -113,6 +113,23 @@ def test_a_split_says_where_its_files_are(name, dataset, version, split):
             assert version.obtain or dataset.obtain
     assert all(repair.where and repair.fault and repair.remedy and repair.count > 0 for repair in split.repairs)
     assert not split.answers.keys() & version.splits.keys()
+
+
+@pytest.mark.parametrize(("name", "dataset", "version", "split"), SPLITS, ids=IDS)
+def test_a_split_has_checksums_and_counts_or_says_why_not(name, dataset, version, split):
+    counts = [split.counts, *(done.counts for done in split.steps)]
+    counted = all(one.documents and (one.labels or one.tags) for one in counts)
+    known = counted and all(item.sha256 and item.size for item in split.files)
+    assert known is not bool(split.unseen)
+    assert split.unseen == "" or split.unseen.endswith(".")
+
+
+def test_files_that_come_with_karat_are_those_of_their_checksums():
+    found = [(name, split) for name, _, _, split in SPLITS if split.root is not None]
+    assert found
+    for name, split in found:
+        for item in split.files:
+            check(item, split.root / item.path, name)
 
 
 @pytest.mark.parametrize(("name", "dataset", "version", "split"), SPLITS, ids=IDS)

@@ -87,6 +87,7 @@ WRITES = {
     "curve": [
         "curve north.jsonl prior-north.jsonl noisy-north.jsonl",
         "curve north.jsonl noisy-north.jsonl --set threshold=oracle-bat -m macro.p",
+        "curve north.jsonl prior-north.jsonl noisy-north.jsonl --over coverage",
         "curve categorised.jsonl prior-north.jsonl noisy-north.jsonl --over alpha --steps 4",
         "curve categorised.jsonl prior-north.jsonl --over categories",
     ],

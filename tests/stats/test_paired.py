@@ -68,6 +68,7 @@ def test_who_comes_first_changes_only_the_sign(pair):
     assert one.difference == (None if two.difference is None else pytest.approx(-two.difference))
 
 
+ALL_SAMPLES = list(product(range(5), repeat=5))
 SINGLE = np.random.default_rng(5).normal(0.4, 1, 13)
 ALIKE = np.repeat([0.5, -0.25, 1.0], [60, 50, 7])
 
@@ -149,6 +150,23 @@ def test_p_values_of_the_paired_bootstrap_are_nearly_uniform():
         p.append(bootstrap_test(micro(one), micro(two), resamples=300, seed=seed).p)
     assert distance(p) < 0.0815  # 1 % for 400 values
     assert np.mean(np.array(p) <= 0.05) < 0.08
+
+
+def test_the_paired_bootstrap_comes_near_all_samples():
+    """Five documents can be drawn in 5^5 ways; those without a score speak for no difference."""
+    for seed in range(10):
+        one, two = two_systems(np.random.default_rng(seed), 5)
+        observed = micro(one).value - micro(two).value
+        gaps = np.array([micro(one[rows]).value - micro(two[rows]).value for rows in map(list, ALL_SAMPLES)])
+        exact = np.mean(~(np.abs(gaps - observed) < abs(observed) - 1e-12))
+        found = bootstrap_test(micro(one), micro(two), resamples=4000, seed=seed)
+        assert found.difference == pytest.approx(observed)
+        assert found.p == pytest.approx(exact, abs=4 * (0.25 / 4000) ** 0.5)
+
+
+def test_one_document_says_nothing_about_others():
+    one, two = np.array([[3.0, 0, 3, 0], [0, 0, 0, 0]]), np.array([[0.0, 3, 0, 3], [0, 0, 0, 0]])
+    assert bootstrap_test(micro(one), micro(two))[:2] == (1, None)
 
 
 def test_a_difference_of_the_detectable_size_is_found_as_often_as_said():

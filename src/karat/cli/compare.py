@@ -28,6 +28,13 @@ _MATCH = "strong,weak,mention-weak,entity"
 @click.option("--level", default=0.05, show_default=True, metavar="P", help="Systems differ if p is at most this.")
 @click.option("--correction", default="holm", show_default=True, metavar="NAME", help="For many tests: holm or bh.")
 @click.option(
+    "--test",
+    type=click.Choice(["permutation", "bootstrap"]),
+    default="permutation",
+    show_default=True,
+    help="What p-values are of: permutations of paired documents, or samples of them (the paired bootstrap).",
+)
+@click.option(
     "--swap",
     type=click.Choice(["systems", "signs"]),
     default="systems",
@@ -35,7 +42,7 @@ _MATCH = "strong,weak,mention-weak,entity"
     help="What a permutation changes in a document: who is who, or the sign of the difference.",
 )
 @click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples of documents for intervals.")
-@click.option("--permutations", default=10_000, show_default=True, metavar="N", help="Permutations for p-values.")
+@click.option("--permutations", default=10_000, show_default=True, metavar="N", help="Draws for p-values.")
 @click.option("--seed", type=int, metavar="N", help="Where random numbers start.")
 @click.option(
     "--home", "homes", multiple=True, metavar="SYSTEM=DATASET", help="What a system was made for (repeatable)."
@@ -72,6 +79,7 @@ def command(
     kb: str | None,
     level: float,
     correction: str,
+    test: str,
     swap: str,
     resamples: int,
     permutations: int,
@@ -97,13 +105,14 @@ def command(
 
     FILEs are results (`karat score --json`), or files that hold gold labels and answers, as ELEVANT's linked articles
     do, or with --gold answers; SYSTEM=FILE gives a system another name. All pairs of systems are tested on all datasets
-    (permutations of paired documents, with a correction for many tests). Averages are over the datasets that all
-    systems answered.
+    (permutations of paired documents, or what --test says, with a correction for many tests). Averages are over the
+    datasets that all systems answered.
 
     \b
     karat compare --gold gold.jsonl one.jsonl two.jsonl three.jsonl
     karat compare results/*.json
     karat compare */*.linked_articles.jsonl --home refined=aida-conll-test --ranks ranks.svg
+    karat compare --gold demo demo -m strong:micro.p --test bootstrap
     karat compare --gold demo demo --flips flips.jsonl --by types
     karat compare --gold demo demo --match strong --best oracle-bat-paper     similarity as in BAT's Table 9
     """
@@ -129,6 +138,7 @@ def command(
         permutations,
         swap="signs" if swap == "signs" else "systems",
         seed=request.draw.seed,
+        test="bootstrap" if test == "bootstrap" else "permutation",
     )
     relations = ",".join(match) or (_MATCH if similarity or best or heatmap_file else None)
     found = compare(

@@ -10,6 +10,8 @@ from karat.cli.choices import apart, chosen, named_apart, once
 from karat.cli.output import show, write
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from karat.model.corpus import Corpus
     from karat.model.run import Run
 
@@ -40,14 +42,14 @@ class _Sides(NamedTuple):
 @click.argument("answers", nargs=-1, required=True)
 @click.option(
     "--over",
-    type=click.Choice(["threshold", "alpha", "categories"]),
+    type=click.Choice(["threshold", "coverage", "alpha", "categories"]),
     default="threshold",
     show_default=True,
-    help="Over the score that answers need; the weight of mentions that are not strict; combinations of categories, "
-    "the best first.",
+    help="Over the score that answers need; the share of answers kept, of which some are wrong (the risk); the weight "
+    "of mentions that are not strict; combinations of categories, the best first.",
 )
 @click.option(
-    "--like", metavar="PROFILE", help="The table of conventions to use: karat, but not over the threshold finegrained."
+    "--like", metavar="PROFILE", help="The table of conventions to use: karat; over alpha and categories finegrained."
 )
 @click.option(
     "--match",
@@ -119,17 +121,19 @@ def command(
     answers_format: str | None,
     allow_unknown: bool,
 ) -> None:
-    """Show how scores change with the threshold, with alpha, or with ever more categories.
+    """Show how scores change with the threshold, with coverage, with alpha, or with ever more categories.
 
     GOLD and ANSWERS are what `karat score` takes. Over the threshold answers need scores, and the best threshold is an
-    oracle: it is chosen on the very corpus it is scored on. Over alpha and over categories mentions need the categories
-    of the fine-grained paper, whose Figures 5 and 4 these are. Systems are drawn together; of a single one precision,
-    recall and F1.
+    oracle: it is chosen on the very corpus it is scored on. Over coverage they need scores too: it is the share of
+    wrong answers (the risk) as answers are added from the highest score on, and the area under it (AURC). Over alpha
+    and over categories mentions need the categories of the fine-grained paper, whose Figures 5 and 4 these are. Systems
+    are drawn together; of a single one precision, recall and F1.
 
     \b
     karat curve demo demo/noisy
     karat curve demo demo --plot curve.svg --calibration calibration.svg
     karat curve gold.jsonl mine.jsonl --set threshold=oracle-bat --json curve.json
+    karat curve demo demo --over coverage --plot risk.svg
     karat curve a.ttl+b.ttl mine_a.ttl+mine_b.ttl --over alpha --plot alpha.svg
     karat curve gold.ttl mine.ttl yours.ttl --over categories --csv curve.csv
     """
@@ -147,12 +151,15 @@ def command(
         check_chart(path)
     if over != "alpha" and (membership, steps) != (None, None):
         raise UsageError("--membership and --steps are about alpha. Add --over alpha.")
-    if over != "threshold" and calibration_file is not None:
+    by_score = over in ("threshold", "coverage")
+    if not by_score and calibration_file is not None:
         raise UsageError("--calibration is about scores of answers. Draw it over the threshold.")
-    like = like or ("karat" if over == "threshold" else "finegrained")
+    like = like or ("karat" if by_score else "finegrained")
     choices = {"match": "strong", **chosen(overrides, match=match, task=task)}
     if over == "threshold":
         choices = {"threshold": _sweep(like), **choices}
+    if over == "coverage" and "threshold" in choices:
+        raise UsageError("over coverage all scored answers are kept, one after the other. Give no threshold.")
     _check(over, measure, choices["match"])
     tables = None if kb is None else read_kb(kb)
     corpus, loaded = load_both(gold, names, gold_format=gold_format, answers_format=answers_format, text=False)
@@ -160,6 +167,8 @@ def command(
     sides = _Sides(corpus, named_apart(loaded, names), {**how, "allow_unknown": allow_unknown})
     if over == "threshold":
         _over_threshold(sides, measure, files)
+    elif over == "coverage":
+        _over_coverage(sides, files)
     elif over == "alpha":
         _over_alpha(sides, measure or "micro.f1", membership or "strict", steps, files)
     else:
@@ -181,7 +190,9 @@ def _check(over: str, measure: str | None, relation: str) -> None:
     from karat.curves.oracle import known
     from karat.errors import UnknownNameError, UsageError
 
-    if over == "threshold":
+    if over in ("threshold", "coverage"):
+        if over == "coverage" and measure is not None:
+            raise UsageError("over coverage there is one thing to measure, the risk. Leave -m out.")
         if measure is not None:
             known(measure)
         if "," in relation:
@@ -195,20 +206,13 @@ def _check(over: str, measure: str | None, relation: str) -> None:
 def _over_threshold(sides: _Sides, measure: str | None, files: _Files) -> None:
     from karat.curves.calibration import scored_answers
     from karat.curves.threshold import curve
-    from karat.errors import UsageError
     from karat.pages.charts.save import save_chart
     from karat.pages.charts.threshold import prf_chart, reliability_chart, threshold_chart
     from karat.pages.curves import csv_of, threshold_json, threshold_page
 
     found = [(run, curve(sides.corpus, run, **sides.how)) for run in sides.runs]
     curves = [one for _, one in found if len(one.curve.score)]
-    if not curves:
-        raise UsageError(
-            "no answer that counts has a score, and without scores there is no curve. Give scored answers."
-        )
-    for run, one in found:
-        if not len(one.curve.score):
-            click.echo(f"karat: {run.name} is left out: no answer that counts has a score.", err=True)
+    _leave_out([run.name for run, one in found if not len(one.curve.score)], curves)
     best_by = measure or curves[0].sweep.criterion
     if files.plot is not None:
         save_chart(prf_chart(curves[0], best_by) if len(curves) == 1 else threshold_chart(curves, best_by), files.plot)
@@ -218,6 +222,36 @@ def _over_threshold(sides: _Sides, measure: str | None, files: _Files) -> None:
     write(files.json, lambda: threshold_json(curves, best_by))
     write(files.csv, lambda: csv_of([one.table for one in curves]))
     show(lambda: threshold_page(curves, best_by, len(sides.corpus)), files.json, files.csv)
+
+
+def _over_coverage(sides: _Sides, files: _Files) -> None:
+    from karat.curves.calibration import scored_answers
+    from karat.pages.charts.save import save_chart
+    from karat.pages.charts.threshold import reliability_chart, risk_coverage_chart
+    from karat.pages.curves import coverage_json, coverage_page, csv_of
+
+    found = [scored_answers(sides.corpus, run, **sides.how) for run in sides.runs]
+    systems = [one for one in found if len(one.scores)]
+    _leave_out([one.run for one in found if not len(one.scores)], systems)
+    if files.plot is not None:
+        save_chart(risk_coverage_chart(systems), files.plot)
+    if files.calibration is not None:
+        save_chart(reliability_chart(systems), files.calibration)
+    write(files.json, lambda: coverage_json(systems))
+    write(files.csv, lambda: csv_of([one.table for one in systems]))
+    show(lambda: coverage_page(systems, len(sides.corpus)), files.json, files.csv)
+
+
+def _leave_out(unscored: Sequence[str], kept: Sequence[object]) -> None:
+    """Say which systems have no scores; if none has, there is nothing to show."""
+    from karat.errors import UsageError
+
+    if not kept:
+        raise UsageError(
+            "no answer that counts has a score, and without scores there is no curve. Give scored answers."
+        )
+    for name in unscored:
+        click.echo(f"karat: {name} is left out: no answer that counts has a score.", err=True)
 
 
 def _over_alpha(sides: _Sides, measure: str, preset: str, steps: int | None, files: _Files) -> None:

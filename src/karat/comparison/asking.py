@@ -10,7 +10,7 @@ from karat.comparison.card.card import VIEW, Cards, CardTerms, cards
 from karat.comparison.compare import Comparison, ComparisonParts
 from karat.comparison.compare import compare as compared
 from karat.comparison.entries import Entry, entries, entry_between, entry_of
-from karat.comparison.terms import Swap, Terms
+from karat.comparison.terms import Swap, Terms, Test
 from karat.errors import UsageError
 from karat.evaluation.request import Request
 from karat.kb.protocol import KB
@@ -38,6 +38,7 @@ def compare(
     correction: str = "holm",
     resamples: int = 1000,
     permutations: int = 10_000,
+    test: Test = "permutation",
     swap: Swap = "systems",
     similarity: str | None = None,
     best: str | None = None,
@@ -50,10 +51,11 @@ def compare(
     `systems` are files, results, runs on the `gold` standard, or pairs of a corpus and a run. `by` names labels to
     count flips by, `similarity` the relations under which systems are compared with each other (above their `best`
     thresholds), `homes` the datasets that systems were made for; `winners` asks who leads under which conventions.
-    Everything else is as in `evaluate`, and choices may be keywords.
+    `test` is how it is decided whether systems differ, from as many draws as `permutations` says. Everything else is as
+    in `evaluate`, and choices may be keywords.
     """
     request = Request.of(like=like, choices={**(choices or {}), **choice}, by=by, kb=kb, allow_unknown=allow_unknown)
-    terms = Terms(level, correction, resamples, permutations, swap=swap, seed=request.draw.seed)
+    terms = Terms(level, correction, resamples, permutations, swap=swap, seed=request.draw.seed, test=test)
     parts = ComparisonParts(similarity, best, homes or {}, winners)
     return compared(_entries(systems, gold), request, terms, parts, measure=measure)
 

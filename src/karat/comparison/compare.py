@@ -16,7 +16,7 @@ from karat.comparison.runtimes import Runtimes, runtimes
 from karat.comparison.samples import samples
 from karat.comparison.similarities import Similarities, similarities
 from karat.comparison.terms import Terms
-from karat.comparison.tests import DatasetScores, compared, too_few_throws
+from karat.comparison.tests import DatasetScores, compared, too_few_documents, too_few_throws
 from karat.comparison.winners import Winners, winners
 from karat.evaluation.request import Request
 from karat.model.signature import Signature
@@ -189,6 +189,7 @@ def _notes(
     corpora = {name: table.corpus(name) for name in table.common}
     yield from shared_texts({name: texts_of(corpus) for name, corpus in corpora.items() if corpus is not None})
     yield from too_few_throws(datasets, terms)
+    yield from too_few_documents(datasets, terms)
     flat = sorted(name for name, row in table.additives.items() if None in row.values())
     if flat:
         yield f"{table.measure} does not follow from sums over documents on {', '.join(flat)}: no intervals and tests"

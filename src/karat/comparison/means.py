@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,7 +15,7 @@ from karat.comparison.tests import DatasetScores, exchangeable, mentions_of, pai
 from karat.model.tables.columns import Floats
 from karat.stats.samples.additive import Additive
 from karat.stats.tests.contrast import Measure
-from karat.stats.tests.paired import permutation_test
+from karat.stats.tests.paired import mean_bootstrap_test, permutation_test
 from karat.stats.tests.pairwise import mean_swap_tests
 
 
@@ -117,22 +117,31 @@ def _mean_pair(
 
 
 def mean_p(grid: Grid, places: Sequence[tuple[int, int]], terms: Terms) -> Floats:
-    """The p-values of the differences of means: coins are thrown for the documents of all datasets."""
+    """The p-values of the differences of means: coins are thrown for, or samples drawn of, all datasets' documents."""
     none = np.full(len(places), np.nan)
     if len(grid.common) == 1:  # these are the tests of this dataset
         own_p = [pair_test(grid, grid.common[0], pair, terms) for pair in places]
-        return np.array([np.nan if each is None or each.p is None else each.p for each in own_p])
+        return _values(None if each is None else each.p for each in own_p)
     own = [[grid.additives[name][system] for name in grid.common] for system in grid.systems]
     scores = [[score for score in side if score is not None] for side in own]
     if not grid.common or min(map(len, scores)) < len(grid.common):
         return none
+    if terms.test == "bootstrap":
+        seeds, draws = [grid.seed(name, terms.seed) for name in grid.common], terms.permutations
+        strata_of = [list(zip(scores[i], scores[j], strict=True)) for i, j in places]
+        return _values(mean_bootstrap_test(each, seeds=seeds, resamples=draws).p for each in strata_of)
     if terms.swap == "signs" or not exchangeable([score for side in scores for score in side]):
         means = [_stacked(side) for side in scores]
         throws, seed = terms.permutations, terms.seed
-        p = [permutation_test(means[i], means[j], swap="signs", trials=throws, seed=seed).p for i, j in places]
-        return np.array([np.nan if value is None else value for value in p])
+        return _values(
+            permutation_test(means[i], means[j], swap="signs", trials=throws, seed=seed).p for i, j in places
+        )
     strata = [np.stack([score.adds(score.base) for score in row], axis=1) for row in zip(*scores, strict=True)]
     return mean_swap_tests(strata, _measure(scores[0][0]), trials=terms.permutations, seed=terms.seed)
+
+
+def _values(p: Iterable[float | None]) -> Floats:
+    return np.array([np.nan if value is None else value for value in p])
 
 
 def _stacked(scores: Sequence[Additive]) -> Additive:

@@ -10,6 +10,10 @@ from karat.stats.tests.benjamini_hochberg import benjamini_hochberg
 from karat.stats.tests.holm import holm
 
 Swap: TypeAlias = Literal["systems", "signs"]
+Test: TypeAlias = Literal["permutation", "bootstrap"]
+
+TESTS: Final = {"permutation": "permutations", "bootstrap": "samples"}
+"""How it is decided whether a difference is more than chance, and what is drawn for it."""
 
 CORRECTIONS: Final = {"holm": holm, "bh": benjamini_hochberg}
 """How p-values are made larger for how many there are."""
@@ -19,7 +23,8 @@ CORRECTIONS: Final = {"holm": holm, "bh": benjamini_hochberg}
 class Terms:
     """`level` is that of tests, and one minus it that of intervals.
 
-    `swap` is what changes in a document whose coin shows heads, see `karat.stats.tests.paired.permutation_test`.
+    `test` is the paired test, `permutations` how often it draws, and `swap` what changes in a document whose coin
+    shows heads, see `karat.stats.tests.paired`. `resamples` are the samples of documents that intervals are made from.
     """
 
     level: float = 0.05
@@ -29,6 +34,7 @@ class Terms:
     power: float = 0.8
     swap: Swap = "systems"
     seed: int = 0
+    test: Test = "permutation"
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -37,12 +43,15 @@ class Terms:
             raise UsageError("resamples and permutations are numbers of draws. Give at least 2 and 1.")
         if self.correction not in CORRECTIONS:
             raise UnknownNameError("correction", self.correction, CORRECTIONS)
+        if self.test not in TESTS:
+            raise UnknownNameError("test", self.test, TESTS)
+        if self.test == "bootstrap" and self.swap != "systems":
+            raise UsageError("the bootstrap draws documents, and nothing is swapped. Leave swap out.")
 
     def too_few(self, tests: int) -> str | None:
         """Whether a p-value can be small enough to survive the correction at all."""
         if self.correction != "holm" or tests <= self.level * (self.permutations + 1):
             return None
         need = -int(-tests // self.level)
-        return (
-            f"{tests} tests with {self.permutations} permutations may find nothing at level {self.level:g}: use {need}"
-        )
+        draws = f"{self.permutations} {TESTS[self.test]}"
+        return f"{tests} tests with {draws} may find nothing at level {self.level:g}: use {need}"

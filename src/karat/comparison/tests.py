@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Final
 
 import numpy as np
 
@@ -12,8 +13,11 @@ from karat.comparison.grid import Cell, Grid
 from karat.comparison.samples import Estimate, Samples
 from karat.comparison.terms import CORRECTIONS, Terms
 from karat.stats.samples.additive import Additive
-from karat.stats.tests.paired import Tested, effect_size, permutation_test
+from karat.stats.tests.paired import Tested, bootstrap_test, effect_size, permutation_test
 from karat.stats.tests.power import detectable
+
+_FEW: Final = 50
+"""With so many documents the paired bootstrap is about as often wrong as it says; see docs/statistics.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Score:
 class Pair:
     """Two systems on a dataset: the score of the first less that of the second.
 
-    `p` is of the permutation test, `corrected` for all pairs on all datasets. `effect` is Cohen's d_z. `detectable` is
+    `p` is that of `Terms.test`, `corrected` for all pairs on all datasets. `effect` is Cohen's d_z. `detectable` is
     the true difference that a single test at this level would find with a chance of `Terms.power`.
     """
 
@@ -129,6 +133,7 @@ def _pair(grid: Grid, dataset: str, places: tuple[int, int], drawn: Samples, ter
         effect=effect_size(one, two),
         detectable=None if not error else detectable(error, level=1 - terms.level, power=terms.power),
         exact=tested.exact,
+        reason=None if tested.p is not None else "less than two documents add to the scores",
     )
 
 
@@ -137,8 +142,10 @@ def pair_test(grid: Grid, dataset: str, places: tuple[int, int], terms: Terms) -
     one, two = (grid.additives[dataset].get(grid.systems[place]) for place in places)
     if one is None or two is None:
         return None
-    swap = terms.swap if exchangeable([one, two]) else "signs"
     seed = grid.seed(dataset, terms.seed)
+    if terms.test == "bootstrap":
+        return bootstrap_test(one, two, resamples=terms.permutations, seed=seed)
+    swap = terms.swap if exchangeable([one, two]) else "signs"
     return permutation_test(one, two, swap=swap, trials=terms.permutations, seed=seed)
 
 
@@ -194,6 +201,14 @@ def mentions_of(grid: Grid, dataset: str) -> float | None:
     known = [{**cell.result.views, **cell.result.totals}.get(view) for cell in grid.cells[dataset].values()]
     counts = [float(statistics.gold.sum()) for statistics in known if statistics is not None]
     return sum(counts) / len(counts) if counts else None
+
+
+def too_few_documents(datasets: Sequence[DatasetScores], terms: Terms) -> list[str]:
+    """Whether samples of documents can vary as much as the documents do."""
+    small = [dataset.name for dataset in datasets if dataset.documents < _FEW]
+    if terms.test != "bootstrap" or not small:
+        return []
+    return [f"with less than {_FEW} documents the bootstrap finds differences too often: {', '.join(small)}"]
 
 
 def too_few_throws(datasets: Sequence[DatasetScores], terms: Terms) -> list[str]:

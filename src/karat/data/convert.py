@@ -28,6 +28,9 @@ def lost(data: Corpus | Run, target: Format) -> dict[str, int]:
     what = "labels" if isinstance(data, Corpus) else "answers"
     counts = {f"{name} of {what}": _given(items, name) for name in fields if name not in target.holds}
     counts |= {f"{name} of documents": _filled(data.table, name) for name in whole if name not in target.holds}
+    kept = {name.removeprefix("meta.") for name in target.holds if name.startswith("meta.")}
+    if kept:
+        counts["meta of documents"] = _beside(data.table, kept)
     return {name: count for name, count in counts.items() if count}
 
 
@@ -40,6 +43,13 @@ def _filled(table: Arrow, name: str) -> int:
     if name not in table.column_names:
         return 0
     return sum(_values(chunk) for chunk in table.column(name).chunks)
+
+
+def _beside(table: Arrow, kept: set[str]) -> int:
+    """How many documents have other keys in their `meta` than those that are kept."""
+    if "meta" not in table.column_names:
+        return 0
+    return sum(any(key not in kept for key, _ in pairs) for pairs in table.column("meta").to_pylist() if pairs)
 
 
 def _values(column: Arrow) -> int:

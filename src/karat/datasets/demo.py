@@ -22,7 +22,13 @@ DATASET = Dataset(
             splits={
                 "all": Split(
                     format="karat-jsonl",
-                    files=(File("gold.jsonl"),),
+                    files=(
+                        File(
+                            "gold.jsonl",
+                            sha256="89d32b4b1a1b148ea34bc2a79d203ae83a3da94b80837942557b961e5496d75a",
+                            size=56351,
+                        ),
+                    ),
                     counts=Counts(documents=50, labels=329),
                     root=Path(__file__).with_name("demo_data"),
                     answers={name: f"{name}.jsonl" for name in ("perfect", "prior", "noisy")},

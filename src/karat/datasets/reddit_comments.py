@@ -25,6 +25,7 @@ DATASET = Dataset(
                         File("reddit/gold_comment_annotations.tsv", url=_ZIP, member="gold_comment_annotations.tsv"),
                         File("reddit/comments.tsv", url=_ZIP, member="comments.tsv"),
                     ),
+                    unseen="No copy was at hand to take checksums of, or to count in.",
                 )
             },
         )

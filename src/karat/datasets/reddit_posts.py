@@ -25,6 +25,7 @@ DATASET = Dataset(
                         File("reddit/gold_post_annotations.tsv", url=_ZIP, member="gold_post_annotations.tsv"),
                         File("reddit/posts.tsv", url=_ZIP, member="posts.tsv"),
                     ),
+                    unseen="No copy was at hand to take checksums of, or to count in.",
                 )
             },
         )

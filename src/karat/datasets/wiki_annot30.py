@@ -19,7 +19,13 @@ DATASET = Dataset(
     versions={
         "ferragina2010": Version(
             says="As published. Fragments have no ids, and no reader is here yet.",
-            splits={"all": Split(format=None, files=(File("tagme/wiki-annot30"),))},
+            splits={
+                "all": Split(
+                    format=None,
+                    files=(File("tagme/wiki-annot30"),),
+                    unseen="No copy was at hand to take a checksum of, or to count in.",
+                )
+            },
         )
     },
     biases=(

@@ -24,6 +24,7 @@ DATASET = Dataset(
                     format="wned",
                     files=(File("wned/wikipedia/wikipedia.xml"), Folder("wned/wikipedia/RawText", files=345)),
                     gold="wned/wikipedia",
+                    unseen="No copy was at hand to take checksums of, or to count in.",
                     repairs=(
                         Repair(
                             where="Jiří_Třanovský",

@@ -27,6 +27,8 @@ DATASET = Dataset(
                             member="train_data/zelda_train.jsonl",
                         ),
                     ),
+                    unseen="No copy was at hand to take a checksum of, or to count in; the benchmark says what was "
+                    "published.",
                 )
             },
         )

@@ -9,8 +9,7 @@ are not read. Answers are written without texts, which GERBIL asks for.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from karat.errors import InputError
@@ -20,8 +19,9 @@ from karat.model.run import Run
 from karat.parsing.distinct import labels_once
 from karat.parsing.nif import terms as nif
 from karat.parsing.nif.plain import NIL, RANK, PlainNif
-from karat.parsing.nif.terms import BEGIN, END, PREFIXES
-from karat.parsing.turtle.turtle import iri, literal, local
+from karat.parsing.nif.terms import BEGIN, END
+from karat.parsing.nif.writing import Addresses, double, header, links, offset, statement
+from karat.parsing.turtle.turtle import iri, literal
 from karat.spec.format import Bytes, Format
 
 
@@ -90,10 +90,10 @@ def _holds_gold(source: Bytes) -> bool:
 
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
     """The documents in order, each context before its annotations."""
-    addresses = _Addresses(corpus.ids.to_pylist())
+    addresses = Addresses(corpus.ids.to_pylist())
     file.write(_HEADER)
     for document in corpus:
-        text = [_offset(BEGIN, 0), _offset(END, len(document.text)), f"nif:isString {literal(document.text)}"]
+        text = [offset(BEGIN, 0), offset(END, len(document.text)), f"nif:isString {literal(document.text)}"]
         file.write(_context(document.id, text, document.tags))
         address = addresses.of(document.id)
         for label in document.labels:
@@ -103,82 +103,41 @@ def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
 
 def write_run(run: Run, file: IO[bytes]) -> None:
     """The replies in order, each context before its annotations."""
-    addresses = _Addresses(run.ids.to_pylist())
+    addresses = Addresses(run.ids.to_pylist())
     file.write(_HEADER)
     for reply in run:
         file.write(_context(reply.id, [], reply.tags))
         address = addresses.of(reply.id)
         for answer in reply.answers:
-            score = [] if answer.score is None else [f"itsrdf:taConfidence {_double(answer.score)}"]
+            score = [] if answer.score is None else [f"itsrdf:taConfidence {double(answer.score)}"]
             file.write(_annotation(address(answer.start, answer.end), reply.id, answer, score))
 
 
-_WRITTEN = ("itsrdf", "nif", "rdf", "xsd")
-_HEADER = "".join(f"@prefix {name}: {iri(PREFIXES[name])} .\n" for name in _WRITTEN).encode()
-
-
-class _Addresses:
-    """An address for each annotation, which neither another annotation nor a context has."""
-
-    def __init__(self, contexts: list[str]) -> None:
-        self._contexts = frozenset(contexts)
-        self._bases: set[str] = set()
-
-    def of(self, context: str) -> Callable[[int, int], str]:
-        """What gives addresses to the spans of a context, by offsets as RFC 5147 does."""
-        base = f"{context.partition('#')[0]}#char="
-        if base in self._bases:
-            base = f"{context}&char="
-        self._bases.add(base)
-        times: Counter[str] = Counter()
-
-        def address(start: int, end: int) -> str:
-            plain = f"{base}{start},{end}"
-            times[plain] += 1
-            return plain if times[plain] == 1 and plain not in self._contexts else f"{plain};{times[plain]}"
-
-        return address
+_HEADER = header("itsrdf", "nif", "rdf", "xsd")
 
 
 def _context(name: str, said: list[str], tags: Sequence[Tag]) -> bytes:
     topics = [f"nif:topic [ {' ; '.join(_topic(tag))} ]" for tag in tags]
-    return _statement(name, ["a nif:Context , nif:String , nif:RFC5147String", *said, *topics])
+    return statement(name, ["a nif:Context , nif:String , nif:RFC5147String", *said, *topics])
 
 
 def _topic(tag: Tag) -> Iterator[str]:
     yield "a nif:Annotation"
-    yield _links([tag.entity, *tag.same_as])
+    yield links([tag.entity, *tag.same_as])
     if tag.rank is not None:
         yield f"{iri(RANK)} {tag.rank}"
     if tag.score is not None:
-        yield f"nif:confidence {_double(tag.score)}"
+        yield f"nif:confidence {double(tag.score)}"
 
 
 def _annotation(address: str, context: str, item: Label | Answer, more: list[str]) -> bytes:
     said = ["a nif:Phrase , nif:String , nif:RFC5147String", f"nif:referenceContext {iri(context)}"]
-    said += [_offset(BEGIN, item.start), _offset(END, item.end)]
+    said += [offset(BEGIN, item.start), offset(END, item.end)]
     if item.entity is not UNLINKED:
-        said.append(_links([item.entity or NIL, *item.same_as]))
+        said.append(links([item.entity or NIL, *item.same_as]))
     if item.types:
         said.append(f"itsrdf:taClassRef {' , '.join(map(iri, item.types))}")
-    return _statement(address, said + more)
-
-
-def _statement(subject: str, said: list[str]) -> bytes:
-    joined = " ;\n    ".join(said)
-    return f"\n{iri(subject)}\n    {joined} .\n".encode()
-
-
-def _links(entities: list[str]) -> str:
-    return f"itsrdf:taIdentRef {' , '.join(map(iri, entities))}"
-
-
-def _offset(predicate: str, place: int) -> str:
-    return f'nif:{local(predicate)} "{place}"^^xsd:nonNegativeInteger'
-
-
-def _double(value: float) -> str:
-    return f'"{value!r}"^^xsd:double'
+    return statement(address, said + more)
 
 
 FORMAT = Format(

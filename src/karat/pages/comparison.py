@@ -239,11 +239,15 @@ def _reading(found: Comparison) -> str:
     rule = found.rule
     number = sum(pair.p is not None for dataset in found.datasets for pair in dataset.pairs)
     name = {"holm": "Holm", "bh": "Benjamini and Hochberg"}[rule.correction]
-    how = "systems change places" if rule.swap == "systems" else "differences change their sign"
+    swapped = "systems change places" if rule.swap == "systems" else "differences change their sign"
+    how = {
+        "permutation": f"{rule.permutations} permutations of paired documents ({swapped})",
+        "bootstrap": f"{rule.permutations} samples of paired documents (paired bootstrap)",
+    }[rule.test]
     return (
         "rank: one more than how many systems are significantly better; those that cannot be told apart share one. "
         "*: significantly different from all others.\n"
-        f"{number} tests: {rule.permutations} permutations of paired documents ({how}), p ≤ {rule.level:g} after "
+        f"{number} tests: {how}, p ≤ {rule.level:g} after "
         f"correction by {name} for all pairs and datasets.\n"
         f"detectable: the difference in points that a single test would find with a chance of {100 * rule.power:g} %, "
         "the median of all pairs.\n"

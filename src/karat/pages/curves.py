@@ -1,4 +1,4 @@
-"""Scores over the threshold, over alpha and over categories, as `karat curve` prints and writes them."""
+"""Scores over the threshold, coverage, alpha and categories, as `karat curve` prints and writes them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from karat.spec.choices.threshold import Threshold
 
 if TYPE_CHECKING:
     from karat.curves.alpha import AlphaCurve
+    from karat.curves.calibration import ScoredAnswers
     from karat.curves.categories import CategoryCurve
     from karat.curves.threshold import ThresholdCurve
     from karat.model.tables.arrow import Arrow
@@ -54,6 +55,15 @@ class ThresholdPoints(CurvePoints, frozen=True, rename=_dotted):
     macro_p: tuple[float | None, ...]
     macro_r: tuple[float | None, ...]
     macro_f1: tuple[float | None, ...]
+
+
+class CoveragePoints(Written, frozen=True):
+    """One entry for each distinct score, from the highest on: what is kept at or above it, and what of it is wrong."""
+
+    score: tuple[float, ...]
+    kept: tuple[int, ...]
+    coverage: tuple[float, ...]
+    risk: tuple[float, ...]
 
 
 class AlphaPoints(CurvePoints, frozen=True, rename=_dotted):
@@ -106,6 +116,17 @@ class ThresholdCurveFile(CurveFile, frozen=True):
     points: ThresholdPoints
 
 
+class CoverageCurveFile(CurveFile, frozen=True):
+    """What `karat curve --over coverage --json` writes for a system; answers without score are not among the points."""
+
+    over: Literal["coverage"]
+    answers: int
+    without_score: int
+    aurc: float
+    excess_aurc: float
+    points: CoveragePoints
+
+
 class AlphaCurveFile(CurveFile, frozen=True):
     """What `karat curve --over alpha --json` writes for a system; `leaders` are of all systems."""
 
@@ -141,6 +162,31 @@ def _threshold(curve: ThresholdCurve, measure: str) -> ThresholdCurveFile:
         measure=measure,
         oracle=None if best is None else BestThreshold(best.threshold.at, best.value),
         points=msgspec.convert(_columns(curve.table), ThresholdPoints),
+    )
+
+
+def coverage_json(systems: Sequence[ScoredAnswers]) -> bytes:
+    """One system as an object; several as one object per line. All must have scored answers."""
+    return b"".join(map(line, map(_coverage, systems)))
+
+
+def _coverage(system: ScoredAnswers) -> CoverageCurveFile:
+    area, excess = system.aurc, system.excess_aurc
+    assert area is not None
+    assert excess is not None
+    return CoverageCurveFile(
+        layout="karat-curve/1",
+        over="coverage",
+        signature=str(system.signature),
+        corpus=system.corpus,
+        run=system.run,
+        view=system.view,
+        measure="aurc",
+        answers=system.answers,
+        without_score=system.answers - len(system.scores),
+        aurc=area,
+        excess_aurc=excess,
+        points=msgspec.convert(system.table.drop_columns(["run"]).to_pydict(), CoveragePoints),
     )
 
 
@@ -236,6 +282,34 @@ def _rows(curve: ThresholdCurve, measure: str) -> Iterator[tuple[str, ...]]:
     for step in range(_STEPS + 1):
         at = (reach.low * (_STEPS - step) + reach.high * step) / _STEPS
         yield row("", Threshold(at, curve.sweep.strict))
+
+
+def coverage_page(systems: Sequence[ScoredAnswers], documents: int) -> str:
+    """The areas, and for each system the risk once at least so many tenths of its answers are kept."""
+    head = systems[0]
+    areas = [[system.run, f"{system.aurc:.4f}", f"{system.excess_aurc:.4f}"] for system in systems]
+    blocks = [
+        f"{head.corpus}, {head.view}: {_documents(documents)}, risk and coverage in percent",
+        aligned([["", "AURC", "excess AURC"], *areas]),
+        *(f"{_kept(system)}\n{aligned(_risks(system))}" for system in systems),
+        "coverage: the share of scored answers kept, from the highest score on; risk: the share of these that is wrong",
+    ]
+    return "\n\n".join([*blocks, str(head.signature)]) + "\n"
+
+
+def _kept(system: ScoredAnswers) -> str:
+    scored = len(system.scores)
+    rest = "; the others are left out" if scored < system.answers else ""
+    return f"{system.run}: {scored} of {system.answers} answers that count have a score{rest}"
+
+
+def _risks(system: ScoredAnswers) -> Iterator[tuple[str, ...]]:
+    """The first points that keep a tenth, two tenths, … of the answers; equal scores are kept together."""
+    found, size = system.coverage, len(system.scores)
+    yield "coverage", "score", "risk"
+    # In whole answers: 0.1 times 30 is a little more than 3.
+    for place in np.unique(np.searchsorted(found.kept * _STEPS, np.arange(1, _STEPS + 1) * size)).tolist():
+        yield _percent(found.coverage[place]), f">= {found.score[place]:.6g}", _percent(found.risk[place])
 
 
 def alpha_page(curves: Sequence[AlphaCurve], measure: str, documents: int) -> str:

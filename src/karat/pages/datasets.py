@@ -73,7 +73,10 @@ class ShownVersion(Written, frozen=True):
 
 
 class ShownSplit(Written, frozen=True):
-    """A split: its files, how they are read, what must be in them, and what is known to be wrong with them."""
+    """A split: its files, how they are read, what must be in them, and what is known to be wrong with them.
+
+    `unseen` says why checksums or counts are lacking or were not checked; it is empty where all are known.
+    """
 
     version: ShownVersion
     format: str | None
@@ -86,6 +89,7 @@ class ShownSplit(Written, frozen=True):
     root: str | None
     answers: Mapping[str, str]
     repairs: tuple[Repair, ...]
+    unseen: str
 
 
 class DatasetFile(Written, frozen=True):
@@ -259,6 +263,8 @@ def _split(one: ChosenSplit, folder: PurePath | None, *, same_files: bool) -> It
         yield f"      sha256 {item.sha256 or 'not known'}"
         if item.url is not None:
             yield f"      {item.url}" + ("" if item.member is None else f" ({item.member})")
+    if split.unseen:
+        yield from _wrapped(split.unseen, "    never seen: ")
     for repair in split.repairs:
         yield from _wrapped(f"{repair.where}: {repair.fault} ({repair.count}); {repair.remedy}", "    ! ")
     if split.answers:

@@ -13,7 +13,7 @@ from karat.pages.card import CardFile
 from karat.pages.categorised import CategorisedFile
 from karat.pages.comparison import ComparisonFile
 from karat.pages.conformance import ConformanceFile
-from karat.pages.curves import AlphaCurveFile, CategoryCurveFile, ThresholdCurveFile
+from karat.pages.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
 from karat.pages.datasets import DatasetFile, DatasetsFile, FetchedFile
 from karat.pages.lint import LintFile
 from karat.pages.stats import StatsFile
@@ -24,7 +24,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "card": (CardFile,),
     "compare": (ComparisonFile,),
     "conform": (ConformanceFile,),
-    "curve": (ThresholdCurveFile, AlphaCurveFile, CategoryCurveFile),
+    "curve": (ThresholdCurveFile, CoverageCurveFile, AlphaCurveFile, CategoryCurveFile),
     "data categorise": (CategorisedFile,),
     "data fetch": (FetchedFile,),
     "data lint": (LintFile,),

@@ -137,7 +137,8 @@ class Split:
     `gold` is what the reader opens, the first file if empty. `counts` is what the reader finds, before any step.
     `rows` keeps the documents from one place up to another, where several splits share a file. `root` is the folder of
     files that come with Karat. `answers` are the paths of stored answers by the name of the system. A format of None
-    is one that nothing here reads yet.
+    is one that nothing here reads yet. `unseen` says why checksums or counts are lacking or were not checked: nobody
+    who wrote them down has seen the files.
     """
 
     format: str | None
@@ -150,6 +151,7 @@ class Split:
     root: Path | None = None
     answers: Mapping[str, str] = field(default_factory=dict)
     repairs: tuple[Repair, ...] = ()
+    unseen: str = ""
 
     @property
     def opened(self) -> str:

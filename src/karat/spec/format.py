@@ -80,12 +80,13 @@ class Format:
     says about them) if its second argument is false. A reader keeps ids as written and counts in `skipped` what it
     leaves out or mends. A `loose` format recognises whatever no other does; of one that holds `either` the file does
     not say whether it is gold or answers; where `certain` holds, no other format is asked. `holds` names the fields of
-    documents, labels, replies and answers that a written file keeps besides id, text, spans and entity ids; None means
-    all. `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory; `parts` gives gold, or
-    answers if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold
-    labels and answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it
-    once. `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that say
-    where they stand only by what they answer: beside their gold standard.
+    documents, labels, replies and answers that a written file keeps besides id, text, spans and entity ids, and of
+    `meta` single keys as `meta.KEY`; None means all. `corpus_blocks` and `write_blocks` read and write gold that need
+    not fit into memory; `parts` gives gold, or answers if its second argument is false, that an engine reads piece by
+    piece. A file that `holds_both` has gold labels and answers to the same documents; `read_both` gives what
+    `read_corpus` and `read_run` give, but reads it once. `manifest` gives what is noted about the answers in a file
+    beside them. `read_run_on` reads answers that say where they stand only by what they answer: beside their gold
+    standard.
     """
 
     title: str

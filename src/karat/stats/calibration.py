@@ -42,10 +42,11 @@ class Reliability:
 class RiskCoverage:
     """What happens when only answers with at least some score are kept; one entry per distinct score, highest first.
 
-    `coverage` is the share of answers kept, `risk` the share of wrong ones among them.
+    `kept` is how many answers these are, `coverage` their share of all, `risk` the share of wrong ones among them.
     """
 
     score: Floats
+    kept: Longs
     coverage: Floats
     risk: Floats
 
@@ -111,7 +112,7 @@ def risk_coverage(scores: Floats, right: Floats | Bools) -> RiskCoverage:
     """
     ties = _ties(scores, right)
     kept = np.cumsum(ties.size)
-    return RiskCoverage(score=ties.score, coverage=kept / len(scores), risk=np.cumsum(ties.wrong) / kept)
+    return RiskCoverage(ties.score, kept, coverage=kept / len(scores), risk=np.cumsum(ties.wrong) / kept)
 
 
 def aurc(scores: Floats, right: Floats | Bools) -> float | None:

@@ -13,6 +13,12 @@ _RIGHT = (Outcome.TP, Outcome.MATCHED_ANSWER)
 _COUNTED = (*_RIGHT, Outcome.FP, Outcome.WRONG_LINK)
 
 
+def counted(cases: Verdicts) -> Longs:
+    """The cases of single answers that count; a mention that only its parts together match has no answer of its own."""
+    found: Longs = np.flatnonzero(np.isin(cases.outcome, _COUNTED) & (cases.answer >= 0))
+    return found
+
+
 def ranking_of(pairing: Pairing, cases: Verdicts) -> Ranking:
     """The entities of every document in the order in which the system puts them.
 
@@ -20,7 +26,7 @@ def ranking_of(pairing: Pairing, cases: Verdicts) -> Ranking:
     entity is worth the score of its tag, or 1.
     """
     labels = pairing.corpus.labels
-    given = np.flatnonzero(np.isin(cases.outcome, _COUNTED) & (cases.answer >= 0))
+    given = counted(cases)
     row, document = cases.answer[given], cases.document[given].astype(np.int64)
     order = np.lexsort((row, _order_of(pairing)[row], document))
     wanted = (cases.outcome == Outcome.TP) | (cases.outcome == Outcome.FN) | (cases.outcome == Outcome.WRONG_LINK)
@@ -50,7 +56,7 @@ def _order_of(pairing: Pairing) -> Floats:
 
 def documents_of_scores(pairing: Pairing, cases: Verdicts) -> Longs:
     """The document of each answer that `scores_of` gives."""
-    rows: Longs = np.flatnonzero(np.isin(cases.outcome, _COUNTED) & (cases.answer >= 0))
+    rows = counted(cases)
     score = np.append(pairing.run.answers.score(), np.nan)[cases.answer[rows]]
     document: Longs = cases.document[rows][~np.isnan(score)].astype(np.int64)
     return document
@@ -58,7 +64,7 @@ def documents_of_scores(pairing: Pairing, cases: Verdicts) -> Longs:
 
 def scores_of(pairing: Pairing, cases: Verdicts) -> tuple[Floats, Floats]:
     """The scores of all answers that count and have one, and how right each of them is."""
-    rows: Longs = np.flatnonzero(np.isin(cases.outcome, _COUNTED) & (cases.answer >= 0))
+    rows = counted(cases)
     score = np.append(pairing.run.answers.score(), np.nan)[cases.answer[rows]]
     weights = cases.weights()[rows]
     right: Floats = weights[:, 0] / np.maximum(weights[:, 0] + weights[:, 1], 1e-300)

@@ -28,7 +28,7 @@ from karat.pages.charts.drawing import (
 from karat.pages.charts.extra import check_extra
 from karat.pages.charts.labels import HEIGHT, WIDTH, ChartLabel, Frame, placed
 from karat.spec.choices.threshold import Threshold
-from karat.stats.calibration import Reliability, aurc, expected_calibration_error, reliability, risk_coverage
+from karat.stats.calibration import Reliability, expected_calibration_error, reliability
 
 if TYPE_CHECKING:
     import altair as alt
@@ -93,7 +93,7 @@ def risk_coverage_chart(systems: Sequence[ScoredAnswers]) -> Spec:
     head = alike(systems)
     lines = []
     for system in systems:
-        found, area = risk_coverage(system.scores, system.right), aurc(system.scores, system.right)
+        found, area = system.coverage, system.aurc
         kept = _thinned(len(found.risk))
         name = f"{system.run} ({'no scored answers' if area is None else f'AURC {area:.3f}'})"
         lines.append(ChartLine(name, found.coverage[kept], found.risk[kept]))

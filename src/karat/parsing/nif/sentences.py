@@ -29,7 +29,7 @@ _REDUNDANT = frozenset({TYPE, NIF + "context"})  # the sentence knows its docume
 _SENTENCE = frozenset({TEXT, BEGIN, END, _BROADER})
 _DOCUMENT = frozenset({TEXT, BEGIN, END, _SOURCE})
 _ANNOTATION = frozenset({CONTEXT, BEGIN, END, ANCHOR, LINK, CLASS, CONFIDENCE})
-_NOT_IN_LEXICON = "https://en.wikipedia.org/wiki/NotInLexico"
+NOT_IN_LEXICON = "https://en.wikipedia.org/wiki/NotInLexico"
 _LINKED = re.compile(rb"taIdentRef>?\s*<[^<>\n]*>")
 
 
@@ -182,7 +182,8 @@ def _labels(file: _File, document: str) -> Iterator[Label]:
 def _answers(file: _File, document: str) -> Iterator[Answer]:
     for start, end, found in file.places(document):
         entity, same_as, types = _linked(file, found)
-        yield Answer(start, end, entity, same_as=same_as, types=types, score=found.score)
+        categories = _divided(found.classes)[0]
+        yield Answer(start, end, entity, same_as=same_as, types=types, categories=categories, score=found.score)
 
 
 def _linked(file: _File, found: _Annotation) -> tuple[EntityId, tuple[str, ...], tuple[str, ...]]:
@@ -190,7 +191,7 @@ def _linked(file: _File, found: _Annotation) -> tuple[EntityId, tuple[str, ...],
     types = _divided(found.classes)[1]
     for link in found.links:
         types += file.types.get(link, ())
-    named = [link for link in found.links if type(link) is not Blank and link != _NOT_IN_LEXICON]
+    named = [link for link in found.links if type(link) is not Blank and link != NOT_IN_LEXICON]
     if named:
         return named[0], tuple(named[1:]), types
     return None if found.links else UNLINKED, (), types
@@ -203,6 +204,6 @@ def _divided(classes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def holds_gold(source: Bytes) -> bool:
-    """Whether annotations have classes, or documents texts, which answers have not."""
+    """Whether there are texts, and annotations have classes or documents texts, which answers have not."""
     opening = source.opening
-    return b"taClassRef" in opening or b"isString" in opening.partition(b"sourceUrl")[0]
+    return b"isString" in opening and (b"taClassRef" in opening or b"isString" in opening.partition(b"sourceUrl")[0])
