@@ -27,18 +27,18 @@ from karat.model.verdict import WEIGHTS
 from karat.pages.schemas import FILES, layout_of, name_of, schema, schemas
 from karat.registry import get, names
 from karat.spec.category import Category, Example
-from karat.spec.choices import CHOICES
+from karat.spec.choices.choices import CHOICES
+from karat.spec.choices.empty import EMPTY
+from karat.spec.choices.task import ALSO, TASKS
 from karat.spec.clustering import Clustering
 from karat.spec.dataset import Dataset
-from karat.spec.empty import EMPTY
 from karat.spec.format import Format
+from karat.spec.grouping import Grouping
 from karat.spec.key import PRESETS, SETS
-from karat.spec.label import Label
 from karat.spec.measure import Measure
 from karat.spec.relation import Relation
 from karat.spec.step import Step
 from karat.spec.suite import Suite
-from karat.spec.task import ALSO, TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -271,7 +271,7 @@ def layers() -> str:
 
 def labels() -> str:
     """What scores can be grouped by."""
-    found = {name: get("labels", name, Label) for name in names("labels")}
+    found = {name: get("labels", name, Grouping) for name in names("labels")}
     rows = [[f"`{name}`", label.says, "yes" if label.carried is not None else "no"] for name, label in found.items()]
     return table(["label", "values", "makes parts of the data"], rows)
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import karat
 from karat.cli.card import command
-from karat.comparison.benchmarks import adds
-from karat.comparison.card import CardTerms, cards
+from karat.comparison.card.benchmarks import adds
+from karat.comparison.card.card import CardTerms, cards
 from karat.comparison.entries import entries
 from karat.comparison.grid import grid
 from karat.data.load import inputs

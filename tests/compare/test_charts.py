@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.comparison.compare import Parts, compare
+from karat.comparison.compare import ComparisonParts, compare
 from karat.comparison.terms import Terms
 from karat.errors import UsageError
 from karat.pages.charts.comparison import heatmap_chart, ranks_chart, runtime_chart
@@ -36,7 +36,7 @@ def many(datasets=6):
         for system, own in signs.items():
             seconds = {"able": 0.2, "dull": 0.002}.get(system)
             given.append(contest.entry(data, contest.run(system, own, own), seconds=seconds))
-    return compare(given, terms=QUICK, parts=Parts(match="strong"))
+    return compare(given, terms=QUICK, parts=ComparisonParts(match="strong"))
 
 
 @pytest.fixture(scope="module")

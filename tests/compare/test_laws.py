@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.comparison.compare import Parts, compare
+from karat.comparison.compare import ComparisonParts, compare
 from karat.comparison.terms import Terms
 from karat.evaluation.request import Request
 from karat.pages.comparison import json_of, page
@@ -36,7 +36,7 @@ def test_the_order_of_files_never_matters(datasets, random):
     shuffled = [*given_]
     random.shuffle(shuffled)
     asked = Request.of(by=("types",))
-    parts = Parts(match="strong", homes={"able": ["set0"]} if len(datasets) > 1 else {})
+    parts = ComparisonParts(match="strong", homes={"able": ["set0"]} if len(datasets) > 1 else {})
     one, two = (compare(each, asked, QUICK, parts) for each in (given_, shuffled))
     assert json_of(one) == json_of(two)
     assert page(one, None, details=True) == page(two, None, details=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import karat
-from karat.comparison.compare import Parts, compare
+from karat.comparison.compare import ComparisonParts, compare
 from karat.comparison.entries import entry_of
 from karat.comparison.terms import Terms
 from karat.errors import InputError, UnknownNameError, UsageError
@@ -147,13 +147,13 @@ def test_the_index_of_overfitting():
         bay={"keen": ["++xx", "++xx"], "dull": ["+x+x", "+x+x"]},
         fjord={"keen": ["+xxx", "+xxx"], "dull": ["xxxx", "xxxx"]},
     )
-    (home,) = compare(given, terms=QUICK, parts=Parts(homes={"keen": ["home"]})).homes
+    (home,) = compare(given, terms=QUICK, parts=ComparisonParts(homes={"keen": ["home"]})).homes
     assert (home.at_home.value, home.away.value) == (1, 3 / 8)
     assert home.index.value == pytest.approx(5 / 8)
     assert home.elsewhere == ("bay", "fjord")
     assert home.beside.value == pytest.approx(5 / 8 - (1 / 2 - 1 / 4))
     assert home.others == ("dull",)
-    both = compare(given, terms=QUICK, parts=Parts(homes={"keen": ["home"], "dull": ["home"]})).homes
+    both = compare(given, terms=QUICK, parts=ComparisonParts(homes={"keen": ["home"], "dull": ["home"]})).homes
     assert [each.beside.value for each in both] == [None, None]
     assert both[0].reason == "all others were made for the same datasets"
 
@@ -169,7 +169,7 @@ def test_the_index_of_overfitting():
 def test_homes_that_make_no_sense(homes, said):
     given = contest.entries(bay={"keen": ["++", "++"], "dull": ["+x", "+x"]})
     with pytest.raises(karat.KaratError, match=said):
-        compare(given, terms=QUICK, parts=Parts(homes=homes))
+        compare(given, terms=QUICK, parts=ComparisonParts(homes=homes))
 
 
 def test_what_a_benchmark_can_separate_shrinks_with_its_size():

@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
-from karat.comparison.compare import Parts, compare
+from karat.comparison.compare import ComparisonParts, compare
 from karat.comparison.entries import entry_of
 from karat.comparison.terms import Terms
 from karat.errors import UsageError
@@ -40,7 +40,7 @@ def rough():
 
 def winners(data, *runs, **asked):
     given = [contest.entry(data, run) for run in runs]
-    return compare(given, Request.of(**asked), QUICK, Parts(winners=True)).winners
+    return compare(given, Request.of(**asked), QUICK, ComparisonParts(winners=True)).winners
 
 
 def leads(found, **choices):
@@ -131,4 +131,4 @@ def test_results_cannot_be_scored_anew():
     data = documents()
     results = [entry_of(karat.evaluate(data, run)) for run in (exact(), rough())]
     with pytest.raises(UsageError, match="scores answers anew"):
-        compare(results, terms=QUICK, parts=Parts(winners=True))
+        compare(results, terms=QUICK, parts=ComparisonParts(winners=True))

@@ -19,10 +19,10 @@ from karat.model.document import Candidate, Statement, Tag
 from karat.model.statistics import Statistics
 from karat.model.tables import schema
 from karat.registry import get, names
-from karat.spec.choices import CHOICES
+from karat.spec.choices.choices import CHOICES
+from karat.spec.choices.empty import EMPTY
 from karat.spec.clustering import Clustering
 from karat.spec.dataset import Dataset
-from karat.spec.empty import EMPTY
 from karat.spec.format import Format
 from karat.spec.measure import Measure
 from karat.spec.relation import Relation

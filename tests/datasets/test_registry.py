@@ -10,8 +10,8 @@ import pytest
 from karat.data.catalogue import choose, every, named, stored_answers
 from karat.errors import UnknownNameError, UsageError
 from karat.registry import get, names
+from karat.spec.choices.task import TASKS
 from karat.spec.dataset import Dataset, DatasetName, Folder, is_bare_name, parse_dataset, split_system
-from karat.spec.task import TASKS
 
 DATASETS = {name: get("datasets", name, Dataset) for name in names("datasets")}
 SPLITS = [

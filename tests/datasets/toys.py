@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from karat.data.catalogue import Chosen
+from karat.data.catalogue import ChosenSplit
 from karat.spec.dataset import Counts, Dataset, DatasetName, File, Folder, Split, Version
 
 GOLD = b'{"id":"a","text":"Ada met Bob.","labels":[{"start":0,"end":3,"entity":"Q1"}]}\n'
@@ -31,7 +31,7 @@ def toy(*files, **more):
     """A benchmark `toy@v1` of one split."""
     split = Split(format="karat-jsonl", files=files or (file(),), counts=Counts(documents=1, labels=1), **more)
     version = Version(says="One.", splits={"all": split}, obtain="Ask Ada for it.")
-    return Chosen(DatasetName("toy", "v1"), dataset(version), version, split)
+    return ChosenSplit(DatasetName("toy", "v1"), dataset(version), version, split)
 
 
 def dataset(version):

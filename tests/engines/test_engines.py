@@ -14,7 +14,7 @@ import karat.engines.local
 from karat import Answer, Corpus, Document, Label, Reply, Run
 from karat.errors import InputError, KaratError, UnknownNameError, UsageError
 from karat.evaluation.request import Request
-from karat.evaluation.spread import Job, counted_block
+from karat.evaluation.spread.spread import Job, counted_block
 from karat.model.tables.scatter import divided, gathered, scattered, size_for
 from karat.registry import get, names
 from karat.spec.engine import ROW, Engine

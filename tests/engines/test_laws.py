@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat import Corpus, KaratError, Run
-from karat.evaluation.pieces import in_parts
+from karat.evaluation.spread.pieces import in_parts
 from karat.spec.engine import ROW, Engine
 from tests.engines.parts import told
 from tests.strategies import pairs, rich_documents, rich_replies
@@ -69,7 +69,7 @@ PLACES = st.lists(st.integers(0, 3), min_size=1, max_size=4)
 def _check(corpus, run, how, places):
     expected = _outcome(partial(karat.evaluate, corpus, run, allow_unknown=True, **how))
     divided = partial(karat.evaluate, in_parts(corpus), in_parts(run), allow_unknown=True, **how)
-    with mock.patch("karat.evaluation.spread.get", return_value=_dealer(places)):
+    with mock.patch("karat.evaluation.spread.spread.get", return_value=_dealer(places)):
         assert _outcome(divided) == expected
 
 

@@ -14,8 +14,8 @@ from karat import Answer, Corpus, Document, Label, Reply, Run, Statement, Tag
 from karat.comparison.similarity import similarity
 from karat.curves.threshold import curve
 from karat.kb.tables import Tables
-from karat.spec.task import TASKS
-from karat.spec.threshold import Threshold
+from karat.spec.choices.task import TASKS
+from karat.spec.choices.threshold import Threshold
 from tests import strategies
 
 TEXT = "Ada Lovelace met Charles Babbage in Chatham, New Jersey."

@@ -19,7 +19,7 @@ from karat import Corpus, Run
 from karat.data.load import load_both
 from karat.kb.tables import Tables
 from karat.matching.read.widening import widened
-from karat.model.facet import NONE
+from karat.model.tables.facet import NONE
 from karat.registry import get
 from karat.reports.elevant.names import NAMES as PLACES
 from karat.spec.category import Category

@@ -11,7 +11,7 @@ from karat import KaratError, UsageError
 from karat.evaluation.measures import profile_named
 from karat.explanation.why import why
 from karat.registry import names
-from karat.spec.choices import CHOICES
+from karat.spec.choices.choices import CHOICES
 from tests import strategies
 
 PROFILES = [name for name in names("profiles") if not name.startswith("neleval-")]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from karat import Corpus, Document, Label
 from karat.lint.context import context_of
-from karat.lint.lint import Gold, chosen_rules, fixed, fixed_corpus, lint
+from karat.lint.lint import GoldToLint, chosen_rules, fixed, fixed_corpus, lint
 from karat.spec.rule import Context
 from tests.strategies import TEXT, families, pairs, rich_documents
 
@@ -98,11 +98,11 @@ def test_what_is_fixed_can_be_loaded(documents):
         Document(one.id, one.text, tuple(x for x in one.labels if x.entity != ""), evaluation_span=one.evaluation_span)
         for one in documents
     ]
-    corpus = fixed_corpus(Gold("g", named, {}, {}), fixed(named, RULES, KNOWN))
+    corpus = fixed_corpus(GoldToLint("g", named, {}, {}), fixed(named, RULES, KNOWN))
     assert isinstance(corpus, Corpus)
 
 
 @given(pairs())
 def test_a_corpus_stays_one(pair):
-    gold = Gold("g", list(pair[0]), {}, {})
+    gold = GoldToLint("g", list(pair[0]), {}, {})
     assert len(fixed_corpus(gold, fixed(gold.documents, RULES, KNOWN))) == len(pair[0])

@@ -7,14 +7,14 @@ from collections import Counter
 import pytest
 
 from karat.lint.context import context_of
-from karat.lint.lint import Report, chosen_rules, fixed, fixed_corpus, lint, read_gold
+from karat.lint.lint import LintReport, chosen_rules, fixed, fixed_corpus, lint, read_gold
 
 pytestmark = pytest.mark.shared
 
 ALL = chosen_rules([], [])
 
 
-def linted(path, format: str, **tables: str) -> Report:
+def linted(path, format: str, **tables: str) -> LintReport:
     """What is found in a file, once it has been checked that fixing it works."""
     gold = read_gold(str(path), format=format)
     context = context_of(gold.documents, skipped=gold.skipped, **tables)
@@ -24,12 +24,12 @@ def linted(path, format: str, **tables: str) -> Report:
     return lint(gold.documents, ALL, context)
 
 
-def found(report: Report) -> dict[str, int]:
+def found(report: LintReport) -> dict[str, int]:
     """Errors and warnings by rule."""
     return {name: n for name, n in report.counts().items() if n and report.rules[name].severity != "hint"}
 
 
-def of(report: Report, rule: str) -> list:
+def of(report: LintReport, rule: str) -> list:
     return [one.finding for one in report.found if one.rule == rule]
 
 

@@ -10,8 +10,8 @@ from karat.curves.calibration import scored_answers
 from karat.curves.oracle import Reach, family, oracle_of, reach_of
 from karat.curves.threshold import curve
 from karat.errors import UnknownNameError, UsageError
-from karat.pages.charts.labels import HEIGHT, SIZE, WIDTH, Frame, Label, placed
-from karat.spec.threshold import Threshold
+from karat.pages.charts.labels import HEIGHT, SIZE, WIDTH, ChartLabel, Frame, placed
+from karat.spec.choices.threshold import Threshold
 from karat.stats.calibration import expected_calibration_error
 from tests.plots import systems
 
@@ -83,7 +83,7 @@ def test_labels_are_inside_the_chart_and_apart(seed):
     rng = np.random.default_rng(seed)
     frame = Frame(Reach(-2, 5), Reach(0, 1))
     points = zip(rng.uniform(-2, 5, 8).tolist(), rng.uniform(0, 1, 8).tolist(), strict=True)
-    labels = [Label(str(i), x, y, "oracle 0.659, t = 0.451") for i, (x, y) in enumerate(points)]
+    labels = [ChartLabel(str(i), x, y, "oracle 0.659, t = 0.451") for i, (x, y) in enumerate(points)]
     found = placed(labels, [(np.linspace(-2, 5, 50), rng.random(50))], frame)
     assert sorted(p.label for p in found) == sorted(labels)
     middles = frame.pixels(np.array([p.text.x for p in found]), np.array([p.text.y for p in found]))
@@ -96,5 +96,5 @@ def test_labels_are_inside_the_chart_and_apart(seed):
 
 def test_labels_of_one_point_are_apart():
     frame = Frame(Reach(0, 1), Reach(0, 1))
-    found = placed([Label("a", 0, 1, "oracle"), Label("b", 0, 1, "oracle")], [], frame)
+    found = placed([ChartLabel("a", 0, 1, "oracle"), ChartLabel("b", 0, 1, "oracle")], [], frame)
     assert len({p.text for p in found}) == 2

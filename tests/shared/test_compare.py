@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from karat.comparison.compare import Parts, compare
+from karat.comparison.compare import ComparisonParts, compare
 from karat.comparison.entries import entries
 from karat.comparison.terms import Terms
 from karat.evaluation.request import Request
@@ -27,7 +27,7 @@ def found(shared):
     ]
     asked = Request.of(like="elevant")
     terms = Terms(resamples=200, permutations=1000)
-    parts = Parts(homes={"refined__aida_": ["msnbc-updated"]})
+    parts = ComparisonParts(homes={"refined__aida_": ["msnbc-updated"]})
     return compare(entries(files), asked, terms, parts, measure="strong[in-kb]:micro.f1")
 
 

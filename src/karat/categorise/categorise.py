@@ -26,7 +26,7 @@ Leaves = Mapping[str, str | None]
 """By dimension the leaf of a label; None where it is undecided."""
 
 
-class Found(NamedTuple):
+class FoundCategory(NamedTuple):
     """A document, and what is known and decided about each of its labels."""
 
     document: Document
@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Categorised:
+class CategorisedCorpus:
     """A corpus with categories: by dimension how many labels got each leaf, got none, or kept what they had.
 
     `crossing` counts pairs of spans that cross, which the scheme cannot express. `notes` say what could not be used.
@@ -65,7 +65,7 @@ def tagger_named(name: str) -> Tagger:
 
 def categorise(
     corpus: Corpus, *, kb: KB | None = None, tagger: Tagger | None = None, keep: bool = False
-) -> Categorised:
+) -> CategorisedCorpus:
     """The corpus with a leaf of each dimension on every label for which rules can tell it.
 
     Categories outside the scheme stay. Those of its dimensions are replaced, or with `keep` only filled in where a
@@ -83,7 +83,7 @@ def categorise(
     made = Corpus.built(
         [_with_categories(one, keep) for one in found], name=corpus.name, about={**corpus.about, "categories": how}
     )
-    return Categorised(
+    return CategorisedCorpus(
         replace(made, skipped=corpus.skipped),
         tagging.name,
         {name: {leaf: counts[leaf] for leaf in dimension.leaves} for name, dimension in DIMENSIONS.items()},
@@ -94,7 +94,7 @@ def categorise(
     )
 
 
-def assigned(corpus: Corpus, *, kb: KB | None = None, tagger: Tagger | None = None) -> list[Found]:
+def assigned(corpus: Corpus, *, kb: KB | None = None, tagger: Tagger | None = None) -> list[FoundCategory]:
     """For each document of a corpus what the rules say, whatever categories it has."""
     texts, documents = corpus.texts, list(corpus)
     casing = Casing.of(texts)
@@ -105,12 +105,12 @@ def assigned(corpus: Corpus, *, kb: KB | None = None, tagger: Tagger | None = No
 
 def _found(
     document: Document, words: list[Token], casing: Casing, kb: KB | None, metonym: Sequence[bool | None]
-) -> Found:
+) -> FoundCategory:
     nested = nesting(document)
     known = mentions(document, nested, kb, metonym)
     forms = [base_form(mention, casing) for mention in known]
     leaves = _leaves(document, known, forms, words, nested, casing)
-    return Found(document, known, leaves, nested.crossing)
+    return FoundCategory(document, known, leaves, nested.crossing)
 
 
 def _leaves(
@@ -141,7 +141,7 @@ def _has(label: Label, dimension: str) -> bool:
     return any(category.startswith(f"{dimension}:") for category in label.categories)
 
 
-def _with_categories(found: Found, keep: bool) -> Document:
+def _with_categories(found: FoundCategory, keep: bool) -> Document:
     labels = [
         _with_leaves(label, leaves, keep) for label, leaves in zip(found.document.labels, found.leaves, strict=True)
     ]

@@ -73,7 +73,7 @@ def command(
     karat card --gold gold.jsonl one.jsonl two.jsonl three.jsonl --kb DIR
     karat card --gold demo demo --details
     """
-    from karat.comparison.card import CardTerms, cards
+    from karat.comparison.card.card import CardTerms, cards
     from karat.comparison.entries import Formats, entries
     from karat.evaluation.request import Request
     from karat.pages.card import json_of, page

@@ -107,7 +107,7 @@ def command(
     karat compare --gold demo demo --flips flips.jsonl --by types
     karat compare --gold demo demo --match strong --best oracle-bat-paper     similarity as in BAT's Table 9
     """
-    from karat.comparison.compare import Parts, compare
+    from karat.comparison.compare import ComparisonParts, compare
     from karat.comparison.entries import Formats, entries, named
     from karat.comparison.terms import Terms
     from karat.errors import UsageError
@@ -135,7 +135,7 @@ def command(
         entries(files, golds, Formats(gold_format, answers_format)),
         request,
         terms,
-        Parts(relations, best, _homes(homes), winners),
+        ComparisonParts(relations, best, _homes(homes), winners),
         measure=measure,
     )
     if flips_file is not None and not found.mentions:

@@ -169,7 +169,7 @@ def command(
 def _sweep(like: str) -> str:
     """The thresholds that a profile tries, or all where it tries none."""
     from karat.evaluation.measures import profile_named
-    from karat.spec.threshold import SWEEPS
+    from karat.spec.choices.threshold import SWEEPS
 
     own = profile_named(like).choices["threshold"]
     return own if own in SWEEPS else "oracle"

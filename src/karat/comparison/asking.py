@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from karat.comparison.card import VIEW, Cards, CardTerms, cards
-from karat.comparison.compare import Comparison, Parts
+from karat.comparison.card.card import VIEW, Cards, CardTerms, cards
+from karat.comparison.compare import Comparison, ComparisonParts
 from karat.comparison.compare import compare as compared
 from karat.comparison.entries import Entry, entries, entry_between, entry_of
 from karat.comparison.terms import Swap, Terms
@@ -54,7 +54,7 @@ def compare(
     """
     request = Request.of(like=like, choices={**(choices or {}), **choice}, by=by, kb=kb, allow_unknown=allow_unknown)
     terms = Terms(level, correction, resamples, permutations, swap=swap, seed=request.draw.seed)
-    parts = Parts(similarity, best, homes or {}, winners)
+    parts = ComparisonParts(similarity, best, homes or {}, winners)
     return compared(_entries(systems, gold), request, terms, parts, measure=measure)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from karat.comparison.entries import Entry, shared_texts, texts_of
-from karat.comparison.flips import Detected, Flips, Mentions, check_labels, mentions, pooled_flips
+from karat.comparison.flips import Detected, Flips, MentionsBySystem, check_labels, mentions, pooled_flips
 from karat.comparison.grid import Grid, grid
 from karat.comparison.homes import Home, homes
 from karat.comparison.means import Mean, MeanPair, mean_pairs, means
@@ -16,7 +16,7 @@ from karat.comparison.runtimes import Runtimes, runtimes
 from karat.comparison.samples import samples
 from karat.comparison.similarities import Similarities, similarities
 from karat.comparison.terms import Terms
-from karat.comparison.tests import Dataset, compared, too_few_throws
+from karat.comparison.tests import DatasetScores, compared, too_few_throws
 from karat.comparison.winners import Winners, winners
 from karat.evaluation.request import Request
 from karat.model.signature import Signature
@@ -24,7 +24,7 @@ from karat.stats.tests.ranks import critical_difference, friedman, groups, ranks
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ComparisonParts:
     """What a comparison has besides scores and tests.
 
     `match` are the relations under which systems are compared with each other, `best` above which thresholds. `homes`
@@ -66,7 +66,7 @@ class Comparison:
     profile: str
     systems: tuple[str, ...]
     titles: Mapping[str, str]
-    datasets: tuple[Dataset, ...]
+    datasets: tuple[DatasetScores, ...]
     left_out: Mapping[str, str]
     means: Mapping[str, Mean]
     pairs: tuple[MeanPair, ...]
@@ -80,7 +80,7 @@ class Comparison:
     notes: tuple[str, ...]
     rule: Terms
     signature: Signature
-    mentions: tuple[Mentions, ...] = field(default=(), repr=False)
+    mentions: tuple[MentionsBySystem, ...] = field(default=(), repr=False)
 
     @property
     def averaged(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def compare(
     entries: Iterable[Entry],
     request: Request | None = None,
     terms: Terms | None = None,
-    parts: Parts | None = None,
+    parts: ComparisonParts | None = None,
     *,
     measure: str | None = None,
 ) -> Comparison:
@@ -111,7 +111,7 @@ def compare(
     systems on a dataset. Averages are over the datasets on which all systems have a score. The order of files does not
     matter. The labels of the request are what flips are counted by. Results are taken as they are.
     """
-    terms, parts = terms or Terms(), parts or Parts()
+    terms, parts = terms or Terms(), parts or ComparisonParts()
     check_labels(() if request is None else request.given["by"])
     table = grid(entries, request, measure)
     drawn = {name: samples(table, name, terms) for name in table.datasets}
@@ -182,7 +182,9 @@ def _ranks(table: Grid, terms: Terms) -> Ranks | None:
     )
 
 
-def _notes(table: Grid, datasets: Sequence[Dataset], seen: Sequence[Mentions], terms: Terms) -> Iterable[str]:
+def _notes(
+    table: Grid, datasets: Sequence[DatasetScores], seen: Sequence[MentionsBySystem], terms: Terms
+) -> Iterable[str]:
     """What a reader should know before trusting the numbers."""
     corpora = {name: table.corpus(name) for name in table.common}
     yield from shared_texts({name: texts_of(corpus) for name, corpus in corpora.items() if corpus is not None})

@@ -21,8 +21,8 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Longs
 from karat.model.verdict import Verdicts
 from karat.registry import get, names
-from karat.spec.label import Label
-from karat.spec.task import TASKS
+from karat.spec.choices.task import TASKS
+from karat.spec.grouping import Grouping
 from karat.stats.tests.mcnemar import mcnemar_of_counts
 
 ERROR: Final = "error"
@@ -71,7 +71,7 @@ class Detected:
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """Mentions that the first system gets and the second does not, and the other way round.
+    """MentionsBySystem that the first system gets and the second does not, and the other way round.
 
     `both` and `neither` are the other mentions. `p` is McNemar's, over mentions, which are not independent of each
     other. `by` has for each label, one of which is how the other failed, both numbers by value.
@@ -98,7 +98,7 @@ class _Seen(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Mentions:
+class MentionsBySystem:
     """All systems on the mentions of one dataset, which are told by the row of one of their labels."""
 
     dataset: str
@@ -219,7 +219,7 @@ class Mentions:
         return lines
 
 
-def mentions(grid: Grid, dataset: str) -> Mentions | None:
+def mentions(grid: Grid, dataset: str) -> MentionsBySystem | None:
     """All systems on the mentions of a dataset; None where nobody has them: of results, and of tasks without any."""
     row, corpus, name = grid.cells[dataset], grid.corpus(dataset), grid.name
     judged = {system: cell.evaluation for system, cell in row.items() if cell.evaluation is not None}
@@ -232,12 +232,12 @@ def mentions(grid: Grid, dataset: str) -> Mentions | None:
         return None
     label = next(iter(judged.values())).sides.pairing().units.unit
     seen = {system: _seen(evaluation, str(name.view), label) for system, evaluation in judged.items()}
-    return Mentions(dataset, corpus, grid.labels, seen)
+    return MentionsBySystem(dataset, corpus, grid.labels, seen)
 
 
 def _column(label: str) -> str | None:
     """The column of verdicts that has the values of a label of cases; None where mentions carry it."""
-    return get("labels", label, Label).column if label in names("labels") else None
+    return get("labels", label, Grouping).column if label in names("labels") else None
 
 
 def check_labels(by: Sequence[str]) -> None:
@@ -275,7 +275,7 @@ def _numbers(table: Arrow, name: str) -> Any:  # noqa: ANN401  # whole or not, a
     return filled.to_numpy()
 
 
-def pooled_flips(found: Sequence[Mentions], systems: Sequence[str], labels: Sequence[str]) -> tuple[Flips, ...]:
+def pooled_flips(found: Sequence[MentionsBySystem], systems: Sequence[str], labels: Sequence[str]) -> tuple[Flips, ...]:
     """The flips of all pairs over several datasets together."""
     pooled = []
     for one, two in combinations(systems, 2):

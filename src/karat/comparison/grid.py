@@ -21,7 +21,7 @@ from karat.model.result import Result, Scored
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats, Longs
 from karat.registry import get, names
-from karat.spec.label import Label
+from karat.spec.grouping import Grouping
 from karat.stats.samples.additive import Additive
 from karat.stats.samples.documents import same_documents
 
@@ -235,7 +235,7 @@ def _about(request: Request, measure: str) -> Request:
 
 def _of_cases(name: str) -> bool:
     """Whether cases have a label, not mentions and answers by themselves."""
-    return name in names("labels") and get("labels", name, Label).column is not None
+    return name in names("labels") and get("labels", name, Grouping).column is not None
 
 
 def _row(row: Mapping[str, Entry], request: Request) -> dict[str, Cell]:

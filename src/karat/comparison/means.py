@@ -11,7 +11,7 @@ import numpy as np
 from karat.comparison.grid import Grid
 from karat.comparison.samples import Estimate, Samples, adding, estimate
 from karat.comparison.terms import CORRECTIONS, Terms
-from karat.comparison.tests import Dataset, exchangeable, mentions_of, pair_test
+from karat.comparison.tests import DatasetScores, exchangeable, mentions_of, pair_test
 from karat.model.tables.columns import Floats
 from karat.stats.samples.additive import Additive
 from karat.stats.tests.contrast import Measure
@@ -78,7 +78,7 @@ def _weighted(grid: Grid, drawn: Mapping[str, Samples], terms: Terms, weights: F
 
 
 def mean_pairs(
-    grid: Grid, drawn: Mapping[str, Samples], datasets: Sequence[Dataset], terms: Terms
+    grid: Grid, drawn: Mapping[str, Samples], datasets: Sequence[DatasetScores], terms: Terms
 ) -> tuple[MeanPair, ...]:
     """All pairs of systems over the common datasets."""
     places = list(combinations(range(len(grid.systems)), 2))
@@ -97,7 +97,7 @@ def _number(value: float) -> float | None:
 def _mean_pair(
     grid: Grid,
     drawn: Mapping[str, Samples],
-    datasets: Sequence[Dataset],
+    datasets: Sequence[DatasetScores],
     places: tuple[int, int],
     terms: Terms,
     p: float | None,

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import UsageError
+from karat.evaluation.cases.notes import notes
 from karat.evaluation.evaluation import Evaluation
-from karat.evaluation.notes import notes
 from karat.evaluation.request import Request
 from karat.evaluation.view import mean
 from karat.kb.protocol import KB
@@ -25,8 +25,8 @@ from karat.model.signature import Signature
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs, mentions
-from karat.spec.conventions import Assignment, Duplicates
-from karat.spec.threshold import Sweep, Threshold
+from karat.spec.choices.conventions import Assignment, Duplicates
+from karat.spec.choices.threshold import Sweep, Threshold
 
 
 class Likeness(NamedTuple):

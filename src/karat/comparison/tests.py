@@ -61,7 +61,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Extent:
     """The smallest, the middle and the largest of several numbers."""
 
     smallest: float
@@ -70,7 +70,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
+class DatasetScores:
     """All systems on one dataset. `detectable` are the differences that it would find, over its pairs of systems.
 
     `mentions` are those that count, on average over the systems where profiles count them differently.
@@ -83,10 +83,10 @@ class Dataset:
     averaged: bool
     scores: Mapping[str, Score]
     pairs: tuple[Pair, ...]
-    detectable: Spread | None
+    detectable: Extent | None
 
 
-def compared(grid: Grid, drawn: Mapping[str, Samples], terms: Terms) -> tuple[Dataset, ...]:
+def compared(grid: Grid, drawn: Mapping[str, Samples], terms: Terms) -> tuple[DatasetScores, ...]:
     """All systems on all datasets; all tests are corrected together."""
     pairs = [_pair(grid, name, places, drawn[name], terms) for name in grid.datasets for places in _places(grid, name)]
     p = np.array([np.nan if pair.p is None else pair.p for pair in pairs])
@@ -151,10 +151,10 @@ def exchangeable(scores: Sequence[Additive]) -> bool:
     return all(np.isclose(first.of(score.totals[None])[0], score.value, equal_nan=True) for score in scores[1:])
 
 
-def _dataset(grid: Grid, name: str, pairs: tuple[Pair, ...], drawn: Samples, terms: Terms) -> Dataset:
+def _dataset(grid: Grid, name: str, pairs: tuple[Pair, ...], drawn: Samples, terms: Terms) -> DatasetScores:
     row = grid.cells[name]
     found = sorted(pair.detectable for pair in pairs if pair.detectable is not None)
-    return Dataset(
+    return DatasetScores(
         name=name,
         data=next(iter(row.values())).entry.data,
         documents=len(next(iter(row.values())).result.ids),
@@ -162,7 +162,7 @@ def _dataset(grid: Grid, name: str, pairs: tuple[Pair, ...], drawn: Samples, ter
         averaged=name in grid.common,
         scores={system: _score(grid, system, cell, pairs, drawn, terms) for system, cell in row.items()},
         pairs=pairs,
-        detectable=Spread(found[0], float(np.median(found)), found[-1]) if found else None,
+        detectable=Extent(found[0], float(np.median(found)), found[-1]) if found else None,
     )
 
 
@@ -196,7 +196,7 @@ def mentions_of(grid: Grid, dataset: str) -> float | None:
     return sum(counts) / len(counts) if counts else None
 
 
-def too_few_throws(datasets: Sequence[Dataset], terms: Terms) -> list[str]:
+def too_few_throws(datasets: Sequence[DatasetScores], terms: Terms) -> list[str]:
     """Whether a p-value can be small enough to survive the correction at all."""
     tests = sum(pair.p is not None and not pair.exact for dataset in datasets for pair in dataset.pairs)
     said = terms.too_few(tests)

@@ -23,9 +23,9 @@ from karat.model.name import parse_measure
 from karat.model.scheme import NODES
 from karat.model.tables.columns import Floats
 from karat.registry import names
-from karat.spec.choices import Conventions
-from karat.spec.conventions import Nil, Typing
-from karat.spec.threshold import SWEEPS
+from karat.spec.choices.choices import Conventions
+from karat.spec.choices.conventions import Nil, Typing
+from karat.spec.choices.threshold import SWEEPS
 
 RELATIONS: Final = ("strong", "weak", "mention", "mention-weak", "entity")
 """The relations that every profile is tried with, besides its own."""

@@ -23,7 +23,6 @@ from karat.matching.read.facets import label_names
 from karat.matching.read.pairing import Pairing
 from karat.matching.weigh.membership import WHOLE
 from karat.model.corpus import Corpus
-from karat.model.facet import NONE
 from karat.model.items import Answers, Gold
 from karat.model.result import Counted
 from karat.model.run import Run
@@ -32,7 +31,8 @@ from karat.model.signature import Signature
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NO_LINK, Bools, Floats, Longs
-from karat.spec.conventions import Alternatives, Given, Groups
+from karat.model.tables.facet import NONE
+from karat.spec.choices.conventions import Alternatives, Given, Groups
 
 MEASURES = ("micro.p", "micro.r", "micro.f1")
 DIMENSIONS_TOGETHER = "+".join(DIMENSIONS)

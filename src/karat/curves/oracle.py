@@ -11,7 +11,7 @@ import numpy as np
 from karat.curves.threshold import ThresholdCurve
 from karat.errors import UnknownNameError
 from karat.model.tables.columns import Floats
-from karat.spec.threshold import Threshold
+from karat.spec.choices.threshold import Threshold
 
 MEASURES: Final = {
     "micro.p": "micro precision",

@@ -21,7 +21,7 @@ from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats, Longs
-from karat.spec.threshold import SWEEPS, Sweep, Threshold
+from karat.spec.choices.threshold import SWEEPS, Sweep, Threshold
 
 _SHORTS = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1")
 

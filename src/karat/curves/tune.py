@@ -13,7 +13,7 @@ from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.spec.threshold import SWEEPS
+from karat.spec.choices.threshold import SWEEPS
 
 
 def tuned_threshold(dev: Corpus, run: Run, asked: Request) -> str:

@@ -26,7 +26,7 @@ How: TypeAlias = Literal["there", "copied", "linked", "downloaded"]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenSplit:
     """One split of one version. `name` is its full name: the split is left out where it is the only one."""
 
     name: DatasetName
@@ -66,7 +66,7 @@ def named(given: str) -> DatasetName | None:
     return found if found.name in names("datasets") else None
 
 
-def every(name: DatasetName) -> list[Chosen]:
+def every(name: DatasetName) -> list[ChosenSplit]:
     """All splits that a name stands for: without a split, those of its version; without a version, of the first."""
     dataset = get("datasets", name.name, Dataset)
     version = name.version or next(iter(dataset.versions))
@@ -77,12 +77,12 @@ def every(name: DatasetName) -> list[Chosen]:
         raise UnknownNameError(f"split of {name.name}@{version}", name.split, found.splits)
     several = len(found.splits) > 1
     return [
-        Chosen(DatasetName(name.name, version, split if several else None), dataset, found, found.splits[split])
+        ChosenSplit(DatasetName(name.name, version, split if several else None), dataset, found, found.splits[split])
         for split in ([name.split] if name.split else found.splits)
     ]
 
 
-def choose(name: DatasetName) -> Chosen:
+def choose(name: DatasetName) -> ChosenSplit:
     """The one split that a name stands for."""
     found = every(name)
     if len(found) == 1:
@@ -109,13 +109,13 @@ def stored_answers(given: str) -> tuple[Path, str] | None:
     return (split.root or Path()) / split.answers[system], choose(name).format
 
 
-def lies_in(chosen: Chosen) -> Path | None:
+def lies_in(chosen: ChosenSplit) -> Path | None:
     """The folder in which all files of a split are, whatever is in them."""
     folders = places() if chosen.split.root is None else (chosen.split.root,)
     return next((folder for folder in folders if not _missing(chosen, folder)), None)
 
 
-def ready(chosen: Chosen) -> Path:
+def ready(chosen: ChosenSplit) -> Path:
     """What the reader is to open, once all files of the split are here and are the right ones."""
     folder = lies_in(chosen)
     if folder is None:
@@ -126,7 +126,7 @@ def ready(chosen: Chosen) -> Path:
     return stored(folder / chosen.split.opened) or folder / chosen.split.opened
 
 
-def finished(corpus: Corpus, chosen: Chosen) -> Corpus:
+def finished(corpus: Corpus, chosen: ChosenSplit) -> Corpus:
     """A corpus as the name promises it: its rows, its steps, its full name, and what is known about it."""
     split = chosen.split
     if split.root is not None:
@@ -145,7 +145,7 @@ def finished(corpus: Corpus, chosen: Chosen) -> Corpus:
     return replace(corpus, name=str(chosen.name), about={**corpus.about, **known})
 
 
-def needs_text(chosen: Chosen) -> bool:
+def needs_text(chosen: ChosenSplit) -> bool:
     """Whether the texts must be read even where scoring would not need them."""
     return bool(chosen.split.steps or chosen.split.rows)
 
@@ -170,7 +170,7 @@ def check(item: Item, path: Path, name: str) -> None:
 
 
 def fetch(
-    chosen: Chosen, *, given: Path | None = None, link: bool = False, progress: Progress | None = None
+    chosen: ChosenSplit, *, given: Path | None = None, link: bool = False, progress: Progress | None = None
 ) -> list[Fetched]:
     """Bring the files of a split into the cache: from a folder of local copies, or from the web.
 
@@ -205,7 +205,7 @@ def fetch(
     return found
 
 
-def _right(item: Item, chosen: Chosen) -> Path | None:
+def _right(item: Item, chosen: ChosenSplit) -> Path | None:
     """Where the cache has an item, if it is the right one; a damaged one is removed."""
     place = stored(cache() / item.path)
     if place is None:
@@ -218,7 +218,7 @@ def _right(item: Item, chosen: Chosen) -> Path | None:
     return place
 
 
-def _taken(item: Item, copy: Path, chosen: Chosen, *, link: bool) -> Fetched:
+def _taken(item: Item, copy: Path, chosen: ChosenSplit, *, link: bool) -> Fetched:
     check(item, copy, str(chosen.name))
     place = (cache() / item.path).with_name(copy.name)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -230,7 +230,7 @@ def _fetched(item: Item, path: Path, how: How) -> Fetched:
     return Fetched(path, how, content(path).sha256, verified=item.sha256 is not None)
 
 
-def _downloaded(item: Item, chosen: Chosen, progress: Progress | None) -> Fetched:
+def _downloaded(item: Item, chosen: ChosenSplit, progress: Progress | None) -> Fetched:
     from karat.storage.fetch import download  # what loads a benchmark that is here needs no network
 
     assert item.url is not None  # fetch has seen to it
@@ -253,7 +253,12 @@ def _downloaded(item: Item, chosen: Chosen, progress: Progress | None) -> Fetche
 
 
 def _unpacked(
-    item: Item, url: str, member: str, found: Path, chosen: Chosen, report: Callable[[int, int | None], None] | None
+    item: Item,
+    url: str,
+    member: str,
+    found: Path,
+    chosen: ChosenSplit,
+    report: Callable[[int, int | None], None] | None,
 ) -> None:
     """Several splits may lie in one archive, which is therefore kept."""
     from karat.storage.fetch import download, unpack
@@ -306,7 +311,7 @@ def _stored(folder: Path, item: Item) -> Path:
     return stored(folder / item.path) or folder / item.path
 
 
-def _missing(chosen: Chosen, folder: Path) -> list[str]:
+def _missing(chosen: ChosenSplit, folder: Path) -> list[str]:
     return [item.path for item in chosen.split.files if stored(folder / item.path) is None]
 
 
@@ -314,7 +319,7 @@ def _names(files: Sequence[Item]) -> list[str]:
     return [item.path.rpartition("/")[2] for item in files]
 
 
-def _not_here(chosen: Chosen) -> str:
+def _not_here(chosen: ChosenSplit) -> str:
     if any(item.url is None for item in chosen.split.files):
         return f"{chosen.name} is not on this machine. {_closed(chosen)}"
     return (
@@ -323,7 +328,7 @@ def _not_here(chosen: Chosen) -> str:
     )
 
 
-def _closed(chosen: Chosen) -> str:
+def _closed(chosen: ChosenSplit) -> str:
     files = " and ".join(_names([item for item in chosen.split.files if item.url is None]))
     return (
         f"{chosen.name} cannot be downloaded. {chosen.obtain} Then `karat data fetch {chosen.name} --from FOLDER`, "

@@ -140,7 +140,7 @@ MENTIONS: dict[str, Statistic] = {
 """What is counted of all mentions, however much is known about them."""
 
 
-class Share(NamedTuple):
+class TraitCount(NamedTuple):
     """Of how many a trait holds, how much of the whole that is, and of how many nobody can tell.
 
     The first two are None where a fact is missing throughout. Undecided ones are in the whole.
@@ -162,8 +162,8 @@ class Description:
     corpus: str
     digest: str
     numbers: Mapping[str, int | float | str | None]
-    columns: Mapping[str, Share]
-    traits: Mapping[str, Share]
+    columns: Mapping[str, TraitCount]
+    traits: Mapping[str, TraitCount]
     mention_types: Mapping[str, int]
     words: Mapping[str, int]
     types: Mapping[str, int]
@@ -209,12 +209,12 @@ def _listed(corpus: Corpus, field: str) -> list[str]:
     return values
 
 
-def _share(found: Truth, trait: str, missing: set[str]) -> Share:
+def _share(found: Truth, trait: str, missing: set[str]) -> TraitCount:
     undecided = int((found == UNKNOWN).sum())
     if undecided and missing.intersection(TRAITS[trait].needs):
-        return Share(None, None, undecided)
+        return TraitCount(None, None, undecided)
     count = int((found == YES).sum())
-    return Share(count, 100 * count / len(found) if len(found) else None, undecided)
+    return TraitCount(count, 100 * count / len(found) if len(found) else None, undecided)
 
 
 def _numbers(corpus: Corpus, found: GoldMentions) -> dict[str, int | float | str | None]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from karat.errors import KaratError, UsageError
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.scatter import Size, gathered, scattered, size_for
+from karat.model.tables.scatter import BucketSize, gathered, scattered, size_for
 from karat.spec.engine import Engine, Parts, Work
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, Non
             yield pickle.loads(row.outcome)
 
 
-def _divided(batches: Iterator[Arrow], size: Size) -> Iterator[Arrow]:
+def _divided(batches: Iterator[Arrow], size: BucketSize) -> Iterator[Arrow]:
     """The documents or replies of some pieces, by bucket."""
     for batch in batches:
         for gold, pickled in zip(*(column.to_pylist() for column in batch.columns), strict=True):

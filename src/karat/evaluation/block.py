@@ -19,16 +19,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from karat.errors import UsageError
-from karat.evaluation.cuts import Cut, Values, cut_cases
-from karat.evaluation.errors import Categorised, Tally, evaluated_words, tallies
-from karat.evaluation.labels import doubts, label_in, mention_type, part_views, parted, values_in
+from karat.evaluation.cases.cuts import Cut, Values, cut_cases
+from karat.evaluation.cases.errors import Categorised, Tally, evaluated_words, tallies
+from karat.evaluation.cases.labels import doubts, label_in, mention_type, part_views, parted, values_in
+from karat.evaluation.cases.notes import Noticed, noticed
+from karat.evaluation.cases.ranked import documents_of_scores, ranking_of, scores_of
 from karat.evaluation.measures import measure_of
-from karat.evaluation.notes import Noticed, noticed
 from karat.evaluation.plan import Plan, Plans, base_of
-from karat.evaluation.ranked import documents_of_scores, ranking_of, scores_of
 from karat.evaluation.sides import Sides
 from karat.evaluation.thresholds import Chosen, Steps, steps_of
-from karat.facts.cases import Rule, Stages, stages, table
+from karat.facts.cases import CaseRule, Stages, stages, table
 from karat.facts.facts import NOMINAL, PRONOMINAL
 from karat.matching.judge.judge import Located
 from karat.matching.read.pairing import BLOCK
@@ -38,9 +38,9 @@ from karat.model.name import MeasureName, ViewName
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Longs
 from karat.model.verdict import Verdicts, joined
-from karat.spec.conventions import FalseCoreference, Near
-from karat.spec.task import Source
-from karat.spec.threshold import Threshold
+from karat.spec.choices.conventions import FalseCoreference, Near
+from karat.spec.choices.task import Source
+from karat.spec.choices.threshold import Threshold
 from karat.stats.ranking import Ranking
 
 Progress: TypeAlias = Callable[[int], None]
@@ -229,7 +229,7 @@ class Block:
     def _categorised(self, view: str) -> Categorised:
         conventions, facts = self.sides.request.conventions, self.sides.facts
         found = stages(self.verdicts(view), self.verdicts(self.plans.stages[view]), facts)
-        rule = Rule(
+        rule = CaseRule(
             relevant=self._relevant(found, whole=not self.plans.views[view].view.filters),
             nil_alike=conventions.near is Near.LABELLED,
             neuter_only=conventions.false_coreference is FalseCoreference.PRONOUNS,

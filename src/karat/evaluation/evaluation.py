@@ -12,18 +12,18 @@ import numpy as np
 
 from karat.errors import UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds
-from karat.evaluation.errors import Categorised, Tally
+from karat.evaluation.cases.errors import Categorised, Tally
+from karat.evaluation.cases.labels import label_in, parted, parts_by, undecided
+from karat.evaluation.cases.notes import said
+from karat.evaluation.cases.rows import case_columns, verdict_table
 from karat.evaluation.fold import Folded, steps_through
 from karat.evaluation.groups import Groups, by_document, by_part, by_value, check_groups, rated, untyped
 from karat.evaluation.intervals import Between, Draw, Over, ends, seed_of, view_intervals, without_interval
-from karat.evaluation.labels import label_in, parted, parts_by, undecided
 from karat.evaluation.measures import measure_of, short_names
-from karat.evaluation.notes import said
 from karat.evaluation.plan import Plan, Plans, base_of
 from karat.evaluation.request import Request
-from karat.evaluation.rows import case_columns, verdict_table
 from karat.evaluation.sides import Sides
-from karat.evaluation.spread import Spread
+from karat.evaluation.spread.spread import Spread
 from karat.evaluation.thresholds import Chosen, Curve, best_on, curve_through
 from karat.evaluation.view import View
 from karat.facts.facts import Facts
@@ -38,10 +38,10 @@ from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs
 from karat.model.verdict import Verdicts
-from karat.spec.conventions import Macro, Typing
+from karat.spec.choices.conventions import Macro, Typing
+from karat.spec.choices.threshold import Sweep, Threshold
 from karat.spec.engine import Parts
-from karat.spec.label import Label
-from karat.spec.threshold import Sweep, Threshold
+from karat.spec.grouping import Grouping
 from karat.stats.samples.intervals import Method
 
 
@@ -303,7 +303,7 @@ class Evaluation:
         return [part for part in parts if part not in empty] or parts
 
     @cached_property
-    def labels(self) -> dict[str, Label]:
+    def labels(self) -> dict[str, Grouping]:
         """What scores are grouped by."""
         return {name: label_in(self.sides, name) for name in self.request.labels}
 
@@ -314,7 +314,7 @@ class Evaluation:
         check_groups(self.request.wanted, groups, self.labels, self.views)
         return groups
 
-    def _grouped(self, name: str, label: Label) -> dict[str, dict[str, Group]]:
+    def _grouped(self, name: str, label: Grouping) -> dict[str, dict[str, Group]]:
         draw = self.draw
         divided = {view: own for view, own in self.views.items() if not own.whole}
         if label.scores == "documents":

@@ -11,15 +11,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from karat.evaluation.block import BlockSums, Swept, ViewSums
-from karat.evaluation.cuts import Cut, joined_cuts
-from karat.evaluation.errors import Tally, without_candidates
-from karat.evaluation.notes import Noticed
+from karat.evaluation.cases.cuts import Cut, joined_cuts
+from karat.evaluation.cases.errors import Tally, without_candidates
+from karat.evaluation.cases.notes import Noticed
 from karat.evaluation.thresholds import Steps, joined_steps
 from karat.matching.read.reduce import Census
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Floats, Longs
-from karat.spec.task import Source
+from karat.spec.choices.task import Source
 from karat.stats.ranking import Ranking
 
 
@@ -80,7 +80,7 @@ class Folded:
 
     @property
     def doubts(self) -> tuple[int, int]:
-        """See `karat.evaluation.labels.doubts`."""
+        """See `karat.evaluation.cases.labels.doubts`."""
         return sum(block.doubts[0] for block in self.blocks), sum(block.doubts[1] for block in self.blocks)
 
     def has_gold(self, source: Source) -> Bools:

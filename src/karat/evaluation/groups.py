@@ -9,17 +9,17 @@ from typing import TypeAlias
 import numpy as np
 
 from karat.errors import UnknownNameError
-from karat.evaluation.cuts import Cut
-from karat.evaluation.errors import Tally
+from karat.evaluation.cases.cuts import Cut
+from karat.evaluation.cases.errors import Tally
 from karat.evaluation.intervals import Draw, ends, view_intervals
 from karat.evaluation.measures import short_measure, short_names
 from karat.evaluation.view import View, mean
-from karat.model.facet import NONE
 from karat.model.name import MeasureName
 from karat.model.result import Counted, Group, Scored, counted, fields
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats
-from karat.spec.label import Label
+from karat.model.tables.facet import NONE
+from karat.spec.grouping import Grouping
 
 Groups: TypeAlias = dict[str, dict[str, dict[str, Group]]]
 """Scores by label, view and value."""
@@ -169,7 +169,7 @@ def _rate(tally: Tally, view: View | None, draw: Draw) -> Group:
 
 
 def check_groups(
-    wanted: Sequence[MeasureName], groups: Groups, labels: Mapping[str, Label], views: Mapping[str, View]
+    wanted: Sequence[MeasureName], groups: Groups, labels: Mapping[str, Grouping], views: Mapping[str, View]
 ) -> None:
     """Refuse a value that a measure names and that does not occur, unless it could."""
     for name in wanted:

@@ -10,13 +10,13 @@ from functools import cache
 from karat.errors import KaratError, UnknownNameError, UsageError
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.registry import get, identity, names
-from karat.spec.choices import Conventions
-from karat.spec.conventions import Nil
+from karat.spec.choices.choices import Conventions
+from karat.spec.choices.conventions import Nil
+from karat.spec.choices.task import TASKS, task_named
 from karat.spec.key import PRESETS, SETS, Key, key_of
 from karat.spec.measure import Measure
 from karat.spec.profile import Profile
 from karat.spec.relation import Relation
-from karat.spec.task import TASKS, task_named
 
 _SHORT = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1", "macro.f1-of-means")
 _RANKED = ("macro.p@1", "macro.p@5", "macro.r-precision", "macro.recall@10", "macro.mrr", "macro.map", "macro.ndcg")

@@ -25,12 +25,12 @@ from karat.model.name import MeasureName, ViewName
 from karat.model.tables.columns import NO_LINK, Bools, Floats
 from karat.model.verdict import Verdicts
 from karat.registry import get
+from karat.spec.choices.conventions import Assignment
+from karat.spec.choices.task import TASKS, Source
+from karat.spec.choices.threshold import Threshold
 from karat.spec.clustering import Clustering
-from karat.spec.conventions import Assignment
 from karat.spec.key import Key
 from karat.spec.relation import Relation
-from karat.spec.task import TASKS, Source
-from karat.spec.threshold import Threshold
 
 _OF_TASKS = {name for task in TASKS.values() for name in (*task.match.values(), *task.others)}
 """Relations that belong to certain tasks; any other may be used in all."""

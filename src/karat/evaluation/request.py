@@ -18,9 +18,9 @@ from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
 from karat.registry import get, identity, names
-from karat.spec.choices import CIRCUMSTANCES, SIGNED, Conventions
-from karat.spec.conventions import Ids, Spans
-from karat.spec.label import Label
+from karat.spec.choices.choices import CIRCUMSTANCES, SIGNED, Conventions
+from karat.spec.choices.conventions import Ids, Spans
+from karat.spec.grouping import Grouping
 from karat.version import __version__
 
 
@@ -160,7 +160,7 @@ class Request:
     @property
     def reads_text(self) -> bool:
         """Whether scores look at what mentions say, so that a corpus must be loaded with its texts."""
-        known = [get("labels", name, Label) for name in self.labels if name in names("labels")]
+        known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
         by_words = self.conventions.spans is Spans.WORDS
         return by_words or needs_text(self.drop) or any(label.reads_text for label in known)
 

@@ -19,9 +19,9 @@ from karat.matching.read.reduce import demand, reduced
 from karat.matching.read.whole import Whole
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.spec.conventions import Macro, Unnamed
-from karat.spec.task import Source
-from karat.spec.threshold import Threshold
+from karat.spec.choices.conventions import Macro, Unnamed
+from karat.spec.choices.task import Source
+from karat.spec.choices.threshold import Threshold
 
 
 @dataclass(frozen=True, eq=False)

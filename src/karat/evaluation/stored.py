@@ -6,7 +6,7 @@ from karat.errors import UnknownNameError
 from karat.evaluation.view import Shape, View
 from karat.model.name import ViewName
 from karat.model.result import Result
-from karat.spec.empty import EMPTY
+from karat.spec.choices.empty import EMPTY
 
 
 def stored_view(result: Result, name: ViewName) -> View:

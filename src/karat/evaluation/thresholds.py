@@ -18,8 +18,8 @@ from karat.model.items import Answers, Gold, Items
 from karat.model.statistics import Statistics
 from karat.model.tables.columns import NO_LINK, Bools, Floats, Ints, Longs
 from karat.model.verdict import Outcome, Verdicts
-from karat.spec.conventions import Assignment, Given
-from karat.spec.threshold import STEPS, Sweep, Threshold
+from karat.spec.choices.conventions import Assignment, Given
+from karat.spec.choices.threshold import STEPS, Sweep, Threshold
 
 _FEW = 16
 _TIE = 1e-12

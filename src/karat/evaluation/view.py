@@ -16,7 +16,7 @@ from karat.model.name import MeasureName
 from karat.model.result import Scored
 from karat.model.statistics import Statistics, ratio
 from karat.model.tables.columns import Bools, Floats, Longs
-from karat.spec.empty import Empty, EmptyRule
+from karat.spec.choices.empty import Empty, EmptyRule
 from karat.spec.measure import Measure, Moments
 from karat.stats.ranking import Ranking
 from karat.stats.samples.additive import Additive, mean_of

@@ -8,11 +8,11 @@ from karat.matching.select.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.registry import get, names
-from karat.spec.choices import CHOICES, SIGNED, sentence_of
+from karat.spec.choices.choices import CHOICES, SIGNED, sentence_of
+from karat.spec.choices.task import ALSO, TASKS, task_named
 from karat.spec.clustering import Clustering
 from karat.spec.key import SETS, Key, key_of
 from karat.spec.relation import Relation
-from karat.spec.task import ALSO, TASKS, task_named
 
 
 def explain(text: str | Signature) -> str:

@@ -19,10 +19,10 @@ from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.tables.columns import NO_LINK
 from karat.registry import get, names
-from karat.spec.choices import SIGNED
+from karat.spec.choices.choices import SIGNED
+from karat.spec.choices.task import TASKS
+from karat.spec.choices.threshold import SWEEPS, Sweep, Threshold
 from karat.spec.relation import Relation
-from karat.spec.task import TASKS
-from karat.spec.threshold import SWEEPS, Sweep, Threshold
 from karat.stats.shapley import shapley
 
 EXACT_UP_TO = 12

@@ -110,7 +110,7 @@ class Table:
     nameless: Bools
 
 
-class Rule(NamedTuple):
+class CaseRule(NamedTuple):
     """What depends on conventions.
 
     `relevant` says which labels an answer may be near to, `nil_alike` that NIL is the same entity as NIL, if both are
@@ -180,7 +180,7 @@ def _several_words(text: str) -> bool:
     return " " in text
 
 
-def table(found: Stages, facts: Facts, rule: Rule) -> Table:
+def table(found: Stages, facts: Facts, rule: CaseRule) -> Table:
     """The cases with everything that categories ask."""
     place = np.flatnonzero(~found.part)
     linking, detection = found.linking[place], found.detection[place]

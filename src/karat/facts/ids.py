@@ -19,7 +19,7 @@ _ESCAPED = re.compile("%[0-9A-Fa-f]{2}")
 _T = TypeVar("_T")
 
 
-class Place(NamedTuple):
+class IdPlace(NamedTuple):
     """An id and the label it stands in, or what else it is an id of."""
 
     id: str
@@ -33,20 +33,20 @@ class Place(NamedTuple):
         return Finding(document.id, f"{self.role}: {says}", proposal=proposal, fixable=fixable)
 
 
-def ids(document: Document) -> Iterator[Place]:
+def ids(document: Document) -> Iterator[IdPlace]:
     """All ids of entities and predicates. What a quantity or a date is linked to may be its value, and is left out."""
     for label in document.labels:
         if label.kind not in ("quantity", "datetime"):
             if isinstance(label.entity, str):
-                yield Place(label.entity, label, "label")
-            yield from (Place(id, label, "label") for id in label.same_as)
+                yield IdPlace(label.entity, label, "label")
+            yield from (IdPlace(id, label, "label") for id in label.same_as)
     for tag in document.tags:
-        yield from (Place(id, None, "tag") for id in (tag.entity, *tag.same_as))
+        yield from (IdPlace(id, None, "tag") for id in (tag.entity, *tag.same_as))
     for one in document.relations:
         for id in (one.subject, one.predicate, one.object):
-            yield Place(id, None, "relation")
+            yield IdPlace(id, None, "relation")
         for others in (one.subject_same_as, one.predicate_same_as, one.object_same_as):
-            yield from (Place(id, None, "relation") for id in others)
+            yield from (IdPlace(id, None, "relation") for id in others)
 
 
 def renamed(document: Document, new: Callable[[str], str]) -> Document:

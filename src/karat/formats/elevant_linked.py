@@ -22,8 +22,8 @@ from karat.parsing.elevant.articles import (
     NO_MAPPING,
     UNMAPPED,
     Article,
+    ArticlePlace,
     EntityMention,
-    Place,
     has_text,
     number_of,
     told,
@@ -50,7 +50,7 @@ def write_run(run: Run, file: IO[bytes]) -> None:
 
 def _mention(answer: Answer, recogniser: str, linker: str) -> EntityMention:
     return EntityMention(
-        span=Place(answer.start, answer.end),
+        span=ArticlePlace(answer.start, answer.end),
         id=NO_MAPPING if UNMAPPED in answer.categories else _reference(answer.entity),
         recognized_by=recogniser,
         linked_by=linker,

@@ -26,8 +26,8 @@ from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Candidate, EntityId, Label
 from karat.model.run import Run
 from karat.parsing.tokens.hipe import (
-    Reading,
     Row,
+    TableReading,
     Tokens,
     corpus_of,
     counted,
@@ -59,7 +59,7 @@ def read_run_on(source: Bytes, gold: Corpus) -> Run:
     return run_of(source, _answers, gold)
 
 
-def _labels(tokens: Tokens, reading: Reading) -> list[Label]:
+def _labels(tokens: Tokens, reading: TableReading) -> list[Label]:
     literal = mentions(tokens.rows, "NE-COARSE-LIT", reading)
     metonymic = {(mark.first, mark.last): mark for mark in mentions(tokens.rows, "NE-COARSE-METO", reading)}
     labels: list[Label] = []
@@ -81,7 +81,7 @@ def _labels(tokens: Tokens, reading: Reading) -> list[Label]:
     return labels
 
 
-def _answers(tokens: Tokens, reading: Reading) -> list[Answer]:
+def _answers(tokens: Tokens, reading: TableReading) -> list[Answer]:
     """Mentions with their link; mentions that no single link covers and links that cover no mention, by themselves."""
     rows, skipped = tokens.rows, reading.skipped
     marked = {(mark.first, mark.last): mark for mark in mentions(rows, "NE-COARSE-LIT", reading)}
@@ -142,7 +142,7 @@ def _categories(rows: Sequence[Row], mark: Marked, skipped: Counter[str]) -> tup
     return (*((f"fine:{first}",) if whole else ()), *(_DISTANCE.sub(r"LED:\1", flag) for flag in flags))
 
 
-def _count_other_layers(rows: Sequence[Row], reading: Reading) -> None:
+def _count_other_layers(rows: Sequence[Row], reading: TableReading) -> None:
     """Count the mentions of columns that are not read here."""
     apart = reading._replace(skipped=Counter())
     reading.skipped["nested mentions"] += len(mentions(rows, "NE-NESTED", apart))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from karat.model.corpus import Corpus
 from karat.model.document import Answer, Candidate, Label
 from karat.model.run import Run
-from karat.parsing.tokens.hipe import Reading, Tokens, corpus_of, links, pieces, run_of
+from karat.parsing.tokens.hipe import TableReading, Tokens, corpus_of, links, pieces, run_of
 from karat.parsing.tokens.iob import OUTSIDE
 from karat.spec.format import Bytes, Format
 
@@ -30,7 +30,7 @@ def read_run_on(source: Bytes, gold: Corpus) -> Run:
     return run_of(source, _answers, gold)
 
 
-def _labels(tokens: Tokens, reading: Reading) -> list[Label]:
+def _labels(tokens: Tokens, reading: TableReading) -> list[Label]:
     labels = []
     for mark in pieces(tokens.rows, "NEL-LIT", ()):
         given = links(mark.type)
@@ -40,7 +40,7 @@ def _labels(tokens: Tokens, reading: Reading) -> list[Label]:
     return labels
 
 
-def _answers(tokens: Tokens, reading: Reading) -> list[Answer]:
+def _answers(tokens: Tokens, reading: TableReading) -> list[Answer]:
     answers = []
     for mark in pieces(tokens.rows, "NEL-LIT", ()):
         given = links(mark.type)
@@ -52,7 +52,7 @@ def _answers(tokens: Tokens, reading: Reading) -> list[Answer]:
     return answers
 
 
-def _count(tokens: Tokens, reading: Reading) -> None:
+def _count(tokens: Tokens, reading: TableReading) -> None:
     """Count what is not read: all columns but the links."""
     for row in tokens.rows:
         reading.skipped["tokens with a metonymic link"] += row.cells.get("NEL-METO", "_") not in OUTSIDE

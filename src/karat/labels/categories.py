@@ -1,15 +1,15 @@
 """Categories as written."""
 
-from karat.model.facet import Facet, strings
 from karat.model.tables.columns import Mentions
-from karat.spec.label import Label
+from karat.model.tables.facet import Facet, strings
+from karat.spec.grouping import Grouping
 
 
 def _values(mentions: Mentions) -> Facet:
     return strings(mentions.field("categories"), len(mentions))
 
 
-LABEL = Label(
+GROUPING = Grouping(
     title="Categories as written",
     says="The categories that mentions carry, as they are written.",
     carried=_values,

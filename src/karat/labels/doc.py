@@ -1,5 +1,5 @@
 """Documents."""
 
-from karat.spec.label import Label
+from karat.spec.grouping import Grouping
 
-LABEL = Label(title="Documents", says="Each document by itself.", scores="documents")
+GROUPING = Grouping(title="Documents", says="Each document by itself.", scores="documents")

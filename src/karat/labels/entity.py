@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from karat.model.facet import NONE, Facet, single
 from karat.model.tables.columns import Mentions
-from karat.spec.label import Label
+from karat.model.tables.facet import NONE, Facet, single
+from karat.spec.grouping import Grouping
 
 
 def _values(mentions: Mentions) -> Facet:
@@ -12,4 +12,4 @@ def _values(mentions: Mentions) -> Facet:
     return single(codes, [*mentions.names.to_pylist(), "NIL", NONE])
 
 
-LABEL = Label(title="Entities", says="The entity that a mention is linked to.", carried=_values, whole="parts")
+GROUPING = Grouping(title="Entities", says="The entity that a mention is linked to.", carried=_values, whole="parts")

@@ -6,9 +6,9 @@ import numpy as np
 
 from karat.facts.facts import Facts, Side
 from karat.matching.read.pairing import KINDS
-from karat.model.facet import NONE, Facet
 from karat.model.items import Lists
-from karat.spec.label import Label
+from karat.model.tables.facet import NONE, Facet
+from karat.spec.grouping import Grouping
 
 _NO_TYPE = frozenset({*KINDS.values(), "OTHER"})
 
@@ -34,7 +34,7 @@ def _values(facts: Facts, side: Side) -> Facet:
     return Facet(Lists(offsets, np.array([code for each in lists for code in each], np.int32)).take(place), list(names))
 
 
-LABEL = Label(
+GROUPING = Grouping(
     title="Types of entities",
     says="The types of a mention's entity, its own or those that the knowledge base knows, with all classes above; "
     "coreference is left out.",

@@ -1,8 +1,8 @@
 """Error categories."""
 
-from karat.spec.label import Label
+from karat.spec.grouping import Grouping
 
-LABEL = Label(
+GROUPING = Grouping(
     title="Error categories",
     says="Kinds of errors: how many there are, and among how many cases there could have been one.",
     scores="errors",

@@ -1,15 +1,15 @@
 """Kinds of mentions."""
 
-from karat.model.facet import Facet, strings
 from karat.model.tables.columns import Mentions
-from karat.spec.label import Label
+from karat.model.tables.facet import Facet, strings
+from karat.spec.grouping import Grouping
 
 
 def _values(mentions: Mentions) -> Facet:
     return strings(mentions.field("kind"), len(mentions))
 
 
-LABEL = Label(
+GROUPING = Grouping(
     title="Kinds of mentions",
     says="What kind of mention it is: a quantity, a datetime, a coreference, a description.",
     carried=_values,

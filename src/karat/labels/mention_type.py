@@ -3,9 +3,9 @@
 import numpy as np
 
 from karat.facts.facts import MENTION_TYPES, Facts, Side
-from karat.model.facet import Facet
 from karat.model.items import Lists
-from karat.spec.label import Label
+from karat.model.tables.facet import Facet
+from karat.spec.grouping import Grouping
 
 _ROLLED_UP = ("entity", "coreference")
 
@@ -18,7 +18,7 @@ def _values(_: Facts, side: Side) -> Facet:
     return Facet(Lists(np.arange(0, 2 * len(codes) + 1, 2), values), [*MENTION_TYPES, *_ROLLED_UP])
 
 
-LABEL = Label(
+GROUPING = Grouping(
     title="Mention types",
     says="What a mention is by its text and by the name of its entity: an entity, named or not or unknown, or a "
     "coreference, nominal or pronominal.",

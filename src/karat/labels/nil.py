@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from karat.model.facet import NONE, Facet, single
 from karat.model.tables.columns import NIL, NO_LINK, Mentions
-from karat.spec.label import Label
+from karat.model.tables.facet import NONE, Facet, single
+from karat.spec.grouping import Grouping
 
 
 def _values(mentions: Mentions) -> Facet:
@@ -12,4 +12,4 @@ def _values(mentions: Mentions) -> Facet:
     return single(codes, ["true", "false", NONE])
 
 
-LABEL = Label(title="NIL", says="Whether a mention is linked to NIL; none where it has no link.", carried=_values)
+GROUPING = Grouping(title="NIL", says="Whether a mention is linked to NIL; none where it has no link.", carried=_values)

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from karat.model.facet import Facet, single
 from karat.model.tables.columns import Mentions
-from karat.spec.label import Label
+from karat.model.tables.facet import Facet, single
+from karat.spec.grouping import Grouping
 
 
 def _values(mentions: Mentions) -> Facet:
     return single(mentions.flag("optional").astype(np.int32), ["false", "true"])
 
 
-LABEL = Label(title="Optional mentions", says="Whether a mention is optional.", carried=_values)
+GROUPING = Grouping(title="Optional mentions", says="Whether a mention is optional.", carried=_values)

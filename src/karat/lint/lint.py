@@ -21,7 +21,7 @@ _ROUNDS = 10  # one fix may call for another; more than a few rounds would mean 
 _BOM = b"\xef\xbb\xbf"
 
 
-class Found(NamedTuple):
+class RuleFinding(NamedTuple):
     """A finding, by which rule, and how bad."""
 
     rule: str
@@ -29,7 +29,7 @@ class Found(NamedTuple):
     finding: Finding
 
 
-class Gold(NamedTuple):
+class GoldToLint(NamedTuple):
     """Documents to lint. `refused` says why they are no corpus yet, where a file could be read only line by line."""
 
     name: str
@@ -40,11 +40,11 @@ class Gold(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class LintReport:
     """What was found, in the order of documents, then rules."""
 
     rules: Mapping[str, Rule]
-    found: Sequence[Found]
+    found: Sequence[RuleFinding]
 
     def counts(self, *, fixable: bool = False) -> dict[str, int]:
         """Findings by rule, with those that found nothing; or only what a fix removes."""
@@ -57,11 +57,11 @@ class Report:
         return {"error": counted["error"], "warning": counted["warning"], "hint": counted["hint"]}
 
 
-def read_gold(path: str, *, format: str | None = None) -> Gold:
+def read_gold(path: str, *, format: str | None = None) -> GoldToLint:
     """A gold standard. Lines of Karat's own JSONL that are no corpus, such as spans out of range, are taken as such."""
     try:
         corpus = load(path, format=format)
-        return Gold(corpus.name, list(corpus), corpus.about, corpus.skipped)
+        return GoldToLint(corpus.name, list(corpus), corpus.about, corpus.skipped)
     except InputError as problem:
         if path == "-" or format not in (None, "karat-jsonl"):
             raise
@@ -71,7 +71,7 @@ def read_gold(path: str, *, format: str | None = None) -> Gold:
         return lines._replace(refused=str(problem))
 
 
-def _as_written(source: Source) -> Gold | None:
+def _as_written(source: Source) -> GoldToLint | None:
     """The documents of a JSONL file without any check of how they fit together, or None if it is no such file."""
     name, about = source.stem, dict[str, str]()
     documents: list[Document] = []
@@ -86,7 +86,7 @@ def _as_written(source: Source) -> Gold | None:
                 documents.append(msgspec.json.decode(line, type=Document))
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-    return Gold(name, documents, about, {}) if documents else None
+    return GoldToLint(name, documents, about, {}) if documents else None
 
 
 def chosen_rules(only: Sequence[str], skip: Sequence[str], own: Mapping[str, Rule] | None = None) -> dict[str, Rule]:
@@ -102,23 +102,23 @@ def chosen_rules(only: Sequence[str], skip: Sequence[str], own: Mapping[str, Rul
     return {name: mine[name] if name in mine else get("rules", name, Rule) for name in wanted}
 
 
-def lint(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> Report:
+def lint(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> LintReport:
     """What the rules find."""
     found = list(_of_documents(documents, rules, context))
     for name, rule in rules.items():
         if rule.corpus_find is not None:
-            found += (Found(name, rule.severity, finding) for finding in rule.corpus_find(documents, context))
+            found += (RuleFinding(name, rule.severity, finding) for finding in rule.corpus_find(documents, context))
     place = {document.id: number for number, document in enumerate(documents)}
     found.sort(key=lambda one: place.get(one.finding.document or "", -1))
-    return Report(rules, found)
+    return LintReport(rules, found)
 
 
-def _of_documents(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> Iterator[Found]:
+def _of_documents(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> Iterator[RuleFinding]:
     for document in documents:
         for name, rule in rules.items():
             if rule.find is not None:
                 for finding in rule.find(document, context):
-                    yield Found(name, rule.severity, finding)
+                    yield RuleFinding(name, rule.severity, finding)
 
 
 def fixed(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> list[Document]:
@@ -137,6 +137,6 @@ def _fixed(document: Document, rules: Mapping[str, Rule], context: Context) -> D
     return document
 
 
-def fixed_corpus(gold: Gold, documents: Sequence[Document]) -> Corpus:
+def fixed_corpus(gold: GoldToLint, documents: Sequence[Document]) -> Corpus:
     """The fixed documents as a corpus, or an `InputError` about what is left that makes them none."""
     return Corpus.built(documents, name=gold.name, about=gold.about, skipped=gold.skipped)

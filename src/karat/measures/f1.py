@@ -4,7 +4,7 @@ import numpy as np
 
 from karat.model.statistics import Statistics, ratio
 from karat.model.tables.columns import Floats
-from karat.spec.empty import Empty, filled
+from karat.spec.choices.empty import Empty, filled
 from karat.spec.measure import Measure
 
 

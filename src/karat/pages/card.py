@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from karat.comparison.card import Card, CardTerms
+from karat.comparison.card.card import Card, CardTerms
 from karat.pages.files import Written, line
 from karat.pages.tables import LAYOUTS
 
 if TYPE_CHECKING:
-    from karat.comparison.card import Average, Cards, Contrast
-    from karat.comparison.figures import Figure
+    from karat.comparison.card.card import Average, Cards, Contrast
+    from karat.comparison.card.figures import Figure
     from karat.pages.tables import Drawn
 
 _NONE = "–"

@@ -10,7 +10,7 @@ from karat.pages.files import Written, line
 from karat.pages.tables import aligned
 
 if TYPE_CHECKING:
-    from karat.categorise.categorise import Categorised
+    from karat.categorise.categorise import CategorisedCorpus
     from karat.categorise.compared import Confusion
 
 
@@ -39,7 +39,7 @@ class CategorisedFile(Written, frozen=True):
     evaluation: Mapping[str, ByHand]
 
 
-def json_of(done: Categorised, compared: Mapping[str, Confusion]) -> bytes:
+def json_of(done: CategorisedCorpus, compared: Mapping[str, Confusion]) -> bytes:
     """The numbers, and how far the rules agree with people where that was asked for."""
     return line(
         CategorisedFile(
@@ -67,12 +67,12 @@ def _by_hand(one: Confusion) -> ByHand:
     return ByHand(one.total, one.right, one.undecided, one.unclear, one.accuracy, one.accuracy_of_decided, confusion)
 
 
-def page(done: Categorised, compared: Mapping[str, Confusion]) -> str:
+def page(done: CategorisedCorpus, compared: Mapping[str, Confusion]) -> str:
     """How many labels have each category, and where the rules and people differ."""
     return _counted(done) + "".join(map(_confused, compared.values()))
 
 
-def _counted(done: Categorised) -> str:
+def _counted(done: CategorisedCorpus) -> str:
     """How many labels have each category."""
     rows = []
     for name, dimension in DIMENSIONS.items():

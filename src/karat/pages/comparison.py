@@ -14,7 +14,7 @@ from karat.comparison.means import Mean, MeanPair
 from karat.comparison.runtimes import Runtimes
 from karat.comparison.similarities import Alike
 from karat.comparison.terms import Terms
-from karat.comparison.tests import Dataset
+from karat.comparison.tests import DatasetScores
 from karat.comparison.winners import Winners
 from karat.pages.files import Written, line
 from karat.pages.tables import LAYOUTS, Drawn
@@ -90,7 +90,7 @@ class ComparisonFile(Written, frozen=True):
     profile: str
     systems: tuple[str, ...]
     titles: Mapping[str, str]
-    datasets: tuple[Dataset, ...]
+    datasets: tuple[DatasetScores, ...]
     left_out: Mapping[str, str]
     means: Mapping[str, Mean]
     pairs: tuple[MeanPair, ...]
@@ -277,7 +277,7 @@ def _pairs(found: Comparison) -> list[list[str]]:
     return rows
 
 
-def _details(found: Comparison, dataset: Dataset) -> list[list[str]]:
+def _details(found: Comparison, dataset: DatasetScores) -> list[list[str]]:
     rows = [[dataset.name, "difference", "low", "high", "p", "corrected", "effect", "detectable"]]
     for pair in dataset.pairs:
         effect = _NONE if pair.effect is None else f"{pair.effect:+.2f}".replace("-", "−")

@@ -17,7 +17,7 @@ from karat.model.result import Counted
 from karat.pages.charts.finegrained import CUMULATIVE, FUZZY
 from karat.pages.files import Written, line
 from karat.pages.tables import aligned
-from karat.spec.threshold import Threshold
+from karat.spec.choices.threshold import Threshold
 
 if TYPE_CHECKING:
     from karat.curves.alpha import AlphaCurve

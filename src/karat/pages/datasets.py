@@ -16,7 +16,7 @@ from karat.pages.tables import aligned
 from karat.spec.dataset import Applied, Counts, Remark, Repair
 
 if TYPE_CHECKING:
-    from karat.data.catalogue import Chosen, Fetched
+    from karat.data.catalogue import ChosenSplit, Fetched
     from karat.spec.dataset import Dataset
 
 _WIDTH = 110
@@ -125,7 +125,7 @@ class FetchedFile(Written, frozen=True):
     fetched: Mapping[str, tuple[FetchedItem, ...]]
 
 
-def listed(one: Chosen, *, here: bool) -> ListedDataset:
+def listed(one: ChosenSplit, *, here: bool) -> ListedDataset:
     """A line of the list."""
     counts = one.split.expected
     return ListedDataset(
@@ -161,7 +161,7 @@ def _cell(row: ListedDataset, column: str) -> str:
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
-def show_json(name: str, dataset: Dataset, shown: Sequence[Chosen]) -> bytes:
+def show_json(name: str, dataset: Dataset, shown: Sequence[ChosenSplit]) -> bytes:
     """A benchmark, and under their full names some splits of it."""
     about = _plain(dataset, without=("versions",))
     splits = {
@@ -186,22 +186,22 @@ def fetched_json(done: Mapping[str, Sequence[Fetched]]) -> bytes:
     return indented(FetchedFile("karat-fetched/1", items))
 
 
-def fetched_page(one: Chosen, fetched: Sequence[Fetched]) -> str:
+def fetched_page(one: ChosenSplit, fetched: Sequence[Fetched]) -> str:
     """What was done for a split, a line for each file."""
     return "".join(f"{one.name}: {item.how}, {item.path}{_unknown(one, item)}\n" for item in fetched)
 
 
-def _unknown(one: Chosen, item: Fetched) -> str:
+def _unknown(one: ChosenSplit, item: Fetched) -> str:
     return "" if item.verified or one.split.root else f" (no checksum is known; it has {item.sha256})"
 
 
-def show_page(name: str, dataset: Dataset, shown: Sequence[Chosen], folders: Mapping[str, PurePath | None]) -> str:
+def show_page(name: str, dataset: Dataset, shown: Sequence[ChosenSplit], folders: Mapping[str, PurePath | None]) -> str:
     """A benchmark and some splits of it; `folders` has where the files of each are, None if they are not here."""
     return "\n".join(_lines(name, dataset, shown, folders)) + "\n"
 
 
 def _lines(
-    name: str, dataset: Dataset, shown: Sequence[Chosen], folders: Mapping[str, PurePath | None]
+    name: str, dataset: Dataset, shown: Sequence[ChosenSplit], folders: Mapping[str, PurePath | None]
 ) -> Iterator[str]:
     yield f"{name}: {dataset.title}"
     yield from _wrapped(dataset.says, "")
@@ -223,7 +223,7 @@ def _lines(
             yield f"\n{title}"
         for remark in remarks:
             yield from _wrapped(f"{remark.says} ({remark.source})", "  - ")
-    before: Chosen | None = None
+    before: ChosenSplit | None = None
     for one in shown:
         if before is None or one.version is not before.version:
             yield from _version(one)
@@ -232,7 +232,7 @@ def _lines(
         before = one
 
 
-def _version(one: Chosen) -> Iterator[str]:
+def _version(one: ChosenSplit) -> Iterator[str]:
     version = one.version
     yield f"\n{one.name.name}@{one.name.version}"
     yield from _wrapped(version.says, "  ")
@@ -246,7 +246,7 @@ def _version(one: Chosen) -> Iterator[str]:
             yield from _labelled(f"  {label}", value)
 
 
-def _split(one: Chosen, folder: PurePath | None, *, same_files: bool) -> Iterator[str]:
+def _split(one: ChosenSplit, folder: PurePath | None, *, same_files: bool) -> Iterator[str]:
     split = one.split
     yield f"  {one.name}: {_counted(split.counts)}, format {split.format or 'unknown'}"
     for applied in split.steps:

@@ -11,7 +11,7 @@ from karat.pages.tables import aligned
 from karat.spec.rule import Severity
 
 if TYPE_CHECKING:
-    from karat.lint.lint import Found, Gold, Report
+    from karat.lint.lint import GoldToLint, LintReport, RuleFinding
 
 
 class RuleFindings(Written, frozen=True):
@@ -49,7 +49,7 @@ class LintFile(Written, frozen=True):
     findings: tuple[PlacedFinding, ...]
 
 
-def json_of(read: Gold, report: Report, left: Report) -> bytes:
+def json_of(read: GoldToLint, report: LintReport, left: LintReport) -> bytes:
     """All findings, and what is left after a fix."""
     counts, fixable, after = report.counts(), report.counts(fixable=True), left.counts()
     rules = {
@@ -69,14 +69,14 @@ def json_of(read: Gold, report: Report, left: Report) -> bytes:
     )
 
 
-def _finding(found: Found) -> PlacedFinding:
+def _finding(found: RuleFinding) -> PlacedFinding:
     one = found.finding
     return PlacedFinding(
         found.rule, found.severity, one.document, one.span, one.surface, one.says, one.proposal, one.fixable
     )
 
 
-def page(read: Gold, report: Report, left: Report | None, most: int) -> str:
+def page(read: GoldToLint, report: LintReport, left: LintReport | None, most: int) -> str:
     """At most so many findings of each rule, and all of them by rule; with what is left after a fix."""
     lines = [f"{read.name} is no corpus yet: {read.refused}"] if read.refused else []
     printed = dict.fromkeys(report.rules, 0)
@@ -87,7 +87,7 @@ def page(read: Gold, report: Report, left: Report | None, most: int) -> str:
     return "\n".join([*lines, *([""] if lines else []), *_summary(report, left)]) + "\n"
 
 
-def _line(found: Found) -> str:
+def _line(found: RuleFinding) -> str:
     one = found.finding
     place = "the corpus" if one.document is None else one.document
     span = f" [{one.span.start}, {one.span.end}) {one.surface!r}" if one.span is not None else ""
@@ -95,7 +95,7 @@ def _line(found: Found) -> str:
     return f"{found.severity} {found.rule}: {place}{span}: {one.says}{fix}"
 
 
-def _summary(report: Report, left: Report | None) -> list[str]:
+def _summary(report: LintReport, left: LintReport | None) -> list[str]:
     """A table by rule of what was found, and one line of sums."""
     counts, fixable = report.counts(), report.counts(fixable=True)
     after = None if left is None else left.counts()

@@ -11,7 +11,7 @@ from karat.pages.files import Written, line
 from karat.pages.tables import aligned
 
 if TYPE_CHECKING:
-    from karat.data.describe import Description, Share
+    from karat.data.describe import Description, TraitCount
 
 _LISTED = 16
 
@@ -113,7 +113,7 @@ def _rows(found: Sequence[Description]) -> list[list[str]]:
     return rows
 
 
-def _shown_share(share: Share) -> str:
+def _shown_share(share: TraitCount) -> str:
     if share.number is None:
         return "–"
     return f"{share.number:,}" if share.percent is None else f"{share.number:,} ({share.percent:.1f} %)"

@@ -26,7 +26,7 @@ class Placed(NamedTuple):
 
 
 @dataclass(slots=True)
-class Surfaces:
+class SurfaceCheck:
     """How many surfaces of a file were compared, how many are other words, and the first of these."""
 
     given: int = 0
@@ -57,7 +57,7 @@ class Surfaces:
 
 
 def in_code_points(
-    text: str | None, spans: Sequence[Placed], skipped: Counter[str], surfaces: Surfaces | None = None
+    text: str | None, spans: Sequence[Placed], skipped: Counter[str], surfaces: SurfaceCheck | None = None
 ) -> list[tuple[int, int]]:
     """The spans in code points; without a text they are only looked at for their order.
 

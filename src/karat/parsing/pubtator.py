@@ -30,7 +30,7 @@ from karat.model.document import UNLINKED, Document, EntityId, Label, Reply, Sta
 from karat.model.run import Run
 from karat.parsing.answering import as_answers
 from karat.parsing.composite import AS_WRITTEN, Composite
-from karat.parsing.counting import Placed, Surfaces, in_code_points
+from karat.parsing.counting import Placed, SurfaceCheck, in_code_points
 from karat.parsing.lines import Line, lines, whole
 from karat.parsing.merging import merged
 from karat.spec.format import Bytes
@@ -104,7 +104,7 @@ def run_of(source: Bytes, composite: Composite = AS_WRITTEN) -> Run:
 
 
 def _articles(source: Bytes, skipped: Counter[str]) -> Iterator[_Article]:
-    surfaces = Surfaces()
+    surfaces = SurfaceCheck()
     for name, blocks in groupby(_blocks(source, skipped), key=lambda block: block.id):
         passages = _passages(blocks)
         skipped["passages joined with the one before (their document goes on behind a blank line)"] += len(passages) - 1

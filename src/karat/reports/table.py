@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from karat.model.facet import NONE
 from karat.model.name import parse_measure
 from karat.model.result import Group, Result, Scored
 from karat.model.scheme import DIMENSIONS, NODES, dimension_of, title_of
+from karat.model.tables.facet import NONE
 from karat.spec.report import Report
 
 _UNDEFINED = "–"

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol
 from karat.model.result import Scored
 from karat.model.statistics import Statistics
 from karat.model.tables.columns import Floats
-from karat.spec.empty import Empty
+from karat.spec.choices.empty import Empty
 from karat.stats.ranking import Ranking
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Profile:
     """A table of choices under one name, and the measures it shows by default.
 
-    `choices` names only those in which it differs from its `base`; see `karat.spec.choices.CHOICES`.
+    `choices` names only those in which it differs from its `base`; see `karat.spec.choices.choices.CHOICES`.
     """
 
     title: str

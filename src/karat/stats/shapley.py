@@ -18,7 +18,7 @@ from karat.model.tables.columns import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PlayerShare:
     """What one player adds, with the standard error if it was sampled."""
 
     player: str
@@ -34,7 +34,7 @@ class Attribution:
     coalitions that were valued.
     """
 
-    shares: tuple[Share, ...]
+    shares: tuple[PlayerShare, ...]
     exact: bool
     evaluations: int
     start: float
@@ -81,7 +81,7 @@ def shapley(
     )
 
 
-def _exact(names: Sequence[str], worth: Callable[[int], float]) -> dict[str, Share]:
+def _exact(names: Sequence[str], worth: Callable[[int], float]) -> dict[str, PlayerShare]:
     count = len(names)
     coalitions = np.arange(1 << count)
     values: Floats = np.array([worth(members) for members in coalitions.tolist()])
@@ -92,11 +92,11 @@ def _exact(names: Sequence[str], worth: Callable[[int], float]) -> dict[str, Sha
         joined = coalitions[coalitions >> place & 1 == 0]
         added = values[joined | 1 << place] - values[joined]
         # An exact sum, so that players who add the same get the same, whatever their place.
-        shares[name] = Share(name, fsum(added * weights[np.bitwise_count(joined)]))
+        shares[name] = PlayerShare(name, fsum(added * weights[np.bitwise_count(joined)]))
     return shares
 
 
-def _sampled(names: Sequence[str], worth: Callable[[int], float], pairs: int, seed: int) -> dict[str, Share]:
+def _sampled(names: Sequence[str], worth: Callable[[int], float], pairs: int, seed: int) -> dict[str, PlayerShare]:
     rng = np.random.default_rng(seed)
     added = np.zeros((pairs, len(names)))
     for row in added:
@@ -109,4 +109,4 @@ def _sampled(names: Sequence[str], worth: Callable[[int], float], pairs: int, se
     # Orders within a pair depend on each other, pairs do not: the error is that of the mean of pairs.
     errors = added.std(axis=0, ddof=1) / np.sqrt(pairs)
     found = zip(names, added.mean(axis=0).tolist(), errors.tolist(), strict=True)
-    return {name: Share(name, mean, error) for name, mean, error in found}
+    return {name: PlayerShare(name, mean, error) for name, mean, error in found}

@@ -20,9 +20,9 @@ from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Document, Label, Reply, Statement, Tag
 from karat.model.result import Result
 from karat.model.run import Run
-from karat.spec.choices import prefixes_of
+from karat.spec.choices.choices import prefixes_of
+from karat.spec.choices.task import task_named
 from karat.spec.suite import Conformance, Discrepancy, Suite, summed
-from karat.spec.task import task_named
 from karat.storage.files import Source
 
 _TOLERANCE = 1e-7

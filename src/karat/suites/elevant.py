@@ -15,7 +15,7 @@ import numpy as np
 
 from karat.data.load import load_both
 from karat.errors import InputError
-from karat.evaluation.errors import categories
+from karat.evaluation.cases.errors import categories
 from karat.evaluation.evaluation import evaluate
 from karat.kb.folder import read_kb
 from karat.kb.protocol import KB

@@ -27,8 +27,8 @@ def command(everything: bool, task: str | None, json_file: str | None) -> None:
     from karat.data.catalogue import every, lies_in
     from karat.pages.datasets import list_json, list_page, listed
     from karat.registry import get, names
+    from karat.spec.choices.task import task_named
     from karat.spec.dataset import Dataset, DatasetName
-    from karat.spec.task import task_named
 
     apart([], [json_file])
     wanted = None if task is None else task_named(task)

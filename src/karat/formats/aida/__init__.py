@@ -63,7 +63,7 @@ class _Block:
         return int(found[0]) if found else 0
 
     @property
-    def split(self) -> conll2003.Split | None:
+    def split(self) -> conll2003.AidaSplit | None:
         """The part of the dataset, told by the number."""
         return next((split for split in conll2003.SPLITS if split.first <= self.number <= split.last), None)
 

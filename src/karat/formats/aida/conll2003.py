@@ -13,7 +13,7 @@ from karat.parsing.lines import lines
 from karat.spec.format import Bytes
 
 
-class Split(NamedTuple):
+class AidaSplit(NamedTuple):
     """Which documents a file holds, and what is known about its tokens: their number and two hashes.
 
     `lengths` is of the lengths of the tokens, `words` of the tokens themselves.
@@ -29,8 +29,8 @@ class Split(NamedTuple):
 
 
 SPLITS = (
-    Split("train", 1, 946, ("eng.train", "train.txt"), 203_621),
-    Split(
+    AidaSplit("train", 1, 946, ("eng.train", "train.txt"), 203_621),
+    AidaSplit(
         "testa",
         947,
         1162,
@@ -38,7 +38,7 @@ SPLITS = (
         51_362,
         lengths="e4225a4de2b1231527ea75b22084c2fd0d98ea20cde885cd1ba1e43f00e2a30b",
     ),
-    Split(
+    AidaSplit(
         "testb",
         1163,
         1393,
@@ -77,7 +77,7 @@ class Text:
         return last, kind or None
 
 
-def beside(source: Bytes, split: Split) -> Bytes | None:
+def beside(source: Bytes, split: AidaSplit) -> Bytes | None:
     """The file of a split next to another file, or in a folder `conll2003` there."""
     names = (f"{place}{name}{end}" for place in ("", "conll2003/") for name in split.files for end in ("", ".gz"))
     return next((file for file in map(source.beside, names) if file.exists), None)
@@ -101,7 +101,7 @@ def texts(file: Bytes) -> Iterator[Text]:
         yield text
 
 
-def verified(found: Sequence[Text], split: Split, file: Bytes) -> str:
+def verified(found: Sequence[Text], split: AidaSplit, file: Bytes) -> str:
     """The hash of the tokens, or an `InputError` if they are not those of the split."""
     tokens = [token for text in found for token in text.tokens]
     words = hashlib.sha256("\n".join(tokens).encode()).hexdigest()

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from karat.errors import InputError, refuse_newer
-from karat.formats.hf_datasets.tagged_rows import KNOWN, Tagged, tagged
+from karat.formats.hf_datasets.tagged_rows import KNOWN, TaggedRow, tagged
 from karat.model.corpus import Corpus
 from karat.model.document import ANSWERS_LAYOUT, GOLD_LAYOUT, Document, Reply
 from karat.model.run import Run
@@ -201,7 +201,7 @@ def _about(table: Arrow) -> dict[str, str]:
     return {str(key): str(value) for key, value in about.items()} if isinstance(about, dict) else {}
 
 
-def _tagged(table: Arrow, source: Bytes, skipped: Counter[str]) -> list[Tagged]:
+def _tagged(table: Arrow, source: Bytes, skipped: Counter[str]) -> list[TaggedRow]:
     rows = _known(table, KNOWN, skipped).to_pylist()
     return list(tagged(rows, _class_names(table), source.label, skipped))
 

@@ -15,7 +15,7 @@ KNOWN = ("tokens", "ner_tags", "entity_ids", "id", "doc_id", "text")
 """The columns that are read."""
 
 
-class Tagged(NamedTuple):
+class TaggedRow(NamedTuple):
     """A document made of a row."""
 
     id: str
@@ -25,7 +25,7 @@ class Tagged(NamedTuple):
 
 def tagged(
     rows: Sequence[dict[str, Any]], names: Sequence[str] | None, label: str, skipped: Counter[str]
-) -> Iterator[Tagged]:
+) -> Iterator[TaggedRow]:
     """The documents of some rows; `names` are what numbers in `ner_tags` stand for."""
     for number, row in enumerate(rows, 1):
         where = f"{label}: row {number}"
@@ -42,7 +42,7 @@ def tagged(
         skipped["documents without an id (numbered)"] += name is None
         made = _laid([str(token) for token in tokens], row.get("text"), skipped)
         words = [_tag(tag, names, where) for tag in tags]
-        yield Tagged(str(number if name is None else name), made.text, _labels(words, links, made, where, skipped))
+        yield TaggedRow(str(number if name is None else name), made.text, _labels(words, links, made, where, skipped))
 
 
 def _list(row: dict[str, Any], name: str, where: str) -> list[Any]:

@@ -15,7 +15,7 @@ from itertools import count
 from typing import IO, NamedTuple
 
 from karat.errors import InputError, UsageError
-from karat.formats.neleval.lines import Fields, fields, fit, id_column, linked, type_column
+from karat.formats.neleval.lines import NelevalFields, fields, fit, id_column, linked, type_column
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Candidate, Label, Reply
 from karat.model.run import Run
@@ -37,7 +37,7 @@ class _Option(NamedTuple):
 
     id: str
     score: float | None
-    fields: Fields
+    fields: NelevalFields
 
 
 class _Row(NamedTuple):
@@ -129,7 +129,7 @@ def _rows(source: Bytes) -> Iterator[_Row]:
 def _options(cells: list[str], where: str) -> Iterator[_Option]:
     if len(cells) <= 2:
         score = number(cells[1], where, "score") if len(cells) == 2 else None
-        yield _Option(cells[0] if cells else "", score, Fields())
+        yield _Option(cells[0] if cells else "", score, NelevalFields())
         return
     if len(cells) % 3:
         raise InputError(

@@ -56,7 +56,7 @@ def fit(name: str) -> str:
     return name
 
 
-class Fields(NamedTuple):
+class NelevalFields(NamedTuple):
     """What a type column says; `others` are fields that Karat does not know."""
 
     types: tuple[str, ...] = ()
@@ -66,10 +66,10 @@ class Fields(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-def fields(column: str, where: str) -> Fields:
+def fields(column: str, where: str) -> NelevalFields:
     """What a type column says, plain or as JSON."""
     if not column.startswith("{"):
-        return Fields((column,) if column else ())
+        return NelevalFields((column,) if column else ())
     try:
         given: dict[str, Any] = json.loads(column)
     except (ValueError, RecursionError) as problem:
@@ -85,7 +85,7 @@ def fields(column: str, where: str) -> Fields:
     cluster = given.pop("nil_cluster", None)
     scored = given.pop("scored", True) is not False
     others = tuple(f"{name}:{_string(value)}" for name, value in given.items())
-    return Fields(types, categories, None if cluster is None else _string(cluster), scored, others)
+    return NelevalFields(types, categories, None if cluster is None else _string(cluster), scored, others)
 
 
 def _strings(given: object) -> tuple[str, ...]:

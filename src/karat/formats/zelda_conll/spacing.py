@@ -16,7 +16,7 @@ _LETTERS = {written[1]: character for character, written in _ESCAPES.items()}
 _PIECES = re.compile(r"\s+|\S+")
 
 
-class Piece(NamedTuple):
+class SpacedPiece(NamedTuple):
     """A token, the mention it belongs to, and the white space behind it.
 
     White space at the edge of a mention or at the beginning of the text is a token too.
@@ -27,7 +27,7 @@ class Piece(NamedTuple):
     gap: str
 
 
-def pieces(document: Document, format: str) -> Iterator[Piece]:
+def pieces(document: Document, format: str) -> Iterator[SpacedPiece]:
     """What stands between white space, cut where a mention begins or ends; mentions that overlap are refused."""
     text, labels = document.text, sorted(document.labels, key=lambda label: label.start)
     for before, after in pairwise(labels):
@@ -39,7 +39,7 @@ def pieces(document: Document, format: str) -> Iterator[Piece]:
     edges = {edge for label in labels for edge in (label.start, label.end)}
     cuts = sorted({0, len(text), *edges, *(match.start() for match in _PIECES.finditer(text))})
     starts = [label.start for label in labels]
-    piece: Piece | None = None
+    piece: SpacedPiece | None = None
     for start, end in pairwise(cuts):
         place = bisect_right(starts, start) - 1
         label = labels[place] if place >= 0 and start < labels[place].end else None
@@ -49,12 +49,12 @@ def pieces(document: Document, format: str) -> Iterator[Piece]:
             continue
         if piece is not None:
             yield piece
-        piece = Piece(text[start:end], label, "")
+        piece = SpacedPiece(text[start:end], label, "")
     if piece is not None:
         yield piece
 
 
-def notes(piece: Piece, usual: str) -> list[str]:
+def notes(piece: SpacedPiece, usual: str) -> list[str]:
     """What a further column says about a token: white space that is not the usual, or that the token itself is."""
     found = [f"Blank={escaped(piece.token, blanks=True)}"] if piece.token.isspace() else []
     if piece.gap != usual:

@@ -14,7 +14,7 @@ from karat.kb.hierarchy import Hierarchy
 from karat.model.items import Items, Lists, Pairs
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats, Ints
-from karat.spec.conventions import Typing
+from karat.spec.choices.conventions import Typing
 from karat.spec.relation import Relation
 
 DECAY = 0.5

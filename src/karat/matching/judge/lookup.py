@@ -25,7 +25,7 @@ class Tied(NamedTuple):
     value: Bools
 
 
-class Found(NamedTuple):
+class LookedUp(NamedTuple):
     """For each label the place of the answer it finds, or -1; and the answers that stand where no label is.
 
     `same` says which labels find an answer with their own link, `shape` which labels of the trees count.
@@ -34,10 +34,10 @@ class Found(NamedTuple):
     answer: Longs
     free: Longs
     same: Bools
-    shape: Shape
+    shape: TreeShape
 
 
-def look_up(gold: Gold, answers: Items, tied: Tied) -> Found:
+def look_up(gold: Gold, answers: Items, tied: Tied) -> LookedUp:
     """Who finds whom.
 
     Of answers on one span the last holds, and of answers that widen to one span the last in the order in which their
@@ -67,7 +67,7 @@ def look_up(gold: Gold, answers: Items, tied: Tied) -> Found:
         free = free[~answers.outside[free]]
     entity = np.append(answers.entity, tied.nameless)[found]
     same = (items.entity == entity) & (entity != tied.nameless)
-    return Found(found, free, same, _shape(gold, tied.trees, found >= 0, same, said=entity != tied.nameless))
+    return LookedUp(found, free, same, _shape(gold, tied.trees, found >= 0, same, said=entity != tied.nameless))
 
 
 def _keys(items: Items, *, wide: bool) -> Longs:
@@ -90,7 +90,7 @@ def _at(keys: Longs, values: Longs, wanted: Longs) -> Longs:
 
 
 def looked_up(
-    gold: Gold, answers: Answers, found: Found, kept: tuple[Bools, Bools], tied: Tied, *, links: bool, whole: bool
+    gold: Gold, answers: Answers, found: LookedUp, kept: tuple[Bools, Bools], tied: Tied, *, links: bool, whole: bool
 ) -> Verdicts:
     """The verdicts on what was found. `kept` says which labels and which answers the view shows, `whole` that all.
 
@@ -135,7 +135,7 @@ def _spoken_for(parts: set[int]) -> int:
     return Outcome.TP if parts - {Outcome.IGNORED} == {Outcome.TP} else Outcome.IGNORED
 
 
-class Shape(NamedTuple):
+class TreeShape(NamedTuple):
     """Which labels of the trees count.
 
     `required` marks optional roots that nobody answered and that have something below them which is not optional;
@@ -148,10 +148,10 @@ class Shape(NamedTuple):
     split: dict[int, list[int]]
 
 
-def _shape(gold: Gold, trees: Trees, answered: Bools, same: Bools, said: Bools) -> Shape:
+def _shape(gold: Gold, trees: Trees, answered: Bools, same: Bools, said: Bools) -> TreeShape:
     rows = gold.items.row
     child: Bools = trees.child[rows]
-    shape = Shape(child, ~child, np.zeros(len(rows), np.bool_), {})
+    shape = TreeShape(child, ~child, np.zeros(len(rows), np.bool_), {})
     roots = [row for row in trees.children if not trees.child[row]]
     place = {row: i for i, row in enumerate(rows.tolist())} if roots else {}
     roots = [row for row in roots if row in place]

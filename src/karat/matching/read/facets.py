@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError
-from karat.model.facet import NONE, Facet, combined, strings, with_inner
 from karat.model.items import Lists
 from karat.model.tables.columns import Longs, Mentions
+from karat.model.tables.facet import NONE, Facet, combined, strings, with_inner
 from karat.registry import get, names
-from karat.spec.label import Label
+from karat.spec.grouping import Grouping
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def label_names(labels: Mentions) -> list[str]:
     return [*names("labels"), *_dimensions(labels)]
 
 
-def label_named(name: str, labels: Mentions) -> Label:
+def label_named(name: str, labels: Mentions) -> Grouping:
     """A label by its name: a plugin, a dimension of the categories that `labels` have, or several joined by `+`.
 
     Of `form:Alias` the dimension is `form`.
@@ -70,17 +70,17 @@ def label_named(name: str, labels: Mentions) -> Label:
     parts = _parts(name, labels)
     if len(parts) > 1 and all(part.field is not None for part in parts):
         fields = [(part.field or "", each) for part, each in zip(parts, name.split("+"), strict=True)]
-        return Label(name, f"Combinations of {name}.", carried=lambda m: _together(m, fields), whole="always")
+        return Grouping(name, f"Combinations of {name}.", carried=lambda m: _together(m, fields), whole="always")
     raise UnknownNameError("label to group by", name, label_names(labels))
 
 
-def _plain(name: str, labels: Mentions) -> Label | None:
+def _plain(name: str, labels: Mentions) -> Grouping | None:
     if (own := name.replace("_", "-")) in names("labels"):
-        return get("labels", own, Label)
+        return get("labels", own, Grouping)
     return _dimension(name) if name in _dimensions(labels) else None
 
 
-def _parts(name: str, labels: Mentions) -> list[Label]:
+def _parts(name: str, labels: Mentions) -> list[Grouping]:
     """The labels that a name joins; none where it names something else."""
     found = [_plain(part, labels) for part in name.split("+")]
     return [] if None in found else [part for part in found if part is not None]
@@ -94,9 +94,9 @@ def _dimensions(labels: Mentions) -> list[str]:
     return sorted({value.partition(":")[0] for value in values if ":" in value})
 
 
-def _dimension(name: str) -> Label:
+def _dimension(name: str) -> Grouping:
     head = f"{name}:"
-    return Label(
+    return Grouping(
         name,
         f"The categories of the dimension {name}.",
         carried=lambda m: with_inner(strings(m.field("categories"), len(m), head), head),

@@ -14,8 +14,8 @@ from karat.matching.read.whole import Whole
 from karat.model.items import Lists
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Ints
-from karat.spec.choices import Conventions
-from karat.spec.conventions import (
+from karat.spec.choices.choices import Conventions
+from karat.spec.choices.conventions import (
     Alternatives,
     Duplicates,
     EvaluationSpan,

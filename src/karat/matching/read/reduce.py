@@ -19,7 +19,7 @@ from karat.model.document import Answer
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NO_LINK, Bools, Mentions, mentions
-from karat.spec.task import ALSO, TASKS, Source, Task
+from karat.spec.choices.task import ALSO, TASKS, Source, Task
 
 _CLASS = ("http://www.w3.org/2002/07/owl#Class", "http://www.w3.org/2000/01/rdf-schema#Class")
 SEPARATOR = "\t"

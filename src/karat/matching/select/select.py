@@ -17,10 +17,10 @@ from karat.matching.read.pairing import Pairing, kept
 from karat.matching.select.thinning import longest
 from karat.model.items import Answers, Gold, Items
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Longs
-from karat.spec.choices import Conventions
-from karat.spec.conventions import Duplicates, Given, Groups, Nil, Overlaps, Unlinked
+from karat.spec.choices.choices import Conventions
+from karat.spec.choices.conventions import Duplicates, Given, Groups, Nil, Overlaps, Unlinked
+from karat.spec.choices.threshold import Threshold
 from karat.spec.relation import Relation
-from karat.spec.threshold import Threshold
 
 Masks: TypeAlias = tuple[Bools, Bools]
 

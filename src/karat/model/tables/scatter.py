@@ -25,17 +25,17 @@ SCATTERED = pa.schema([("bucket", pa.int32()), ("gold", pa.bool_()), ("blob", pa
 """Some rows of one side that belong into one bucket."""
 
 
-class Size(NamedTuple):
+class BucketSize(NamedTuple):
     """Into how many buckets rows are divided, and how many of them are divided at a time."""
 
     buckets: int
     rows: int
 
 
-def size_for(rows: int) -> Size:
+def size_for(rows: int) -> BucketSize:
     """Buckets that fit into memory several times over; of many rows, more are divided at a time."""
     each = max(_ROWS, isqrt(_PER_BLOB * rows))
-    return Size(max(1, -(-rows // each)), each)
+    return BucketSize(max(1, -(-rows // each)), each)
 
 
 def scattered(table: Arrow, buckets: int, *, gold: bool) -> Iterator[Arrow]:

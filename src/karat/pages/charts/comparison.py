@@ -13,9 +13,9 @@ from karat.curves.oracle import Reach
 from karat.errors import UsageError
 from karat.model.signature import Signature
 from karat.pages.charts.drawing import COLOURS, INK, PALE, Row, Spec, chosen, finished, labelled
-from karat.pages.charts.drawing import Line as DrawnLine
+from karat.pages.charts.drawing import ChartLine as DrawnLine
 from karat.pages.charts.extra import check_extra
-from karat.pages.charts.labels import HEIGHT, WIDTH, Frame, Label, Place, Placed, placed
+from karat.pages.charts.labels import HEIGHT, WIDTH, ChartLabel, ChartPlace, Frame, PlacedLabel, placed
 
 if TYPE_CHECKING:
     import altair as alt
@@ -216,7 +216,7 @@ def runtime_chart(found: Comparison) -> Spec:
     reach = Reach(floor(log10(min(timed.values()))), ceil(log10(max(timed.values()))))
     reach = reach if reach.low < reach.high else Reach(reach.low - 1, reach.high + 1)
     frame = Frame(reach, Reach(0, 1))
-    labels = [Label(system, log10(timed[system]), means[system].value or 0.0, system) for system in shown]
+    labels = [ChartLabel(system, log10(timed[system]), means[system].value or 0.0, system) for system in shown]
     powers = [10.0**power for power in range(int(reach.low), int(reach.high) + 1)]
     scale = alt.Scale(type="log", domain=[powers[0], powers[-1]])
     x = alt.X("x:Q", title="runtime in ms per document", scale=scale, axis=alt.Axis(values=powers, format="~g"))
@@ -258,9 +258,9 @@ def _point(system: str) -> DrawnLine:
     return DrawnLine(system, np.zeros(0), np.zeros(0))
 
 
-def _unlogged(found: Placed) -> Placed:
-    def place(at: Place) -> Place:
-        return Place(10**at.x, at.y)
+def _unlogged(found: PlacedLabel) -> PlacedLabel:
+    def place(at: ChartPlace) -> ChartPlace:
+        return ChartPlace(10**at.x, at.y)
 
     label = found.label._replace(x=10**found.label.x)
-    return Placed(label, place(found.text), None if found.leader is None else place(found.leader))
+    return PlacedLabel(label, place(found.text), None if found.leader is None else place(found.leader))

@@ -11,7 +11,7 @@ from karat.errors import UsageError
 from karat.evaluation.measures import profile_named
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
-from karat.pages.charts.labels import SIZE, WIDTH, Placed
+from karat.pages.charts.labels import SIZE, WIDTH, PlacedLabel
 from karat.registry import names
 from karat.spec.profile import Profile
 
@@ -77,7 +77,7 @@ def alike(systems: Sequence[_Drawn]) -> _Drawn:
     return systems[0]
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """A line by its corners, in their order."""
 
     name: str
@@ -86,7 +86,7 @@ class Line(NamedTuple):
 
 
 def drawn(
-    lines: Sequence[Line], x: alt.X, y: alt.Y, steps: Literal["linear", "step-before", "step-after"]
+    lines: Sequence[ChartLine], x: alt.X, y: alt.Y, steps: Literal["linear", "step-before", "step-after"]
 ) -> alt.Chart:
     """The lines and their legend; the axes show the fields `x` and `y`."""
     import altair as alt
@@ -114,7 +114,7 @@ def drawn(
     return chart
 
 
-def labelled(found: Sequence[Placed], lines: Sequence[Line]) -> list[alt.Chart]:
+def labelled(found: Sequence[PlacedLabel], lines: Sequence[ChartLine]) -> list[alt.Chart]:
     """Points with their labels, on the axes and in the colours of the lines."""
     import altair as alt
 

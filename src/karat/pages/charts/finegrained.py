@@ -12,9 +12,9 @@ from karat.curves.alpha import AlphaCurve, reigns
 from karat.curves.categories import CategoryCurve
 from karat.curves.oracle import Reach
 from karat.model.tables.columns import Floats
-from karat.pages.charts.drawing import Line, Spec, alike, chosen, drawn, finished, labelled
+from karat.pages.charts.drawing import ChartLine, Spec, alike, chosen, drawn, finished, labelled
 from karat.pages.charts.extra import check_extra
-from karat.pages.charts.labels import HEIGHT, WIDTH, Frame, Label, placed
+from karat.pages.charts.labels import HEIGHT, WIDTH, ChartLabel, Frame, placed
 
 FUZZY: Final = {"micro.p": "precision", "micro.r": "fuzzy recall", "micro.f1": "fuzzy F1"}
 """The measures over alpha, and what charts call them."""
@@ -34,7 +34,7 @@ def alpha_chart(curves: Sequence[AlphaCurve], measure: str, alpha: Floats) -> Sp
     by_run, labels = {curve.run: curve for curve in curves}, []
     for at, run in _changes(curves, measure):
         value = float(by_run[run].values(measure, np.array([at]))[0])
-        labels.append(Label(run, at, value, f"α = {at:.2f}"))
+        labels.append(ChartLabel(run, at, value, f"α = {at:.2f}"))
     title = f"{head.corpus}, {head.view}: {says} over α"
     return _alpha(curves, lines, labels, title=title, axis=says, says="A point marks where a system takes the lead.")
 
@@ -74,11 +74,11 @@ def _changes(curves: Sequence[AlphaCurve], measure: str) -> list[tuple[float, st
     return [(reign.low, run) for last, reign in pairwise(found) for run in reign.runs if run not in last.runs]
 
 
-def _line(name: str, x: Floats, y: Floats) -> Line:
-    return Line(name, x[~np.isnan(y)], y[~np.isnan(y)])
+def _line(name: str, x: Floats, y: Floats) -> ChartLine:
+    return ChartLine(name, x[~np.isnan(y)], y[~np.isnan(y)])
 
 
-def _added(name: str, curve: CategoryCurve) -> Line:
+def _added(name: str, curve: CategoryCurve) -> ChartLine:
     """The line of a curve, named with where it ends."""
     values = curve.values()
     end = "undefined" if np.isnan(values[-1:]).any() else f"{values[-1]:.3f}"
@@ -86,7 +86,13 @@ def _added(name: str, curve: CategoryCurve) -> Line:
 
 
 def _alpha(
-    curves: Sequence[AlphaCurve], lines: Sequence[Line], labels: Sequence[Label], *, title: str, axis: str, says: str
+    curves: Sequence[AlphaCurve],
+    lines: Sequence[ChartLine],
+    labels: Sequence[ChartLabel],
+    *,
+    title: str,
+    axis: str,
+    says: str,
 ) -> Spec:
     import altair as alt
 
@@ -99,7 +105,7 @@ def _alpha(
     return finished(chart, curves, title, subtitle, WIDTH)
 
 
-def _categories(curves: Sequence[CategoryCurve], lines: Sequence[Line], *, title: str, axis: str) -> Spec:
+def _categories(curves: Sequence[CategoryCurve], lines: Sequence[ChartLine], *, title: str, axis: str) -> Spec:
     import altair as alt
 
     last = max(2, max(len(curve.combinations) for curve in curves))

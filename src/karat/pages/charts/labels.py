@@ -26,7 +26,7 @@ _CROSSED = 5.0  # how far it goes to have one place less of its leader under ano
 _PATH = np.linspace(0, 1, 20)[:, None]  # the places of a leader that are looked at
 
 
-class Label(NamedTuple):
+class ChartLabel(NamedTuple):
     """A point of a line, in the units of the axes, and what is said about it."""
 
     line: str
@@ -35,19 +35,19 @@ class Label(NamedTuple):
     text: str
 
 
-class Place(NamedTuple):
+class ChartPlace(NamedTuple):
     """A place in the units of the axes."""
 
     x: float
     y: float
 
 
-class Placed(NamedTuple):
+class PlacedLabel(NamedTuple):
     """A label, the middle of its text, and where a leader meets the text if it needs one."""
 
-    label: Label
-    text: Place
-    leader: Place | None
+    label: ChartLabel
+    text: ChartPlace
+    leader: ChartPlace | None
 
 
 class Frame(NamedTuple):
@@ -61,10 +61,10 @@ class Frame(NamedTuple):
         (left, right), (low, high) = self
         return np.column_stack([(x - left) / (right - left) * WIDTH, (high - y) / (high - low) * HEIGHT])
 
-    def place(self, x: float, y: float) -> Place:
+    def place(self, x: float, y: float) -> ChartPlace:
         """What is at a pixel."""
         (left, right), (low, high) = self
-        return Place(left + x / WIDTH * (right - left), high - y / HEIGHT * (high - low))
+        return ChartPlace(left + x / WIDTH * (right - left), high - y / HEIGHT * (high - low))
 
 
 class _Box(NamedTuple):
@@ -88,7 +88,7 @@ class _Box(NamedTuple):
         return min(max(x, self.left), self.right), min(max(y, self.top), self.bottom)
 
 
-def placed(labels: Sequence[Label], lines: Sequence[tuple[Floats, Floats]], frame: Frame) -> list[Placed]:
+def placed(labels: Sequence[ChartLabel], lines: Sequence[tuple[Floats, Floats]], frame: Frame) -> list[PlacedLabel]:
     """The labels, each near its point, and off the lines where that is not far.
 
     The highest point chooses first, and no later label covers an earlier one as long as there is room.
@@ -97,7 +97,7 @@ def placed(labels: Sequence[Label], lines: Sequence[tuple[Floats, Floats]], fram
     points = frame.pixels(np.array([label.x for label in labels]), np.array([label.y for label in labels])).tolist()
     taken = [_Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
     others: list[_Box] = []
-    found: list[Placed] = []
+    found: list[PlacedLabel] = []
     for (px, py), label in sorted(zip(points, labels, strict=True), key=lambda both: both[0][1]):
         boxes = list(_boxes(px, py, len(label.text) * _LETTER))
         free = [box for box in boxes if not any(map(box.meets, [*taken, *others]))]
@@ -105,7 +105,9 @@ def placed(labels: Sequence[Label], lines: Sequence[tuple[Floats, Floats]], fram
         others.append(box)
         end = box.nearest(px, py)
         text = frame.place((box.left + box.right) / 2, (box.top + box.bottom) / 2)
-        found.append(Placed(label, text, frame.place(*end) if np.hypot(end[0] - px, end[1] - py) > _NEAR else None))
+        found.append(
+            PlacedLabel(label, text, frame.place(*end) if np.hypot(end[0] - px, end[1] - py) > _NEAR else None)
+        )
     return found
 
 

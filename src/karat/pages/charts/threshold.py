@@ -12,10 +12,22 @@ from karat.curves.oracle import MEASURES, Oracle, Reach, Traced, family, known, 
 from karat.curves.threshold import ThresholdCurve
 from karat.errors import InputError
 from karat.model.tables.columns import Longs
-from karat.pages.charts.drawing import COLOURS, INK, PALE, Line, Row, Spec, alike, chosen, drawn, finished, labelled
+from karat.pages.charts.drawing import (
+    COLOURS,
+    INK,
+    PALE,
+    ChartLine,
+    Row,
+    Spec,
+    alike,
+    chosen,
+    drawn,
+    finished,
+    labelled,
+)
 from karat.pages.charts.extra import check_extra
-from karat.pages.charts.labels import HEIGHT, WIDTH, Frame, Label, placed
-from karat.spec.threshold import Threshold
+from karat.pages.charts.labels import HEIGHT, WIDTH, ChartLabel, Frame, placed
+from karat.spec.choices.threshold import Threshold
 from karat.stats.calibration import Reliability, aurc, expected_calibration_error, reliability, risk_coverage
 
 if TYPE_CHECKING:
@@ -84,7 +96,7 @@ def risk_coverage_chart(systems: Sequence[ScoredAnswers]) -> Spec:
         found, area = risk_coverage(system.scores, system.right), aurc(system.scores, system.right)
         kept = _thinned(len(found.risk))
         name = f"{system.run} ({'no scored answers' if area is None else f'AURC {area:.3f}'})"
-        lines.append(Line(name, found.coverage[kept], found.risk[kept]))
+        lines.append(ChartLine(name, found.coverage[kept], found.risk[kept]))
     x = alt.X("x:Q", title="coverage: share of answers kept", scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("y:Q", title="risk: share of wrong answers", scale=alt.Scale(domain=[0, 1]))
     chart = alt.layer(drawn(lines, x, y, "linear")).properties(width=WIDTH, height=HEIGHT)
@@ -94,7 +106,7 @@ def risk_coverage_chart(systems: Sequence[ScoredAnswers]) -> Spec:
 
 def _over_threshold(
     curves: Sequence[ThresholdCurve],
-    lines: Sequence[Line],
+    lines: Sequence[ChartLine],
     best: Mapping[str, Oracle | None],
     reach: Reach,
     *,
@@ -110,7 +122,7 @@ def _over_threshold(
     x = alt.X("x:Q", title=counts, scale=alt.Scale(domain=[*reach], nice=False))
     y = alt.Y("y:Q", title=axis, scale=alt.Scale(domain=[0, 1]))
     labels = [
-        Label(name, _shown(oracle.threshold, reach), oracle.value, _said(oracle))
+        ChartLabel(name, _shown(oracle.threshold, reach), oracle.value, _said(oracle))
         for name, oracle in best.items()
         if oracle is not None
     ]
@@ -133,7 +145,7 @@ def _shown(threshold: Threshold, reach: Reach) -> float:
     return reach.low if threshold.at is None else threshold.at
 
 
-def _line(name: str, curve: ThresholdCurve, found: Traced, reach: Reach) -> Line:
+def _line(name: str, curve: ThresholdCurve, found: Traced, reach: Reach) -> ChartLine:
     """A measure from one end of the axis to the other, without corners where it is undefined."""
     best = found.best(curve)
     kept = _thinned(len(found.values), [] if best is None else [best.place])
@@ -143,7 +155,7 @@ def _line(name: str, curve: ThresholdCurve, found: Traced, reach: Reach) -> Line
     # the highest of fixed steps may lie below that score, and there the axis ends.
     last = values[-1] if curve.sweep.grid == "steps" else found.beyond
     x, y = np.array([reach.low, *at, reach.high]), np.array([values[0], *values, last])
-    return Line(name, x[~np.isnan(y)], y[~np.isnan(y)])
+    return ChartLine(name, x[~np.isnan(y)], y[~np.isnan(y)])
 
 
 def _thinned(size: int, needed: Sequence[int] = ()) -> Longs:

@@ -31,48 +31,48 @@ class Annotation(msgspec.Struct, frozen=True):
     locations: tuple[Location, ...] = ()
 
 
-class Node(msgspec.Struct, frozen=True):
+class BiocNode(msgspec.Struct, frozen=True):
     """An end of a relation: the annotation it refers to."""
 
     refid: str | int
 
 
-class Relation(msgspec.Struct, frozen=True):
+class BiocRelation(msgspec.Struct, frozen=True):
     """A relation between annotations."""
 
     infons: dict[str, Any] = {}
-    nodes: tuple[Node, ...] = ()
+    nodes: tuple[BiocNode, ...] = ()
 
 
-class Piece(msgspec.Struct, frozen=True):
+class BiocPiece(msgspec.Struct, frozen=True):
     """A piece of text with its annotations: a sentence, or a passage without any."""
 
     offset: int
     text: str | None = None
     annotations: tuple[Annotation, ...] = ()
-    relations: tuple[Relation, ...] = ()
+    relations: tuple[BiocRelation, ...] = ()
 
 
-class Passage(Piece, frozen=True):
+class Passage(BiocPiece, frozen=True):
     """A piece of text, or sentences in place of it."""
 
-    sentences: tuple[Piece, ...] = ()
+    sentences: tuple[BiocPiece, ...] = ()
 
 
-class Article(msgspec.Struct, frozen=True):
+class BiocArticle(msgspec.Struct, frozen=True):
     """A document."""
 
     id: str | int
     passages: tuple[Passage, ...]
     infons: dict[str, Any] = {}
     annotations: tuple[Annotation, ...] = ()
-    relations: tuple[Relation, ...] = ()
+    relations: tuple[BiocRelation, ...] = ()
 
 
-class Laid(NamedTuple):
+class LaidOut(NamedTuple):
     """The pieces of a document, each with all annotations that begin in it, and those that begin in none."""
 
-    pieces: list[Piece]
+    pieces: list[BiocPiece]
     outside: int
 
 
@@ -85,11 +85,11 @@ def recognises(head: bytes) -> bool:
     return start.startswith((b"{", b"[")) and all(key in start for key in keys)
 
 
-def articles(source: Bytes, about: dict[str, str]) -> Iterator[Article]:
+def articles(source: Bytes, about: dict[str, str]) -> Iterator[BiocArticle]:
     """The documents of a file; what it says of all of them goes into `about`."""
     if is_xml(source.opening):
         for row, given in enumerate(xml_documents(source, about), 1):
-            yield shaped(given, Article, f"{source.label}: document {row}")
+            yield shaped(given, BiocArticle, f"{source.label}: document {row}")
         return
     data = source.data().removeprefix(_BOM)
     try:
@@ -98,11 +98,11 @@ def articles(source: Bytes, about: dict[str, str]) -> Iterator[Article]:
         yield from _by_line(data, source, problem)
         return
     if isinstance(whole, dict) and "passages" in whole:
-        yield shaped(whole, Article, source.label)
+        yield shaped(whole, BiocArticle, source.label)
         return
     for collection in whole if isinstance(whole, list) else [whole]:
         for row, document in enumerate(_members(collection, source), 1):
-            yield shaped(document, Article, f"{source.label}: document {row}")
+            yield shaped(document, BiocArticle, f"{source.label}: document {row}")
         said = {key: collection.get(key) for key in ("source", "date", "key")}
         about.update({key: value for key, value in said.items() if isinstance(value, str) and value})
 
@@ -121,7 +121,7 @@ def _members(collection: object, source: Bytes) -> list[object]:
     )
 
 
-def _by_line(data: bytes, source: Bytes, problem: Exception) -> Iterator[Article]:
+def _by_line(data: bytes, source: Bytes, problem: Exception) -> Iterator[BiocArticle]:
     """One document per line, as PubTator Central exports them."""
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
@@ -135,12 +135,12 @@ def _by_line(data: bytes, source: Bytes, problem: Exception) -> Iterator[Article
                 expected="one JSON value, or a document on each line, in UTF-8",
                 remedy="Check that the file was not cut off",
             ) from None
-        yield shaped(value, Article, f"{source.label}:{number}")
+        yield shaped(value, BiocArticle, f"{source.label}:{number}")
 
 
-def laid(article: Article) -> Laid:
+def laid(article: BiocArticle) -> LaidOut:
     """The text of a document in pieces, with annotations that were given elsewhere laid on the piece they begin in."""
-    pieces: list[Piece] = []
+    pieces: list[BiocPiece] = []
     outside = 0
     for passage in article.passages:
         if passage.text is not None or not passage.sentences:
@@ -151,10 +151,10 @@ def laid(article: Article) -> Laid:
             outside += lost
             pieces += own
     spread, lost = _spread(article.annotations, pieces)
-    return Laid(spread, outside + lost)
+    return LaidOut(spread, outside + lost)
 
 
-def _spread(notes: Iterable[Annotation], pieces: Sequence[Piece]) -> tuple[list[Piece], int]:
+def _spread(notes: Iterable[Annotation], pieces: Sequence[BiocPiece]) -> tuple[list[BiocPiece], int]:
     """The pieces with further annotations, each in the last piece that begins before it; and how many find none."""
     found: list[list[Annotation]] = [list(piece.annotations) for piece in pieces]
     lost = 0

@@ -4,7 +4,7 @@ Made from the public description of BioC (Comeau et al. 2013, its DTD, its JSON 
 JSON, a collection (`documents`), a list of collections, what PubTator 3 answers (`PubTator3`), and one document per
 line; and a collection as XML. The text is that of the passages, or of their sentences, a line break between them.
 Offsets count from the beginning of the document, in code points unless the surfaces say otherwise (BioC itself speaks
-of bytes). Surfaces that differ from the text are counted; where most do, the file is refused.
+of bytes). SurfaceCheck that differ from the text are counted; where most do, the file is refused.
 
 The entity is the first of the infons `identifier`, `MESH`, `OMIM`, … that an annotation has, as written unless a
 reading divides composite ones; `-1` is NIL, and `-` or none is no link. The infon `type` is its type, all others become
@@ -24,9 +24,9 @@ from karat.model.document import UNLINKED, Document, EntityId, Label, Reply, Sta
 from karat.model.run import Run
 from karat.model.tables.check import Where
 from karat.parsing.answering import as_answers
-from karat.parsing.bioc.collections import Annotation, Article, Piece, Relation, articles, laid
+from karat.parsing.bioc.collections import Annotation, BiocArticle, BiocPiece, BiocRelation, articles, laid
 from karat.parsing.composite import AS_WRITTEN, Composite
-from karat.parsing.counting import Placed, Surfaces, in_code_points
+from karat.parsing.counting import Placed, SurfaceCheck, in_code_points
 from karat.parsing.merging import merged
 from karat.spec.format import Bytes
 
@@ -93,7 +93,7 @@ def run_of(source: Bytes, composite: Composite = AS_WRITTEN) -> Run:
 
 
 def _all(source: Bytes, about: dict[str, str], skipped: Counter[str]) -> Iterator[_Read]:
-    surfaces = Surfaces()
+    surfaces = SurfaceCheck()
     for article in articles(source, about):
         yield _read(article, source, skipped, surfaces)
     surfaces.refuse_others()
@@ -103,7 +103,7 @@ def _where(source: Bytes, found: Sequence[_Read]) -> Where:
     return lambda row: f"{source.label}: document {found[row].id!r}"
 
 
-def _read(article: Article, source: Bytes, skipped: Counter[str], surfaces: Surfaces) -> _Read:
+def _read(article: BiocArticle, source: Bytes, skipped: Counter[str], surfaces: SurfaceCheck) -> _Read:
     where = f"{source.label}: document {str(article.id)!r}"
     pieces, outside = laid(article)
     skipped["annotations outside all passages"] += outside
@@ -118,7 +118,7 @@ def _read(article: Article, source: Bytes, skipped: Counter[str], surfaces: Surf
             entities[name] = label.entity
         begin += len(text) + 1
         behind = piece.offset + len(text) + 1
-    holders: list[Article | Piece] = [article]
+    holders: list[BiocArticle | BiocPiece] = [article]
     holders += [one for passage in article.passages for one in (passage, *passage.sentences)]
     relations = [relation for holder in holders for relation in holder.relations]
     meta = {key: str(value) for key, value in article.infons.items() if value is not None}
@@ -126,7 +126,7 @@ def _read(article: Article, source: Bytes, skipped: Counter[str], surfaces: Surf
 
 
 def _labels(
-    piece: Piece, text: str, begin: int, where: str, skipped: Counter[str], surfaces: Surfaces
+    piece: BiocPiece, text: str, begin: int, where: str, skipped: Counter[str], surfaces: SurfaceCheck
 ) -> Iterator[tuple[str, Label]]:
     """The annotations of a piece by their ids, as labels of a text in which it begins at some place."""
     placed = [note for note in piece.annotations if note.locations]
@@ -151,7 +151,7 @@ def _placed(note: Annotation, offset: int, where: str, skipped: Counter[str]) ->
 
 
 def _statements(
-    relations: list[Relation], entities: dict[str, EntityId], skipped: Counter[str]
+    relations: list[BiocRelation], entities: dict[str, EntityId], skipped: Counter[str]
 ) -> tuple[Statement, ...]:
     """Relations of two linked mentions, the first node being the subject, or of two ids that infons name."""
     found = []

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.parsing.elevant.articles import NIL, NO_MAPPING, UNMAPPED, PlainArticle, articles, names_of
-from karat.parsing.json.blocks import Block, nothing
+from karat.parsing.json.blocks import JsonBlock, nothing
 from karat.spec.format import Bytes
 
 _UNMAPPED = "links without a mapping to Wikidata (<NO_MAPPING>, read as NIL)"
@@ -38,14 +38,14 @@ def read_run(source: Bytes) -> Run:
     Who recognised and who linked the mentions is in `about` where it is the same for all, and else left out.
     """
     skipped: Counter[str] = Counter()
-    found = Answers(source)
+    found = ElevantAnswers(source)
     for block in articles(source, skipped):
         found.add(block)
     return found.run(names_of(source).linker, skipped)
 
 
 @dataclass
-class Answers:
+class ElevantAnswers:
     """What a linker marked in a file, to be taken in block by block."""
 
     source: Bytes
@@ -55,7 +55,7 @@ class Answers:
     tables: list[Arrow] = field(default_factory=list)
     batch: _Batch = field(default_factory=lambda: _Batch())
 
-    def add(self, block: Block[PlainArticle]) -> None:
+    def add(self, block: JsonBlock[PlainArticle]) -> None:
         """Take in the mentions of some articles."""
         if len(self.batch.fields["start"]) + len(self.batch.ids) > _MANY:
             self._finish()

@@ -17,7 +17,7 @@ import msgspec
 from karat.errors import UsageError
 from karat.model.document import Offset
 from karat.model.marks import UNMAPPED as UNMAPPED
-from karat.parsing.json.blocks import Block, blocks, first_objects
+from karat.parsing.json.blocks import JsonBlock, blocks, first_objects
 from karat.parsing.json.records import others
 from karat.spec.format import Bytes
 
@@ -25,14 +25,14 @@ NIL, NO_MAPPING = "<NIL>", "<NO_MAPPING>"
 """No entity fits; or the reference that was given could not be found in Wikidata. ELEVANT scores both as NIL."""
 
 
-class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True, gc=False):
+class ArticlePlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True, gc=False):
     """A span, written as a list of two; what the garbage collector need not look at is read faster."""
 
     start: Offset
     end: Offset
 
 
-Marked: TypeAlias = list[tuple[Place, str]]
+Marked: TypeAlias = list[tuple[ArticlePlace, str]]
 """Spans with a title each."""
 
 _OTHER = "other fields of the article"
@@ -44,7 +44,7 @@ class PlainLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """A gold label with no more than most labels have."""
 
     id: Offset
-    span: Place
+    span: ArticlePlace
     entity_id: str | None = None
     name: str | None = None
     type: str | None = None
@@ -64,12 +64,12 @@ class GoldLabel(PlainLabel, frozen=True, forbid_unknown_fields=True, omit_defaul
 class EntityMention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """What a linker marked."""
 
-    span: Place
+    span: ArticlePlace
     id: str | None = None
     recognized_by: str | None = None
     linked_by: str | None = None
     candidates: tuple[str, ...] | None = ()
-    referenced_span: Place | None = None
+    referenced_span: ArticlePlace | None = None
     contained: bool | None = None
 
 
@@ -80,10 +80,10 @@ class PlainArticle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     title: str | None = None
     text: str | None = None
     hyperlinks: Marked | None = None
-    title_synonyms: list[Place] | None = None
+    title_synonyms: list[ArticlePlace] | None = None
     sections: Marked | None = None
     url: str | None = None
-    evaluation_span: Place | None = None
+    evaluation_span: ArticlePlace | None = None
     entity_mentions: tuple[EntityMention, ...] | None = None
     labels: tuple[PlainLabel, ...] | None = None
     other: dict[str, str] = msgspec.field(name=_OTHER, default_factory=dict)
@@ -97,11 +97,11 @@ class Article(PlainArticle, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 _encode = msgspec.json.Encoder().encode
 _PLAIN = ("title", "url")
-_LISTS = {"hyperlinks": Marked, "title_synonyms": list[Place], "sections": Marked}
+_LISTS = {"hyperlinks": Marked, "title_synonyms": list[ArticlePlace], "sections": Marked}
 _OWN = ("id", "text", "evaluation_span", "labels", "entity_mentions", _OTHER)
 
 
-def articles(source: Bytes, skipped: Counter[str]) -> Iterator[Block[PlainArticle]]:
+def articles(source: Bytes, skipped: Counter[str]) -> Iterator[JsonBlock[PlainArticle]]:
     """The articles of a file; fields of labels and mentions that are not known are counted.
 
     In a block either all labels are `GoldLabel`, or all are plain.

@@ -6,16 +6,16 @@ from collections import Counter
 
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.parsing.elevant.answers import Answers
+from karat.parsing.elevant.answers import ElevantAnswers
 from karat.parsing.elevant.articles import articles, names_of
-from karat.parsing.elevant.gold import Gold
+from karat.parsing.elevant.gold import ElevantGold
 from karat.spec.format import Bytes
 
 
 def read_both(source: Bytes) -> tuple[Corpus, Run]:
     """What `elevant_gold.read_corpus` and `elevant_answers.read_run` give."""
     skipped: Counter[str] = Counter()
-    gold, answers = Gold(source), Answers(source)
+    gold, answers = ElevantGold(source), ElevantAnswers(source)
     for block in articles(source, skipped):
         gold.add(block)
         answers.add(block)

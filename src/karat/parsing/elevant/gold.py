@@ -24,7 +24,7 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs
 from karat.parsing.elevant.articles import NIL, NO_MAPPING, UNMAPPED, Article, PlainArticle, articles, meta_of, names_of
 from karat.parsing.elevant.trees import tie, untied
-from karat.parsing.json.blocks import Block, nothing
+from karat.parsing.json.blocks import JsonBlock, nothing
 from karat.spec.format import Bytes
 
 _UNLINKED = "labels without entity id (read as without link)"
@@ -41,14 +41,14 @@ _MANY = 20_000  # labels and documents at a time
 def read_corpus(source: Bytes) -> Corpus:
     """The documents of a file with their gold labels."""
     skipped: Counter[str] = Counter()
-    found = Gold(source)
+    found = ElevantGold(source)
     for block in articles(source, skipped):
         found.add(block)
     return found.corpus(names_of(source).benchmark, skipped)
 
 
 @dataclass
-class Gold:
+class ElevantGold:
     """The gold labels of a file, to be taken in block by block."""
 
     source: Bytes
@@ -57,7 +57,7 @@ class Gold:
     skipped: Counter[str] = field(default_factory=Counter)
     batch: _Batch | None = None
 
-    def add(self, block: Block[PlainArticle]) -> None:
+    def add(self, block: JsonBlock[PlainArticle]) -> None:
         """Take in the labels of some articles."""
         full = isinstance(block.objects[0], Article)
         batch = self.batch
@@ -91,7 +91,7 @@ class _Batch:
     sizes: list[int] = field(default_factory=list)
     fields: dict[str, list[Any]] = field(default_factory=lambda: {n: [] for n in (*_PLAIN, *_FULL, "start", "end")})
 
-    def add(self, block: Block[PlainArticle]) -> None:
+    def add(self, block: JsonBlock[PlainArticle]) -> None:
         """Take the articles apart."""
         found = block.objects
         self.numbers.extend(block.numbers)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from karat.model.document import UNLINKED, Label
-from karat.parsing.elevant.articles import NIL, NO_MAPPING, UNMAPPED, GoldLabel, Place, number_of
+from karat.parsing.elevant.articles import NIL, NO_MAPPING, UNMAPPED, ArticlePlace, GoldLabel, number_of
 from karat.parsing.elevant.gold import NOT_COREFERENCE
 
 _IMPLIED = {"quantity": "QUANTITY", "datetime": "DATETIME"}
@@ -94,7 +94,7 @@ def _label(label: Label, number: int, tie: _Tie, children: tuple[int, ...]) -> G
         said.add(UNMAPPED)
     return GoldLabel(
         id=number,
-        span=Place(label.start, label.end),
+        span=ArticlePlace(label.start, label.end),
         entity_id=_reference(label),
         name=label.name or "",
         type="|".join(types) or None,

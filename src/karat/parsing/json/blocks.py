@@ -18,7 +18,7 @@ _REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _T = TypeVar("_T", bound=msgspec.Struct)
 
 
-class Block(NamedTuple, Generic[_T]):
+class JsonBlock(NamedTuple, Generic[_T]):
     """The objects of some lines, and the number of the line of each."""
 
     objects: list[_T]
@@ -27,7 +27,7 @@ class Block(NamedTuple, Generic[_T]):
 
 def blocks(
     source: Bytes, kinds: Sequence[type[_T]], mend: Callable[[dict[str, Any]], dict[str, Any]]
-) -> Iterator[Block[_T]]:
+) -> Iterator[JsonBlock[_T]]:
     """The objects of a file with one per line; blank lines are passed over.
 
     A block has objects of the first kind that fits all its lines; a kind that did not fit is not tried again. A line
@@ -48,7 +48,7 @@ def blocks(
         if len(objects) != len(numbers):
             objects, numbers = _one_by_one(numbers[0], bytes(data), source, kinds[-1], mend)
         if objects:
-            yield Block(objects, numbers)
+            yield JsonBlock(objects, numbers)
 
 
 def _pieces(source: Bytes) -> Iterator[tuple[range, memoryview]]:
@@ -69,7 +69,7 @@ def _pieces(source: Bytes) -> Iterator[tuple[range, memoryview]]:
 
 def _one_by_one(
     first: int, data: bytes, source: Bytes, kind: type[_T], mend: Callable[[dict[str, Any]], dict[str, Any]]
-) -> Block[_T]:
+) -> JsonBlock[_T]:
     decoder = msgspec.json.Decoder(kind)
     objects: list[_T] = []
     numbers: list[int] = []
@@ -81,7 +81,7 @@ def _one_by_one(
         except _REFUSED:
             objects.append(_mended(line, f"{source.label}:{number}", kind, mend))
         numbers.append(number)
-    return Block(objects, numbers)
+    return JsonBlock(objects, numbers)
 
 
 def _mended(line: bytes, where: str, kind: type[_T], mend: Callable[[dict[str, Any]], dict[str, Any]]) -> _T:

@@ -27,7 +27,7 @@ _OF_TOPIC = frozenset({TYPE, LINK, CONFIDENCE, _GRADE, RANK})
 _OF_ENTITY = frozenset({TYPE, _SAME})
 
 
-class Place(msgspec.Struct, gc=False):
+class NifPlace(msgspec.Struct, gc=False):
     """What is said about a part of a text; the statements may be apart."""
 
     context: str
@@ -39,7 +39,7 @@ class Place(msgspec.Struct, gc=False):
     classes: tuple[str, ...]
     part: bool
 
-    def joined(self, more: Place) -> bool:
+    def joined(self, more: NifPlace) -> bool:
         """Add what another statement says, unless it is about another place."""
         for mine, other in ((self.context, more.context), (self.start, more.start), (self.end, more.end)):
             if mine is not None and other is not None and mine != other:
@@ -61,9 +61,9 @@ class PlainNif:
         self.source = source
         self.skipped: Counter[str] = Counter({"prefixes that were not declared": nif.undeclared(source.opening)})
         self.contexts: dict[str, Values] = {}
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, NifPlace] = {}
         self._others: dict[str, Values] = {}
-        self.places: defaultdict[str, list[Place]] = defaultdict(list)
+        self.places: defaultdict[str, list[NifPlace]] = defaultdict(list)
         for subject, values in nif.said(source):
             self._take(subject, values)
         self._settle()
@@ -79,7 +79,7 @@ class PlainNif:
             self._others[subject] = _merged(self._others.get(subject), values)
 
     def _annotate(self, subject: str, values: Values, context: str) -> None:
-        found = Place(
+        found = NifPlace(
             context,
             nif.offset(values, BEGIN, subject, self.source) if BEGIN in values else None,
             nif.offset(values, END, subject, self.source) if END in values else None,
@@ -128,7 +128,7 @@ class PlainNif:
         values = self.contexts[context]
         return {local(name): " ".join(values[name]) for name in values if name not in _OF_CONTEXT}
 
-    def marked(self, context: str) -> Iterator[tuple[int, int, Place]]:
+    def marked(self, context: str) -> Iterator[tuple[int, int, NifPlace]]:
         """The annotations of a context, each with its span."""
         text = self.text(context)
         for place in self.places[context]:
@@ -150,7 +150,7 @@ class PlainNif:
             names += (name for name in self._same.get(link, ()) if name not in names)
         return names[0], tuple(name for name in names[1:] if name is not None) if len(names) > 1 else ()
 
-    def types(self, place: Place) -> tuple[str, ...]:
+    def types(self, place: NifPlace) -> tuple[str, ...]:
         """The classes of an annotation, and the types of what it is linked to."""
         found = place.classes
         for link in place.links:

@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TokenBlock:
     """A document: what the lines above it say, and its rows. Without an id, the file names no documents."""
 
     id: str | None
@@ -80,7 +80,7 @@ class Ground(NamedTuple):
     ends: Sequence[int]
 
 
-class Reading(NamedTuple):
+class TableReading(NamedTuple):
     """What marks are read with: the file, what is counted on the way, and the types of the gold standard, if known."""
 
     source: Bytes
@@ -88,8 +88,8 @@ class Reading(NamedTuple):
     types: frozenset[str] | None = None
 
 
-Labels: TypeAlias = Callable[[Tokens, Reading], list[Label]]
-Answers: TypeAlias = Callable[[Tokens, Reading], list[Answer]]
+Labels: TypeAlias = Callable[[Tokens, TableReading], list[Label]]
+Answers: TypeAlias = Callable[[Tokens, TableReading], list[Answer]]
 
 
 def recognises(head: bytes) -> bool:
@@ -98,13 +98,13 @@ def recognises(head: bytes) -> bool:
     return first[0] == b"TOKEN" and bool({b"NE-COARSE-LIT", b"NEL-LIT"} & set(first))
 
 
-def blocks(source: Bytes, skipped: Counter[str]) -> list[Block]:
+def blocks(source: Bytes, skipped: Counter[str]) -> list[TokenBlock]:
     """The documents of a file. A line that begins with # and has nothing in other columns is a comment, not a token.
 
     Comments above a token that name a document begin one; those inside a document (the segments of HIPE-2020) are
     counted.
     """
-    found: list[Block] = []
+    found: list[TokenBlock] = []
     names: list[str] = []
     comments: list[str] = []
     for line in lines(source):
@@ -117,7 +117,7 @@ def blocks(source: Bytes, skipped: Counter[str]) -> list[Block]:
         elif line.text:
             meta, name = _meta(comments)
             if name is not None or not found:
-                found.append(Block(name, line.number, meta))
+                found.append(TokenBlock(name, line.number, meta))
             else:
                 skipped["comment lines inside documents"] += len(comments)
             comments = []
@@ -176,7 +176,7 @@ def tokens_of(rows: Sequence[Row], made: Laid) -> Tokens:
     )
 
 
-def mentions(rows: Sequence[Row], column: str, reading: Reading) -> list[Marked]:
+def mentions(rows: Sequence[Row], column: str, reading: TableReading) -> list[Marked]:
     """The mentions of a column of IOB or IOBES tags, their types in lower case, since types compare without case."""
     tags = [row.cells.get(column, "_") for row in rows]
     found, unbegun, wrong = marks([_lowered(tag) for tag in tags])
@@ -196,7 +196,7 @@ def _lowered(tag: str) -> str:
     return prefix + dash + kind.lower()
 
 
-def counted(kind: str, reading: Reading) -> tuple[str, ...]:
+def counted(kind: str, reading: TableReading) -> tuple[str, ...]:
     """The type of an answer; none if the gold standard lacks it, for then it is not counted."""
     if reading.types is None or kind in reading.types:
         return (kind,)
@@ -228,7 +228,7 @@ def links(cell: str) -> tuple[EntityId, ...]:
 
 def corpus_of(source: Bytes, labels: Labels) -> Corpus:
     """The gold documents of a file, with the tokens that answers are laid on; the texts are always kept."""
-    reading = Reading(source, Counter())
+    reading = TableReading(source, Counter())
     found = blocks(source, reading.skipped)
     documents, tokens = [], {}
     for place, block in enumerate(found):
@@ -256,9 +256,9 @@ def run_of(source: Bytes, answers: Answers, gold: Corpus | None = None) -> Run:
     skipped: Counter[str] = Counter()
     own = blocks(source, skipped)
     if gold is None or not gold.tokens:
-        placed, reading = spaced(source, own, skipped), Reading(source, skipped)
+        placed, reading = spaced(source, own, skipped), TableReading(source, skipped)
     else:
-        placed, reading = laid_on(own, _grounds(gold), source, skipped), Reading(source, skipped, _types(gold))
+        placed, reading = laid_on(own, _grounds(gold), source, skipped), TableReading(source, skipped, _types(gold))
     replies = [Reply(name, tuple(answers(tokens, reading))) for name, tokens in placed]
     skipped["tags of tokens that begin with #"] += sum(_tagged(row) for block in own for row in block.rows)
 
@@ -290,7 +290,7 @@ Placed: TypeAlias = list[tuple[str, Tokens]]
 """The rows of answers with their places in the gold standard, document by document."""
 
 
-def laid_on(own: Sequence[Block], gold: Sequence[Ground], source: Bytes, skipped: Counter[str]) -> Placed:
+def laid_on(own: Sequence[TokenBlock], gold: Sequence[Ground], source: Bytes, skipped: Counter[str]) -> Placed:
     """Rows on the tokens of the gold standard, by their place in the document or, without ids, in the whole file."""
     rows = {block.id: [row for row in block.rows if row.counts] for block in own}
     if None in rows:
@@ -314,7 +314,7 @@ def laid_on(own: Sequence[Block], gold: Sequence[Ground], source: Bytes, skipped
     return placed
 
 
-def _check_document(block: Block, rows: Sequence[Row], document: Ground, source: Bytes) -> None:
+def _check_document(block: TokenBlock, rows: Sequence[Row], document: Ground, source: Bytes) -> None:
     if len(rows) != len(document.starts):
         raise InputError(
             f"{source.label}:{block.line}",
@@ -367,7 +367,7 @@ def _alike(token: str, word: str) -> bool:
     return token == word or (token[:1] == token[-1:] == '"' and token[1:-1].replace('""', '"') == word)
 
 
-def spaced(source: Bytes, own: list[Block], skipped: Counter[str]) -> Placed:
+def spaced(source: Bytes, own: list[TokenBlock], skipped: Counter[str]) -> Placed:
     """The documents of a file of answers, cut and spaced as in the gold file beside it.
 
     Files of answers often say neither where documents begin nor where no space stands, and offsets need both. The
@@ -397,7 +397,7 @@ def spaced(source: Bytes, own: list[Block], skipped: Counter[str]) -> Placed:
     return _by_themselves(own)
 
 
-def _by_themselves(own: Sequence[Block]) -> Placed:
+def _by_themselves(own: Sequence[TokenBlock]) -> Placed:
     return [(block.id or "", tokens_of(block.rows, text_of(block.rows))) for block in own]
 
 
@@ -409,7 +409,7 @@ def _gold_names(given: str) -> Iterator[str]:
                 yield f"HIPE-2022-{release}-{match['dataset']}-test-{match['language']}{suffix}"
 
 
-def _beside(own: Sequence[Block], gold: Sequence[Block], source: Bytes) -> Placed | None:
+def _beside(own: Sequence[TokenBlock], gold: Sequence[TokenBlock], source: Bytes) -> Placed | None:
     """The rows on the tokens of a gold file, or None if these are others."""
     there = []
     for block in gold:

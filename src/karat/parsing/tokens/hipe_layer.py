@@ -5,7 +5,7 @@ from __future__ import annotations
 from karat.model.corpus import Corpus
 from karat.model.document import Answer, Label
 from karat.model.run import Run
-from karat.parsing.tokens.hipe import Reading, Tokens, corpus_of, counted, mentions, run_of
+from karat.parsing.tokens.hipe import TableReading, Tokens, corpus_of, counted, mentions, run_of
 from karat.parsing.tokens.iob import OUTSIDE
 from karat.spec.format import Bytes, Format
 
@@ -13,12 +13,12 @@ from karat.spec.format import Bytes, Format
 def layer(column: str, *, title: str, suffix: str, says: str) -> Format:
     """The format that reads a column; it is never recognised, only named."""
 
-    def labels(tokens: Tokens, reading: Reading) -> list[Label]:
+    def labels(tokens: Tokens, reading: TableReading) -> list[Label]:
         found = mentions(tokens.rows, column, reading)
         _count_links(tokens, reading)
         return [Label(*tokens.span(mark), types=(mark.type,)) for mark in found]
 
-    def answers(tokens: Tokens, reading: Reading) -> list[Answer]:
+    def answers(tokens: Tokens, reading: TableReading) -> list[Answer]:
         found = mentions(tokens.rows, column, reading)
         _count_links(tokens, reading)
         return [Answer(*tokens.span(mark), types=counted(mark.type, reading)) for mark in found]
@@ -44,6 +44,6 @@ def layer(column: str, *, title: str, suffix: str, says: str) -> Format:
     )
 
 
-def _count_links(tokens: Tokens, reading: Reading) -> None:
+def _count_links(tokens: Tokens, reading: TableReading) -> None:
     linked = sum(row.cells.get("NEL-LIT", "_") not in OUTSIDE for row in tokens.rows)
     reading.skipped["links of tokens (only mentions are read)"] += linked

@@ -60,7 +60,7 @@ class Kind(Protocol):
         """Open for want of facts."""
 
 
-class Kinds(Protocol):
+class KindsOfErrors(Protocol):
     """The cases of a view with the error categories of each."""
 
     @property
@@ -82,7 +82,7 @@ class Judged(Protocol):
     def verdicts(self, view: str) -> Verdicts:
         """How the cases of a view ended."""
 
-    def categorised(self, view: str) -> Kinds:
+    def categorised(self, view: str) -> KindsOfErrors:
         """What kinds of errors they are."""
 
 

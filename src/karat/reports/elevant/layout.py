@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from karat.errors import UsageError
-from karat.model.facet import NONE
 from karat.model.result import Counted, Group, Result
+from karat.model.tables.facet import NONE
 from karat.registry import get
 from karat.reports.elevant.names import NAMES
 from karat.spec.category import Category

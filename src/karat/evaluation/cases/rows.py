@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from karat.evaluation.block import Block
-from karat.evaluation.labels import mention_type
+from karat.evaluation.cases.labels import mention_type
 from karat.facts.facts import MENTION_TYPES
 from karat.matching.read.pairing import Pairing
 from karat.model.tables.arrow import Arrow

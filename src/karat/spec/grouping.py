@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from karat.model.facet import Facet
 from karat.model.tables.columns import Mentions
+from karat.model.tables.facet import Facet
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class Grouping:
     """Something that mentions and answers have values of.
 
     `carried` reads the values that mentions carry themselves, and `field` names the column they are in; only by such a

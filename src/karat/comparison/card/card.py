@@ -12,9 +12,9 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from karat.comparison.benchmarks import Benchmark, stage_of
+from karat.comparison.card.benchmarks import Benchmark, stage_of
+from karat.comparison.card.figures import ACCURACY, CardCounts, Figure, Making, figures, gathered, making
 from karat.comparison.entries import Entry, shared_texts
-from karat.comparison.figures import ACCURACY, Counted, Figure, Making, figures, gathered, making
 from karat.comparison.grid import grid
 from karat.comparison.means import mean_p
 from karat.comparison.samples import estimate
@@ -165,7 +165,7 @@ def _rank(average: Average) -> float:
     return -1.0 if average.value is None else average.value
 
 
-def _not_counted(figure: Figure, table: Counted, terms: CardTerms) -> dict[str, str]:
+def _not_counted(figure: Figure, table: CardCounts, terms: CardTerms) -> dict[str, str]:
     """The benchmarks that a figure is not averaged over, and why."""
     found = {}
     for name in table.names:
@@ -187,7 +187,7 @@ def _too_rare(figure: Figure, own: Benchmark, terms: CardTerms) -> str | None:
     return f"{100 * share.value:.1f} % of {share.linked:,} linked mentions{undecided}"
 
 
-def _undefined(figure: Figure, table: Counted, name: str) -> str | None:
+def _undefined(figure: Figure, table: CardCounts, name: str) -> str | None:
     """Why a benchmark has no such figure for some system: then it is not averaged for any."""
     values = making(figure, table).of(table.totals[name])
     reasons: dict[str, list[str]] = {}
@@ -203,7 +203,7 @@ def _undefined(figure: Figure, table: Counted, name: str) -> str | None:
     return "; ".join(said) or None
 
 
-def _cases(read: Making, table: Counted, names: Sequence[str]) -> Floats:
+def _cases(read: Making, table: CardCounts, names: Sequence[str]) -> Floats:
     """How many cases a figure of each system is about."""
     found: Floats = np.zeros(len(table.systems))
     for name in names:
@@ -211,7 +211,7 @@ def _cases(read: Making, table: Counted, names: Sequence[str]) -> Floats:
     return found
 
 
-def _averages(figure: Figure, table: Counted, names: Sequence[str]) -> list[Average]:
+def _averages(figure: Figure, table: CardCounts, names: Sequence[str]) -> list[Average]:
     """The mean of each system."""
     read = making(figure, table)
     cases = _cases(read, table, names)
@@ -225,14 +225,14 @@ def _averages(figure: Figure, table: Counted, names: Sequence[str]) -> list[Aver
     return [Average(value, round(number), open_) for value, number, open_ in found]
 
 
-def _undecided(figure: Figure, table: Counted, names: Sequence[str], system: str) -> int:
+def _undecided(figure: Figure, table: CardCounts, names: Sequence[str], system: str) -> int:
     name = ACCURACY if figure.name == "accuracy" else figure.name
     tallies = [table.adds[benchmark][system].categories.get(name) for benchmark in names]
     return sum(tally.undecided for tally in tallies if tally is not None)
 
 
 def _compared(
-    lines: Sequence[Figure], table: Counted, counted: Mapping[str, Sequence[str]], terms: CardTerms
+    lines: Sequence[Figure], table: CardCounts, counted: Mapping[str, Sequence[str]], terms: CardTerms
 ) -> dict[str, dict[str, Contrast]]:
     """The differences of every system in every figure, tested together."""
     systems = len(table.systems)
@@ -253,7 +253,7 @@ def _compared(
     }
 
 
-def _differences(figure: Figure, table: Counted, names: Sequence[str], terms: CardTerms) -> list[Contrast]:
+def _differences(figure: Figure, table: CardCounts, names: Sequence[str], terms: CardTerms) -> list[Contrast]:
     """The differences in one figure, before the correction."""
     if not names:
         return [Contrast(None, reason="no benchmark counts")] * len(table.systems)
@@ -279,7 +279,7 @@ def _differences(figure: Figure, table: Counted, names: Sequence[str], terms: Ca
     return found
 
 
-def _p(figure: Figure, table: Counted, strata: Sequence[Floats], read: Making, terms: CardTerms) -> Floats:
+def _p(figure: Figure, table: CardCounts, strata: Sequence[Floats], read: Making, terms: CardTerms) -> Floats:
     """The p-value of each system's difference; between two systems that of F1 is the one that `compare` gives."""
     if figure.name == "f1" and len(table.systems) == 2:
         return np.repeat(mean_p(table.grid, [(0, 1)], terms), 2)
@@ -326,7 +326,7 @@ def _judgement(lines: Sequence[Figure], differences: Mapping[str, Contrast]) -> 
     return "; ".join(parts)
 
 
-def _perfect(table: Counted, f1: Sequence[Average]) -> list[str]:
+def _perfect(table: CardCounts, f1: Sequence[Average]) -> list[str]:
     """Systems that make no mistake: beside them all others are weak in everything."""
     names = [system for system, average in zip(table.systems, f1, strict=True) if average.value == 1]
     if not names or len(table.systems) < 3:

@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from karat.comparison.benchmarks import Adds, Benchmark, adds, benchmark
+from karat.comparison.card.benchmarks import Adds, Benchmark, adds, benchmark
 from karat.comparison.grid import Grid
 from karat.errors import UsageError
-from karat.evaluation.errors import categories
+from karat.evaluation.cases.errors import categories
 from karat.evaluation.view import View
 from karat.model.statistics import Statistics
 from karat.model.tables.columns import Floats
@@ -68,7 +68,7 @@ def _of_category(name: str, view: str) -> Figure:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CardCounts:
     """Everything that was counted, for the benchmarks that all systems answered; the others are left out."""
 
     grid: Grid
@@ -108,7 +108,7 @@ def _rows(own: Benchmark, found: Adds) -> Floats:
     return np.concatenate(rows, axis=1)
 
 
-def gathered(table: Grid, view: str) -> Counted:
+def gathered(table: Grid, view: str) -> CardCounts:
     """What every system counts on the datasets that all of them answered."""
     if not table.common:
         why = "; ".join(f"{name}: {reason}" for name, reason in table.left_out.items()) or "there are no files"
@@ -122,7 +122,7 @@ def gathered(table: Grid, view: str) -> Counted:
         counted[name] = {system: adds(cell, view) for system, cell in row.items()}
         shown = shown or next(cell.evaluation.views[view] for cell in row.values() if cell.evaluation is not None)
     assert shown is not None, "there is a benchmark, and a system that answered it"
-    return Counted(table, benchmarks, counted, shown)
+    return CardCounts(table, benchmarks, counted, shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Making:
         return self.measure(totals[..., self.columns])
 
 
-def making(figure: Figure, table: Counted) -> Making:
+def making(figure: Figure, table: CardCounts) -> Making:
     """How a figure is made from the columns of a table."""
     if figure.name in ("f1", "ner-f1"):
         columns = _LINKS if figure.name == "f1" else _DETECTION
@@ -162,7 +162,7 @@ def _rate(totals: Floats) -> Floats:
     return shares
 
 
-def _f1(table: Counted) -> Measure:
+def _f1(table: CardCounts) -> Measure:
     """F1, by the profile's rule for what is empty."""
 
     def measure(totals: Floats) -> Floats:

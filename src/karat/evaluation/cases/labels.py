@@ -7,22 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat.evaluation.cuts import Values
+from karat.evaluation.cases.cuts import Values
 from karat.evaluation.sides import Sides
 from karat.facts.facts import Facts
 from karat.matching.align.joins import overlapping, same_entity, same_span
 from karat.matching.read.facets import label_named
 from karat.matching.read.pairing import Pairing
-from karat.model.facet import NONE
 from karat.model.name import ViewName
 from karat.model.tables.columns import Ints
+from karat.model.tables.facet import NONE
 from karat.model.verdict import Verdicts
-from karat.spec.conventions import Groups, Quantities, Unnamed
-from karat.spec.label import Label
-from karat.spec.task import TASKS, Source
+from karat.spec.choices.conventions import Groups, Quantities, Unnamed
+from karat.spec.choices.task import TASKS, Source
+from karat.spec.grouping import Grouping
 
 
-def label_in(sides: Sides, name: str) -> Label:
+def label_in(sides: Sides, name: str) -> Grouping:
     """A label by its name, which may be a dimension of this gold standard's categories."""
     return label_named(name, sides.pairing().facets.whole)
 

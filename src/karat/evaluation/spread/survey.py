@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
-from karat.evaluation.labels import label_in
+from karat.evaluation.cases.labels import label_in
 from karat.evaluation.sides import Sides
 from karat.matching.read.whole import Whole
 from karat.matching.select.select import FILTERS
@@ -20,10 +20,10 @@ from karat.model.document import Document, Kind, Label
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions, mentions
 from karat.registry import get, names
-from karat.spec.conventions import Groups
+from karat.spec.choices.conventions import Groups
+from karat.spec.choices.task import TASKS
 from karat.spec.engine import Parts
-from karat.spec.label import Label as LabelSpec
-from karat.spec.task import TASKS
+from karat.spec.grouping import Grouping as LabelSpec
 
 _ROWS = 20_000
 _SINGLE = ("kind", "difficulty", "nil_cluster")

@@ -23,7 +23,7 @@ _First: TypeAlias = tuple[int, str]
 """The first entity id as written, and the document it stands in."""
 
 
-class Side(NamedTuple):
+class NoticedSide(NamedTuple):
     """What is noticed about the entities of gold labels or answers; it adds up over blocks.
 
     `ids` are fingerprints of the entities as they are read, kept as long as none was seen on both sides. `emerging`
@@ -37,12 +37,12 @@ class Side(NamedTuple):
     replaced: int = 0
     odd: tuple[tuple[str, int], ...] = ()
 
-    def plus(self, other: Side, *, ids: bool) -> Side:
+    def plus(self, other: NoticedSide, *, ids: bool) -> NoticedSide:
         """What is noticed about both together."""
         odd = dict(self.odd)
         for name, count in other.odd:
             odd[name] = odd.get(name, 0) + count
-        return Side(
+        return NoticedSide(
             min((first for first in (self.first, other.first) if first is not None), default=None),
             self.linked + other.linked,
             self.ids | other.ids if ids else frozenset(),
@@ -58,8 +58,8 @@ class Noticed(NamedTuple):
     `scores` are the number of scores outside [0, 1], the lowest and the highest of them.
     """
 
-    gold: Side = Side()
-    answers: Side = Side()
+    gold: NoticedSide = NoticedSide()
+    answers: NoticedSide = NoticedSide()
     shared: bool = False
     scores: tuple[int, float, float] = (0, np.inf, -np.inf)
 
@@ -98,7 +98,7 @@ def noticed(pairing: Pairing) -> Noticed:
     )
 
 
-def _side(mentions: Mentions, entity: Ints, document: Ints, names: Arrow | None, kb: KB | None) -> Side:
+def _side(mentions: Mentions, entity: Ints, document: Ints, names: Arrow | None, kb: KB | None) -> NoticedSide:
     linked = np.flatnonzero(mentions.entity >= 0)
     first = None
     if len(linked):
@@ -108,7 +108,7 @@ def _side(mentions: Mentions, entity: Ints, document: Ints, names: Arrow | None,
     if names is not None:
         present = np.unique(entity[entity >= 0])
         ids = frozenset(string_hashes(names.take(pa.array(present))).tolist())
-    return Side(
+    return NoticedSide(
         first,
         int((entity >= 0).sum()),
         ids,
@@ -161,7 +161,7 @@ def _foreign_ids(found: Noticed, how: Reading) -> Iterator[str]:
         )
 
 
-def _all_emerging(gold: Side, how: Reading) -> Iterator[str]:
+def _all_emerging(gold: NoticedSide, how: Reading) -> Iterator[str]:
     """Ids in a form that the prefixes do not know: then everything is an emerging entity and matches everything."""
     if how.prefixes is not None and gold.first and not gold.linked:
         yield (
@@ -188,7 +188,7 @@ def _odd_scores(count: int, low: float, high: float) -> Iterator[str]:
         yield f"{count} scores lie outside [0, 1] (from {low:g} to {high:g}): they are compared as they are"
 
 
-def _odd_ids(what: str, side: Side) -> Iterator[str]:
+def _odd_ids(what: str, side: NoticedSide) -> Iterator[str]:
     for name, count in side.odd:
         yield f"{count} {what} are linked to the id {name!r}, which is an entity like any other: NIL is null"
 

@@ -11,14 +11,14 @@ from karat.comparison.entries import texts_of
 from karat.comparison.grid import Cell
 from karat.data.describe import Description, describe
 from karat.errors import UsageError
-from karat.evaluation.errors import Tally, tallies, without_candidates
+from karat.evaluation.cases.errors import Tally, tallies, without_candidates
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.measures import detection_of, profile_named
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.name import ViewName, parse_measure
 from karat.model.tables.columns import Floats, Longs
-from karat.spec.threshold import Threshold
+from karat.spec.choices.threshold import Threshold
 
 TRAITS = {"disambiguation-demonym": "demonym", "disambiguation-metonymy": "metonym"}
 """Categories that not every benchmark has enough of, and what mentions in them are."""

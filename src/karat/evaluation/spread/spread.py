@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError, KaratError, UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds, ViewSums
+from karat.evaluation.cases.notes import Noticed, NoticedSide
 from karat.evaluation.fold import Folded
-from karat.evaluation.notes import Noticed, Side
-from karat.evaluation.pieces import in_parts
 from karat.evaluation.request import Request
 from karat.evaluation.sides import Sides
-from karat.evaluation.survey import check_values, surveyed
+from karat.evaluation.spread.pieces import in_parts
+from karat.evaluation.spread.survey import check_values, surveyed
 from karat.evaluation.thresholds import Steps
 from karat.matching.read.pairing import unknown_document
 from karat.matching.read.reduce import demand_of
@@ -33,8 +33,8 @@ from karat.model.tables.check import Where
 from karat.model.tables.columns import Longs, mentions
 from karat.model.tables.schema import ANSWERS, GOLD
 from karat.registry import get
+from karat.spec.choices.threshold import Threshold
 from karat.spec.engine import ROW, Engine, Parts
-from karat.spec.threshold import Threshold
 
 _T = TypeVar("_T")
 _BITS = 0xFFFFFFFF  # of a digest
@@ -124,14 +124,14 @@ def _refusal(problem: KaratError) -> Refusal:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedBlock:
     """What is left of a block, with the fingerprints of both sides."""
 
     sums: BlockSums
     digests: tuple[int, int]
 
 
-def counted_block(gold: Arrow, answers: Arrow, job: Job) -> Counted | Refusal:
+def counted_block(gold: Arrow, answers: Arrow, job: Job) -> CountedBlock | Refusal:
     """What is counted in a block. Pure, but for a plugin or a knowledge base that is not."""
     try:
         block, rows, replies = job.block(gold, answers), _rows(gold), _rows(answers)
@@ -144,7 +144,7 @@ def counted_block(gold: Arrow, answers: Arrow, job: Job) -> Counted | Refusal:
         unknown=tuple((int(replies[row]), id) for row, id in sums.unknown),
         noticed=_by_row(sums.noticed, rows, replies),
     )
-    return Counted(placed, (int(sides.corpus.digest, 16), int(sides.given.digest, 16)))
+    return CountedBlock(placed, (int(sides.corpus.digest, 16), int(sides.given.digest, 16)))
 
 
 def swept_block(gold: Arrow, answers: Arrow, job: Job, views: Sequence[ViewName], grid: int | None) -> Swept | Refusal:
@@ -164,7 +164,7 @@ def _rows(table: Arrow) -> Longs:
 def _by_row(found: Noticed, rows: Longs, replies: Longs) -> Noticed:
     """The same, with rows of the whole in place of those of the block."""
 
-    def placed(side: Side, row: Longs) -> Side:
+    def placed(side: NoticedSide, row: Longs) -> NoticedSide:
         return side if side.first is None else side._replace(first=(int(row[side.first[0]]), side.first[1]))
 
     return found._replace(gold=placed(found.gold, rows), answers=placed(found.answers, replies))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from karat.errors import UnknownNameError, UsageError
-from karat.spec.conventions import (
+from karat.spec.choices.conventions import (
     Alternatives,
     Assignment,
     Categories,
@@ -31,9 +31,9 @@ from karat.spec.conventions import (
     Unlinked,
     Unnamed,
 )
-from karat.spec.empty import EMPTY, EmptyRule
-from karat.spec.task import TASKS, Task, task_named
-from karat.spec.threshold import Sweep, Threshold, threshold_of
+from karat.spec.choices.empty import EMPTY, EmptyRule
+from karat.spec.choices.task import TASKS, Task, task_named
+from karat.spec.choices.threshold import Sweep, Threshold, threshold_of
 
 
 class Choice(NamedTuple):

@@ -17,7 +17,7 @@ from karat.model.tables.columns import Bools, Floats
 from karat.model.truth import UNKNOWN, YES, Truth, both
 from karat.registry import get, names
 from karat.spec.category import Category, Condition
-from karat.spec.conventions import Categories
+from karat.spec.choices.conventions import Categories
 
 _NO_WORDS = "counting words needs spaCy's tokenizer: pip install 'karat[spacy]'"
 _NO_CANDIDATES = "the system never has several candidates"

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.model.facet import Facet
 from karat.model.tables.columns import Floats, Longs
+from karat.model.tables.facet import Facet
 from karat.model.verdict import Verdicts
 
 
