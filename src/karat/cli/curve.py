@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.output import show, write
+from karat.cli.output import say, show, write
 
 if TYPE_CHECKING:
     from karat.model.corpus import Corpus
@@ -208,7 +208,7 @@ def _over_threshold(sides: _Sides, measure: str | None, files: _Files) -> None:
         )
     for run, one in found:
         if not len(one.curve.score):
-            click.echo(f"karat: {run.name} is left out: no answer that counts has a score.", err=True)
+            say(f"karat: {run.name} is left out: no answer that counts has a score.", err=True)
     best_by = measure or curves[0].sweep.criterion
     if files.plot is not None:
         save_chart(prf_chart(curves[0], best_by) if len(curves) == 1 else threshold_chart(curves, best_by), files.plot)
