@@ -29,6 +29,10 @@ class Web:
         """For each path the codes of the next replies."""
         self.ranges = True
         self.tag = '"one"'
+        self.parts = None
+        """Answers requests for a part, whatever they say: from the place and the data to headers and bytes."""
+        self.status = 200
+        """Of a reply with a whole file."""
         self.asked = []
 
     def url(self, path):
@@ -58,6 +62,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, web, data):
         asked, place = self.headers.get("Range"), 0
+        if asked and web.parts is not None:
+            place = int(asked.removeprefix("bytes=").rstrip("-"))
+            headers, rest = web.parts(place, data)
+            self.send_response(206)
+            for name, value in ({"Content-Length": str(len(rest))} | headers).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(rest)
+            return
         if asked and web.ranges and self.headers.get("If-Range") == web.tag:
             place = int(asked.removeprefix("bytes=").rstrip("-"))
             if place >= len(data):
@@ -66,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_response(206)
             self.send_header("Content-Range", f"bytes {place}-{len(data) - 1}/{len(data)}")
         else:
-            self.send_response(200)
+            self.send_response(web.status)
         self.send_header("Content-Length", str(len(data) - place))
         if web.tag:
             self.send_header("ETag", web.tag)

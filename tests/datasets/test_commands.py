@@ -10,7 +10,9 @@ from click.testing import CliRunner
 
 from karat import registry
 from karat.cli.data.fetch import command as fetch_command
+from karat.data.catalogue import every
 from karat.registry import names
+from karat.spec.dataset import parse_dataset
 from tests.datasets import toys
 
 
@@ -34,6 +36,20 @@ def test_the_list_as_json_and_by_task(karat_cli):
     ranked = json.loads(karat_cli("data", "list", "--task", "Rc2W", "--json", "-").out)["datasets"]
     assert [row["name"] for row in ranked] == ["meij@meij2012"]
     assert karat_cli("data", "list", "--task", "cooking").code == 2
+
+
+def test_every_benchmark_has_a_checksum_or_says_that_it_has_none(karat_cli):
+    rows = json.loads(karat_cli("data", "list", "--all", "--json", "-").out)["datasets"]
+    lines = {line.split()[0]: line for line in karat_cli("data", "list", "--all").out.splitlines()}
+    assert {row["sha256"] for row in rows} == {True, False}
+    for row in rows:
+        files = "here" if row["here"] else "to fetch" if row["download"] else "bring your own"
+        assert lines[row["name"]].removesuffix(files).split()[-1] == ("sha256" if row["sha256"] else "none")
+        name = parse_dataset(row["name"])
+        items = [item for one in every(name) for item in one.split.files]
+        assert row["sha256"] == all(item.sha256 for item in items)
+    shown = karat_cli("data", "show", "kore50").out
+    assert "sha256 not known: nothing tells other content from it" in shown
 
 
 def test_show_tells_biases_repairs_and_versions(karat_cli):

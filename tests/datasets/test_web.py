@@ -72,6 +72,67 @@ def test_a_part_of_something_else_is_not_continued(web, tmp_path, change):
     assert (tmp_path / "f").read_bytes() == web.files["/f"]
 
 
+def _range(first, last, total):
+    return f"bytes {first}-{last}/{total}"
+
+
+ONE = '"one"'
+WRONG_PARTS = {
+    "another place": lambda at, data: (
+        {"ETag": ONE, "Content-Range": _range(0, len(data) - 1, len(data))},
+        data,
+    ),
+    "no place": lambda at, data: ({"ETag": ONE}, data[at:]),
+    "another state, If-Range not looked at": lambda at, data: (
+        {"ETag": '"two"', "Content-Range": _range(at, len(data) - 1, len(data))},
+        data[::-1][at:],
+    ),
+    "no state": lambda at, data: ({"Content-Range": _range(at, len(data) - 1, len(data))}, data[::-1][at:]),
+    "a length that is not that of the part": lambda at, data: (
+        {"ETag": ONE, "Content-Range": _range(at, at + 9, len(data))},
+        data[at:],
+    ),
+    "a place behind the end": lambda at, data: (
+        {"ETag": ONE, "Content-Range": _range(at, len(data) - 1, at + 1)},
+        data[at:],
+    ),
+    "no total": lambda at, data: ({"ETag": ONE, "Content-Range": _range(at, len(data) - 1, "*")}, data[at:]),
+}
+
+
+@pytest.mark.parametrize("parts", WRONG_PARTS.values(), ids=WRONG_PARTS)
+def test_a_part_that_does_not_continue_is_not_glued_on(web, tmp_path, parts):
+    web.files["/f"] = DATA
+    web.cuts["/f"] = [1000]
+    web.parts = parts
+    download(web.url("/f"), tmp_path / "f")
+    assert (tmp_path / "f").read_bytes() == DATA
+    assert [asked for _, asked in web.asked] == [None, "bytes=1000-", None]
+
+
+def test_less_than_the_rest_is_not_taken_for_all_of_it(web, tmp_path):
+    """A server may send a shorter part than it was asked for, and says so."""
+    web.files["/f"] = DATA
+
+    def parts(at, data):
+        last = min(at + 200_000, len(data)) - 1
+        return {"ETag": ONE, "Content-Range": _range(at, last, len(data))}, data[at : last + 1]
+
+    web.cuts["/f"], web.parts = [1000], parts
+    download(web.url("/f"), tmp_path / "f")
+    assert (tmp_path / "f").read_bytes() == DATA
+    assert [asked for _, asked in web.asked] == [None, "bytes=1000-", "bytes=201000-", "bytes=401000-"]
+
+
+@pytest.mark.parametrize("status", [202, 203, 204, 206])
+def test_a_reply_that_is_not_the_file_is_refused(web, tmp_path, status):
+    web.files["/f"] = b"" if status == 204 else b"we are working on it"
+    web.status = status
+    with pytest.raises(InputError, match=f"{status}|another part than the one asked for"):
+        download(web.url("/f"), tmp_path / "f")
+    assert left(tmp_path) == []
+
+
 def test_redirects_are_followed_with_the_range(web, tmp_path):
     web.files["/f"] = DATA
     web.redirects = {"/old": web.url("/older"), "/older": "/f"}

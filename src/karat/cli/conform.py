@@ -8,6 +8,7 @@ import sys
 import click
 
 from karat.cli.choices import once
+from karat.cli.output import say
 
 
 class _Suites(click.Command):
@@ -66,6 +67,6 @@ def command(suite: str, path: str, kb: str | None, every: bool, json_file: str |
         with writing(json_file) as file:
             file.write(conformance_json(suite, found))
     if json_file != "-":
-        click.echo(conformance_text(asked, found, every=every))
+        say(conformance_text(asked, found, every=every))
     if found.differences:
         sys.exit(1)

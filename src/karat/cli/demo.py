@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.output import say
+
 _NEXT = """
 Try next:
   karat score demo demo --by types                        scores by entity type
@@ -23,4 +25,4 @@ def command() -> None:
 
     corpus = load("demo")
     show([evaluate(corpus, load_run(name)) for name in stored_runs("demo")])
-    click.echo(_NEXT, nl=False)
+    say(_NEXT, nl=False)

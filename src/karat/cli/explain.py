@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.output import say
+
 
 @click.command()
 @click.argument("what", metavar="SIGNATURE|MEASURE")
@@ -17,4 +19,4 @@ def command(what: str) -> None:
     """
     from karat.explanation.prose import explain
 
-    click.echo(explain(what))
+    say(explain(what))

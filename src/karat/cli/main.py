@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import click
 
 from karat.cli.groups import LazyGroup
+from karat.cli.output import say
 from karat.errors import KaratError
 from karat.version import __version__
 
@@ -26,9 +30,29 @@ COMMANDS = {
 """Every command with its one-line help, so that listing them imports none of them."""
 
 
+class _UnreadError(Exception):
+    """Whoever read our output has gone; no OSError, of which click would make an end of its own."""
+
+
+@contextmanager
+def _as_long_as_read() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise _UnreadError from None
+
+
 class _Commands(LazyGroup):
     prefix = "karat.cli."
     commands_help = COMMANDS
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with _as_long_as_read():  # --help is printed here
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        with _as_long_as_read():
+            return super().invoke(ctx)
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -49,23 +73,41 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal without our characters shows their numbers
             stream.reconfigure(errors="backslashreplace")
     try:
+        _run()
+    except (_UnreadError, BrokenPipeError):
+        _leave_unread()
+
+
+def _run() -> None:
+    try:
         karat(prog_name="karat", standalone_mode=False)
     except KaratError as problem:
-        click.echo(f"karat: {problem}", err=True)
+        say(f"karat: {problem}", err=True)
         sys.exit(2)
     except click.exceptions.Abort:
-        click.echo("karat: stopped", err=True)
+        say("karat: stopped", err=True)
         sys.exit(130)
     except click.ClickException as problem:
-        problem.show()
+        message = io.StringIO()
+        problem.show(message)
+        say(message.getvalue(), nl=False, err=True)
         sys.exit(2)
     except UnicodeEncodeError as problem:
         name = ascii(problem.object[problem.start : problem.end])
-        click.echo(f"karat: a name has characters that are no UTF-8 ({name}). Set PYTHONUTF8=1 or rename it.", err=True)
+        say(f"karat: a name has characters that are no UTF-8 ({name}). Set PYTHONUTF8=1 or rename it.", err=True)
         sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone: nothing to say, and nobody to say it to
-        sys.exit(141)
     except OSError as problem:
-        click.echo(f"karat: {problem.strerror or problem}", err=True)
+        say(f"karat: {problem.strerror or problem}", err=True)
         sys.exit(2)
+
+
+def _leave_unread() -> None:
+    """End as a program does that a pipe ends (`karat … | head`): nothing to say, and nobody to say it to.
+
+    What is still to be written when Python ends goes nowhere, for it would be the next broken pipe.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # a stream that is no file
+            os.dup2(nowhere, stream.fileno())
+    sys.exit(141)

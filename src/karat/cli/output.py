@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import click
 
+from karat.printable import shown_lines
 from karat.storage.files import writing
 
 
@@ -20,4 +21,9 @@ def write(path: str | None, content: Callable[[], bytes]) -> None:
 def show(page: Callable[[], str], *files: str | None) -> None:
     """Print a page, unless a file goes to standard output."""
     if "-" not in files:
-        click.echo(page(), nl=False)
+        say(page(), nl=False)
+
+
+def say(text: str, *, nl: bool = True, err: bool = False) -> None:
+    """Print a text as data: what names hold is shown, never obeyed by the terminal."""
+    click.echo(shown_lines(text), nl=nl, err=err)

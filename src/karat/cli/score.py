@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
+from karat.cli.output import say
+from karat.printable import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,7 +187,7 @@ def command(
     if written is not None:
         save_layout(results[0], written, json_file, verdicts_file)
         for note in written.notes(results[0]) if written.notes is not None else ():
-            click.echo(f"karat: {note}", err=True)
+            say(f"karat: {note}", err=True)
         results = [_asked_for(results[0], by)]
     else:
         if verdicts_file is not None:
@@ -257,10 +259,10 @@ def _tuned(
         return [(run, {}) for run in runs]
     dev = load(tune_on)
     if dev.digest == corpus.digest:
-        click.echo("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
+        say("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
         return [(run, {"threshold": "oracle"}) for run in runs]
     if shared := shared_documents(dev, corpus):
-        click.echo(f"karat: {shared} documents of {dev.name} are also scored: the threshold has seen them.", err=True)
+        say(f"karat: {shared} documents of {dev.name} are also scored: the threshold has seen them.", err=True)
     on_dev = [load_run(name) for name in answers] or runs
     return [
         (
@@ -276,7 +278,7 @@ def show(results: list[Result]) -> None:
     from karat.registry import get
     from karat.spec.report import Report
 
-    click.echo(get("reports", "table", Report).render(results), nl=False)
+    say(get("reports", "table", Report).render(results), nl=False)
 
 
 @contextmanager
@@ -285,5 +287,5 @@ def _progress(documents: int, name: str) -> Iterator[Callable[[int], None] | Non
     if documents < _LARGE or not sys.stderr.isatty():
         yield None
         return
-    with click.progressbar(length=documents, label=name, file=sys.stderr) as bar:
+    with click.progressbar(length=documents, label=shown(name), file=sys.stderr) as bar:
         yield bar.update

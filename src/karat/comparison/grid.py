@@ -218,7 +218,11 @@ def _usual(result: Result | None, request: Request) -> str:
     shown = profile_named(request.profile).measures if result is None else result.shown
     if (result is None and request.task_is_asked) or MEASURE in shown:
         return MEASURE
-    return next((name for name in shown if ":micro.f1" in name), shown[0] if shown else MEASURE)
+    usual = next((name for name in shown if ":micro.f1" in name), shown[0] if shown else MEASURE)
+    relation = parse_measure(usual).view.relation
+    if result is not None and relation.endswith(".py"):  # only what the user names runs, never what a file names
+        raise UsageError(f"the results are of {relation!r}, a file that would run. Name the measure if you trust it.")
+    return usual
 
 
 def _about(request: Request, measure: str) -> Request:

@@ -105,7 +105,7 @@ def _gold(given: _Given, *, text: bool) -> Corpus:
     if stored_answers(given.name) is not None:
         raise UsageError(f"{given.name} are stored answers. Give the gold standard that they belong to.")
     chosen = choose(asked)
-    source, found = Source(str(ready(chosen))), get("formats", given.format or chosen.format, Format)
+    source, found = Source(str(ready(chosen)), links=True), get("formats", given.format or chosen.format, Format)
     return finished(_corpus(source, found, text=text or needs_text(chosen)), chosen)
 
 

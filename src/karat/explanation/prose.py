@@ -58,7 +58,7 @@ def _signature(signature: Signature) -> str:
             raise KaratError(f"the signature gives {name} an unknown value {value!r}. It comes from another version.")
         lines.append(sentence_of(name, value))
         if name == "match":
-            lines += [f"{relation}: {_compared(relation)}" for relation in value.split(",") if ".py@" not in relation]
+            lines += [f"{relation}: {_compared(relation)}" for relation in value.split(",")]
     return "\n".join(lines)
 
 
@@ -72,7 +72,12 @@ def _relation(name: str) -> Relation:
 
 
 def _compared(name: str) -> str:
-    """What is compared in a view: by a relation, a clustering, or a key of neleval's."""
+    """What is compared in a view: by a relation, a clustering, or a key of neleval's.
+
+    A file is named, but never run: a signature may come from anybody.
+    """
+    if name.endswith(".py") or ".py@" in name:
+        return "A relation of somebody's own, in a file, which only scoring runs; the file says what it compares."
     task, _, inner = name.partition("/")
     if inner and task in TASKS:
         return _compared(inner)

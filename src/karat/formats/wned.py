@@ -69,8 +69,8 @@ def _documents(source: Bytes, skipped: Counter[str]) -> Iterator[Document]:
             name = next(filter(_XML.fullmatch, source.names), None)
             yield from _listed(source.inside(name or "documents.xml"), source.inside("RawText"), skipped)
     elif root(source.opening) == "ReferenceProblem":
-        texts = sorted(set(_text_folders(source.beside("..").names, "")))
-        yield _problem(source, Texts(source.beside("..").inside(_chosen(texts, "", source))), skipped)
+        texts = [name for name in source.above("").folders if name.startswith("RawText")]
+        yield _problem(source, Texts(source.above(_chosen(texts, "", source))), skipped)
     else:
         yield from _listed(source, source.beside("RawText"), skipped)
 

@@ -17,6 +17,7 @@ from karat.model.signature import Signature, parse_signature
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Floats
+from karat.printable import shown_json
 
 LAYOUT: Final = "karat-result/1"
 
@@ -246,7 +247,7 @@ class Result:
             about_corpus=dict(self.about_corpus),
             about_run=dict(self.about_run),
         )
-        return msgspec.json.encode(file)
+        return shown_json(msgspec.json.encode(file))
 
     @classmethod
     def from_json(cls, data: bytes, *, where: str = "result") -> Result:

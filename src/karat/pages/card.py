@@ -66,7 +66,7 @@ def _figure(found: Cards, figure: Figure) -> CardFigure:
 def page(found: Cards, layout: str | None, *, details: bool) -> str:
     """The averages, over what they were taken, and the cards."""
     shown = [figure for figure in found.figures if found.counted[figure.name]]
-    draw = LAYOUTS[layout]
+    draw = LAYOUTS[layout].draw
     systems, benchmarks = len(found.cards), len(found.benchmarks)
     head = f"{systems} system{'s' * (systems != 1)} on {', '.join(found.benchmarks)}"
     blocks = [f"{head}: means over {'the benchmark' if benchmarks == 1 else f'the {benchmarks} benchmarks'}"]
@@ -84,7 +84,7 @@ def page(found: Cards, layout: str | None, *, details: bool) -> str:
     if details:
         blocks += [draw(_details(found, card), frozenset({0})) for card in found.cards]
     blocks += [text for text in (_too_few(found), _reading(found), "\n".join(found.notes)) if text]
-    return "\n\n".join([*blocks, str(found.signature)]) + "\n"
+    return LAYOUTS[layout].page([*blocks, str(found.signature)])
 
 
 def _means(found: Cards, figure: Figure) -> list[str]:

@@ -172,7 +172,7 @@ def _together(group: Together, dataset: str) -> FoundTogether:
 
 def page(found: Comparison, layout: str | None, *, details: bool) -> str:
     """All of it, as people read it."""
-    draw = LAYOUTS[layout]
+    draw = LAYOUTS[layout].draw
     blocks = [_head(found), draw(_table(found), {0})]
     if found.left_out:
         blocks.append(f"not averaged: {'; '.join(f'{name} ({why})' for name, why in found.left_out.items())}")
@@ -185,7 +185,7 @@ def page(found: Comparison, layout: str | None, *, details: bool) -> str:
     if details:
         blocks += [draw(_details(found, dataset), {0}) for dataset in found.datasets if dataset.pairs]
     blocks += ["\n".join(found.notes)] if found.notes else []
-    return "\n\n".join([*blocks, str(found.signature)]) + "\n"
+    return LAYOUTS[layout].page([*blocks, str(found.signature)])
 
 
 def _head(found: Comparison) -> str:

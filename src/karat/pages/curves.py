@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 
 from karat.curves.alpha import reigns
@@ -242,9 +243,15 @@ def _columns(points: Arrow) -> dict[str, list[object]]:
 
 
 def csv_of(tables: Sequence[Arrow]) -> bytes:
-    """The tables of several curves as one, as comma-separated values."""
-    file = BytesIO()
-    csv.write_csv(pa.concat_tables(tables), file)
+    """The tables of several curves as one, as comma-separated values.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it, which says that it is a text.
+    """
+    table, file = pa.concat_tables(tables), BytesIO()
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            table = table.set_column(place, field, pc.replace_substring_regex(table[place], r"^([=+\-@\t\r])", r"'\1"))
+    csv.write_csv(table, file)
     return file.getvalue()
 
 

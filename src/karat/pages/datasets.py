@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from karat.spec.dataset import Dataset
 
 _WIDTH = 110
-_COLUMNS: Final = ("name", "title", "language", "domain", "documents", "labels", "files")
+_COLUMNS: Final = ("name", "title", "language", "domain", "documents", "labels", "checksum", "files")
 
 
 class ListedDataset(Written, frozen=True):
-    """A split of a benchmark: what must be in it, whether it can be downloaded, and whether it is here."""
+    """A split of a benchmark: what must be in it, whether it can be downloaded, and whether it is here.
+
+    `sha256` says whether the checksums of all its files are known, so that no other content has its name.
+    """
 
     name: str
     title: str
@@ -34,8 +37,14 @@ class ListedDataset(Written, frozen=True):
     labels: int | None
     tags: int | None
     format: str | None
+    sha256: bool
     download: bool
     here: bool
+
+    @property
+    def checksum(self) -> str:
+        """Whether a checksum is known."""
+        return "sha256" if self.sha256 else "none"
 
     @property
     def files(self) -> str:
@@ -141,6 +150,7 @@ def listed(one: ChosenSplit, *, here: bool) -> ListedDataset:
         labels=counts.labels,
         tags=counts.tags,
         format=one.split.format,
+        sha256=all(item.sha256 is not None for item in one.split.files),
         download=all(item.url is not None for item in one.split.files) or one.split.root is not None,
         here=here,
     )
@@ -260,7 +270,7 @@ def _split(one: ChosenSplit, folder: PurePath | None, *, same_files: bool) -> It
     for item in () if same_files else split.files:
         size = "" if item.size is None else f", {item.size:,} bytes"
         yield f"    {item.path}{size}"
-        yield f"      sha256 {item.sha256 or 'not known'}"
+        yield f"      sha256 {item.sha256 or 'not known: nothing tells other content from it'}"
         if item.url is not None:
             yield f"      {item.url}" + ("" if item.member is None else f" ({item.member})")
     if split.unseen:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from karat.printable import shown_json
+
 
 class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a file, or all of it; the fields are what its schema says."""
@@ -11,9 +13,9 @@ class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def line(content: Written) -> bytes:
     """One object on a line of its own: several make a file too."""
-    return msgspec.json.encode(content) + b"\n"
+    return shown_json(msgspec.json.encode(content)) + b"\n"
 
 
 def indented(content: Written) -> bytes:
     """The same, laid out for people."""
-    return msgspec.json.format(msgspec.json.encode(content)) + b"\n"
+    return msgspec.json.format(shown_json(msgspec.json.encode(content))) + b"\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from karat.pages.files import Written, line
-from karat.pages.tables import aligned
+from karat.pages.tables import aligned, latex
 
 if TYPE_CHECKING:
     from karat.data.describe import Description, TraitCount
@@ -127,7 +127,7 @@ def _shown(value: float | str | None) -> str:
 
 def page(found: Sequence[Description]) -> str:
     """Corpora side by side, and what takes lines of its own."""
-    lines = [aligned([["", *(one.corpus for one in found)], *_rows(found)])]
+    lines: list[str] = [aligned([["", *(one.corpus for one in found)], *_rows(found)])]
     for one in found:
         for title, counts in _listed(one).items():
             if counts:
@@ -156,11 +156,4 @@ def _listed(one: Description) -> dict[str, Mapping[str, int]]:
 
 def latex_of(found: Sequence[Description]) -> str:
     """The table in LaTeX."""
-
-    def safe(text: str) -> str:
-        return "".join(f"\\{c}" if c in "&%$#_{}" else c for c in text)
-
-    lines = [f"\\begin{{tabular}}{{l{'r' * len(found)}}}", "\\hline"]
-    for row in [["", *(one.corpus for one in found)], *_rows(found)]:
-        lines.append(" & ".join(safe(cell) for cell in row) + " \\\\")
-    return "\n".join([*lines, "\\hline", "\\end{tabular}"]) + "\n"
+    return latex([["", *(one.corpus for one in found)], *_rows(found)]) + "\n"

@@ -1,48 +1,105 @@
-"""Tables for the terminal."""
+"""Tables and the prose around them, for the terminal, in Markdown and in LaTeX.
+
+Whatever stands in them is data: names of systems, datasets and values hold no commands, marks or control characters of
+the page they are printed on.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-Drawn: TypeAlias = Callable[[Sequence[Sequence[str]], Collection[int]], str]
+from karat.printable import shown, shown_lines
+
+
+class Table(str):
+    """A table that is drawn: no prose, whose signs would have to be escaped."""
+
+    __slots__ = ()
+
+
+Drawn: TypeAlias = Callable[[Sequence[Sequence[str]], Collection[int]], Table]
 """From rows, the first of which is the head, and the columns that are set to the left, to a table."""
 
 
-def aligned(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> str:
+def aligned(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> Table:
     """Rows of equal length with their columns side by side: those in `left` to the left, the others to the right."""
-    lines = list(rows)
+    lines = [list(map(shown, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
+    return Table(
+        "\n".join(
+            "  ".join(
+                cell.ljust(width) if place in left else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        )
     )
 
 
-def markdown(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
+def markdown(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
     """The same in Markdown."""
     marks = [":---" if place in left else "---:" for place in range(len(rows[0]))]
-    lines = [rows[0], marks, *rows[1:]]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    head, *lines = ([_unmarked(cell) for cell in row] for row in rows)
+    return Table("\n".join(f"| {' | '.join(line)} |" for line in (head, marks, *lines)))
 
 
-def latex(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
+def latex(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
     """The same in LaTeX."""
     columns = "".join("l" if place in left else "r" for place in range(len(rows[0])))
-    lines = [" & ".join(map(_safe, row)) + r" \\" for row in rows]
+    lines = [" & ".join(map(_typeset, row)) + r" \\" for row in rows]
+    # After the end of a row a bracket or an asterisk would be read as an option of it.
+    lines = [f"{{}}{line}" if line.startswith(("[", "*")) else line for line in lines]
     parts = [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline"]
-    return "\n".join(parts) + "\n\\end{tabular}"
+    return Table("\n".join(parts) + "\n\\end{tabular}")
 
 
-_LATEX = {"−": "$-$", "±": r"$\pm$", "–": "--", **{sign: f"\\{sign}" for sign in "&%$#_{}"}}
+_LATEX: Final = {
+    "−": "$-$",
+    "±": r"$\pm$",
+    "–": "--",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"${sign}$" for sign in "<>|"},
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+_MARKDOWN: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", **{sign: f"\\{sign}" for sign in "\\`*_[]|~$#!"}}
+_MARKED: Final = re.compile(r"^( *\d*)([-+=.)])", re.MULTILINE)
 
 
-def _safe(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+def _typeset(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in shown(text))
 
 
-LAYOUTS: Final[Mapping[str | None, Drawn]] = {None: aligned, "markdown": markdown, "latex": latex}
-"""How tables are printed."""
+def _unmarked(text: str) -> str:
+    return "".join(_MARKDOWN.get(sign, sign) for sign in shown(text))
+
+
+def _typeset_prose(text: str) -> str:
+    return "\n".join(map(_typeset, text.split("\n")))
+
+
+def _unmarked_prose(text: str) -> str:
+    """Prose, in which no line begins as lists and headings do."""
+    return _MARKED.sub(r"\1\\\2", "\n".join(map(_unmarked, text.split("\n"))))
+
+
+class Layout(NamedTuple):
+    """How tables are drawn, and how the prose around them is written."""
+
+    draw: Drawn
+    prose: Callable[[str], str]
+
+    def page(self, blocks: Iterable[str]) -> str:
+        """Tables and prose below each other."""
+        return "\n\n".join(block if isinstance(block, Table) else self.prose(block) for block in blocks) + "\n"
+
+
+LAYOUTS: Final[Mapping[str | None, Layout]] = {
+    None: Layout(aligned, shown_lines),
+    "markdown": Layout(markdown, _unmarked_prose),
+    "latex": Layout(latex, _typeset_prose),
+}
+"""How pages are printed."""

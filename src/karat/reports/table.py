@@ -9,6 +9,7 @@ from karat.model.name import parse_measure
 from karat.model.result import Group, Result, Scored
 from karat.model.scheme import DIMENSIONS, NODES, dimension_of, title_of
 from karat.model.tables.facet import NONE
+from karat.printable import shown
 from karat.spec.report import Report
 
 _UNDEFINED = "–"
@@ -211,7 +212,7 @@ def _percent(score: Scored) -> str:
 
 def _columns(head: list[str], rows: Iterable[list[str]]) -> str:
     """Aligned columns: the first to the left, the others to the right."""
-    body = list(rows)
+    head, *body = [[shown(cell) for cell in row] for row in (head, *rows)]
     widths = [max(len(row[i]) for row in [head, *body] if row) for i in range(len(head))]
     lines = []
     for row in [head, *body]:

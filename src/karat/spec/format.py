@@ -51,11 +51,18 @@ class Bytes(Protocol):
     def names(self) -> tuple[str, ...]:
         """The files in a folder and below, as paths from it with `/`, sorted."""
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The names of the folders in a folder, sorted."""
+
     def inside(self, name: str) -> Bytes:
-        """A file or folder in this folder."""
+        """A file or folder in this folder; what leads out of it is refused."""
 
     def beside(self, name: str) -> Bytes:
-        """A file or folder next to this one."""
+        """A file or folder next to this one; what leads out of their folder is refused."""
+
+    def above(self, name: str) -> Bytes:
+        """A file or folder next to the folder that this file lies in, for layouts that are published so."""
 
     def stream(self) -> AbstractContextManager[IO[bytes]]:
         """The bytes from their beginning, decompressed as they are read."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import posixpath
+import re
 import shutil
 import tarfile
 import time
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import IO, TypeAlias, cast
+from typing import IO, NamedTuple, TypeAlias, cast
 
 from karat.errors import InputError
 from karat.storage.home import put
@@ -106,12 +107,14 @@ def _attempt(url: str, partial: _Partial, progress: Progress | None, timeout: fl
         headers |= {"Range": f"bytes={partial.size}-", "If-Range": partial.state}
     try:
         with _opened(url, headers, timeout) as reply:
-            goes_on = reply.status == http.HTTPStatus.PARTIAL_CONTENT
-            if not goes_on or not _starts_at(reply, partial.size):
-                if goes_on:
+            if reply.status == http.HTTPStatus.PARTIAL_CONTENT:
+                if not ("Range" in headers and _continues(reply, partial)):
                     partial.forget()
                     return "the server sent another part than the one asked for"
+            elif reply.status == http.HTTPStatus.OK:
                 partial.begin(_state(reply))
+            else:
+                raise _without_file(url, reply)
             return _receive(reply, partial, progress)
     except urllib.error.HTTPError as problem:
         with problem:
@@ -131,8 +134,11 @@ def _attempt(url: str, partial: _Partial, progress: Progress | None, timeout: fl
 
 def _receive(reply: http.client.HTTPResponse, partial: _Partial, progress: Progress | None) -> str | None:
     done = partial.size
-    rest = reply.headers.get("Content-Length")
-    total = done + int(rest) if rest is not None and rest.isdigit() else None
+    part, rest = _part(reply), reply.headers.get("Content-Length")
+    if part is not None:
+        total: int | None = part.total  # a server may send less than the rest
+    else:
+        total = done + int(rest) if rest is not None and rest.isdigit() else None
     with partial.path.open("ab") as file:
         while chunk := reply.read(_CHUNK):
             file.write(chunk)
@@ -149,8 +155,38 @@ def _state(reply: http.client.HTTPResponse) -> str:
     return tag if tag and not tag.startswith("W/") else reply.headers.get("Last-Modified", "")
 
 
-def _starts_at(reply: http.client.HTTPResponse, place: int) -> bool:
-    return reply.headers.get("Content-Range", "").startswith(f"bytes {place}-")
+class _Part(NamedTuple):
+    """Which bytes of a file a reply holds, the last one included, and how many there are in all."""
+
+    first: int
+    last: int
+    total: int
+
+
+_RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})", re.ASCII)
+
+
+def _part(reply: http.client.HTTPResponse) -> _Part | None:
+    """What a partial reply says that it holds; None where it does not say so, or contradicts itself."""
+    found = _RANGE.fullmatch(reply.headers.get("Content-Range", ""))
+    if reply.status != http.HTTPStatus.PARTIAL_CONTENT or found is None:
+        return None
+    part = _Part(*map(int, found.groups()))
+    length = reply.headers.get("Content-Length", str(part.last - part.first + 1))
+    sound = part.first <= part.last < part.total and length == str(part.last - part.first + 1)
+    return part if sound else None
+
+
+def _continues(reply: http.client.HTTPResponse, partial: _Partial) -> bool:
+    """Whether a partial reply begins where the part that is here ends, and is of the same state of the original.
+
+    Not every server that knows ranges looks at If-Range. One that was told an ETag has to send it again.
+    """
+    part = _part(reply)
+    if part is None or part.first != partial.size:
+        return False
+    told = reply.headers.get("ETag") if partial.state.startswith('"') else reply.headers.get("Last-Modified")
+    return told == partial.state or (told is None and not partial.state.startswith('"'))
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -183,6 +219,15 @@ def _opened(url: str, headers: dict[str, str], timeout: float) -> Iterator[http.
     opener = urllib.request.build_opener(_Redirects)
     with opener.open(urllib.request.Request(url, headers=headers), timeout=timeout) as reply:
         yield cast("http.client.HTTPResponse", reply)
+
+
+def _without_file(url: str, reply: http.client.HTTPResponse) -> InputError:
+    return InputError(
+        url,
+        found=f"a reply that is not the file ({reply.status} {reply.reason})",
+        expected="a file (200 OK)",
+        remedy="Get the file elsewhere (`karat data show` says where) and give its folder with --from",
+    )
 
 
 def _refused(url: str, problem: urllib.error.HTTPError) -> InputError:

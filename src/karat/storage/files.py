@@ -28,9 +28,15 @@ def readable(path: str) -> str:
 
 @dataclass(frozen=True)
 class Source:
-    """Bytes to read: a path, or `-` for standard input."""
+    """Bytes to read: a path, or `-` for standard input.
+
+    What lies in a folder or beside a file is looked for there and nowhere else, for names may come from whoever wrote
+    the files: `..` and absolute paths are refused, and links that lead out, unless `links` says that they are the
+    user's own.
+    """
 
     given: str
+    links: bool = False
 
     @property
     def label(self) -> str:
@@ -60,13 +66,40 @@ class Source:
         found = (path.relative_to(here) for path in here.rglob("*") if path.is_file())
         return tuple(sorted(path.as_posix() for path in found if not any(p.startswith(".") for p in path.parts)))
 
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """The names of the folders in a folder, sorted."""
+        return tuple(sorted(path.name for path in Path(self.given).iterdir() if path.is_dir())) if self.folder else ()
+
     def inside(self, name: str) -> Source:
         """A file or folder in this folder."""
-        return Source(str(Path(self.given) / name))
+        return self._within(Path(self.given), name)
 
     def beside(self, name: str) -> Source:
-        """A file or folder next to this one; `..` leads upwards."""
-        return Source(str(Path(self.given).parent / name))
+        """A file or folder next to this one, or next to the file that this one is a link to."""
+        return self._within(Path(self.given).parent, name, Path(os.path.realpath(self.given)).parent)
+
+    def above(self, name: str) -> Source:
+        """A file or folder next to the folder that this file lies in, for layouts that are published so."""
+        return self._within(Path(self.given).parent / os.pardir, name, Path(os.path.realpath(self.given)).parent.parent)
+
+    def _within(self, folder: Path, name: str, *also: Path) -> Source:
+        path, parts = folder / name, Path(name)
+        if parts.is_absolute() or parts.drive or os.pardir in parts.parts:
+            raise self._outside(name, "a path that leads out of the folder")
+        if not self.links and "\0" not in name:
+            real = Path(os.path.realpath(path))
+            if not any(real.is_relative_to(home) for home in (Path(os.path.realpath(folder)), *also)):
+                raise self._outside(name, "a link that leads out of the folder")
+        return Source(str(path), self.links)
+
+    def _outside(self, name: str, found: str) -> InputError:
+        return InputError(
+            self.label,
+            found=f"{found}: {readable(name)}",
+            expected="files that lie in the folder themselves",
+            remedy="Put the file itself there",
+        )
 
     @cached_property
     def passing(self) -> bool:
@@ -110,6 +143,8 @@ class Source:
                         yield cast("IO[bytes]", stream)
                 else:
                     yield raw
+        except BrokenPipeError:
+            raise  # of whoever writes what is read here
         except (EOFError, OSError, zlib.error) as problem:
             raise InputError(
                 self.label,

@@ -71,7 +71,7 @@ class _Pair(NamedTuple):
 
 def conform_elevant(folder: str, kb: str | None = None) -> Conformance:
     """Compare every figure, and every case where there are cases."""
-    source = Source(folder)
+    source = Source(folder, links=True)  # whoever compares may lay a folder of links out
     if kb is None and source.inside("kb").folder:
         kb = source.inside("kb").given
     known = None if kb is None else read_kb(kb)

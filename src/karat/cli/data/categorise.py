@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import write
+from karat.cli.output import say, write
 
 
 @click.command()
@@ -65,6 +65,6 @@ def command(
     if target is not None and chosen is not None:
         save(done.corpus, target, format=format)
         for name, count in lost(done.corpus, chosen).items():
-            click.echo(f"{target}: not kept: {name} {count}", err=True)
+            say(f"{target}: not kept: {name} {count}", err=True)
     write(json_file, lambda: json_of(done, compared))
-    click.echo(page(done, compared), nl=False, err="-" in (target, json_file))
+    say(page(done, compared), nl=False, err="-" in (target, json_file))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart
+from karat.cli.output import say
 
 
 @click.command()
@@ -36,7 +37,7 @@ def command(
     if not steps:
         counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
         if counts is not None:
-            click.echo(f"{source}: {counts[0]} documents, {counts[1]} labels to {chosen.title}", err=True)
+            say(f"{source}: {counts[0]} documents, {counts[1]} labels to {chosen.title}", err=True)
             return
     data = load_either(source, kind=kind, format=given)
     if steps:
@@ -44,6 +45,6 @@ def command(
             raise UsageError(f"{source} holds answers, and steps change gold standards. Leave --step out.")
         data, changes = stepped(data, steps)
         for name, change in changes.items():
-            click.echo(f"{name}: {change}", err=True)
+            say(f"{name}: {change}", err=True)
     save(data, target, format=format)
-    click.echo(converted_page(source, data, chosen, lost(data, chosen)), nl=False, err=True)
+    say(converted_page(source, data, chosen, lost(data, chosen)), nl=False, err=True)

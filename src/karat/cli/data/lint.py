@@ -7,7 +7,7 @@ import sys
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import write
+from karat.cli.output import say, write
 
 
 @click.command()
@@ -74,10 +74,10 @@ def command(
         corpus = fixed_corpus(read, documents)
         save(corpus, target)
         for name, count in lost(corpus, chosen).items():
-            click.echo(f"{target}: not kept: {name} {count}", err=True)
+            say(f"{target}: not kept: {name} {count}", err=True)
     write(json_file, lambda: json_of(read, report, left))
     piped = "-" in (target, json_file)  # then standard output is taken
-    click.echo(page(read, report, left if target is not None else None, show), nl=False, err=piped)
+    say(page(read, report, left if target is not None else None, show), nl=False, err=piped)
     bad = left.severities()
     if strict and (bad["error"] or bad["warning"]):
         sys.exit(1)

@@ -16,8 +16,8 @@ def command(everything: bool, task: str | None, json_file: str | None) -> None:
     """List the benchmarks that Karat knows.
 
     A benchmark is named NAME[@VERSION][/SPLIT]. Without a version it is the first one; a name with a version never
-    changes meaning. The last column says whether its files are here, can be fetched with `karat data fetch`, or have to
-    be brought.
+    changes meaning. The last columns say whether the checksums of its files are known, and whether they are here, can
+    be fetched with `karat data fetch`, or have to be brought.
 
     \b
     karat data list

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import show, write
+from karat.cli.output import say, show, write
 
 
 @click.command()
@@ -48,7 +48,7 @@ def command(
 
             corpus, counts = stepped(corpus, steps)
             for name, change in counts.items():
-                click.echo(f"{corpus.name}, {name}: {change}", err=True)
+                say(f"{corpus.name}, {name}: {change}", err=True)
         found.append(describe(corpus, tables))
     write(json_file, lambda: json_of(found))
     show(lambda: latex_of(found) if latex else page(found), json_file)

@@ -231,7 +231,7 @@ def _dialogues_of(source: Bytes) -> list[Bytes]:
         file = source.beside(name)
         if file.exists and not _ROWS.match(file.opening):
             return [file]
-    dataset = source.beside("../dataset")
+    dataset = source.above("dataset")
     names = dataset.names if dataset.folder else ()
     if dialogues := [dataset.inside(name) for name in names if _FOLDER.fullmatch(f"dataset/{name}")]:
         return dialogues

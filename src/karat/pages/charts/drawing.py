@@ -12,6 +12,7 @@ from karat.evaluation.measures import profile_named
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
 from karat.pages.charts.labels import SIZE, WIDTH, PlacedLabel
+from karat.printable import shown
 from karat.registry import names
 from karat.spec.profile import Profile
 
@@ -198,4 +199,13 @@ def finished(
         .configure_view(stroke=None)
         .to_dict()
     )
-    return spec
+    return {key: _printable(value) for key, value in spec.items()}
+
+
+def _printable(value: object) -> object:
+    """The same without control characters, which no SVG can hold."""
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, dict):
+        return {_printable(key): _printable(each) for key, each in value.items()}
+    return [_printable(each) for each in value] if isinstance(value, list) else value

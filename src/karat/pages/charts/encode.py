@@ -8,7 +8,10 @@ from typing import Final
 import msgspec
 
 from karat.pages.charts.drawing import Spec
+from karat.printable import shown_json
 
+_HERE = "the chart stands here"
+_PLACE = f'{{"description":"{_HERE}"}}'
 _SCALE = 3  # pixels of a picture for one of the chart: sharp in print at the width of a page
 
 
@@ -33,12 +36,15 @@ def _pdf(spec: Spec) -> bytes:
 def _html(spec: Spec) -> bytes:
     import vl_convert
 
-    # Bundled: the libraries are inside the file, which then works without network.
-    return str(vl_convert.vegalite_to_html(spec, bundle=True)).encode()
+    # Bundled: the libraries are inside the file, which then works without network. vl-convert writes a chart into its
+    # script as it is, so that a name with </script> in it would end the script: this place is filled here.
+    before, after = str(vl_convert.vegalite_to_html({"description": _HERE}, bundle=True)).split(_PLACE)
+    data = msgspec.json.encode(spec).replace(b"<", b"\\u003c")
+    return before.encode() + shown_json(data) + after.encode()
 
 
 def _json(spec: Spec) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(spec)) + b"\n"
+    return msgspec.json.format(shown_json(msgspec.json.encode(spec))) + b"\n"
 
 
 ENCODERS: Final[dict[str, Callable[[Spec], bytes]]] = {
