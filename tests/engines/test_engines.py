@@ -11,6 +11,7 @@ import pytest
 
 import karat
 import karat.engines.local
+import karat.evaluation.told
 from karat import Answer, Corpus, Document, Label, Reply, Run
 from karat.errors import InputError, KaratError, UnknownNameError, UsageError
 from karat.evaluation.request import Request
@@ -37,6 +38,13 @@ HOW = [
     {"measures": ["entity:macro.map", "strong:ece", "strong[types=PER]:micro.f1", "weak[doc=tweet-09]:micro.p"]},
     {"like": "neleval", "measures": ["sets::span+kbid", "overlap-sumsum::span"]},
     {"drop": "score<0.3,lowercase"},
+    {"drop": "type:PER,type:ORG"},
+    {
+        "like": "neleval",
+        "measures": ["all-coref", "pairwise-negative:micro.f1", "sets:is_linked:kbid", "muc::type+eid"],
+    },
+    {"measures": ["strong:micro.f1", "blanc:micro.f1", "b-cubed[in-kb]:micro.f1"], "threshold": "0.5"},
+    {"measures": ["b-cubed:micro.f1", "sets::kbid:micro.f1"], "resamples": 9, "recompute": 7, "nil": "unmatched"},
 ]
 """Profiles and options: several passes, texts, thresholds, labels, collected statistics."""
 
@@ -179,8 +187,6 @@ def test_a_folder_is_one_corpus(demo):
 @pytest.mark.parametrize(
     ("how", "error", "words"),
     [
-        ({"like": "neleval", "measures": ["b-cubed:micro.f1"]}, UsageError, "clusters, which reach across documents"),
-        ({"drop": "type:PER"}, UsageError, "looks at all gold labels"),
         ({"resamples": 10, "over": "cases"}, UsageError, "Take intervals over documents"),
         ({"measures": ["strong[entity=Q1]:micro.f1"]}, UsageError, "no part of the data by entity"),
         ({"measures": ["strong[types=Nothing]:micro.f1"]}, UnknownNameError, "unknown value of types"),
@@ -195,9 +201,30 @@ def test_what_cannot_be_divided_is_refused(demo, how, error, words):
         karat.evaluate(*both(demo), **how)
 
 
-def test_there_are_no_verdicts(demo):
-    with pytest.raises(KaratError, match="keeps no verdicts"):
-        _ = karat.evaluate(*both(demo)).verdicts
+@quick_engines
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"like": "karat", "by": ["mention-type"]},
+        pytest.param({"like": "elevant", "by": ["error"]}, marks=pytest.mark.both),
+        {"like": "gerbil", "prefixes": "Q"},
+        {"like": "neleval", "measures": ["sets::span+kbid", "overlap-sumsum::span", "b_cubed"]},
+        {"task": "c2kb", "threshold": "oracle"},
+        {"drop": "lowercase"},
+    ],
+    ids=_name,
+)
+def test_verdicts_are_those_of_memory(demo, engine, how, small_blocks, monkeypatch):
+    monkeypatch.setattr(karat.evaluation.told, "_DOCUMENTS", 6)
+    found, expected = karat.evaluate(*both(demo), engine=engine, **how), karat.evaluate(*loaded(demo), **how)
+    tables = list(found.verdict_tables())
+    assert len(tables) > 5
+    assert found.verdicts.combine_chunks().equals(expected.verdicts.combine_chunks())
+
+
+def test_nobody_has_everything_at_once(demo):
+    with pytest.raises(KaratError, match="no block of everything"):
+        _ = karat.evaluate(*both(demo)).evaluation.verdicts("strong")
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])

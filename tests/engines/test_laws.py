@@ -30,8 +30,12 @@ HOW = st.sampled_from(
         {"task": "c2kb"},
         {"task": "re"},
         {"threshold": "oracle"},
+        {"drop": "type:a,score<0.5"},
         {"measures": ["entity:macro.ndcg", "strong:brier", "weak[optional=true]:micro.f1"]},
         {"like": "neleval", "measures": ["sets::span+kbid", "overlap-maxmax::span+type"]},
+        {"like": "neleval", "measures": ["all-coref", "pairwise_negative::span"], "duplicates": "counted"},
+        {"measures": ["b_cubed::docid+eid", "muc::kbid+type", "pairwise:is_first:eid+start", "sets::end+kbid"]},
+        {"measures": ["blanc:micro.f1", "sets::eid"], "nil": "unmatched", "resamples": 4, "recompute": 2},
     ]
 )
 
@@ -58,7 +62,8 @@ def _dealer(places):
 
 def _outcome(call):
     try:
-        return told(call())
+        result = call()
+        return told(result), result.verdicts.to_pylist()
     except KaratError as problem:
         return type(problem)
 

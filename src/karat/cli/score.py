@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -175,10 +176,10 @@ def command(
     if engine is None and sides.large:
         engine = "local"
     if engine is not None:
-        _undivided({"--verdicts": verdicts_file, "--layout": layout, "--tune-on": tune_on})
+        _undivided(layout, verdicts_file)
     corpus, loaded = sides.load(text=text) if engine is None else _parts(sides, text=text)
     loaded = named_apart(loaded, runs)
-    tuned = _tuned(tune_on, tune_answers, corpus, loaded, request)
+    tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine)
     results = []
     for run, own in tuned:
         with _progress(len(corpus), run.name) as progress:
@@ -203,16 +204,15 @@ def _parts(sides: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:
     return cast("tuple[Corpus, list[Run]]", sides.parts(text=text))
 
 
-def _undivided(options: dict[str, str | None]) -> None:
+def _undivided(layout: str | None, verdicts_file: str | None) -> None:
     """Refuse what needs everything in memory."""
     from karat.errors import UsageError
 
-    for option, value in options.items():
-        if value is not None:
-            raise UsageError(
-                f"{option} needs both sides in memory. Leave out --engine, and give files in place of folders "
-                "(karat data convert makes one)."
-            )
+    if layout is not None and verdicts_file is not None:
+        raise UsageError(
+            f"the cases of {layout} need both sides in memory. Leave out --engine, and give files in place of folders "
+            "(karat data convert makes one); or leave out --layout, or --verdicts."
+        )
 
 
 def _layout(name: str, runs: int, json_file: str | None, verdicts_file: str | None) -> Report:
@@ -250,24 +250,26 @@ def _tuned(
     corpus: Corpus,
     runs: list[Run],
     request: Request,
+    engine: str | None,
 ) -> list[tuple[Run, dict[str, str]]]:
     """Each run with the threshold chosen on a development corpus, if there is one."""
-    from karat.curves.tune import shared_documents, tuned_threshold, without_dev
-    from karat.data.load import load, load_run
+    from karat.curves.tune import same_corpus, shared_documents, tuned_threshold, without_dev
+    from karat.data.load import load, load_parts, load_run
 
     if tune_on is None:
         return [(run, {}) for run in runs]
-    dev = load(tune_on)
-    if dev.digest == corpus.digest:
+    dev = load(tune_on) if engine is None else cast("Corpus", load_parts(tune_on, gold=True))
+    if same_corpus(dev, corpus):
         say("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
         return [(run, {"threshold": "oracle"}) for run in runs]
     if shared := shared_documents(dev, corpus):
         say(f"karat: {shared} documents of {dev.name} are also scored: the threshold has seen them.", err=True)
-    on_dev = [load_run(name) for name in answers] or runs
+    read = load_run if engine is None else partial(load_parts, gold=False)
+    on_dev = [cast("Run", read(name)) for name in answers] or runs
     return [
         (
-            without_dev(run, dev, corpus),
-            {"threshold": tuned_threshold(dev, given, request)},
+            cast("Run", without_dev(run, dev, corpus)),
+            {"threshold": tuned_threshold(dev, given, request, engine)},
         )
         for run, given in zip(runs, on_dev, strict=True)
     ]

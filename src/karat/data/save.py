@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import msgspec
 
 from karat.errors import UsageError
 from karat.model.result import Result
+from karat.model.tables.arrow import Arrow
 from karat.spec.report import Report
 from karat.storage.files import writing
 
@@ -40,14 +42,28 @@ def save_verdicts(results: Sequence[Result], path: str) -> None:
     bare = path.removesuffix(".gz").removesuffix(".zst")
     if not (bare.endswith((".parquet", ".jsonl")) or path == "-"):
         raise UsageError(f"{path}: verdicts are written as .parquet or .jsonl. Choose one of the two.")
-    tables = [r.verdicts.add_column(0, "run", pa.array([r.run] * r.verdicts.num_rows, pa.string())) for r in results]
-    table = pa.concat_tables(tables, promote_options="default")
-    table = table.replace_schema_metadata({"layout": "karat-verdicts/1", "signature": str(results[0].signature)})
+    # Pieces of one result may be many, so that the columns of all have to be known before the first is written.
+    opened = [_verdicts_of(result) for result in results]
+    firsts = [next(tables) for tables in opened]
+    said = {"layout": "karat-verdicts/1", "signature": str(results[0].signature)}
+    schema = pa.unify_schemas([table.schema for table in firsts]).with_metadata(said)
+    pieces = (piece for first, tables in zip(firsts, opened, strict=True) for piece in chain([first], tables))
+    tables = (pa.concat_tables([schema.empty_table(), piece], promote_options="default") for piece in pieces)
     with writing(path) as file:
         if bare.endswith(".parquet"):
-            pq.write_table(table, file, compression="zstd")
+            with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+                for table in tables:
+                    writer.write_table(table.replace_schema_metadata(said))
             return
         encode = msgspec.json.Encoder().encode
-        for batch in table.to_batches(max_chunksize=10_000):
+        for batch in (batch for table in tables for batch in table.to_batches(max_chunksize=10_000)):
             for row in batch.to_pylist():
                 file.write(encode({name: value for name, value in row.items() if value is not None}) + b"\n")
+
+
+def _verdicts_of(result: Result) -> Iterator[Arrow]:
+    """The verdicts of a result, with the run they belong to."""
+    import pyarrow as pa
+
+    for table in result.verdict_tables():
+        yield table.add_column(0, "run", pa.array([result.run] * table.num_rows, pa.string()))

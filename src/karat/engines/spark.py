@@ -48,8 +48,19 @@ def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, Non
         divided = given.mapInArrow(partial(_divided, size=size), _SCATTERED)
         partitions = min(size.buckets, int(str(spark.conf.get("spark.sql.shuffle.partitions"))))
         by_bucket = divided.repartition(partitions, "bucket").sortWithinPartitions("bucket")
-        for row in by_bucket.mapInArrow(partial(_counted, work=work), _OUTCOME).collect():
-            yield pickle.loads(row.outcome)
+        found = by_bucket.mapInArrow(partial(_counted, work=work), _OUTCOME).persist(_kept())
+        try:
+            found.count()  # on all workers at once; then what they found is fetched one partition after the other
+            for row in found.toLocalIterator():
+                yield pickle.loads(row.outcome)
+        finally:
+            found.unpersist()
+
+
+def _kept() -> Any:  # noqa: ANN401  # of a package that may not be installed
+    from pyspark import StorageLevel
+
+    return StorageLevel.DISK_ONLY
 
 
 def _divided(batches: Iterator[Arrow], size: BucketSize) -> Iterator[Arrow]:

@@ -31,6 +31,7 @@ from karat.evaluation.thresholds import Chosen, Steps, steps_of
 from karat.facts.cases import CaseRule, Stages, stages, table
 from karat.facts.facts import NOMINAL, PRONOMINAL
 from karat.matching.judge.judge import Located
+from karat.matching.judge.keys import Reach
 from karat.matching.read.pairing import BLOCK
 from karat.matching.read.reduce import Census, census, left_out
 from karat.matching.select.thinning import longest
@@ -77,7 +78,8 @@ class BlockSums:
 
     `unknown` are the replies to documents that the gold standard does not have, by row and id. `cuts` are by label and
     view, and `given` says which labels answers carry. `tallies` of error categories are by view and category, and
-    `candidates` names the views in which some answer has several.
+    `candidates` names the views in which some answer has several. `reaches` is for views that reach across documents,
+    by what they have in common.
     """
 
     row: Longs
@@ -93,6 +95,7 @@ class BlockSums:
     given: frozenset[str]
     tallies: Mapping[str, Mapping[str, Tally]]
     candidates: frozenset[str]
+    reaches: Mapping[str, Reach] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -283,7 +286,16 @@ class Block:
             given=frozenset(label for label in by_value if values_in(sides, label).answers.given),
             tallies={view: tallies(each, len(sides.corpus), words) for view, each in tagged.items()},
             candidates=frozenset(view for view, each in tagged.items() if each.table.cases.several_candidates.any()),
+            reaches=self._reaches(),
         )
+
+    def _reaches(self) -> dict[str, Reach]:
+        """What views that reach across documents need of these; views that look at the same share it."""
+        plans = {plan.reaches: plan for plan in self.plans.views.values() if plan.weights_are_whole}
+        by_document = self.sides.whole is None or bool(self.sides.request.draw.recompute)
+        return {
+            name: plan.reach(self.sides.pairing(plan.source), by_document=by_document) for name, plan in plans.items()
+        }
 
     def _view_sums(self, name: str) -> ViewSums:
         plan, plans = self.plans.views[name], self.plans

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
@@ -46,13 +46,23 @@ def needs_text(rules: Sequence[str]) -> bool:
     return "lowercase" in rules
 
 
-def dropped(corpus: Corpus, run: Run, rules: Sequence[str], kb: KB | None) -> tuple[Run, dict[str, int]]:
+def needs_types(rules: Sequence[str]) -> bool:
+    """Whether a rule looks at the types that any gold label gives to an entity."""
+    return any(rule.startswith("type:") for rule in rules)
+
+
+def dropped(
+    corpus: Corpus, run: Run, rules: Sequence[str], kb: KB | None, types: Mapping[str, Set[str]] | None = None
+) -> tuple[Run, dict[str, int]]:
     """The run without the answers that a rule drops; and, in words, how many each rule drops and cannot decide.
 
     An answer that several rules drop is counted for the first of them. Replies stay, if without answers, and so do
-    answers to documents that the corpus does not have. Tags and statements are no answers.
+    answers to documents that the corpus does not have. Tags and statements are no answers. `types` are those of
+    entities in the whole gold standard, where the corpus is not all of it.
     """
-    todo = _Todo(corpus, run.answers, _places(corpus, run), kb)
+    if types is None:
+        types = gold_types(corpus.labels, kb) if needs_types(rules) else {}
+    todo = _Todo(corpus, run.answers, _places(corpus, run), kb, types)
     here = (todo.place >= 0)[run.answers.document]
     gone = np.zeros(len(run.answers), np.bool_)
     counts: dict[str, int] = {}
@@ -89,12 +99,16 @@ def _refuse(rule: str) -> NoReturn:
 
 
 class _Todo(NamedTuple):
-    """What rules look at; `place` is the row in the corpus of each reply, -1 where there is none."""
+    """What rules look at; `place` is the row in the corpus of each reply, -1 where there is none.
+
+    `types` are those that gold labels give to entities.
+    """
 
     corpus: Corpus
     answers: Mentions
     place: Longs
     kb: KB | None
+    types: Mapping[str, Set[str]]
 
 
 class _Decided(NamedTuple):
@@ -162,9 +176,8 @@ def _by_name(todo: _Todo) -> _Decided:
 
 
 def _by_type(todo: _Todo, wanted: str) -> _Decided:
-    kb = todo.kb
+    kb, given = todo.kb, todo.types
     within = frozenset({wanted}) if kb is None else kb.hierarchy.below(wanted)
-    given = _gold_types(todo.corpus, kb)
 
     def fits(ids: Sequence[str]) -> list[bool | None]:
         known = [None] * len(ids) if kb is None else kb.types(ids)
@@ -184,9 +197,8 @@ def _canonical(ids: Sequence[str], kb: KB | None) -> Sequence[str]:
     return ids if kb is None else kb.canonical(ids)
 
 
-def _gold_types(corpus: Corpus, kb: KB | None) -> dict[str, set[str]]:
+def gold_types(labels: Mentions, kb: KB | None) -> dict[str, set[str]]:
     """The types that labels give to entities, all labels of an entity together."""
-    labels = corpus.labels
     types, further = labels.field("types"), labels.field("same_as")
     if types is None:
         return {}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from karat.errors import UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds
@@ -69,6 +70,9 @@ class Feed(Protocol):
     def digests(self) -> tuple[str, str]:
         """The fingerprints of the corpus and the run."""
 
+    def tables(self, thresholds: Thresholds, views: Sequence[str], columns: Set[str]) -> Iterator[Arrow]:
+        """Every case of some views with columns for labels of cases, in tables of the same columns."""
+
     def block(self, thresholds: Thresholds) -> Block:
         """Everything as one block, which has verdicts; `KaratError` where nobody has them."""
 
@@ -112,6 +116,19 @@ class Memory:
     def digests(self) -> tuple[str, str]:
         """The fingerprints of the corpus and the run."""
         return self.sides.corpus.digest, self.sides.given.digest
+
+    def tables(self, thresholds: Thresholds, views: Sequence[str], columns: Set[str]) -> Iterator[Arrow]:
+        """Every case of some views, in one table."""
+        block = self.block(thresholds)
+        yield verdict_table(
+            (
+                self.sides.pairing(block.plans.views[name].source),
+                name,
+                block.verdicts(name),
+                case_columns(block, name, columns),
+            )
+            for name in views
+        )
 
     def block(self, thresholds: Thresholds) -> Block:
         """The block at some thresholds."""
@@ -257,11 +274,11 @@ class Evaluation:
     def _view(self, name: str, plan: Plan) -> View:
         folded = self.folded
         if plan.weights_are_whole:
-            pairing = self.sides.pairing(plan.source)
+            held = folded.held(plan.reaches)
             return plan.shape.view(
-                Statistics(plan.weights(pairing)[None]),
+                Statistics(plan.weights(held)[None]),
                 whole=True,
-                again=lambda keep: Statistics(plan.weights(pairing, keep)[None]),
+                again=lambda keep: Statistics(plan.weights(held.within(keep))[None]),
                 order=self._by_id,
             )
         return plan.shape.view(
@@ -298,7 +315,7 @@ class Evaluation:
         return scores
 
     def _counted(self, parts: Sequence[str]) -> Sequence[str]:
-        """The views of a mean that count: not those of clusterings in which no side has a pair, unless none has."""
+        """The views of a mean that count: no clustering in which neither side has a pair, unless none has."""
         empty = {name for name, view in self.views.items() if view.whole and not view.statistics.weights.any()}
         return [part for part in parts if part not in empty] or parts
 
@@ -401,24 +418,19 @@ class Evaluation:
             shown=request.shown,
             aliases=request.aliases,
             evaluation=self,
-            make_verdicts=self.table,
+            make_verdicts=self.tables,
         )
 
     def table(self, view: str | None = None) -> Arrow:
         """Every case of every view, or of one, with the labels of cases that were asked for."""
+        tables = list(self.tables(view))
+        return tables[0] if len(tables) == 1 else pa.concat_tables(tables)
+
+    def tables(self, view: str | None = None) -> Iterator[Arrow]:
+        """The same piece by piece, in tables of the same columns, of which the first may have no rows."""
         columns = {label.column for label in self.labels.values() if label.column is not None}
-        block = self.block
         every = [name for name, plan in self.plans.views.items() if not plan.weights_are_whole]
-        shown = every if view is None else [view]
-        return verdict_table(
-            (
-                self.sides.pairing(self.plans.views[name].source),
-                name,
-                block.verdicts(name),
-                case_columns(block, name, columns),
-            )
-            for name in shown
-        )
+        return self.feed.tables(self.thresholds, every if view is None else [view], columns)
 
     def _skipped(self) -> dict[str, int]:
         counts = {**self.feed.skipped, **self.folded.skipped}

@@ -15,7 +15,9 @@ from karat.evaluation.cases.cuts import Cut, joined_cuts
 from karat.evaluation.cases.errors import Tally, without_candidates
 from karat.evaluation.cases.notes import Noticed
 from karat.evaluation.thresholds import Steps, joined_steps
+from karat.matching.judge.keys import put_together
 from karat.matching.read.reduce import Census
+from karat.model.clusters import Held
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Floats, Longs
@@ -46,6 +48,7 @@ class Folded:
     def __init__(self, blocks: Sequence[BlockSums]) -> None:
         self.blocks = blocks
         self.order = Order([block.row for block in blocks])
+        self._held: dict[str, Held] = {}
 
     @cached_property
     def ids(self) -> Arrow:
@@ -150,6 +153,13 @@ class Folded:
         found = {name: self._tally([part[name] for part in parts]) for name in parts[0]}
         several = any(view in block.candidates for block in self.blocks)
         return found if several else without_candidates(found)
+
+    def held(self, name: str) -> Held:
+        """The mentions of all documents with the clusters that hold them; see `Plan.reaches`."""
+        if name not in self._held:
+            found = zip(self.blocks, self.order.places, strict=True)
+            self._held[name] = put_together([(block.reaches[name], place) for block, place in found])
+        return self._held[name]
 
     def _tally(self, parts: Sequence[Tally]) -> Tally:
         totals = [part.total for part in parts if part.total is not None]

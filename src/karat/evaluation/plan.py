@@ -15,14 +15,15 @@ from karat.kb.hierarchy import Hierarchy
 from karat.matching.align.joins import overlapping, same_span
 from karat.matching.align.typing import typed
 from karat.matching.judge.judge import Located, verdicts
-from karat.matching.judge.keys import kept, key_clusters, key_sums, key_verdicts
+from karat.matching.judge.keys import Names, Reach, kept, key_verdicts, reach
 from karat.matching.judge.lookup import Tied, look_up, looked_up
 from karat.matching.read.pairing import Pairing
 from karat.matching.select.select import Selection, rules, selection
 from karat.matching.weigh.weighing import memberships, weighed
+from karat.model.clusters import Held, clusters_of
 from karat.model.items import Answers, Gold
 from karat.model.name import MeasureName, ViewName
-from karat.model.tables.columns import NO_LINK, Bools, Floats
+from karat.model.tables.columns import NO_LINK, Floats
 from karat.model.verdict import Verdicts
 from karat.registry import get
 from karat.spec.choices.conventions import Assignment
@@ -90,18 +91,29 @@ class Plan:
         """Whether the view cannot be divided into documents: clusters and keys without a document reach across them."""
         return self.key is not None and self.key.reaches_across
 
-    def weights(self, pairing: Pairing, keep: Bools | None = None) -> Floats:
-        """The four sums of a view that cannot be divided into documents, for all of them or those to keep."""
+    @property
+    def reaches(self) -> str:
+        """What views have in common that reach across documents and look at the same mentions and clusters."""
+        assert self.key is not None
+        kind = "mentions" if self.key.clustering is None else "clusters"
+        return str(replace(self.view, relation=str(self.key._replace(aggregator=kind))))
+
+    def reach(self, pairing: Pairing, *, by_document: bool) -> Reach:
+        """What a view that reaches across documents needs of those that are here."""
         assert self.key is not None
         everything = pairing.gold(0, len(pairing.corpus)), pairing.answers(0, len(pairing.corpus))
         gold, answers = self.select.of(*everything)
         sides = kept(gold.items, self.key.conditions), kept(answers.items, self.key.conditions)
-        if keep is not None:
-            sides = sides[0].take(keep[sides[0].document]), sides[1].take(keep[sides[1].document])
+        names = None if pairing.reading.whole is None else Names(pairing.cluster_names, pairing.type_names)
+        return reach(*sides, self.key, names, by_document=by_document)
+
+    def weights(self, held: Held) -> Floats:
+        """The four sums of a view that cannot be divided into documents."""
+        assert self.key is not None
         if self.key.clustering is None:
-            return np.array(key_sums(*sides, self.key.fields), np.float64)
-        found = get("clusterings", self.key.clustering, Clustering)
-        return np.array(found.weights(key_clusters(*sides, self.key.fields)), np.float64)
+            gold, answers, both = held.counted()
+            return np.array([both, answers - both, both, gold - both], np.float64)
+        return np.array(get("clusterings", self.key.clustering, Clustering).weights(clusters_of(held)), np.float64)
 
     def above(self, threshold: Threshold) -> Plan:
         """The same with another threshold."""

@@ -62,8 +62,8 @@ class Sides:
 
     @cached_property
     def _dropped(self) -> tuple[Run, dict[str, int]]:
-        rules = self.request.drop
-        return dropped(self.corpus, self.given, rules, self.request.kb) if rules else (self.given, {})
+        rules, types = self.request.drop, None if self.whole is None else self.whole.types
+        return dropped(self.corpus, self.given, rules, self.request.kb, types) if rules else (self.given, {})
 
     def pairing(self, source: Source | None = None) -> Pairing:
         """Both sides as items of one kind; those of the task unless another kind is asked for."""

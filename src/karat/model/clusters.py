@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from karat.model.tables.columns import Longs
+from karat.model.tables.columns import Bools, Ints, Longs
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,61 @@ class Clusters:
     kinds: Kinds
 
 
+class Members(NamedTuple):
+    """One clustering as pairs of codes: this mention is in that cluster. `document` says where, if somebody asks."""
+
+    mention: Longs
+    cluster: Longs
+    document: Ints | Longs | None = None
+
+    def where(self, mask: Bools) -> Members:
+        """Some of the pairs."""
+        return Members(*(None if column is None else column[mask] for column in self))  # type: ignore[arg-type]
+
+
+class Held(NamedTuple):
+    """Mentions and the clusters that hold them on both sides; `times`: how many mentions each one stands for."""
+
+    gold: Members
+    answers: Members
+    times: Longs | None = None
+
+    def within(self, keep: Bools) -> Held:
+        """Only what is in some documents."""
+        assert self.gold.document is not None
+        assert self.answers.document is not None, "documents are kept where somebody asks for some of them"
+        gold, answers = self.gold.where(keep[self.gold.document]), self.answers.where(keep[self.answers.document])
+        return Held(gold, answers, self.times)
+
+    def alike(self) -> Held:
+        """Mentions that are in the same clusters on both sides as one; what is counted of them stays the same."""
+        names, gold, answers = _sides(self)
+        kind, example = _alike(gold, answers)
+        number = np.full(len(names), -1)
+        number[example] = np.arange(len(example))
+        times = _count(kind, None if self.times is None else self.times[names], len(example))
+        return Held(_chosen(gold, number), _chosen(answers, number), times)
+
+    def counted(self) -> tuple[int, int, int]:
+        """How many mentions gold has, the answers have, and both have."""
+        names, gold, answers = _sides(self)
+        there = gold.degree > 0, answers.degree > 0, (gold.degree > 0) & (answers.degree > 0)
+        times = np.ones(len(names), np.int64) if self.times is None else self.times[names]
+        first, second, both = (int(times[each].sum()) for each in there)
+        return first, second, both
+
+
 @dataclass(frozen=True, slots=True)
 class _Side:
     """One clustering: its distinct pairs in the order of mention, then cluster, both numbered from 0."""
 
     mention: Longs
     cluster: Longs
+    names: Longs  # the code of each cluster
     size: Longs  # mentions of each cluster
     degree: Longs  # clusters of each mention
     first: Longs  # where the pairs of each mention begin
+    times: Longs | None  # how many mentions each mention stands for
 
 
 def clusters(gold_mention: Longs, gold_cluster: Longs, answer_mention: Longs, answer_cluster: Longs) -> Clusters:
@@ -63,12 +110,17 @@ def clusters(gold_mention: Longs, gold_cluster: Longs, answer_mention: Longs, an
     Codes of mentions mean the same on both sides. A pair given twice counts once; a mention may be in several
     clusters.
     """
-    names, mention = np.unique(np.concatenate([gold_mention, answer_mention]), return_inverse=True)
-    gold = _side(mention[: len(gold_mention)], gold_cluster, len(names))
-    answers = _side(mention[len(gold_mention) :], answer_cluster, len(names))
+    return clusters_of(Held(Members(gold_mention, gold_cluster), Members(answer_mention, answer_cluster)))
+
+
+def clusters_of(held: Held) -> Clusters:
+    """Count two clusterings."""
+    _, gold, answers = _sides(held)
+    times = gold.times
     left, right = _meetings(gold, answers)
     met = _key(gold.cluster[left], answers.cluster[right], len(answers.size))
-    keys, cell, shared = np.unique(met, return_inverse=True, return_counts=True)
+    keys, cell = np.unique(met, return_inverse=True)
+    shared = _count(cell, None if times is None else times[gold.mention[left]], len(keys))
     row, column = np.divmod(keys, max(len(answers.size), 1))
     forked = answers.degree[gold.mention[left]] > 1
     gold_parts = gold.size - _covered(gold, answers) + _joined(row, len(gold.size), left[forked], cell[forked])
@@ -82,22 +134,50 @@ def clusters(gold_mention: Longs, gold_cluster: Longs, answer_mention: Longs, an
         row=row,
         column=column,
         shared=shared,
-        common=int(np.count_nonzero((gold.degree > 0) & (answers.degree > 0))),
-        gold_mentions=int(np.count_nonzero(gold.degree)),
-        answer_mentions=int(np.count_nonzero(answers.degree)),
+        common=_number((gold.degree > 0) & (answers.degree > 0), times),
+        gold_mentions=_number(gold.degree > 0, times),
+        answer_mentions=_number(answers.degree > 0, times),
         gold_parts=gold_parts,
         answer_parts=answer_parts,
         kinds=_kinds(gold, answers, keys, shared),
     )
 
 
-def _side(mention: Longs, cluster: Longs, mentions: int) -> _Side:
+def _sides(held: Held) -> tuple[Longs, _Side, _Side]:
+    """The codes of all mentions, and both clusterings of them."""
+    gold, answers = held.gold, held.answers
+    names, mention = np.unique(np.concatenate([gold.mention, answers.mention]), return_inverse=True)
+    times = None if held.times is None else held.times[names]
+    first = _side(mention[: len(gold.mention)], gold.cluster, len(names), times)
+    return names, first, _side(mention[len(gold.mention) :], answers.cluster, len(names), times)
+
+
+def _count(codes: Longs, times: Longs | None, number: int) -> Longs:
+    """How often each code occurs, up to a number of them."""
+    if times is None:
+        return np.bincount(codes, minlength=number)
+    return np.bincount(codes, times, number).astype(np.int64)  # whole numbers below 2**53: nothing is rounded
+
+
+def _number(mask: Bools, times: Longs | None) -> int:
+    """How many mentions are marked."""
+    return int(np.count_nonzero(mask) if times is None else times[mask].sum())
+
+
+def _chosen(side: _Side, number: Longs) -> Members:
+    """The pairs of the mentions that have a number, by which they are called."""
+    mention = number[side.mention]
+    return Members(mention[mention >= 0], side.names[side.cluster[mention >= 0]])
+
+
+def _side(mention: Longs, cluster: Longs, mentions: int, times: Longs | None) -> _Side:
     names, number = np.unique(cluster, return_inverse=True)
     pairs = np.sort(_key(mention, number, len(names)))  # `np.unique` would hash, which takes five times as long
     pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
     mention, number = np.divmod(pairs, max(len(names), 1))
     degree = np.bincount(mention, minlength=mentions)
-    return _Side(mention, number, np.bincount(number, minlength=len(names)), degree, np.cumsum(degree) - degree)
+    size = _count(number, None if times is None else times[mention], len(names))
+    return _Side(mention, number, names, size, degree, np.cumsum(degree) - degree, times)
 
 
 def _key(one: Longs, other: Longs, others: int) -> Longs:
@@ -115,7 +195,9 @@ def _meetings(gold: _Side, answers: _Side) -> tuple[Longs, Longs]:
 
 def _covered(side: _Side, other: _Side) -> Longs:
     """How many mentions of each cluster the other side has too."""
-    return np.bincount(side.cluster[other.degree[side.mention] > 0], minlength=len(side.size))
+    there = other.degree[side.mention] > 0
+    times = None if side.times is None else side.times[side.mention[there]]
+    return _count(side.cluster[there], times, len(side.size))
 
 
 def _joined(cluster: Longs, clusters: int, pair: Longs, cell: Longs) -> Longs:
@@ -146,9 +228,8 @@ def _components(one: Longs, other: Longs, nodes: int) -> Longs:
 
 def _kinds(gold: _Side, answers: _Side, keys: Longs, shared: Longs) -> Kinds:
     """`keys` and `shared` are the overlap table."""
-    gold_set, answer_set = _sets(gold), _sets(answers)
-    key = _key(gold_set + 1, answer_set + 1, int(answer_set.max(initial=0)) + 2)
-    _, example, mentions = np.unique(key, return_index=True, return_counts=True)
+    kind, example = _alike(gold, answers)
+    mentions = _count(kind, gold.times, len(example))
     gold_degree, answer_degree = gold.degree[example], answers.degree[example]
     counts = np.zeros((len(example), 4), np.int64)
     for side, degree, of_side in ((gold, gold_degree, counts[:, 0]), (answers, answer_degree, counts[:, 1])):
@@ -156,13 +237,21 @@ def _kinds(gold: _Side, answers: _Side, keys: Longs, shared: Longs) -> Kinds:
     plain = np.flatnonzero((gold_degree == 1) & (answer_degree == 1))
     row, column = (side.cluster[side.first[example[plain]]] for side in (gold, answers))
     both = shared[np.searchsorted(keys, _key(row, column, len(answers.size)))]
-    common = np.count_nonzero((gold.degree > 0) & (answers.degree > 0))
+    common = _number((gold.degree > 0) & (answers.degree > 0), gold.times)
     apart = common - _covered(gold, answers)[row] - _covered(answers, gold)[column] + both
     counts[plain, 2:] = np.column_stack([both, apart])
     forked = np.flatnonzero((gold_degree > 1) | (answer_degree > 1))
     if len(forked):
         counts[forked] = _unions(gold, answers, example[forked])
     return Kinds(mentions, *counts.T)
+
+
+def _alike(gold: _Side, answers: _Side) -> tuple[Longs, Longs]:
+    """A number for each mention, equal for mentions in the same clusters on both sides; and one mention of each."""
+    gold_set, answer_set = _sets(gold), _sets(answers)
+    key = _key(gold_set + 1, answer_set + 1, int(answer_set.max(initial=0)) + 2)
+    _, example, kind = np.unique(key, return_index=True, return_inverse=True)
+    return kind, example
 
 
 def _sets(side: _Side) -> Longs:
@@ -182,7 +271,7 @@ def _sets(side: _Side) -> Longs:
 def _unions(gold: _Side, answers: _Side, mentions: Longs) -> Longs:
     """The four counts of `Kinds` for mentions in several clusters: these may overlap, so that sizes do not add."""
     is_common = (gold.degree > 0) & (answers.degree > 0)
-    common = np.count_nonzero(is_common)
+    common, times = _number(is_common, gold.times), gold.times
     gold_members, answer_members = _members(gold), _members(answers)
     marked, place = np.zeros(len(is_common), np.bool_), np.zeros(len(is_common), np.int64)
     counts = np.zeros((len(mentions), 4), np.int64)
@@ -190,16 +279,22 @@ def _unions(gold: _Side, answers: _Side, mentions: Longs) -> Longs:
         with_gold = _distinct(_nearby(gold, gold_members, mention), place)
         with_answers = _distinct(_nearby(answers, answer_members, mention), place)
         marked[with_gold] = True
-        both = np.count_nonzero(marked[with_answers])
+        both = _marked(marked, with_answers, times)
         marked[with_gold] = False
-        near = np.count_nonzero(is_common[with_gold]) + np.count_nonzero(is_common[with_answers]) - both
-        counts[i] = len(with_gold), len(with_answers), both, common - near if is_common[mention] else 0
+        near = _marked(is_common, with_gold, times) + _marked(is_common, with_answers, times) - both
+        sizes = [len(each) if times is None else times[each].sum() for each in (with_gold, with_answers)]
+        counts[i] = *sizes, both, common - near if is_common[mention] else 0
     return counts
+
+
+def _marked(mark: Bools, mentions: Longs, times: Longs | None) -> int:
+    """How many of some mentions are marked."""
+    return _number(mark[mentions], None if times is None else times[mentions])
 
 
 def _members(side: _Side) -> list[Longs]:
     """The mentions of each cluster."""
-    return np.split(side.mention[np.argsort(side.cluster, kind="stable")], np.cumsum(side.size)[:-1])
+    return np.split(side.mention[np.argsort(side.cluster, kind="stable")], np.cumsum(np.bincount(side.cluster))[:-1])
 
 
 def _nearby(side: _Side, members: list[Longs], mention: int) -> list[Longs]:

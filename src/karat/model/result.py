@@ -171,7 +171,7 @@ class Result:
     about_run: Mapping[str, str] = field(default_factory=dict, repr=False)
     shown: tuple[str, ...] = field(default=(), repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
-    make_verdicts: Callable[[], Arrow] | None = field(default=None, repr=False)
+    make_verdicts: Callable[[], Iterator[Arrow]] | None = field(default=None, repr=False)
     evaluation: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -213,6 +213,13 @@ class Result:
     @cached_property
     def verdicts(self) -> Arrow:
         """An Arrow table with one row per case and view; every number is a sum over some of its rows."""
+        import pyarrow as pa
+
+        tables = list(self.verdict_tables())
+        return tables[0] if len(tables) == 1 else pa.concat_tables(tables)
+
+    def verdict_tables(self) -> Iterator[Arrow]:
+        """The verdicts piece by piece, where an engine made them; all have the columns of the first."""
         if self.make_verdicts is None:
             raise KaratError("a result read from a file has no verdicts. Score again, or read the --verdicts file.")
         return self.make_verdicts()

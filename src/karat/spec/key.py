@@ -85,8 +85,12 @@ class Key(NamedTuple):
     @property
     def reaches_across(self) -> bool:
         """Whether annotations of different documents are compared, so that counts cannot be told by document."""
-        apart = "docid" in self.fields or "span" in self.fields
-        return self.clustering is not None or (self.aggregator == "sets" and not apart)
+        return self.clustering is not None or (self.aggregator == "sets" and not self.within_documents)
+
+    @property
+    def within_documents(self) -> bool:
+        """Whether annotations of different documents are never the same."""
+        return "docid" in self.fields or "span" in self.fields
 
     @property
     def clustering(self) -> str | None:

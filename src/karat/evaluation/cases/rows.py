@@ -46,7 +46,7 @@ def case_columns(block: Block, view: str, columns: Set[str]) -> dict[str, Arrow]
                 for place in () if mask is None else found.table.place[mask].tolist():
                     if place < len(own):  # behind are mentions that the view does not show
                         column[place].append(name)
-        more |= {name: pa.array(column) for name, column in lists.items()}
+        more |= {name: pa.array(column, pa.list_(pa.string())) for name, column in lists.items()}
     return more
 
 

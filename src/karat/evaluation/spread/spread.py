@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from karat.errors import InputError, KaratError, UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds, ViewSums
 from karat.evaluation.cases.notes import Noticed, NoticedSide
+from karat.evaluation.cases.rows import verdict_table
 from karat.evaluation.fold import Folded
 from karat.evaluation.request import Request
 from karat.evaluation.sides import Sides
 from karat.evaluation.spread.pieces import in_parts
 from karat.evaluation.spread.survey import check_values, surveyed
 from karat.evaluation.thresholds import Steps
+from karat.evaluation.told import Told, in_order, told
 from karat.matching.read.pairing import unknown_document
 from karat.matching.read.reduce import demand_of
 from karat.matching.read.whole import Whole
@@ -156,6 +158,14 @@ def swept_block(gold: Arrow, answers: Arrow, job: Job, views: Sequence[ViewName]
     return replace(found, steps={base: _short(steps) for base, steps in found.steps.items()})
 
 
+def told_block(gold: Arrow, answers: Arrow, job: Job, views: Sequence[str], columns: Set[str]) -> Told | Refusal:
+    """The cases of a block; see `counted_block`."""
+    try:
+        return told(job.block(gold, answers), _rows(gold), _rows(answers), views, columns)
+    except KaratError as problem:
+        return _refusal(problem)
+
+
 def _rows(table: Arrow) -> Longs:
     rows = table.column(ROW).to_numpy() if table.num_rows else np.zeros(0, np.int64)
     return np.sort(rows)
@@ -203,7 +213,7 @@ def _short(steps: Steps) -> Steps:
 class Spread:
     """A gold standard and answers that an engine divides into blocks; see `karat.evaluation.evaluation.Feed`.
 
-    What it gives is what memory would give, to the last digit, but for verdicts, which nobody keeps.
+    What it gives is what memory would give, to the last digit. Verdicts are made again for who asks for them.
     """
 
     engine: Engine
@@ -228,7 +238,6 @@ class Spread:
         inside = request.but(allow_unknown=True)  # a block does not know what documents there are
         job = Job(inside, (gold.name, answers.name), (_columns(gold), _columns(answers)))
         nothing = job.block(pa.table({}), pa.table({})).sides
-        _refuse_undivided(nothing)
         job = replace(job, whole=surveyed(nothing, gold, answers))
         check_values(job.block(pa.table({}), pa.table({})).sides, job.whole)
         return cls(found, gold, answers, job, request, progress)
@@ -269,9 +278,19 @@ class Spread:
         gold, answers = (f"{sum(each[side] for each in self._digests) & _BITS:08x}" for side in (0, 1))
         return gold, answers
 
+    def tables(self, thresholds: Thresholds, views: Sequence[str], columns: Set[str]) -> Iterator[Arrow]:
+        """Every case of some views, a few thousand documents at a time; before them a table without rows."""
+        if not views:
+            return iter([verdict_table([])])
+        gold = self.gold.with_text()
+        job = replace(self.job, thresholds=thresholds, columns=(_columns(gold), self.job.columns[1]))
+        work = partial(told_block, job=job, views=tuple(views), columns=frozenset(columns))
+        sources = [self.planning.plans.views[name].source for name in views]
+        return in_order(self._done(work, gold), sources)
+
     def block(self, thresholds: Thresholds) -> NoReturn:
-        """Nobody keeps verdicts."""
-        raise KaratError(f"an engine keeps no verdicts. {_INSTEAD}")
+        """Nobody has everything at once."""
+        raise KaratError(f"an engine has no block of everything. {_INSTEAD}")
 
     def check(self, sums: Folded) -> None:
         """Refuse what only the whole shows: ids given twice, unknown documents, data that is not that of the task."""
@@ -287,9 +306,9 @@ class Spread:
         if isinstance(rule, Threshold) and rule.at is not None and not (sizes[1][1].scored or sizes[1][1].scored_tags):
             raise UsageError(f"{answers.name} has no scores to compare with a threshold. Score without one.")
 
-    def _done(self, work: Callable[[Arrow, Arrow], _T | Refusal]) -> Iterator[_T]:
+    def _done(self, work: Callable[[Arrow, Arrow], _T | Refusal], gold: Parts | None = None) -> Iterator[_T]:
         """What the work gives for each block; the first error is raised as if everything had been read at once."""
-        with closing(self.engine.spread(self.gold, self.answers, work)) as blocks:
+        with closing(self.engine.spread(gold or self.gold, self.answers, work)) as blocks:
             for block in blocks:
                 if isinstance(block, Refusal):
                     self._raise(block)
@@ -304,13 +323,3 @@ class Spread:
 
 def _columns(parts: Parts) -> tuple[str, ...]:
     return tuple(name for name in parts.schema.names if name != ROW)
-
-
-def _refuse_undivided(sides: Sides) -> None:
-    """Refuse what no block can count, and nothing that is left of blocks can make up for."""
-    for rule in sides.request.drop:
-        if rule.startswith("type:"):
-            raise UsageError(f"{rule} looks at all gold labels, which no engine has at once. {_INSTEAD}")
-    for view in sides.request.parts:
-        if sides.planner().plan(replace(view, filters=())).weights_are_whole:
-            raise UsageError(f"{view} compares clusters, which reach across documents. {_INSTEAD}")

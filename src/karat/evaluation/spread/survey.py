@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.cases.labels import label_in
+from karat.evaluation.drop import gold_types, needs_types
 from karat.evaluation.sides import Sides
+from karat.kb.protocol import KB
 from karat.matching.read.whole import Whole
 from karat.matching.select.select import FILTERS
 from karat.matching.weigh.weighing import memberships
@@ -47,15 +49,25 @@ def surveyed(sides: Sides, gold: Parts, answers: Parts) -> Whole:
     if wanted and sources != {"mentions"}:
         raise UsageError(f"{wanted[0]} is a label of mentions, and an engine divides nothing else by it.")
     gold_tags, answer_tags = ("entities" in sources and _tagged(parts) for parts in (gold, answers))
+    types = _types(gold, request.kb) if needs_types(request.drop) else {}
     if not wanted and request.membership is None:
-        return Whole(gold_tags, answer_tags)
+        return Whole(gold_tags, answer_tags, types=types)
     found = _Labels()
     for items in _items(gold, "labels"):
         found.add(items)
     known = found.corpus()
     if request.membership is not None:
         memberships(known.labels, request.membership)  # says so if there is nothing to weigh by
-    return Whole(gold_tags, answer_tags, known, *_answered(answers))
+    return Whole(gold_tags, answer_tags, known, *_answered(answers), types=types)
+
+
+def _types(gold: Parts, kb: KB | None) -> dict[str, set[str]]:
+    """The types that gold labels give to each entity."""
+    found: dict[str, set[str]] = {}
+    for items in _items(gold, "labels"):
+        for entity, types in gold_types(items, kb).items():
+            found.setdefault(entity, set()).update(types)
+    return found
 
 
 def _depends(name: str) -> str:

@@ -197,6 +197,8 @@ class ParquetParts:
 
     def with_text(self) -> ParquetParts:
         """The same with the texts of documents."""
+        if "text" in self.schema.names:
+            return self
         schema = self.schema.append(GOLD.field("text"))
         return replace(self, pieces=tuple(replace(piece, text=True) for piece in self.pieces), schema=schema)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from karat.matching.align.joins import overlapping
-from karat.model.clusters import Clusters, clusters
+from karat.model.clusters import Held, Members
 from karat.model.items import Answers, Gold, Items, Pairs
+from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Floats, Ints, Longs
 from karat.model.verdict import Outcome, Verdicts
 from karat.spec.key import Key
@@ -26,19 +28,134 @@ def key_verdicts(gold: Gold, answers: Answers, key: Key) -> Verdicts:
     return (_sets if key.aggregator == "sets" else _shares)(left, right, key)
 
 
-def key_sums(gold: Items, answers: Items, fields: tuple[str, ...]) -> tuple[float, float, float, float]:
-    """The four sums of sets of keys over all documents at once."""
-    left, right = map(np.unique, _codes(gold, answers, fields))
-    both = len(np.intersect1d(left, right, assume_unique=True))
-    return float(both), float(len(right) - both), float(both), float(len(left) - both)
+class Coded(NamedTuple):
+    """Codes, and what they are called in any block; negative ones, and those without names, mean themselves."""
+
+    code: Longs
+    names: Arrow | None = None
 
 
-def key_clusters(gold: Items, answers: Items, fields: tuple[str, ...]) -> Clusters:
-    """The clusters of both sides; the fields say when two mentions are the same."""
-    left, right = _codes(gold, answers, fields)
-    assert gold.cluster is not None
-    assert answers.cluster is not None, "clusters are read where a view asks for them"
-    return clusters(left, gold.cluster.astype(np.int64), right, answers.cluster.astype(np.int64))
+class Names(NamedTuple):
+    """What the codes of entities, of clusters and of types are called in any block.
+
+    The codes of entities are the first of those of clusters.
+    """
+
+    clusters: Arrow
+    types: Arrow
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a block has for a view that reaches across documents.
+
+    `clusters` are the names of those in `held`, null for what no other block has, and None where there is no other.
+    `mentions` say when mentions of different blocks are the same: never, where there are none.
+    """
+
+    held: Held
+    clusters: Arrow | None = None
+    mentions: tuple[Coded, ...] = ()
+
+
+def reach(gold: Items, answers: Items, key: Key, names: Names | None, *, by_document: bool) -> Reach:
+    """The mentions of both sides, as the fields of the key tell them apart, and the clusters they are in.
+
+    Those in the same clusters are one, unless they may also be in other blocks, or have to be told by document.
+    """
+    left, right = _codes(gold, answers, key.fields)
+    used, cluster = np.unique(np.concatenate([_clusters(gold, key), _clusters(answers, key)]), return_inverse=True)
+    places = (gold.document, answers.document) if by_document else (None, None)
+    held = Held(Members(left, cluster[: len(gold)], places[0]), Members(right, cluster[len(gold) :], places[1]))
+    if names is None:
+        return Reach(held)
+    called = _called(used, names.clusters) if key.clustering is not None else pa.array([""] * len(used), pa.string())
+    if not key.within_documents:
+        return Reach(held, called, tuple(_mentions(gold, answers, key.fields, np.concatenate([left, right]), names)))
+    return Reach(held if by_document else held.alike(), called)
+
+
+def _clusters(items: Items, key: Key) -> Longs:
+    if key.clustering is None:
+        return np.zeros(len(items), np.int64)
+    assert items.cluster is not None, "clusters are read where a view asks for them"
+    return items.cluster.astype(np.int64)
+
+
+def _called(codes: Longs, names: Arrow) -> Arrow:
+    return names.take(pa.array(codes, mask=codes >= len(names)))
+
+
+def _mentions(gold: Items, answers: Items, fields: tuple[str, ...], mention: Longs, names: Names) -> Iterator[Coded]:
+    """The fields of each mention."""
+    _, example = np.unique(mention, return_index=True)
+    for field in fields:
+        for left, right in zip(_columns(gold, field), _columns(answers, field), strict=True):
+            code = np.concatenate([left, right]).astype(np.int64)[example]
+            yield _coded(code, {"type": names.types, "kbid": names.clusters, "eid": names.clusters}.get(field))
+
+
+def _coded(code: Longs, names: Arrow | None) -> Coded:
+    """Codes with no names but their own."""
+    if names is None:
+        return Coded(code)
+    used, place = np.unique(code, return_inverse=True)
+    low = int(np.searchsorted(used, 0))
+    return Coded(np.where(code < 0, code, place - low), _called(used[low:], names))
+
+
+def put_together(blocks: Sequence[tuple[Reach, Longs]]) -> Held:
+    """What all blocks have, each given with the places of its documents among all of them."""
+    if len(blocks) == 1:
+        return blocks[0][0].held
+    called: list[Arrow] = [block.clusters for block, _ in blocks]
+    clusters = _common([Coded(np.arange(len(names)), names) for names in called])
+    sizes = [_size(block.held) for block, _ in blocks]
+    if blocks[0][0].mentions:
+        columns = [_common(parts) for parts in zip(*(block.mentions for block, _ in blocks), strict=True)]
+        code = _numbered((np.concatenate(parts) for parts in columns), sum(sizes))
+        mentions = np.split(code, np.cumsum(sizes)[:-1])
+    else:
+        mentions = [np.arange(size) + before for size, before in zip(sizes, np.cumsum([0, *sizes]), strict=False)]
+    sides = [
+        _joined([(getattr(block.held, side), place) for block, place in blocks], mentions, clusters)
+        for side in ("gold", "answers")
+    ]
+    counted = [block.held.times for block, _ in blocks if block.held.times is not None]
+    held = Held(sides[0], sides[1], np.concatenate(counted) if counted else None)
+    return held.alike() if counted else held
+
+
+def _size(held: Held) -> int:
+    if held.times is not None:
+        return len(held.times)
+    return int(max(held.gold.mention.max(initial=-1), held.answers.mention.max(initial=-1))) + 1
+
+
+def _joined(parts: Sequence[tuple[Members, Longs]], mentions: Sequence[Longs], clusters: Sequence[Longs]) -> Members:
+    """One side of all blocks, in codes of the whole."""
+    every = list(zip(parts, mentions, clusters, strict=True))
+    documents = [place[own.document] for own, place in parts if own.document is not None]
+    return Members(
+        np.concatenate([mention[own.mention] for (own, _), mention, _ in every]),
+        np.concatenate([cluster[own.cluster] for (own, _), _, cluster in every]),
+        np.concatenate(documents) if documents else None,
+    )
+
+
+def _common(parts: Sequence[Coded]) -> list[Longs]:
+    """Codes that mean the same in all blocks; what has no name there is like nothing else."""
+    if parts[0].names is None:
+        return [part.code for part in parts]
+    names: list[Arrow] = [part.names for part in parts]
+    named = pa.chunked_array(names, pa.string()).combine_chunks()
+    codes = named.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    alone = codes < 0
+    codes[alone] = len(codes) + np.arange(int(alone.sum()))
+    each = np.split(codes, np.cumsum([len(own) for own in names])[:-1])
+    return [
+        np.where(part.code < 0, part.code, np.append(own, -1)[part.code]) for part, own in zip(parts, each, strict=True)
+    ]
 
 
 def kept(items: Items, conditions: tuple[str, ...]) -> Items:
@@ -83,12 +200,18 @@ def _columns(items: Items, field: str) -> list[NDArray[Any]]:
 
 def _codes(gold: Items, answers: Items, fields: tuple[str, ...]) -> tuple[Longs, Longs]:
     """A number for every key, the same for the same key on both sides."""
-    code = np.zeros(len(gold) + len(answers), np.int64)
-    for field in fields:
-        for left, right in zip(_columns(gold, field), _columns(answers, field), strict=True):
-            values = np.concatenate([left, right]).astype(np.int64)
-            code = np.unique(code * (int(values.max(initial=0)) + 3) + values + 2, return_inverse=True)[1]
+    pairs = (zip(_columns(gold, field), _columns(answers, field), strict=True) for field in fields)
+    columns = (np.concatenate(pair).astype(np.int64) for found in pairs for pair in found)
+    code = _numbered(columns, len(gold) + len(answers))
     return code[: len(gold)], code[len(gold) :]
+
+
+def _numbered(columns: Iterable[Longs], rows: int) -> Longs:
+    """A number for every row, from 0, the same for rows that are the same in all columns; values are -2 or more."""
+    code = np.zeros(rows, np.int64)
+    for values in columns:
+        code = np.unique(code * (int(values.max(initial=0)) + 3) + values + 2, return_inverse=True)[1]
+    return code
 
 
 def _sets(gold: Items, answers: Items, key: Key) -> Verdicts:

@@ -28,6 +28,8 @@ from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs,
 KINDS = {1: "QUANTITY", 2: "DATETIME"}
 """The kinds of values, by their code in `Items.kind`, as types say them."""
 
+_ENTITY, _NIL_CLUSTER, _GOLD_NIL = "=", "?", "!"  # what names of clusters begin with, by what they are names of
+
 BLOCK = 5_000
 """Documents per block: arrays that stay in the processor's cache."""
 
@@ -226,23 +228,40 @@ class Pairing:
         return gold, answers
 
     @cached_property
+    def _nil_clusters(self) -> Arrow:
+        """The NIL clusters that either side names."""
+        found = [side.field("nil_cluster") for side in (self.corpus.labels, self.run.answers)]
+        return pa.chunked_array([ids for ids in found if ids is not None], pa.string()).unique().drop_null()
+
+    @cached_property
     def _clusters(self) -> tuple[Ints, Ints] | None:
         """The cluster of each label and answer: its entity, or what NIL cluster it names, or itself alone."""
         if not self.reading.clustered:
             return None
-        gold, answers = self.corpus.labels, self.run.answers
-        found = [side.field("nil_cluster") for side in (gold, answers)]
-        names = pa.chunked_array([ids for ids in found if ids is not None], pa.string()).unique().drop_null()
+        names = self._nil_clusters
         alone = len(self.names) + len(names)
         codes = []
-        for side, column, entity in ((gold, found[0], self.gold_entity), (answers, found[1], self.answer_entity)):
-            own = alone + np.arange(len(side))
+        for side, entity in ((self.corpus.labels, self.gold_entity), (self.run.answers, self.answer_entity)):
+            column, own = side.field("nil_cluster"), alone + np.arange(len(side))
             if column is not None:
                 named = pc.index_in(column, names, skip_nulls=True).fill_null(-1).to_numpy(zero_copy_only=False)
                 own = np.where(named >= 0, len(self.names) + named, own)
             codes.append(np.where(entity >= 0, entity, own).astype(np.int32))
             alone += len(side)
         return codes[0], codes[1]
+
+    @cached_property
+    def cluster_names(self) -> Arrow:
+        """What the codes of clusters, which begin with those of entities, are called in any block.
+
+        What is alone comes behind them, and has no name.
+        """
+        entities = pc.binary_join_element_wise(_ENTITY, self.names, "")
+        if self.reading.nil_unmatched:  # the entity that NIL became, which may be called as another
+            nil = np.zeros(len(self.names) + 2, np.bool_)
+            nil[self.gold_entity[self.corpus.labels.entity == NIL]] = True
+            entities = pc.if_else(pa.array(nil[:-2]), _GOLD_NIL, entities)
+        return pa.concat_arrays([entities, pc.binary_join_element_wise(_NIL_CLUSTER, self._nil_clusters, "")])
 
     @cached_property
     def trees(self) -> Trees:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
 
 from karat.model.corpus import Corpus
 
@@ -13,7 +14,7 @@ class Whole:
 
     `known` has a label for every entity that is given types, with all of them, and labels with every other value;
     `answered` are the fields in which answers have values anywhere, and `named` the types and categories they name.
-    None where nobody asks.
+    None where nobody asks. `types` are those that gold labels give to each entity, where answers are dropped by type.
     Whatever else is a matter of the whole, such as whether answers have scores at all, is not asked of a block.
     """
 
@@ -22,3 +23,4 @@ class Whole:
     known: Corpus | None = None
     answered: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
+    types: Mapping[str, Set[str]] = field(default_factory=dict)
