@@ -60,8 +60,8 @@ def _hash(text):
 def small(monkeypatch):
     """A CoNLL-2003 of two documents, and a test set that is not there."""
     splits = (
-        conll2003.Split("train", 1, 2, ("eng.train",), 9, words=_hash(TEXT)),
-        conll2003.Split("testb", 3, 3, ("eng.testb",), 1),
+        conll2003.AidaSplit("train", 1, 2, ("eng.train",), 9, words=_hash(TEXT)),
+        conll2003.AidaSplit("testb", 3, 3, ("eng.testb",), 1),
     )
     monkeypatch.setattr(conll2003, "SPLITS", splits)
 
@@ -204,7 +204,7 @@ def test_broken_merged_files_are_refused_in_words(data):
 @given(nearly(ANNOTATIONS.encode()), nearly(TEXT.encode()))
 def test_broken_annotations_are_refused_in_words(data, text):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conll2003, "SPLITS", (conll2003.Split("train", 1, 2, ("eng.train",), 9),))
+        patch.setattr(conll2003, "SPLITS", (conll2003.AidaSplit("train", 1, 2, ("eng.train",), 9),))
         for beside in (TEXT.encode(), text):
             read_or_refused(
                 lambda source: aida.read_corpus(source, True), data, "annotations.tsv", beside={"eng.train": beside}
