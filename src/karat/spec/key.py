@@ -69,6 +69,7 @@ SETS: dict[str, tuple[str, ...]] = {
 }
 """Sets of measures by neleval's names."""
 
+_PLACE = ("docid", "start", "end", "span")
 _TRIPLE = re.compile(r"(?P<aggregator>[a-z_-]+):(?P<conditions>[a-z_+]*):(?P<fields>[a-z_+]+)")
 
 
@@ -87,6 +88,14 @@ class Key(NamedTuple):
         """Whether annotations of different documents are compared, so that counts cannot be told by document."""
         apart = "docid" in self.fields or "span" in self.fields
         return self.clustering is not None or (self.aggregator == "sets" and not apart)
+
+    @property
+    def places(self) -> Key | None:
+        """The key that looks at places only, where this one compares links at places, and nothing else."""
+        at = tuple(field for field in self.fields if field in _PLACE)
+        placed = "span" in at or {"docid", "start", "end"} <= set(at)
+        links = self.aggregator == "sets" and set(self.fields) - set(at) == {"kbid"}
+        return self._replace(fields=at) if placed and links else None
 
     @property
     def clustering(self) -> str | None:
