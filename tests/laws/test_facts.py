@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
@@ -263,3 +264,91 @@ def test_the_gold_as_a_run_does_not_change_with_the_order_of_alternatives(pair_,
     one, two = (Run.of_gold(each) for each in (corpus, Corpus.of(shuffled)))
     assert one.digest == two.digest
     assert len(one.answers) == corpus.units.mentions.sum()
+
+
+FOREIGN = "http://dbpedia.org/resource/"
+
+
+@pytest.mark.parametrize(
+    ("ids", "rare"),
+    [
+        (["Q1"], NO),
+        (["R1"], NO),  # the same as Q1
+        (["Q3"], YES),  # nobody knows it, but it is none of those that the text is popular for
+        ([f"{FOREIGN}Ulm"], UNKNOWN),  # it may be Q1
+        (["Ulm"], UNKNOWN),
+        (["MESH:D008175"], UNKNOWN),
+        (["1921"], UNKNOWN),
+        ([f"{FOREIGN}Ulm", "Q1"], NO),
+        ([f"{FOREIGN}Ulm", "Q3"], YES),
+        ([], YES),  # NIL is none of them
+    ],
+)
+def test_an_id_of_another_scheme_than_the_knowledge_bases_is_neither_rare_nor_popular(ids, rare):
+    label = {"entity": ids[0], "same_as": tuple(ids[1:])} if ids else {"entity": None}
+    scores, statistics = sides("Ulm", label)
+    assert scores.rare.tolist() == [rare]
+    assert statistics.rare.tolist() == [rare if ids else NO]  # there, only what is linked may be rare
+
+
+def test_the_value_of_a_quantity_is_no_id_of_another_scheme():
+    scores, statistics = sides("1921", {"entity": "1921-01-01", "kind": "datetime"})
+    assert (scores.rare.tolist(), statistics.rare.tolist()) == ([YES], [NO])
+
+
+def test_a_knowledge_base_of_titles_knows_titles():
+    kb = Tables.of(popular={"Ulm": ["Ulm"], "AC/DC": [f"{FOREIGN}AC/DC"]})
+    for id, rare in {"Ulm": NO, "Ulm (Montana)": YES, f"{FOREIGN}Ulm": YES, "https://viaf.org/x": UNKNOWN}.items():
+        assert sides("Ulm", {"entity": id}, kb=kb)[0].rare.tolist() == [rare]
+    assert kb.comparable(["Ulm", f"{FOREIGN}AC/DC", f"{FOREIGN}x/y", "Q1", "http://dbpedia.org/page/Ulm"]) == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_answers_of_another_scheme_lead_to_nothing_popular_that_anybody_knows():
+    """Under ELEVANT's rule a wrong link is rare only if it leads to what the text is popular for."""
+    kb = Tables.of(names={"Q2": "Ulm"}, types={"Q2": ["PER"]}, popular={"Ulm": ["Q1"]}, demonyms=[])
+    corpus = Corpus.of([Document("d", "Ulm", (Label(0, 3, "Q2"),))])
+
+    def rare(entity):
+        run = Run.of([Reply("d", (Answer(0, 3, entity),))])
+        found = karat.evaluate(corpus, run, like="elevant", kb=kb, by="error").by["error"]["strong"]
+        return found["disambiguation-rare"].errors, found["disambiguation-rare"].undecided
+
+    assert (rare("Q1"), rare("Q3"), rare(f"{FOREIGN}Ulm")) == ((1, 0), (0, 0), (0, 1))
+
+
+@given(pair_=pairs(), seed=st.integers(0, 3))
+def test_ids_of_another_scheme_never_turn_a_fact_into_its_opposite(pair_, seed):
+    """Without names and types of its own, a label knows about its entity what the base says, or nobody does."""
+    corpus = pair_[0]
+    ids = sorted({label.entity for document in corpus for label in document.labels if isinstance(label.entity, str)})
+    texts = {document.text[label.start : label.end] for document in corpus for label in document.labels}
+    qids = {id: f"Q{number + 1}" for number, id in enumerate(ids)}
+    popular = {text: [f"Q{1 + (len(text) + seed) % 4}"] for text in texts}
+    kb = Tables.of(popular=popular)
+
+    def facts(name):
+        documents = [
+            structs.replace(
+                document,
+                labels=tuple(
+                    structs.replace(label, entity=name(label.entity), same_as=())
+                    if isinstance(label.entity, str)
+                    else label
+                    for label in document.labels
+                ),
+            )
+            for document in corpus
+        ]
+        return labels_of(Corpus.of(documents), kb)
+
+    own, foreign = facts(qids.__getitem__), facts(lambda id: FOREIGN + qids[id])
+    for trait in TRUTHS:
+        before, after = getattr(own, trait), getattr(foreign, trait)
+        assert ((after == before) | (after == UNKNOWN)).all()
+    assert not (foreign.rare == YES).any()

@@ -14,6 +14,7 @@ CATEGORY = Category(
     says='Pronouns, and phrases such as "the company", that are linked where no mention is.',
     group="coreference",
     error=_error,
+    elsewhere=True,
     example=Example(
         gold="The [Elbe → Elbe] was high, and it rained.",
         answers="The [Elbe → Elbe] was high, and [it → Elbe] rained.",

@@ -21,6 +21,7 @@ CATEGORY = Category(
     avoided=_avoided,
     among="capitalised mentions",
     rank=3,
+    elsewhere=True,
     example=Example(
         gold="New [York Minster → York Minster] guides know [Hull → Hull].",
         answers="[New York → New York City] Minster guides know [Hull → Hull].",

@@ -21,6 +21,7 @@ CATEGORY = Category(
     avoided=_avoided,
     among="capitalised mentions of several words",
     rank=2,
+    elsewhere=True,
     example=Example(
         gold="From [Monte Baldo → Monte Baldo] one sees [Lake Garda → Lake Garda] and [Verona → Verona].",
         answers="From [Monte Baldo → Monte Baldo] one sees Lake [Garda → Garda (town)] and [Verona → Verona].",

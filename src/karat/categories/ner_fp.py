@@ -16,6 +16,7 @@ CATEGORY = Category(
     error=_error,
     words="all",
     among="words of the text",
+    elsewhere=True,
     example=Example(
         gold="[Bergen → Bergen] was wet.",
         answers="[Bergen → Bergen] was [wet → water].",

@@ -17,6 +17,7 @@ CATEGORY = Category(
     words="lowercased",
     among="lowercased words of the text",
     rank=1,
+    elsewhere=True,
     example=Example(
         gold="[Bergen → Bergen] was wet and cold.",
         answers="[Bergen → Bergen] was [wet → water] and cold.",

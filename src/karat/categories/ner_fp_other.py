@@ -17,6 +17,7 @@ CATEGORY = Category(
     words="other",
     among="words of the text that are not lowercased",
     rank=3,
+    elsewhere=True,
     example=Example(
         gold="[Bergen → Bergen] was wet, Anna said.",
         answers="[Bergen → Bergen] was wet, [Anna → Anna of Russia] said.",

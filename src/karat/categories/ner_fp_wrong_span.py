@@ -20,6 +20,7 @@ CATEGORY = Category(
     error=_error,
     avoided=_avoided,
     among="answers that detect a mention, and spurious ones",
+    elsewhere=True,
     example=Example(
         gold="The [Bergen Line → Bergen Line] begins in [Oslo → Oslo].",
         answers="[The Bergen Line → Bergen Line] begins in [Oslo → Oslo].",

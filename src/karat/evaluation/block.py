@@ -32,7 +32,7 @@ from karat.facts.cases import CaseRule, Stages, stages, table
 from karat.facts.facts import NOMINAL, PRONOMINAL
 from karat.matching.judge.judge import Located
 from karat.matching.judge.keys import Reach
-from karat.matching.read.pairing import BLOCK
+from karat.matching.read.pairing import BLOCK, Pairing
 from karat.matching.read.reduce import Census, census, left_out
 from karat.matching.select.thinning import longest
 from karat.model.name import MeasureName, ViewName
@@ -142,7 +142,7 @@ class Block:
         labels = [label_in(self.sides, name) for name in request.labels]
         wanted = [*request.wanted, *(MeasureName(view, "f1", "micro") for view in part_views(self.sides))]
         staged = request.staged or any(label.scores == "errors" for label in labels)
-        return self.sides.planner(self.thresholds.at).plans(wanted, staged=staged)
+        return self.sides.planner(self.thresholds.at).plans(wanted, stages=request.parts if staged else ())
 
     @cached_property
     def _judged(self) -> tuple[dict[str, Floats], dict[str, list[Verdicts]]]:
@@ -230,18 +230,19 @@ class Block:
         return self._tagged[view]
 
     def _categorised(self, view: str) -> Categorised:
-        conventions, facts = self.sides.request.conventions, self.sides.facts
+        plan, conventions = self.plans.views[view], self.sides.request.conventions
+        facts = self.sides.facts_of(plan.source)
         found = stages(self.verdicts(view), self.verdicts(self.plans.stages[view]), facts)
         rule = CaseRule(
-            relevant=self._relevant(found, whole=not self.plans.views[view].view.filters),
+            relevant=self._relevant(found, facts.pairing, whole=not plan.view.filters),
             nil_alike=conventions.near is Near.LABELLED,
             neuter_only=conventions.false_coreference is FalseCoreference.PRONOUNS,
         )
-        return Categorised.of(table(found, facts, rule), conventions.categories)
+        given = plan.select.rules.given is not None
+        return Categorised.of(table(found, facts, rule), conventions.categories, given=given)
 
-    def _relevant(self, found: Stages, *, whole: bool) -> Bools:
+    def _relevant(self, found: Stages, pairing: Pairing, *, whole: bool) -> Bools:
         """The labels that an answer may be near to; see the convention `near`."""
-        pairing = self.sides.pairing()
         labels = np.zeros(len(pairing.gold_entity), np.bool_)
         if self.sides.request.conventions.near is Near.SHOWN:
             labels[found.gold[~found.part & (found.gold >= 0)]] = True
@@ -321,20 +322,20 @@ class Block:
             alike.setdefault((plan.source, plan.shape.by_gold), []).append(name)
         for (source, by_gold), members in alike.items():
             values: Values = values_in(self.sides, label, source)
-            cases = [self._about(label, self.verdicts(name)) for name in members]
+            cases = [self._about(label, self.verdicts(name), source) for name in members]
             cuts = cut_cases(values, cases, by_gold=by_gold or label_in(self.sides, label).by_gold)
             found |= dict(zip(members, cuts, strict=True))
         return {name: found[name] for name in views}
 
-    def _about(self, label: str, cases: Verdicts) -> Verdicts:
+    def _about(self, label: str, cases: Verdicts, source: Source) -> Verdicts:
         """The cases that a label is about."""
         if not label_in(self.sides, label).entities:
             return cases
-        return self.entities_only(cases)
+        return self.entities_only(cases, source)
 
-    def entities_only(self, cases: Verdicts) -> Verdicts:
+    def entities_only(self, cases: Verdicts, source: Source = "mentions") -> Verdicts:
         """The cases that are no coreference."""
-        kind = mention_type(self.sides.facts, cases)
+        kind = mention_type(self.sides.facts_of(source), cases)
         return cases.where((kind != NOMINAL) & (kind != PRONOMINAL))
 
     def skipped(self) -> dict[str, int]:

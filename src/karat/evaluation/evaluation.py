@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from karat.errors import UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds
-from karat.evaluation.cases.errors import Categorised, Tally
+from karat.evaluation.cases.errors import Categorised, Tally, senseless
 from karat.evaluation.cases.labels import label_in, parted, parts_by, undecided
 from karat.evaluation.cases.notes import said
 from karat.evaluation.cases.rows import case_columns, verdict_table
@@ -264,6 +264,8 @@ class Evaluation:
 
     def tallies(self, view: str) -> Mapping[str, Tally]:
         """How many errors of each category there are, by document, and how many there could have been."""
+        if view in self.plans.unstaged:
+            return senseless(len(self.folded.ids), self.plans.unstaged[view])
         return self.folded.tallies(view)
 
     @cached_property
@@ -337,9 +339,13 @@ class Evaluation:
         if label.scores == "documents":
             return {view: by_document(self.folded.ids, own) for view, own in divided.items()}
         if label.scores == "errors":
-            if not self.plans.stages:
+            if not self.plans.stages and not self.plans.unstaged:
                 raise UsageError("error categories are those of links, and no view compares any. Ask for strong.")
-            return {view: rated(self.tallies(view), self.views[view], draw) for view in self.plans.stages}
+            return {
+                view: rated(self.tallies(view), own, draw)
+                for view, own in divided.items()
+                if view in self.plans.stages or view in self.plans.unstaged
+            }
         if parted(self.sides, name):
             parts = {base: parts_by(self.sides, name, base) for base in self.request.views}
             return {

@@ -168,6 +168,7 @@ class Folded:
             self.order.laid_out(totals) if totals else None,
             sum(part.undecided for part in parts),
             parts[0].reason,
+            parts[0].defined,
         )
 
 

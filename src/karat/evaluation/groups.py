@@ -155,7 +155,7 @@ def _weights(tally: Tally, total: Floats) -> Floats:
 
 
 def _rate(tally: Tally, view: View | None, draw: Draw) -> Group:
-    errors = int(tally.errors.sum())
+    errors = int(tally.errors.sum()) if tally.defined else None
     if view is None or tally.total is None:
         scores = dict.fromkeys(_RATES, Scored(None, 0, tally.reason))
         return Group(errors=errors, undecided=tally.undecided, **fields(scores))

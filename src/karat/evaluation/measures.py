@@ -11,7 +11,7 @@ from karat.errors import KaratError, UnknownNameError, UsageError
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.registry import get, identity, names
 from karat.spec.choices.choices import Conventions
-from karat.spec.choices.conventions import Nil
+from karat.spec.choices.conventions import Assignment, Nil
 from karat.spec.choices.task import TASKS, task_named
 from karat.spec.key import PRESETS, SETS, Key, key_of
 from karat.spec.measure import Measure
@@ -22,6 +22,8 @@ _SHORT = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1", "m
 _RANKED = ("macro.p@1", "macro.p@5", "macro.r-precision", "macro.recall@10", "macro.mrr", "macro.map", "macro.ndcg")
 _MEANS = {"blanc": ("pairwise", "pairwise-negative")}
 """Views whose scores are the means of those of others."""
+
+_NO_PLACE = "entities of documents have no place"
 
 
 def profile_named(name: str) -> Profile:
@@ -87,6 +89,8 @@ def measures_of(
     if match is None and usual:
         return tuple(usual)
     relations = list(task.relations) if match is None else [name.strip() for name in match.split(",") if name.strip()]
+    if match is None and conventions.assignment is Assignment.LOOKUP:  # which looks up whole spans
+        relations = [name for name in relations if not get("relations", name, Relation).loose]
     if task.parts and match is None:
         relations = ["strong"]
     if not relations:
@@ -161,3 +165,25 @@ def detection_of(view: ViewName) -> ViewName | None:
         return None
     relation = get("relations", view.relation, Relation)
     return replace(view, relation=relation.detection) if relation.links and relation.detection is not None else None
+
+
+def staged(view: ViewName, task: str) -> ViewName | str | None:
+    """The view that tells places from links, for error categories; why there is none, or None where no links are.
+
+    A wrong link is an answer at the place of a mention. What has no place, or compares more than links, has none.
+    """
+    own, key = TASKS[view.task or task], key_named(view.relation)
+    if own.needs != "links":
+        return None
+    if key is None:
+        relation = get("relations", view.relation, Relation)
+        why = _NO_PLACE if relation.level == "document" else f"{view.relation} names no relation for detection"
+        return detection_of(view) or (why if relation.links else None)
+    if key.places is not None:
+        return replace(view, relation=str(key.places))
+    if "kbid" not in key.fields or key.reaches_across:
+        return None
+    if key.aggregator != "sets":
+        return "shares of characters are no cases"
+    placed = key._replace(fields=tuple(field for field in key.fields if field != "type")).places is not None
+    return "types are compared together with links" if placed else _NO_PLACE

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from karat.errors import KaratError, UsageError
-from karat.evaluation.measures import detection_of, key_named, measure_of, parts_of
+from karat.evaluation.measures import key_named, measure_of, parts_of, staged
 from karat.evaluation.request import Request
 from karat.evaluation.view import Shape
 from karat.kb.hierarchy import Hierarchy
@@ -124,8 +124,8 @@ class Plan:
 class Plans:
     """The views to score, and for those whose measures ask for it the name under which detection is counted.
 
-    `means` are views whose scores are the means of those of others. `stages` name for views with links the view in
-    which the same answers are looked at for their places only.
+    `means` are views whose scores are the means of those of others. `stages` name for views with links the table in
+    which the same answers are looked at for their places only, and `unstaged` says of others why there is none.
     """
 
     views: Mapping[str, Plan]
@@ -133,6 +133,13 @@ class Plans:
     all: Mapping[str, Plan]
     means: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     stages: Mapping[str, str] = field(default_factory=dict)
+    unstaged: Mapping[str, str] = field(default_factory=dict)
+
+
+def _name_of(stage: Plan, others: Mapping[str, Plan]) -> str:
+    """A stage is called like its view, but where another table of this name has another threshold."""
+    name, threshold = str(stage.view), stage.select.threshold
+    return name if name not in others or others[name].select.threshold == threshold else f"{name} at {threshold}"
 
 
 def base_of(view: ViewName) -> str:
@@ -149,8 +156,8 @@ class Planner:
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
     weights: dict[Source, Floats] = field(default_factory=dict)
 
-    def plans(self, wanted: Sequence[MeasureName], *, staged: bool = False) -> Plans:
-        """How to make the verdicts that some measures need; `staged` if both stages are to be told apart."""
+    def plans(self, wanted: Sequence[MeasureName], *, stages: Sequence[ViewName] = ()) -> Plans:
+        """How to make the verdicts that some measures need; in `stages` both stages are to be told apart."""
         views: dict[str, Plan] = {}
         means: dict[str, tuple[str, ...]] = {}
         for view in dict.fromkeys(name.view for name in wanted):
@@ -162,23 +169,40 @@ class Planner:
         detecting = [name for name in wanted if measure_of(name).needs_detection and str(name.view) not in means]
         found = {str(name.view): self._detection(name, views[str(name.view)]) for name in detecting}
         both = dict(found.values()) | views
-        stages: dict[str, str] = {}
-        for name, plan in views.items() if staged else ():
-            below = detection_of(plan.view) if plan.key is None else None
-            if below is not None:
-                stages[name] = str(below)
-                both.setdefault(str(below), self.plan(below).above(plan.select.threshold))
-        return Plans(views, {view: key for view, (key, _) in found.items()}, both, means, stages)
+        below, unstaged = self._stages({name: views[name] for name in map(str, stages)})
+        places: dict[str, str] = {}
+        for name, stage in below.items():
+            places[name] = _name_of(stage, both)
+            both.setdefault(places[name], stage)
+        return Plans(views, {view: key for view, (key, _) in found.items()}, both, means, places, unstaged)
+
+    def _stages(self, views: Mapping[str, Plan]) -> tuple[dict[str, Plan], dict[str, str]]:
+        """The plans by which some views look at places only, at their own thresholds; or why there is none."""
+        below: dict[str, Plan] = {}
+        unstaged: dict[str, str] = {}
+        for name, plan in views.items():
+            stage = staged(plan.view, self.request.conventions.task_name)
+            if isinstance(stage, ViewName):
+                below[name] = self._made(stage).above(plan.select.threshold)
+            elif stage is not None:
+                unstaged[name] = stage
+        return below, unstaged
 
     def plan(self, view: ViewName) -> Plan:
-        """How to make the verdicts of one view."""
+        """How to make the verdicts of one view, if it is one of its task."""
+        name = view.task or self.request.conventions.task_name
+        task, key = TASKS[name], key_named(view.relation)
+        allowed = {*task.match.values(), *task.others}
+        if key is None and view.relation in _OF_TASKS and view.relation not in allowed:
+            raise UsageError(f"{view.relation} is no relation for task {name}. Use {', '.join(sorted(allowed))}.")
+        return self._made(view)
+
+    def _made(self, view: ViewName) -> Plan:
+        """How to make the verdicts of a view, whoever asks for it: detection belongs to every task about links."""
         conventions = self.request.conventions
         name = view.task or conventions.task_name
         task, key = TASKS[name], key_named(view.relation)
         relation = _ANYWHERE if key is not None else get("relations", view.relation, Relation)
-        allowed = {*task.match.values(), *task.others}
-        if key is None and view.relation in _OF_TASKS and view.relation not in allowed:
-            raise UsageError(f"{view.relation} is no relation for task {name}. Use {', '.join(sorted(allowed))}.")
         if key is None and task.source in ("entities", "statements") and relation.level != "document":
             raise UsageError(f"{view.relation} compares mentions, and {name} has none. Use entity.")
         pairing = self.pairing(task.source)
@@ -191,10 +215,10 @@ class Planner:
         rule = rules(conventions, given=task.given, annotations=task.needs == "links")
         select = selection(pairing, relation, view.filters, threshold, rule)
         assignment = conventions.assignment
-        if relation.level == "document" and not rule.counted and assignment in _ONE_TO_ONE:
+        if relation.level == "document" and not rule.counted and assignment in (*_ONE_TO_ONE, Assignment.LOOKUP):
             assignment = Assignment.MEMBERSHIP  # sets of entities: who is matched with whom does not matter
         tied = None
-        if conventions.assignment is Assignment.LOOKUP:
+        if assignment is Assignment.LOOKUP:
             tied = Tied(pairing.trees, pairing.nameless, pairing.gold_kind > 0)
             if relation.place is not same_span or relation.typed:
                 raise UsageError(f"assignment=lookup looks up whole spans, not {view.relation}. Use strong or mention.")
@@ -228,7 +252,7 @@ class Planner:
             )
         if plan.tied is not None:  # both stages look at the same cases
             view = replace(name.view, relation=plan.relation.detection)
-            return str(view), self.plan(view)
+            return str(view), self._made(view)
         relation = get("relations", plan.relation.detection, Relation)
         corpus = self.pairing(plan.source).corpus
         plain = not (name.view.filters or (corpus.labels.entity == NO_LINK).any() or (corpus.units.parent >= 0).any())

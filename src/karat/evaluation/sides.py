@@ -37,6 +37,7 @@ class Sides:
     whole: Whole | None = None
     gold: GoldFacts | None = None
     _pairings: dict[Source, Pairing] = field(default_factory=dict, repr=False)
+    _facts: dict[Source, Facts] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, request: Request, corpus: Corpus, run: Run, gold: GoldFacts | None = None) -> Sides:
@@ -83,10 +84,17 @@ class Sides:
         how = reading(request.conventions, request.kb, typed=types, clustered=clusters)
         return replace(how, whole=self.whole)
 
-    @cached_property
+    @property
     def facts(self) -> Facts:
         """What is known about the mentions and the answers."""
-        return Facts(self.pairing(), self.request.kb, self._diction, gold=self.gold_facts)
+        return self.facts_of(self.request.conventions.task.source)
+
+    def facts_of(self, source: Source) -> Facts:
+        """What is known about items of one kind on both sides; those of a task may have other rows than mentions."""
+        if source not in self._facts:
+            gold = self.gold_facts if source == self.request.conventions.task.source else None
+            self._facts[source] = Facts(self.pairing(source), self.request.kb, self._diction, gold=gold)
+        return self._facts[source]
 
     @cached_property
     def gold_facts(self) -> GoldFacts:

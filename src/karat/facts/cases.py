@@ -21,14 +21,21 @@ from karat.model.verdict import Outcome, Verdicts
 
 _T = TypeVar("_T", bound=np.generic)
 _NEUTER = frozenset({"It", "it", "This", "this", "That", "that", "Its", "its"})
+_WAY = 1000  # answers that take the place of one another
 _UNANSWERED = -9  # the code of no entity
+_FOUND = np.array([outcome in (Outcome.TP, Outcome.MATCHED_GOLD) for outcome in Outcome])
+_SILENT = np.array([outcome in (Outcome.IGNORED, Outcome.MATCHED_ANSWER) for outcome in Outcome])
 _MISSED = np.array([outcome in (Outcome.FN, Outcome.WRONG_LINK) for outcome in Outcome])
 _SPURIOUS = np.array([outcome in (Outcome.FP, Outcome.WRONG_LINK) for outcome in Outcome])
 
 
 class Stages(NamedTuple):
-    """The cases of a view: which label, which answer (-1 is none), how linking and how detection ended."""
+    """The cases of a view: which label, which answer (-1 is none), how linking and how detection ended.
 
+    `place` is where each stands among the verdicts.
+    """
+
+    place: Longs
     document: Ints
     gold: Longs
     answer: Longs
@@ -44,27 +51,84 @@ def stages(link: Verdicts, detection: Verdicts, facts: Facts) -> Stages:
     Where they match alike, case by case; else by the mention, and where there is none by the answer.
     """
     gold, answer = link.gold, link.answer
-    flags = np.zeros(len(link), np.bool_)
+    place, flags = np.arange(len(link)), np.zeros(len(link), np.bool_)
     part, factor = (flags, ~flags) if link.tree is None else (link.tree.part, link.tree.factor)
     if (
         len(link) == len(detection)
         and np.array_equal(gold, detection.gold)
         and np.array_equal(answer, detection.answer)
     ):
-        return _with_hidden(Stages(link.document, gold, answer, link.outcome, detection.outcome, part, factor), facts)
-    ended = np.full(len(facts.gold.entity) + 1, Outcome.IGNORED, np.int32)
+        found = Stages(place, link.document, gold, answer, link.outcome, detection.outcome, part, factor)
+        return _with_hidden(found, facts, len(link))
     unit = np.append(facts.pairing.units.unit, -1)
-    ended[unit[detection.gold]] = detection.outcome
-    said = np.full(len(facts.answers.entity) + 1, Outcome.IGNORED, np.int32)
-    said[detection.answer] = detection.outcome
-    found = np.where(gold >= 0, ended[unit[gold]], said[answer])
-    return _with_hidden(Stages(link.document, gold, answer, link.outcome, found, part, factor), facts)
+    ended = _ended(unit[detection.gold], detection.outcome, len(facts.gold.entity))
+    said = _ended(detection.answer, detection.outcome, len(facts.answers.entity))
+    of_gold, of_answer = ended[unit[gold]], said[answer]
+    detected = np.where(gold >= 0, of_gold, _left_over(link, detection, unit, said))
+    detected[_spare(unit[gold], link.outcome)] = Outcome.IGNORED
+    found = Stages(place, link.document, gold, answer, link.outcome, detected, part, factor)
+    apart = (link.outcome == Outcome.WRONG_LINK) & (of_gold == Outcome.FN) & (of_answer == Outcome.FP)
+    return _with_hidden(_split(found, np.flatnonzero(apart)) if apart.any() else found, facts, len(link))
 
 
-def _with_hidden(found: Stages, facts: Facts) -> Stages:
+def _split(found: Stages, rows: Longs) -> Stages:
+    """The cases, with some wrong links as two: a mention that was missed, and an answer that stands elsewhere.
+
+    HIPE lays an answer beside a mention that it only overlaps, though it asks for the exact span.
+    """
+    kept = found._replace(answer=found.answer.copy(), linking=found.linking.copy())
+    kept.answer[rows], kept.linking[rows] = -1, Outcome.FN
+    none, spurious = np.full(len(rows), -1), np.full(len(rows), Outcome.FP, np.int32)
+    others = Stages._make(column[rows] for column in found)._replace(gold=none, linking=spurious, detection=spurious)
+    return _joined(kept, others)
+
+
+def _joined(one: Stages, two: Stages) -> Stages:
+    return Stages._make(np.append(left, right).astype(left.dtype) for left, right in zip(one, two, strict=True))
+
+
+def _ended(place: Longs, outcome: Ints, size: int) -> Ints:
+    """How each mention, or each answer, ended: where several cases are about it, as the one in which it counts."""
+    ended = np.full(size + 1, Outcome.IGNORED, np.int32)
+    for some in (_SILENT[outcome], ~_SILENT[outcome]):
+        ended[place[some]] = outcome[some]
+    ended[-1] = Outcome.IGNORED  # of no mention, or no answer
+    return ended
+
+
+def _left_over(link: Verdicts, detection: Verdicts, unit: Longs, said: Ints) -> Ints:
+    """How detection ends for the answers of cases that have no mention.
+
+    A mention that detection finds by such an answer, and linking by another one, is found once: the answer then goes in
+    place of the other, which may itself have been taken from a mention that a third one found, and so on.
+    """
+    mate, linked = np.full(len(said), -1), np.full(len(unit), -1)
+    both = (detection.gold >= 0) & (detection.answer >= 0)
+    mate[detection.answer[both]] = unit[detection.gold[both]]
+    both = (link.gold >= 0) & (link.answer >= 0) & ~_SILENT[link.outcome]
+    linked[unit[link.gold[both]]] = link.answer[both]
+    linked[-1] = -1
+    answer = link.answer.copy()
+    moving = np.flatnonzero((link.gold < 0) & _FOUND[said[answer]])
+    for _ in range(_WAY):  # one-to-one assignments make short ways; where answers are shared, they may go in circles
+        if not len(moving):
+            break
+        answer[moving] = linked[mate[answer[moving]]]
+        moving = moving[_FOUND[said[answer[moving]]]]
+    answer[moving] = -1
+    return said[answer]
+
+
+def _spare(unit: Longs, outcome: Ints) -> Bools:
+    """Cases of mentions that count in another case: further answers, where one mention may have several."""
+    silent = _SILENT[outcome] & (unit >= 0)
+    return silent & np.isin(unit, unit[~_SILENT[outcome]]) if silent.any() else silent
+
+
+def _with_hidden(found: Stages, facts: Facts, verdicts: int) -> Stages:
     """The cases with a further one for each mention that is NIL, that the view does not show and nobody linked.
 
-    It is neither right nor wrong, but a link there would have been.
+    It is neither right nor wrong, but a link there would have been. Its place is behind all verdicts.
     """
     labels, units = facts.gold.mentions, facts.pairing.units.unit
     hidden = (facts.gold.entity == NIL) & (units == np.arange(len(units))) & ~facts.pairing.trees.child
@@ -84,15 +148,9 @@ def _with_hidden(found: Stages, facts: Facts) -> Stages:
         np.int64,
     )
     none, ignored = np.full(len(rows), -1), np.full(len(rows), Outcome.IGNORED)
-    return Stages(
-        np.append(found.document, labels.document[rows]).astype(np.int32),
-        np.append(found.gold, rows),
-        np.append(found.answer, none),
-        np.append(found.linking, ignored).astype(np.int32),
-        np.append(found.detection, ignored).astype(np.int32),
-        np.append(found.part, np.zeros(len(rows), np.bool_)),
-        np.append(found.factor, np.ones(len(rows), np.bool_)),
-    )
+    part = np.zeros(len(rows), np.bool_)
+    behind = verdicts + np.arange(len(rows))
+    return _joined(found, Stages(behind, labels.document[rows], rows, none, ignored, ignored, part, ~part))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +240,9 @@ def _several_words(text: str) -> bool:
 
 def table(found: Stages, facts: Facts, rule: CaseRule) -> Table:
     """The cases with everything that categories ask."""
-    place = np.flatnonzero(~found.part)
-    linking, detection = found.linking[place], found.detection[place]
-    known = background(facts, found.document[place], found.gold[place], found.answer[place])
+    found = Stages._make(column[~found.part] for column in found)
+    linking, detection = found.linking, found.detection
+    known = background(facts, found.document, found.gold, found.answer)
     spots, coreference = known.spots, known.facts["coreference"]
     over, wrong = _SPURIOUS[detection], linking == Outcome.WRONG_LINK
     around, across = _near(spots, spots.take(over))
@@ -193,12 +251,12 @@ def table(found: Stages, facts: Facts, rule: CaseRule) -> Table:
     same, other = _references(facts, known, coreference & wrong)
     cases = Cases(
         document=spots.document,
-        counts=found.factor[place],
-        right=linking == Outcome.TP,
+        counts=found.factor,
+        right=_FOUND[linking],
         wrong_link=wrong,
         missed=_MISSED[linking],
         spurious=_SPURIOUS[linking],
-        detected=detection == Outcome.TP,
+        detected=_FOUND[detection],
         undetected=_MISSED[detection],
         overdetected=over,
         around_spurious=around,
@@ -210,7 +268,7 @@ def table(found: Stages, facts: Facts, rule: CaseRule) -> Table:
         other_reference=other,
         **known.facts,
     )
-    return Table(cases, known.gold, known.answer, place, known.mention_type, known.nameless)
+    return Table(cases, known.gold, known.answer, found.place, known.mention_type, known.nameless)
 
 
 def _neuter(facts: Facts, known: Background) -> Bools:

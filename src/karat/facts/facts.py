@@ -255,16 +255,23 @@ class Side:
         return both(~self.refers & (self.linked | (not self._diction.rare_if_linked)), other)
 
     def among(self, entities: Iterable[frozenset[str] | None], rows: Longs | None = None) -> Truth:
-        """Of which mentions the entity is among some, one set for each mention or each of some `rows`; -1 is none."""
+        """Of which mentions the entity is among some, one set for each mention or each of some `rows`; -1 is none.
+
+        Nobody can tell of an entity whose ids are all written otherwise than those of the knowledge base.
+        """
         ids, codes = [*self.entities.canonical, "", ""], np.append(self.entity, NIL)
+        alike, linked = [*self.entities.comparable, True, True], np.append(self.linked, False)
         every = np.arange(len(self.entity)) if rows is None else rows
         found: list[bool | None] = []
         for row, code, known in zip(every.tolist(), codes[every].tolist(), entities, strict=True):
+            own = (code, *self._further.get(row, ())) if code >= 0 else ()
             if known is None:
                 found.append(None)
+            elif any(ids[each] in known for each in own):
+                found.append(True)
             else:
-                further = self._further.get(row, ())
-                found.append(code >= 0 and (ids[code] in known or any(ids[other] in known for other in further)))
+                foreign = linked[row] and not any(alike[each] for each in own)
+                found.append(None if foreign else False)
         return told(found)
 
     @cached_property

@@ -53,6 +53,14 @@ class Entities:
         known = [] if self._first is None else self._first.canonical
         return [*known, *self._kb.canonical(self.ids[len(known) :])]
 
+    @cached_property
+    def comparable(self) -> list[bool]:
+        """Which ids could be told among popular entities; what has no id is none of them."""
+        known = [] if self._first is None else self._first.comparable
+        ids = [id for id in self.canonical[len(known) :] if id]
+        told = dict(zip(ids, self._kb.comparable(ids), strict=True))
+        return [*known, *(told.get(id, True) for id in self.canonical[len(known) :])]
+
 
 class Surfaces:
     """What is known about distinct texts, in the order of their codes; `first` has those that come first.

@@ -51,5 +51,11 @@ class KB(Protocol):
         Several are equally frequent. None where the surface is not known, which does not say that it has no entity.
         """
 
+    def comparable(self, ids: Sequence[str]) -> list[bool]:
+        """Whether each id, if canonical, is written as those are that surfaces stand for (`popular`).
+
+        Of an id of another scheme nobody can say whether it is one of them.
+        """
+
     def demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:
         """Whether each surface, letter by letter, is a demonym; None if there is no table of demonyms."""

@@ -14,6 +14,7 @@ import msgspec
 from karat.errors import InputError
 from karat.kb.cycles import refused
 from karat.kb.hierarchy import Hierarchy
+from karat.kb.scheme import scheme_of
 from karat.model.tables.check import Where
 
 _Row = TypeVar("_Row", bound=tuple[str, ...])
@@ -109,6 +110,14 @@ class Tables:
     def popular(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
         """The canonical ids that each surface most often stands for; None where the surface is not in the table."""
         return list(map(self._popular.get, surfaces))
+
+    def comparable(self, ids: Sequence[str]) -> list[bool]:
+        """Whether each id is written as one that a surface in the table stands for; see `karat.kb.scheme`."""
+        schemes = [scheme_of(id) for id in ids]
+        unseen, popular = set(schemes), chain.from_iterable(self._popular.values())
+        while unseen and (id := next(popular, None)) is not None:  # ends soon, where ids are those of the table
+            unseen.discard(scheme_of(id))
+        return [scheme not in unseen for scheme in schemes]
 
     def demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:
         """Whether each surface is in the table of demonyms; None without table."""

@@ -166,11 +166,14 @@ def _size(result: Result, label: str, view: str, value: str) -> str:
 
 def _errors(result: Result, view: str, groups: Mapping[str, Group]) -> str:
     """The error categories of one view: how many of how many, and how many could not be decided."""
+    if all(group.errors is None for group in groups.values()):
+        reason = next(iter(groups.values()))["micro.error-rate"].reason
+        return f"{result.run}, {view}: no error categories, {reason}"
     rows = [
         [
             name,
             _with_interval(result, _percent(group["micro.error-rate"]), group.intervals.get("micro.error-rate")),
-            str(group.errors),
+            _UNDEFINED if group.errors is None else str(group.errors),
             _UNDEFINED if group.total is None else str(group.total),
             str(group.undecided or ""),
         ]

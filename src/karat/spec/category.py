@@ -105,7 +105,8 @@ class Category:
     either only errors are counted. `among` says the same in words. Of the categories of one `group` that have a `rank`,
     a case is in the first that holds: among errors, and where `exclusive` is "both" also among those avoided. `tempted`
     narrows the errors where the answer is taken into account (the choice `categories`). `needs_candidates`: undefined
-    for systems that never have several candidates. `whole`: mentions that are scored by their parts are among those
+    for systems that never have several candidates. `elsewhere`: it is about answers that stand on no mention, and makes
+    no sense where mentions are given. `whole`: mentions that are scored by their parts are among those
     that could have been.
     """
 
@@ -120,5 +121,6 @@ class Category:
     exclusive: Literal["errors", "both"] = "errors"
     tempted: Condition | None = None
     needs_candidates: bool = False
+    elsewhere: bool = False
     whole: bool = False
     example: Example | None = None

@@ -69,6 +69,7 @@ SETS: dict[str, tuple[str, ...]] = {
 }
 """Sets of measures by neleval's names."""
 
+_PLACE = ("docid", "start", "end", "span")
 _TRIPLE = re.compile(r"(?P<aggregator>[a-z_-]+):(?P<conditions>[a-z_+]*):(?P<fields>[a-z_+]+)")
 
 
@@ -91,6 +92,14 @@ class Key(NamedTuple):
     def within_documents(self) -> bool:
         """Whether annotations of different documents are never the same."""
         return "docid" in self.fields or "span" in self.fields
+
+    @property
+    def places(self) -> Key | None:
+        """The key that looks at places only, where this one compares links at places, and nothing else."""
+        at = tuple(field for field in self.fields if field in _PLACE)
+        placed = "span" in at or {"docid", "start", "end"} <= set(at)
+        links = self.aggregator == "sets" and set(self.fields) - set(at) == {"kbid"}
+        return self._replace(fields=at) if placed and links else None
 
     @property
     def clustering(self) -> str | None:

@@ -193,7 +193,7 @@ def _undefined(figure: Figure, table: CardCounts, name: str) -> str | None:
     reasons: dict[str, list[str]] = {}
     for system, value in zip(table.systems, values.tolist(), strict=True):
         tally = table.adds[name][system].categories.get(figure.name)
-        if figure.kind == "rate" and tally is not None and tally.total is None:
+        if tally is not None and (not tally.defined or (figure.kind == "rate" and tally.total is None)):
             reasons.setdefault(tally.reason or "not known", []).append(system)
         elif np.isnan(value):
             undecided = tally is not None and tally.undecided

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from karat.spec.category import Category, Condition
 from karat.spec.choices.conventions import Categories
 
 _NO_WORDS = "counting words needs spaCy's tokenizer: pip install 'karat[spacy]'"
+_GIVEN = "the mentions are given: answers elsewhere are left out"
 _NO_CANDIDATES = "the system never has several candidates"
 _GROUPS = ("ner-fn", "ner-fp", "disambiguation", "candidates", "hyperlink", "coreference")
 _NO_TOTAL = "only errors are counted"
@@ -43,15 +44,19 @@ def categories() -> dict[str, Category]:
 
 
 class Categorised(NamedTuple):
-    """The cases of a view with what categories look at, and which of them are in which category."""
+    """The cases of a view with what categories look at, and which of them are in which category.
+
+    `given`: the mentions are given, so that no answer stands elsewhere.
+    """
 
     table: Table
     tags: Mapping[str, Tagged]
+    given: bool = False
 
     @classmethod
-    def of(cls, table: Table, how: Categories) -> Categorised:
+    def of(cls, table: Table, how: Categories, *, given: bool = False) -> Categorised:
         """Put cases into categories."""
-        return cls(table, tagged(table.cases, how))
+        return cls(table, tagged(table.cases, how), given)
 
 
 def tagged(cases: Cases, how: Categories) -> dict[str, Tagged]:
@@ -126,21 +131,30 @@ def _holds(condition: Condition, cases: Cases) -> Truth:
 class Tally:
     """What one category counts, by document: errors, and in how many cases there could have been one.
 
-    `total` is None where that cannot be said, for this `reason`; then there is no rate.
+    `total` is None where that cannot be said, for this `reason`; then there is no rate. Where the category makes no
+    sense at all it is not `defined`, and no errors are counted.
     """
 
     errors: Floats
     total: Floats | None
     undecided: int
     reason: str | None = None
+    defined: bool = True
 
 
 def tallies(found: Categorised, documents: int, words: Sequence[Words] | None) -> dict[str, Tally]:
     """The counts of all categories; `words` are those of each document. See `without_candidates`."""
     return {
-        name: _tally(category, found.tags[name], found.table.cases, documents, words)
+        name: Tally(np.zeros(documents), None, 0, _GIVEN, defined=False)
+        if found.given and category.elsewhere
+        else _tally(category, found.tags[name], found.table.cases, documents, words)
         for name, category in categories().items()
     }
+
+
+def senseless(documents: int, reason: str) -> dict[str, Tally]:
+    """The counts of a view in which no category makes sense."""
+    return dict.fromkeys(categories(), Tally(np.zeros(documents), None, 0, reason, defined=False))
 
 
 def evaluated_words(pairing: Pairing) -> list[Words] | None:
@@ -152,8 +166,8 @@ def evaluated_words(pairing: Pairing) -> list[Words] | None:
 def without_candidates(counted: Mapping[str, Tally]) -> dict[str, Tally]:
     """The counts if it turns out that the system never has several candidates."""
     return {
-        name: Tally(tally.errors, None, tally.undecided, _NO_CANDIDATES)
-        if categories()[name].needs_candidates
+        name: replace(tally, total=None, reason=_NO_CANDIDATES)
+        if categories()[name].needs_candidates and tally.defined
         else tally
         for name, tally in counted.items()
     }

@@ -31,7 +31,7 @@ def values_in(sides: Sides, name: str, source: Source | None = None) -> Values:
     """The values of a label on both sides."""
     label = label_in(sides, name)
     if label.known is not None:
-        facts = sides.facts
+        facts = sides.facts if source is None else sides.facts_of(source)
         return Values(name, label.known(facts, facts.gold), label.known(facts, facts.answers))
     facets = sides.pairing(source).facets
     return Values(name, facets.of_gold(name), facets.of_answers(name))

@@ -35,7 +35,8 @@ def case_columns(block: Block, view: str, columns: Set[str]) -> dict[str, Arrow]
     more: dict[str, Arrow] = {}
     own = block.verdicts(view)
     if "mention_type" in columns:
-        more["mention_type"] = pa.array(MENTION_TYPES).take(pa.array(mention_type(block.sides.facts, own)))
+        facts = block.sides.facts_of(block.plans.views[view].source)
+        more["mention_type"] = pa.array(MENTION_TYPES).take(pa.array(mention_type(facts, own)))
     if "errors" in columns and view in block.plans.stages:
         found = block.categorised(view)
         lists: dict[str, list[list[str]]] = {

@@ -219,12 +219,43 @@ def _sets(gold: Items, answers: Items, key: Key) -> Verdicts:
     gold_keys, label = np.unique(left, return_index=True)
     answer_keys, answer = np.unique(right, return_index=True)
     _, in_gold, in_answers = np.intersect1d(gold_keys, answer_keys, assume_unique=True, return_indices=True)
-    missing = np.setdiff1d(np.arange(len(gold_keys)), in_gold)
-    spare = np.setdiff1d(np.arange(len(answer_keys)), in_answers)
-    label_place = np.concatenate([label[in_gold], label[missing], np.full(len(spare), -1)])
-    answer_place = np.concatenate([answer[in_answers], np.full(len(missing), -1), answer[spare]])
-    outcome = np.repeat([Outcome.TP, Outcome.FN, Outcome.FP], [len(in_gold), len(missing), len(spare)])
+    missing, spare = np.delete(label, in_gold), np.delete(answer, in_answers)
+    wrong = Pairs(missing[:0], spare[:0])
+    if key.places is not None:
+        wrong = _on_one_place(gold, answers, missing, spare, key.places)
+        missing, spare = np.setdiff1d(missing, wrong.gold), np.setdiff1d(spare, wrong.answer)
+    label_place = np.concatenate([label[in_gold], wrong.gold, missing, np.full(len(spare), -1)])
+    answer_place = np.concatenate([answer[in_answers], wrong.answer, np.full(len(missing), -1), spare])
+    ends = {Outcome.TP: in_gold, Outcome.WRONG_LINK: wrong.gold, Outcome.FN: missing, Outcome.FP: spare}
+    outcome = np.repeat(list(ends), list(map(len, ends.values())))
     return _verdicts(gold, answers, label_place, answer_place, outcome, None)
+
+
+def _on_one_place(gold: Items, answers: Items, missing: Longs, spare: Longs, places: Key) -> Pairs:
+    """Which missing annotations stand where a spare one does: a wrong link is one case, not two.
+
+    Where several do, the first by their ids, so that the order of files does not matter.
+    """
+    left, right = _codes(gold.take(missing), answers.take(spare), places.fields)
+    names = np.unique(np.array([*_ids(gold, missing), *_ids(answers, spare)], np.str_), return_inverse=True)[1]
+    one, two = _numbered(left, names[: len(missing)]), _numbered(right, names[len(missing) :])
+    _, of_gold, of_answers = np.intersect1d(one, two, assume_unique=True, return_indices=True)
+    return Pairs(missing[of_gold], spare[of_answers])
+
+
+def _ids(items: Items, places: Longs) -> list[str]:
+    """The ids of some items; NIL and no link have none."""
+    codes = items.entity[places]
+    return [id or "" for id in items.names.take(pa.array(codes, mask=codes < 0)).to_pylist()]
+
+
+def _numbered(code: Longs, rank: Longs) -> Longs:
+    """Each code with how many of the same there are before, by rank: no two are alike."""
+    order = np.lexsort((rank, code))
+    _, first, counts = np.unique(code[order], return_index=True, return_counts=True)
+    number = np.empty(len(code), np.int64)
+    number[order] = np.arange(len(code)) - np.repeat(first, counts)
+    return (code << 32) | number
 
 
 def _shares(gold: Items, answers: Items, key: Key) -> Verdicts:
