@@ -30,6 +30,8 @@ HOW = st.sampled_from(
         {"task": "c2kb"},
         {"task": "re"},
         {"threshold": "oracle"},
+        {"by": ["length", "language"]},
+        {"by": ["meta.source"], "measures": ["strong:micro.f1", "weak[length=tiny]:macro.r", "strong:accuracy"]},
         {"measures": ["entity:macro.ndcg", "strong:brier", "weak[optional=true]:micro.f1"]},
         {"like": "neleval", "measures": ["sets::span+kbid", "overlap-maxmax::span+type"]},
     ]
