@@ -272,7 +272,8 @@ def layers() -> str:
 def labels() -> str:
     """What scores can be grouped by."""
     found = {name: get("labels", name, Grouping) for name in names("labels")}
-    rows = [[f"`{name}`", label.says, "yes" if label.carried is not None else "no"] for name, label in found.items()]
+    parts = {name: label.carried is not None or label.documents is not None for name, label in found.items()}
+    rows = [[f"`{name}`", label.says, "yes" if parts[name] else "no"] for name, label in found.items()]
     return table(["label", "values", "makes parts of the data"], rows)
 
 

@@ -137,6 +137,9 @@ def test_compare_prints_similarity_and_what_is_found_together(karat_cli, tmp_pat
     page = json.loads(out.read_text())
     pairs = {(pair["one"], pair["two"]): pair for pair in page["similarity"]}
     assert f"{100 * pairs['perfect', 'prior']['macro']:.1f}/{100 * pairs['perfect', 'prior']['micro']:.1f}" in ran.out
+    documents = pairs["perfect", "prior"]["documents"]
+    assert len(documents) == 50
+    assert sum(documents.values()) / 50 == pytest.approx(pairs["perfect", "prior"]["macro"])
     assert page["together"][0]["missed_by_all"] == 0  # the perfect answers are among them
     assert page["together"][0]["oracle_recall"] == 1
     best = karat_cli("compare", "--gold", "demo", "demo", "--match", "entity", "--best", "oracle-bat-paper")

@@ -31,6 +31,8 @@ HOW = st.sampled_from(
         {"task": "re"},
         {"threshold": "oracle"},
         {"drop": "type:a,score<0.5"},
+        {"by": ["length", "language"]},
+        {"by": ["meta.source"], "measures": ["strong:micro.f1", "weak[length=tiny]:macro.r", "strong:accuracy"]},
         {"measures": ["entity:macro.ndcg", "strong:brier", "weak[optional=true]:micro.f1"]},
         {"like": "neleval", "measures": ["sets::span+kbid", "overlap-maxmax::span+type"]},
         {"like": "neleval", "measures": ["all-coref", "pairwise_negative::span"], "duplicates": "counted"},

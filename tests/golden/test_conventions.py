@@ -422,6 +422,7 @@ def test_similarity_by_equations_4_and_5(like):
     found = similarity(corpus, [one, two], match="strong", like=like)
     (alike,) = found.likeness
     assert (alike.one, alike.two, alike.relation) == ("one", "two", "strong")
+    assert alike.documents == {"d0": 1 / 2, "d1": 1, "d2": 0}
     assert (alike.macro.value, alike.macro.n) == (pytest.approx(1 / 2), 3)
     assert (alike.micro.value, alike.micro.n) == (pytest.approx(2 / 5), 5)
     # Only the first found Lovelace, which is right, and Ada in d2, which is wrong; only the second found Charles.

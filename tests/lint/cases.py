@@ -136,6 +136,65 @@ CASES = [
         [],
     ),
     Case(
+        "unmarked-elsewhere",
+        [
+            document("The U.S. builder left Ulm.", Label(4, 8, "Q30"), Label(22, 25, "Q3"), id="a"),
+            document("A U.S. helicopter, and a U.S. ship, near Ulmer Ulm-Mitte.", id="b"),
+            document("Ulm and Ulm.", Label(0, 3, "Q3"), id="c"),  # for the rule inconsistent-surface
+            document("New Ulm is not Neu-Ulm.", Label(0, 7, "Q5"), Label(15, 22, "Q6"), id="d"),
+            document("It is in Ulm.", evaluation_span=(0, 8), id="e"),
+        ],
+        [
+            ("U.S.", "not marked here and at 1 more places, but linked to Q30 in document 'a'", False),
+            ("Ulm", "not marked here, but linked to Q3 in document 'a'", False),
+        ],
+    ),
+    Case(
+        "unmarked-elsewhere",
+        [
+            document("It is 7.", Label(0, 2, "Q1", kind="coreference"), Label(6, 7, "Q2"), id="a"),
+            document("It is 7. It is so.", id="b"),
+        ],
+        [],
+    ),
+    Case(
+        "unmarked-elsewhere",
+        [document("東京", Label(0, 2, "Q1"), id="a"), document("は東京", id="b")],
+        [("東京", "not marked here, but linked to Q1 in document 'a'", False)],
+    ),
+    Case(
+        "misspelt-name",
+        [
+            document(
+                "Coral Islands, Micheal, Germans, Iraqi, Zurich and Boeing 737.",
+                Label(0, 13, "Q1"),
+                Label(15, 22, "Q2"),
+                Label(24, 31, "Q3", name="Germany"),
+                Label(33, 38, "Q4", name="Iraq"),
+                Label(40, 46, "Q5"),
+                Label(51, 61, "Q6", name="Boeing 747"),
+            )
+        ],
+        [("Coral Islands", "much like 'Kuril Islands'", False), ("Micheal", "much like 'michael'", False)],
+        Context(
+            names={
+                "Q1": frozenset({"Kuril Islands", "Kurils"}),
+                "Q2": frozenset({"Michael Jordan", "Air Jordan"}),
+                "Q5": frozenset({"Zürich"}),
+            }
+        ),
+    ),
+    Case(
+        "misspelt-name",
+        [
+            document("Ula, Strobe Talbott.", Label(0, 3, "Q1", name="Ulm"), Label(5, 19, "Q2", name="Strobe Talbott")),
+            document("The Times, US Open.", Label(0, 9, "Q1", name="Times"), id="e"),
+            document("US Open", Label(0, 7, "Q2", name="U.S. Open"), id="g"),
+            document("Ruth Bater Ginsburg", Label(0, 19, "Q3", name="Ruth Bader Ginsburg"), id="f"),
+        ],
+        [("Ruth Bater Ginsburg", "much like 'Ruth Bader Ginsburg'", False)],
+    ),
+    Case(
         "ambiguous-surface",
         [document(ULM, Label(4, 7, "Q1"), Label(16, 19, "Q2"))],
         [("Ulm", "linked to Q2 here, and to Q1 before", False)],

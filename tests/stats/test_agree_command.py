@@ -136,6 +136,62 @@ def test_no_order_of_documents_changes_anything():
     assert here.pairs[0].kappa.interval is not None
 
 
+def categorised(name, *categories):
+    """One document; for Ada, Bob and Caen the categories, or None where the span is not marked."""
+    given = zip((ADA, BOB, CAEN, DIJON), categories, strict=True)
+    labels = [Label(*span, "Q1", categories=own) for span, own in given if own is not None]
+    return Corpus.of([Document("d0", TEXT, tuple(labels))], name=name)
+
+
+FULL, SHORT, DIRECT, METONYMIC = "form:FullName", "form:ShortName", "reference:Direct", "reference:Metonymic"
+
+
+def test_agreement_on_categories_by_hand():
+    anna = categorised("anna", (FULL, DIRECT), (SHORT, DIRECT), (SHORT, METONYMIC), (FULL,))
+    ben = categorised("ben", (FULL, DIRECT), (FULL, DIRECT), (SHORT, DIRECT), None)
+    found = agree([anna, ben], resamples=0)
+    kappa = found.pairs[0].kappa_of_categories
+    assert list(found.categories) == ["form", "reference"]
+    # Dijon is not Ben's. Form: same on two of three; by chance (1 · 2 + 2 · 1) / 9.
+    assert (found.categories["form"].same.items, found.categories["form"].same.value) == (3, pytest.approx(2 / 3))
+    assert kappa["form"].value == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
+    # Fleiss: six judgements, three of each: by chance 1/2.
+    assert found.categories["form"].fleiss.value == pytest.approx((2 / 3 - 1 / 2) / (1 - 1 / 2))
+    # Alpha: one item of three disagrees, so that of 6 ordered pairs 2 do; expected (6² - 3² - 3²) / (6 - 1).
+    assert found.categories["form"].alpha.value == pytest.approx(1 - 2 / ((36 - 18) / 5))
+    # Reference: same on two of three; by chance (2 · 3) / 9, which is as much.
+    assert kappa["reference"].value == pytest.approx(0)
+
+
+def test_several_categories_of_a_dimension_are_one_answer():
+    anna = categorised("anna", (FULL, SHORT), (SHORT,), (FULL,), None)
+    ben = categorised("ben", (SHORT, FULL), (SHORT, FULL), (DIRECT,), None)
+    found = agree([anna, ben], resamples=0)
+    assert list(found.categories) == ["form"]  # only Ben has a reference
+    assert (found.categories["form"].same.items, found.categories["form"].same.value) == (2, 0.5)
+
+
+def test_the_share_of_a_third_annotator_counts_where_two_judged():
+    anna = categorised("anna", (FULL,), (FULL,), (FULL,), (FULL,))
+    ben = categorised("ben", (FULL,), (FULL,), None, None)
+    chris = categorised("chris", (FULL,), (SHORT,), (FULL,), None)
+    found = agree([anna, ben, chris], resamples=0).categories["form"]
+    assert (found.same.items, found.same.value) == (3, pytest.approx(2 / 3))
+    assert found.fleiss.items == 2
+
+
+def test_categories_are_printed_and_written(karat_cli, tmp_path):
+    anna, ben = categorised("anna", (FULL,), (SHORT,), None, None), categorised("ben", (FULL,), (FULL,), None, None)
+    for corpus in (anna, ben):
+        karat.save(corpus, tmp_path / f"{corpus.name}.jsonl")
+    files = [tmp_path / "anna.jsonl", tmp_path / "ben.jsonl"]
+    ran = karat_cli("agree", *files)
+    assert "all, on categories" in ran.out
+    written = json.loads(karat_cli("agree", *files, "--json", "-").out)
+    assert written["categories"]["form"]["same"]["value"] == 0.5
+    assert written["pairs"][0]["kappa_of_categories"]["form"]["value"] == 0
+
+
 def test_texts_and_names_must_fit():
     other = Corpus.of([Document("d0", TEXT + "!")], name="other")
     with pytest.raises(InputError, match="another text than anna"):

@@ -47,6 +47,13 @@ _MATCH = "strong,weak,mention-weak,entity"
 @click.option(
     "--home", "homes", multiple=True, metavar="SYSTEM=DATASET", help="What a system was made for (repeatable)."
 )
+@click.option(
+    "--chosen",
+    "chosen_on",
+    multiple=True,
+    metavar="SYSTEM=DATASET",
+    help="Where a system was chosen among its variants (repeatable).",
+)
 @click.option("--by", multiple=True, metavar="LABEL", help="Count flips by mention-type, error, types, … (repeatable).")
 @click.option(
     "--flips",
@@ -60,6 +67,7 @@ _MATCH = "strong,weak,mention-weak,entity"
 @click.option("--match", multiple=True, metavar="R,…", help=f"Relations for --similarity  [default: {_MATCH}]")
 @click.option("--best", metavar="SWEEP", help="Similarity above each system's best threshold: oracle, …")
 @click.option("--winners", is_flag=True, help="Say who leads under which conventions: scores everything many times.")
+@click.option("--drop", is_flag=True, help="Say how much F1 systems lose between finding mentions and linking them.")
 @click.option("--details", is_flag=True, help="Show every pair on every dataset.")
 @click.option("--ranks", "ranks_file", metavar="FILE", help="Draw the ranks with critical differences (.svg, .png, …).")
 @click.option("--heatmap", "heatmap_file", metavar="FILE", help="Draw how alike systems are (.svg, .png, …).")
@@ -85,12 +93,14 @@ def command(
     permutations: int,
     seed: int | None,
     homes: tuple[str, ...],
+    chosen_on: tuple[str, ...],
     by: tuple[str, ...],
     flips_file: str | None,
     similarity: bool,
     match: tuple[str, ...],
     best: str | None,
     winners: bool,
+    drop: bool,
     details: bool,
     ranks_file: str | None,
     heatmap_file: str | None,
@@ -145,7 +155,7 @@ def command(
         entries(files, golds, Formats(gold_format, answers_format)),
         request,
         terms,
-        ComparisonParts(relations, best, _homes(homes), winners),
+        ComparisonParts(relations, best, _datasets("--home", homes), winners, drop, _datasets("--chosen", chosen_on)),
         measure=measure,
     )
     if flips_file is not None and not found.mentions:
@@ -160,15 +170,15 @@ def command(
     show(lambda: page(found, layout, details=details), json_file, flips_file)
 
 
-def _homes(given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """What each system was made for."""
+def _datasets(option: str, given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The datasets that an option names for each system."""
     from karat.errors import UsageError
 
     found: dict[str, tuple[str, ...]] = {}
     for one in given:
         system, equals, dataset = one.rpartition("=")
         if not equals:
-            raise UsageError(f"--home {one}: write SYSTEM=DATASET, such as --home mine=aida-conll-test.")
+            raise UsageError(f"{option} {one}: write SYSTEM=DATASET, such as {option} mine=aida-conll-test.")
         found[system] = (*found.get(system, ()), dataset)
     return found
 

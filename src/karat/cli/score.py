@@ -70,7 +70,7 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
 )
 @click.option("--plus-minus", is_flag=True, help="Show intervals as ± half their width.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Show this measure (repeatable).")
-@click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, … (repeatable).")
+@click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, meta.KEY, … (repeatable).")
 @click.option(
     "--json",
     "json_file",

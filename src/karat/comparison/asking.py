@@ -44,19 +44,22 @@ def compare(
     best: str | None = None,
     homes: Mapping[str, Sequence[str]] | None = None,
     winners: bool = False,
+    drops: bool = False,
+    chosen: Mapping[str, Sequence[str]] | None = None,
     **choice: object,
 ) -> Comparison:
     """Compare systems on one or several datasets: who is better, and is that more than chance?
 
     `systems` are files, results, runs on the `gold` standard, or pairs of a corpus and a run. `by` names labels to
     count flips by, `similarity` the relations under which systems are compared with each other (above their `best`
-    thresholds), `homes` the datasets that systems were made for; `winners` asks who leads under which conventions.
-    `test` is how it is decided whether systems differ, from as many draws as `permutations` says. Everything else is as
-    in `evaluate`, and choices may be keywords.
+    thresholds), `homes` the datasets that systems were made for, `chosen` those on which they were chosen among their
+    variants; `winners` asks who leads under which conventions, and `drops` what systems lose between mentions and
+    links. `test` is how it is decided whether systems differ, from as many draws as `permutations` says. Everything
+    else is as in `evaluate`, and choices may be keywords.
     """
     request = Request.of(like=like, choices={**(choices or {}), **choice}, by=by, kb=kb, allow_unknown=allow_unknown)
     terms = Terms(level, correction, resamples, permutations, swap=swap, seed=request.draw.seed, test=test)
-    parts = ComparisonParts(similarity, best, homes or {}, winners)
+    parts = ComparisonParts(similarity, best, homes or {}, winners, drops, chosen or {})
     return compared(_entries(systems, gold), request, terms, parts, measure=measure)
 
 

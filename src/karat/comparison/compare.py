@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from karat.comparison.entries import Entry, shared_texts, texts_of
+from karat.comparison.drops import Drops, drops
+from karat.comparison.entries import Entry, chosen, shared_texts, texts_of
 from karat.comparison.flips import Detected, Flips, MentionsBySystem, check_labels, mentions, pooled_flips
 from karat.comparison.grid import Grid, grid
 from karat.comparison.homes import Home, homes
@@ -19,6 +20,7 @@ from karat.comparison.terms import Terms
 from karat.comparison.tests import DatasetScores, compared, too_few_documents, too_few_throws
 from karat.comparison.winners import Winners, winners
 from karat.evaluation.request import Request
+from karat.model.run import chosen_note
 from karat.model.signature import Signature
 from karat.stats.tests.ranks import critical_difference, friedman, groups, ranks
 
@@ -28,13 +30,16 @@ class ComparisonParts:
     """What a comparison has besides scores and tests.
 
     `match` are the relations under which systems are compared with each other, `best` above which thresholds. `homes`
-    say which datasets systems were made for. `winners` asks for a map of them.
+    say which datasets systems were made for, and `chosen` on which they were chosen among their variants. `winners`
+    asks for a map of them, and `drops` for what systems lose between mentions and links.
     """
 
     match: str | None = None
     best: str | None = None
     homes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     winners: bool = False
+    drops: bool = False
+    chosen: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,7 @@ class Comparison:
     runtimes: Runtimes
     similarity: Similarities | None
     winners: Winners | None
+    drops: Drops | None
     notes: tuple[str, ...]
     rule: Terms
     signature: Signature
@@ -113,7 +119,7 @@ def compare(
     """
     terms, parts = terms or Terms(), parts or ComparisonParts()
     check_labels(() if request is None else request.given["by"])
-    table = grid(entries, request, measure)
+    table = grid(chosen(entries, parts.chosen), request, measure)
     drawn = {name: samples(table, name, terms) for name in table.datasets}
     datasets = compared(table, drawn, terms)
     averages = means(table, drawn, terms)
@@ -137,6 +143,7 @@ def compare(
         runtimes=runtimes(table),
         similarity=alike,
         winners=winners(table, terms) if parts.winners else None,
+        drops=drops(table, terms) if parts.drops else None,
         notes=tuple(_notes(table, datasets, seen, terms)),
         rule=terms,
         signature=table.signature,
@@ -203,8 +210,23 @@ def _notes(
     said_by: dict[str, list[str]] = {}
     for row in table.cells.values():
         for system, cell in row.items():
-            for note in cell.result.notes:
+            own = [chosen_note(system, cell.entry.dataset)] if cell.result.chosen else []
+            for note in dict.fromkeys([*cell.result.notes, *own]):
                 said_by.setdefault(note, []).append(f"{system} on {cell.entry.dataset}")
+    yield from _variants(table)
     for note, who in said_by.items():
         more = f" and {len(who) - 1} more" if len(who) > 1 else ""
         yield f"{who[0]}{more}: {note}"
+
+
+def _variants(table: Grid) -> Iterable[str]:
+    """Systems of which several variants are compared, `SYSTEM@VARIANT`: the best of them is chosen by these scores."""
+    variants: dict[str, list[str]] = {}
+    for system in table.systems:
+        name, at, variant = system.partition("@")
+        if name and at:
+            variants.setdefault(name, []).append(variant)
+    for name, own in variants.items():
+        if len(own) > 1:
+            said = f"{name} has {len(own)} variants here ({', '.join(own)})"
+            yield f"{said}: who reports the best of them reports an oracle"

@@ -14,10 +14,10 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from karat.data.load import inputs, load, load_both, load_run, noted, stored_runs
-from karat.errors import InputError, UsageError
+from karat.errors import InputError, UnknownNameError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.result import LAYOUT, Result
-from karat.model.run import Run
+from karat.model.run import CHOSEN_ON, Run
 from karat.storage.files import Source, readable
 
 _RESULT = LAYOUT.partition("/")[0].encode() + b"/"
@@ -96,6 +96,33 @@ def named_apart(runs: Sequence[Run], given: Sequence[str]) -> list[Run]:
         replace(run, name=readable(path)) if names.count(run.name) > 1 else run
         for run, path in zip(runs, given, strict=True)
     ]
+
+
+def chosen(entries: Iterable[Entry], given: Mapping[str, Sequence[str]]) -> Iterator[Entry]:
+    """The entries, of which some systems are said to have been chosen among their variants on some datasets."""
+    systems, datasets = set(), set()
+    for entry in entries:
+        systems.add(entry.system)
+        datasets.add(entry.dataset)
+        named = ",".join(given.get(entry.system, ()))
+        yield entry if not named else _chosen_on(entry, named)
+    for system, names in given.items():
+        if system not in systems:
+            raise UnknownNameError("system", system, sorted(systems))
+        for name in names:
+            if name not in datasets:
+                raise UnknownNameError("dataset", name, sorted(datasets))
+
+
+def _chosen_on(entry: Entry, names: str) -> Entry:
+    """An entry whose manifest names further datasets on which it was chosen."""
+
+    def told(about: Mapping[str, str]) -> dict[str, str]:
+        return {**about, CHOSEN_ON: ",".join(filter(None, [about.get(CHOSEN_ON, ""), names]))}
+
+    run = None if entry.run is None else replace(entry.run, about=told(entry.run.about))
+    result = None if entry.result is None else replace(entry.result, about_run=told(entry.result.about_run))
+    return replace(entry, run=run, result=result)
 
 
 def left_out(

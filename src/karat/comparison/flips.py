@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from karat.comparison.grid import Grid
 from karat.errors import UsageError
 from karat.evaluation.evaluation import Evaluation
-from karat.matching.read.facets import facet
+from karat.matching.read.facets import gold_facet
 from karat.model.corpus import Corpus
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Longs
@@ -162,7 +162,7 @@ class MentionsBySystem:
             column = own.cases.column(named).take(pa.array(own.case[rows]))
             flat = column.combine_chunks()
             return flat.flatten() if pa.types.is_list(flat.type) else flat
-        known = facet(self.corpus.labels, label, self.corpus.labels)
+        known = gold_facet(self.corpus, label)
         return pa.array(known.names).take(pa.array(known.lists.take(rows).values))
 
     def lines(self) -> Iterator[dict[str, Any]]:
@@ -185,7 +185,7 @@ class MentionsBySystem:
         """What is to be said about some mentions, whoever gets them."""
         labels, ids = self.corpus.labels, self.corpus.ids.to_pylist()
         texts = self.corpus.table.column("text").to_pylist() if self.corpus.has_text else None
-        known = {label: facet(labels, label, labels) for label in self.labels if _column(label) is None}
+        known = {label: gold_facet(self.corpus, label) for label in self.labels if _column(label) is None}
         kinds = self._cases(next(iter(self.seen)), rows) if "mention-type" in self.labels else []
         places = zip(
             labels.document[rows].tolist(), labels.start[rows].tolist(), labels.end[rows].tolist(), strict=True

@@ -32,7 +32,8 @@ from karat.spec.choices.threshold import Sweep, Threshold
 class Likeness(NamedTuple):
     """Two systems under one relation: BAT's equations 4 and 5, and what each finds that the other does not.
 
-    `only_one` counts what the first found and the second did not, `right_one` how much of it is right.
+    `only_one` counts what the first found and the second did not, `right_one` how much of it is right. `documents` has
+    equation 4 for every document by its id: 1 where both say nothing.
     """
 
     one: str
@@ -44,6 +45,7 @@ class Likeness(NamedTuple):
     right_one: int
     only_two: int
     right_two: int
+    documents: Mapping[str, float]
 
 
 class Together(NamedTuple):
@@ -239,6 +241,7 @@ def _likeness(sides: _Reduced, one: Run, two: Run, view: ViewName, first: _Found
         int(first.right[order[only_one]].sum()),
         len(only_two),
         int(second.right[only_two].sum()),
+        dict(zip(sides.corpus.ids.to_pylist(), per_document.tolist(), strict=True)),
     )
 
 

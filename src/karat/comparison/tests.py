@@ -25,7 +25,8 @@ class Score:
     """A system on a dataset.
 
     `rank` is one more than how many systems are significantly better: systems that cannot be told apart share one.
-    `alone` says that the system differs significantly from all others. `seconds` is what it took.
+    `alone` says that the system differs significantly from all others. `seconds` is what it took. `chosen` says that it
+    was chosen among its variants on this very dataset (oracle).
     """
 
     value: float | None
@@ -35,6 +36,7 @@ class Score:
     alone: bool
     seconds: float | None = None
     reason: str | None = None
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +177,9 @@ def _dataset(grid: Grid, name: str, pairs: tuple[Pair, ...], drawn: Samples, ter
 
 def _score(grid: Grid, system: str, cell: Cell, pairs: Sequence[Pair], drawn: Samples, terms: Terms) -> Score:
     place = grid.systems.index(system)
-    score = cell.score(grid.measure)
+    score, chosen = cell.score(grid.measure), cell.result.chosen
     if score.value is None:
-        return Score(None, None, None, None, alone=False, seconds=cell.seconds, reason=score.reason)
+        return Score(None, None, None, None, alone=False, seconds=cell.seconds, reason=score.reason, chosen=chosen)
     found = Estimate(score.value)
     if place in drawn.additives:
         found = drawn.estimate(score.value, drawn.of([place])[:, 0], [place], terms.level)
@@ -192,6 +194,7 @@ def _score(grid: Grid, system: str, cell: Cell, pairs: Sequence[Pair], drawn: Sa
         alone=tested and None not in who,
         seconds=cell.seconds,
         reason=None if tested else "no pair could be tested",
+        chosen=chosen,
     )
 
 

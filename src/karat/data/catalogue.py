@@ -139,6 +139,8 @@ def finished(corpus: Corpus, chosen: ChosenSplit) -> Corpus:
     known = {
         "title": chosen.dataset.title,
         "language": split.language or chosen.dataset.language,
+        "domain": chosen.dataset.domain,
+        "document type": chosen.dataset.document_type,
         "licence": chosen.version.licence or chosen.dataset.licence,
         "kb": chosen.version.kb or chosen.dataset.kb,
     }

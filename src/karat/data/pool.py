@@ -13,13 +13,21 @@ from karat.model.corpus import TEXT_FACTS, Corpus
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.check import Where
+from karat.model.tables.schema import GOLD
+
+_OF_DOCUMENTS = ("domain", "document type", "language")
+"""What the source of a corpus may say about all of its documents that is true of each."""
 
 
 def pooled(corpora: Sequence[Corpus]) -> Corpus:
-    """One corpus with all documents; where two have the same id, all ids get the number of their corpus in front."""
-    table = _stacked([corpus.table for corpus in corpora], numbered=collide(corpora))
+    """One corpus with all documents; where two have the same id, all ids get the number of their corpus in front.
+
+    Where corpora differ in what scores can be grouped by, such as their domain, each of their documents says it.
+    """
+    common = _common(c.about for c in corpora)
+    table = _stacked([_told(corpus, common) for corpus in corpora], numbered=collide(corpora))
     name = "+".join(corpus.name for corpus in corpora)
-    found = Corpus.checked(table, name=name, about=_common(c.about for c in corpora), where=_where(table))
+    found = Corpus.checked(table, name=name, about=common, where=_where(table))
     return replace(found, skipped=_summed(corpora))
 
 
@@ -29,6 +37,19 @@ def pooled_run(runs: Sequence[Run], *, numbered: bool) -> Run:
     name = _called([run.name for run in runs])
     found = Run.checked(table, name=name, about=_common(r.about for r in runs), where=_where(table))
     return replace(found, skipped=_summed(runs))
+
+
+def _told(corpus: Corpus, common: Mapping[str, str]) -> Arrow:
+    """The documents of a corpus, with what is said about all of them and not about those of others."""
+    differ = [key for key in _OF_DOCUMENTS if key in corpus.about and key not in common]
+    own = {key.replace(" ", "_"): corpus.about[key] for key in differ}
+    if not own:
+        return corpus.table
+    there = "meta" in corpus.table.column_names
+    given = corpus.table.column("meta").to_pylist() if there else [None] * len(corpus)
+    meta = pa.array([list({**own, **dict(each or ())}.items()) for each in given], GOLD.field("meta").type)
+    bare = corpus.table.drop_columns(["meta"]) if there else corpus.table
+    return bare.append_column("meta", meta)
 
 
 def _called(names: Sequence[str]) -> str:

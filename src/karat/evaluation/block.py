@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from karat.errors import UsageError
 from karat.evaluation.cases.cuts import Cut, Values, cut_cases
 from karat.evaluation.cases.errors import Categorised, Tally, evaluated_words, tallies
-from karat.evaluation.cases.labels import doubts, label_in, mention_type, part_views, parted, values_in
+from karat.evaluation.cases.labels import documents_in, doubts, label_in, mention_type, part_views, parted, values_in
 from karat.evaluation.cases.notes import Noticed, noticed
 from karat.evaluation.cases.ranked import documents_of_scores, ranking_of, scores_of
 from karat.evaluation.measures import measure_of
@@ -31,7 +31,7 @@ from karat.evaluation.thresholds import Chosen, Steps, steps_of
 from karat.facts.cases import CaseRule, Stages, stages, table
 from karat.facts.facts import NOMINAL, PRONOMINAL
 from karat.matching.judge.judge import Located
-from karat.matching.judge.keys import Reach
+from karat.matching.judge.keys import KeyReach
 from karat.matching.read.pairing import BLOCK, Pairing
 from karat.matching.read.reduce import Census, census, left_out
 from karat.matching.select.thinning import longest
@@ -77,9 +77,9 @@ class BlockSums:
     """What is left of a block: by document, in the order of the rows that these are of the whole, or in sums.
 
     `unknown` are the replies to documents that the gold standard does not have, by row and id. `cuts` are by label and
-    view, and `given` says which labels answers carry. `tallies` of error categories are by view and category, and
-    `candidates` names the views in which some answer has several. `reaches` is for views that reach across documents,
-    by what they have in common.
+    view, and `given` says which labels answers carry; `values` are those of documents, by label. `tallies` of error
+    categories are by view and category, and `candidates` names the views in which some answer has several. `reaches` is
+    for views that reach across documents, by what they have in common.
     """
 
     row: Longs
@@ -93,9 +93,10 @@ class BlockSums:
     views: Mapping[str, ViewSums]
     cuts: Mapping[str, Mapping[str, Cut]]
     given: frozenset[str]
+    values: Mapping[str, Arrow]
     tallies: Mapping[str, Mapping[str, Tally]]
     candidates: frozenset[str]
-    reaches: Mapping[str, Reach] = field(default_factory=dict)
+    reaches: Mapping[str, KeyReach] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ class Block:
         items = len(self.sides.corpus.labels) + len(self.sides.run.answers)
         if items * len(plans.all) <= _KEPT or (request.draw.resamples and request.draw.over == "cases"):
             return set(plans.all)
-        if any(label.scores != "documents" for label in labels):
+        if any(label.documents is None for label in labels):
             return {*plans.views, *plans.stages.values()}
         return {str(name.view) for name in request.wanted if not measure_of(name).usual}
 
@@ -269,7 +270,12 @@ class Block:
         divided = [name for name, plan in plans.views.items() if not plan.weights_are_whole]
         counted = divided if len(sides.corpus) else []
         labels = {name: label_in(sides, name) for name in request.labels}
-        by_value = [name for name, label in labels.items() if label.scores == "values" and not parted(sides, name)]
+        of_documents = [name for name, label in labels.items() if label.documents and label.scores == "values"]
+        by_value = [
+            name
+            for name, label in labels.items()
+            if label.scores == "values" and not label.documents and not parted(sides, name)
+        ]
         rated = any(label.scores == "errors" for label in labels.values()) and counted
         tagged = {view: self.categorised(view) for view in plans.stages} if rated else {}
         words = evaluated_words(pairing) if tagged else None
@@ -285,12 +291,13 @@ class Block:
             views={name: self._view_sums(name) for name in counted},
             cuts={label: self._cuts(label, counted) for label in by_value},
             given=frozenset(label for label in by_value if values_in(sides, label).answers.given),
+            values={label: documents_in(sides, label) for label in of_documents},
             tallies={view: tallies(each, len(sides.corpus), words) for view, each in tagged.items()},
             candidates=frozenset(view for view, each in tagged.items() if each.table.cases.several_candidates.any()),
             reaches=self._reaches(),
         )
 
-    def _reaches(self) -> dict[str, Reach]:
+    def _reaches(self) -> dict[str, KeyReach]:
         """What views that reach across documents need of these; views that look at the same share it."""
         plans = {plan.reaches: plan for plan in self.plans.views.values() if plan.weights_are_whole}
         by_document = self.sides.whole is None or bool(self.sides.request.draw.recompute)

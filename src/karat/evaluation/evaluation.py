@@ -18,7 +18,7 @@ from karat.evaluation.cases.labels import label_in, parted, parts_by, undecided
 from karat.evaluation.cases.notes import said
 from karat.evaluation.cases.rows import case_columns, verdict_table
 from karat.evaluation.fold import Folded, steps_through
-from karat.evaluation.groups import Groups, by_document, by_part, by_value, check_groups, rated, untyped
+from karat.evaluation.groups import Groups, by_document, by_part, by_property, by_value, check_groups, rated, untyped
 from karat.evaluation.intervals import Between, Draw, Over, ends, seed_of, view_intervals, without_interval
 from karat.evaluation.measures import measure_of, short_names
 from karat.evaluation.plan import Plan, Plans, base_of
@@ -33,7 +33,7 @@ from karat.matching.read.pairing import BLOCK
 from karat.model.corpus import Corpus
 from karat.model.name import ViewName
 from karat.model.result import Group, Result, Scored
-from karat.model.run import Run
+from karat.model.run import Run, chosen_note, chosen_on
 from karat.model.signature import Signature
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
@@ -253,6 +253,12 @@ class Evaluation:
         """What a plan of the caller's own makes of both sides."""
         return self.feed.planning.judged(plan)
 
+    def beside(self, name: ViewName, other: ViewName) -> View:
+        """Another view of the answers that a view looks at: at its threshold."""
+        plan = self.plan(other).above(self.plans.views[str(name)].select.threshold)
+        weights = self.judged(plan).per_document(0, len(self.sides.corpus))
+        return plan.shape.view(Statistics(weights), macro=self._averaged(self.folded.has_gold(plan.source)))
+
     def detected(self, view: str) -> Verdicts | None:
         """What was detected, as accuracy counts it; None where a view looks at no links or no places."""
         name = self.plans.detection.get(view)
@@ -335,9 +341,17 @@ class Evaluation:
 
     def _grouped(self, name: str, label: Grouping) -> dict[str, dict[str, Group]]:
         draw = self.draw
+        spread = [m for m in self.request.wanted if measure_of(m).spread and m.group and m.group[0] == name]
+        also = list(dict.fromkeys(measure.short for measure in spread))
         divided = {view: own for view, own in self.views.items() if not own.whole}
         if label.scores == "documents":
             return {view: by_document(self.folded.ids, own) for view, own in divided.items()}
+        if label.documents is not None:
+            values = self.folded.values(name)
+            if values.null_count == len(values):
+                corpus = self.feed.names[0][0]
+                raise UsageError(f"no document of {corpus} says what its {name} is. Group by another label.")
+            return {view: by_property(values, own, draw, also) for view, own in divided.items()}
         if label.scores == "errors":
             if not self.plans.stages and not self.plans.unstaged:
                 raise UsageError("error categories are those of links, and no view compares any. Ask for strong.")
@@ -352,8 +366,6 @@ class Evaluation:
                 str(base): by_part({value: self.views[str(part)] for value, part in own.items()}, draw)
                 for base, own in parts.items()
             }
-        spread = [m for m in self.request.wanted if measure_of(m).spread and m.group and m.group[0] == name]
-        also = list(dict.fromkeys(measure.short for measure in spread))
         cuts = {view: self.folded.cut(name, view) for view in divided}
         return by_value(name, cuts, divided, draw, also, given=self.folded.given(name))
 
@@ -450,6 +462,9 @@ class Evaluation:
         yield from undecided(self.request.conventions.unnamed, *self.folded.doubts)
         yield from untyped(self.groups)
         yield from (best.note for best in self.thresholds.found.values())
+        (corpus, _), (run, about) = self.feed.names
+        if chosen_on(about, corpus):
+            yield chosen_note(run, corpus)
         yield from without_interval(self.between)
 
     def _without_classes(self) -> Iterator[str]:

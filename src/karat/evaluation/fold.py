@@ -143,6 +143,11 @@ class Folded:
         parts = [(block.cuts[label][view], place) for block, place in found if view in block.cuts.get(label, {})]
         return joined_cuts(parts)
 
+    def values(self, label: str) -> Arrow:
+        """The value of each document, in order."""
+        parts = [block.values[label] for block in self.blocks]
+        return parts[0] if self.order.alone else pa.concat_arrays(parts).take(pa.array(self.order.order))
+
     def given(self, label: str) -> bool:
         """Whether answers carry a label."""
         return any(label in block.given for block in self.blocks)

@@ -123,6 +123,19 @@ def by_document(ids: Arrow, view: View) -> dict[str, Group]:
     }
 
 
+def by_property(values: Arrow, view: View, draw: Draw, also: Sequence[str]) -> dict[str, Group]:
+    """The scores of the documents with each value, as if there were no others."""
+    shorts = list(dict.fromkeys([*short_names(detection=view.found is not None), *also]))
+    own = values.fill_null(NONE).to_numpy(zero_copy_only=False)
+    groups = {}
+    for value in sorted(set(own)):
+        part = view.of_documents(own == value)
+        between = ends(view_intervals(part, shorts, draw)) if draw.resamples else {}
+        counts = counted(part.statistics.weights.sum(axis=0))
+        groups[value] = Group(counts=counts, intervals=between, **fields(part.scores(shorts)))
+    return groups
+
+
 def by_part(views: Mapping[str, View], draw: Draw) -> dict[str, Group]:
     """The scores of parts of the data, each matched anew, by the value that made them."""
     shorts = list(short_names(detection=False))

@@ -15,7 +15,7 @@ from karat.kb.hierarchy import Hierarchy
 from karat.matching.align.joins import overlapping, same_span
 from karat.matching.align.typing import typed
 from karat.matching.judge.judge import Located, verdicts
-from karat.matching.judge.keys import Names, Reach, kept, key_verdicts, reach
+from karat.matching.judge.keys import KeyNames, KeyReach, kept, key_verdicts, reach
 from karat.matching.judge.lookup import Tied, look_up, looked_up
 from karat.matching.read.pairing import Pairing
 from karat.matching.select.select import Selection, rules, selection
@@ -98,13 +98,13 @@ class Plan:
         kind = "mentions" if self.key.clustering is None else "clusters"
         return str(replace(self.view, relation=str(self.key._replace(aggregator=kind))))
 
-    def reach(self, pairing: Pairing, *, by_document: bool) -> Reach:
+    def reach(self, pairing: Pairing, *, by_document: bool) -> KeyReach:
         """What a view that reaches across documents needs of those that are here."""
         assert self.key is not None
         everything = pairing.gold(0, len(pairing.corpus)), pairing.answers(0, len(pairing.corpus))
         gold, answers = self.select.of(*everything)
         sides = kept(gold.items, self.key.conditions), kept(answers.items, self.key.conditions)
-        names = None if pairing.reading.whole is None else Names(pairing.cluster_names, pairing.type_names)
+        names = None if pairing.reading.whole is None else KeyNames(pairing.cluster_names, pairing.type_names)
         return reach(*sides, self.key, names, by_document=by_document)
 
     def weights(self, held: Held) -> Floats:

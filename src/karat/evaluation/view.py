@@ -80,6 +80,12 @@ class View:
         part = replace(self.shape, part=True)
         return replace(part.view(Statistics(weights)), silent=silent, known={} if known is None else known)
 
+    def of_documents(self, keep: Bools) -> View:
+        """The same view of some documents, as if there were no others."""
+        found = None if self.found is None else Statistics(self.found.weights[keep])
+        macro = None if self.macro is None else self.macro[keep]
+        return self.shape.view(Statistics(self.statistics.weights[keep]), found=found, macro=macro)
+
     def document(self, weights: Floats) -> View:
         """One document by itself, for which the rule about documents holds, not that about totals."""
         rule = self.shape.empty

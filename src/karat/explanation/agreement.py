@@ -11,26 +11,42 @@ Nobody says what nobody marked, so that annotators never all agree on `none` (tw
 kappa and alpha over all items are lower than they would be over all spans of the text, and F1 is what kappa would
 become there (Hripcsak and Rothschild, Agreement, the F-Measure, and Reliability in Information Retrieval, JAMIA 12(3),
 2005). Kappa over the items that both marked says how far they agree on the entity.
+
+On categories, such as those of base form or reference, annotators are compared by dimension, over the spans to which
+two of them gave one. Whoever did not mark a span, or gave it none of the dimension, is missing there: what to mark is a
+question of its own. Several categories of one dimension on one label, as a set, are a category.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from karat.errors import InputError, UsageError
 from karat.evaluation.evaluation import evaluate
 from karat.kb.protocol import KB
+from karat.matching.read.facets import dimension_names
 from karat.model.corpus import Corpus
 from karat.model.run import Run
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
-from karat.stats.agreement import Coefficient, cohen_kappa, fleiss_kappa, krippendorff_alpha, over_documents
+from karat.stats.agreement import (
+    Coefficient,
+    all_the_same,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+    over_documents,
+)
 from karat.stats.samples.bootstrap import Interval, interval
 from karat.stats.samples.intervals import RESAMPLES, widened
+
+_Item: TypeAlias = tuple[int, int, int]
+"""A document, and where a span begins and ends in it."""
 
 RELATIONS: Final = ("strong", "weak", "mention")
 
@@ -51,7 +67,7 @@ class PairAgreed(NamedTuple):
     """Two annotators: micro F1 by relation, and Cohen's kappa.
 
     `kappa` is over all items of documents that both have, whoever marked them, `kappa_of_links` over those that both
-    marked.
+    marked, `kappa_of_categories` by dimension over those that both gave a category.
     """
 
     one: str
@@ -60,13 +76,26 @@ class PairAgreed(NamedTuple):
     f1: Mapping[str, Agreed]
     kappa: Agreed
     kappa_of_links: Agreed
+    kappa_of_categories: Mapping[str, Agreed]
+
+
+class CategoryAgreement(NamedTuple):
+    """All annotators on the categories of one dimension.
+
+    `same` is the share of items on which all who gave one gave the same.
+    """
+
+    same: Agreed
+    fleiss: Agreed
+    alpha: Agreed
 
 
 @dataclass(frozen=True)
 class Agreement:
     """Annotators of the same documents; `left_out` counts what could not be compared.
 
-    `fleiss` and `alpha` are over all items, those `_of_links` over items that all annotators of a document marked.
+    `fleiss` and `alpha` are over all items, those `_of_links` over items that all annotators of a document marked;
+    `categories` has what they agree on by dimension.
     """
 
     annotators: tuple[str, ...]
@@ -79,6 +108,7 @@ class Agreement:
     fleiss_of_links: Agreed
     alpha: Agreed
     alpha_of_links: Agreed
+    categories: Mapping[str, CategoryAgreement]
     left_out: Mapping[str, int]
 
 
@@ -121,6 +151,7 @@ def agree(
         raise UsageError("agreement is that of at least two annotators with different names. Give them so.")
     ids = _shared_documents(corpora)
     judged, left_out_labels = judgements(corpora, ids, kb)
+    by_dimension = {dimension: category_judgements(corpora, ids, dimension) for dimension in _dimensions(corpora)}
     left_out = {
         "documents that only one annotator has": len({i for each in corpora for i in each.ids.to_pylist()}) - len(ids),
         "labels that are alternatives or parts of others, or outside the evaluation span": left_out_labels,
@@ -134,11 +165,12 @@ def agree(
         items=everything.codes.shape[1],
         level=level,
         resamples=resamples,
-        pairs=tuple(_pair(corpora, ids, judged, pair, kb, how) for pair in combinations(every, 2)),
+        pairs=tuple(_pair(corpora, judged, by_dimension, pair, kb, how) for pair in combinations(every, 2)),
         fleiss=how.agreed(fleiss_kappa, everything, complete=True),
         fleiss_of_links=how.agreed(fleiss_kappa, linked, complete=True),
         alpha=how.agreed(krippendorff_alpha, everything),
         alpha_of_links=how.agreed(krippendorff_alpha, linked),
+        categories={dimension: _categorised(own, how) for dimension, own in by_dimension.items()},
         left_out={what: count for what, count in left_out.items() if count},
     )
 
@@ -168,37 +200,80 @@ class _How(NamedTuple):
 
 def judgements(corpora: Sequence[Corpus], ids: Sequence[str], kb: KB | None = None) -> tuple[Judgements, int]:
     """What each annotator says about each item, and how many labels were left out."""
-    place = {document: number for number, document in enumerate(ids)}
-    said: list[dict[tuple[int, int, int], int]] = []
+    said: list[dict[_Item, int]] = []
     codes: dict[tuple[str, ...], int] = {_NONE: 0}
     has = np.zeros((len(corpora), len(ids)), np.bool_)
     left_out = 0
     for annotator, corpus in enumerate(corpora):
-        labels, units = corpus.labels, corpus.units
-        documents = np.array([place.get(document, -1) for document in corpus.ids.to_pylist()], np.int64)
+        labels, documents = corpus.labels, _places(corpus, ids)
         has[annotator, documents[documents >= 0]] = True
         names = labels.names.to_pylist()
         entities = [(name,) for name in (names if kb is None else kb.canonical(names))]
         number = dict(enumerate(codes.setdefault(each, len(codes)) for each in entities))
         number |= {NIL: codes.setdefault(_NIL, len(codes)), NO_LINK: codes.setdefault(_NO_LINK, len(codes))}
-        inside = (documents[labels.document] >= 0) & _evaluated(corpus)
-        first = inside & units.mentions
-        own: dict[tuple[int, int, int], int] = {}
-        rows = zip(
-            documents[labels.document][first].tolist(),
-            labels.start[first].tolist(),
-            labels.end[first].tolist(),
-            labels.entity[first].tolist(),
-            strict=True,
-        )
-        for document, start, end, entity in rows:
-            own.setdefault((document, start, end), number[entity])
+        own = {item: number[int(labels.entity[row])] for item, row in _marked(corpus, documents).items()}
         left_out += int((documents[labels.document] >= 0).sum()) - len(own)
         said.append(own)
     items = sorted({item for own in said for item in own})
     document = np.array([item[0] for item in items], np.int64)
     table = np.array([[own.get(item, 0) for item in items] for own in said], np.int64).reshape(len(said), len(items))
     return Judgements(np.where(has[:, document], table, -1), document, len(ids)), left_out
+
+
+def category_judgements(corpora: Sequence[Corpus], ids: Sequence[str], dimension: str) -> Judgements:
+    """What each annotator says about each span in a dimension of the categories; -1 where that is nothing."""
+    said = [_categories(corpus, _places(corpus, ids), dimension) for corpus in corpora]
+    items = sorted({item for own in said for item in own})
+    values = {value: code for code, value in enumerate(sorted({value for own in said for value in own.values()}))}
+    rows = [[values[own[item]] if item in own else -1 for item in items] for own in said]
+    codes = np.array(rows, np.int64).reshape(len(said), len(items))
+    return Judgements(codes, np.array([item[0] for item in items], np.int64), len(ids))
+
+
+def _categories(corpus: Corpus, documents: Longs, dimension: str) -> dict[_Item, tuple[str, ...]]:
+    """The categories of a dimension on every span that has one."""
+    column = corpus.labels.field("categories")
+    given = [] if column is None else column.to_pylist()
+    found = {}
+    for item, row in _marked(corpus, documents).items() if given else ():
+        own = sorted({each for each in given[row] or () if each.partition(":")[0] == dimension and ":" in each})
+        if own:
+            found[item] = tuple(own)
+    return found
+
+
+def _dimensions(corpora: Sequence[Corpus]) -> list[str]:
+    """The dimensions of which two annotators use categories."""
+    used = Counter(name for corpus in corpora for name in dimension_names(corpus.labels))
+    return sorted(name for name, count in used.items() if count > 1)
+
+
+def _categorised(judged: Judgements, how: _How) -> CategoryAgreement:
+    every = judged.of(range(len(judged.codes)))
+    return CategoryAgreement(
+        same=how.agreed(all_the_same, every),
+        fleiss=how.agreed(fleiss_kappa, every, complete=True),
+        alpha=how.agreed(krippendorff_alpha, every),
+    )
+
+
+def _places(corpus: Corpus, ids: Sequence[str]) -> Longs:
+    """Which of some documents each document of a corpus is, -1 if none."""
+    place = {document: number for number, document in enumerate(ids)}
+    return np.array([place.get(document, -1) for document in corpus.ids.to_pylist()], np.int64)
+
+
+def _marked(corpus: Corpus, documents: Longs) -> dict[_Item, int]:
+    """The spans that an annotator marked, and the row of the label that stands there for the mention."""
+    labels = corpus.labels
+    document = documents[labels.document]
+    rows = np.flatnonzero((document >= 0) & _evaluated(corpus) & corpus.units.mentions)
+    found: dict[_Item, int] = {}
+    for row, *item in zip(
+        rows.tolist(), document[rows].tolist(), labels.start[rows].tolist(), labels.end[rows].tolist(), strict=True
+    ):
+        found.setdefault((item[0], item[1], item[2]), row)
+    return found
 
 
 def _evaluated(corpus: Corpus) -> Bools:
@@ -235,7 +310,12 @@ def _shared_documents(corpora: Sequence[Corpus]) -> list[str]:
 
 
 def _pair(
-    corpora: Sequence[Corpus], ids: Sequence[str], judged: Judgements, pair: tuple[int, int], kb: KB | None, how: _How
+    corpora: Sequence[Corpus],
+    judged: Judgements,
+    by_dimension: Mapping[str, Judgements],
+    pair: tuple[int, int],
+    kb: KB | None,
+    how: _How,
 ) -> PairAgreed:
     one, two = (corpora[place] for place in pair)
     common = set(one.ids.to_pylist()) & set(two.ids.to_pylist())
@@ -249,6 +329,7 @@ def _pair(
         f1,
         how.agreed(cohen_kappa, judged.of(pair)),
         how.agreed(cohen_kappa, judged.of(pair, linked=True)),
+        {dimension: how.agreed(cohen_kappa, own.of(pair)) for dimension, own in by_dimension.items()},
     )
 
 

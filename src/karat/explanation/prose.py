@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from karat.errors import KaratError
 from karat.evaluation.measures import measure_of, profile_named
+from karat.matching.read.facets import document_label
 from karat.matching.select.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature, parse_signature
@@ -13,6 +14,8 @@ from karat.spec.choices.task import ALSO, TASKS, task_named
 from karat.spec.clustering import Clustering
 from karat.spec.key import SETS, Key, key_of
 from karat.spec.relation import Relation
+
+_BY_CASE = "wrong answers by the answer's own value, the rest by the gold's"
 
 
 def explain(text: str | Signature) -> str:
@@ -141,9 +144,7 @@ def _measure(name: MeasureName) -> str:
         lines.append(f"Empty documents, unless another rule is chosen: {CHOICES['empty'].values['fair']}")
     if name.group is not None:
         label, value = name.group
-        which = (
-            "of that document" if label == "doc" else "wrong answers by the answer's own value, the rest by the gold's"
-        )
+        which = "those of such documents" if document_label(label) is not None else _BY_CASE
         lines.append(f"Only cases with {label} {value}: {which}.")
     if measure.note:
         lines.append(measure.note)

@@ -84,7 +84,8 @@ def _split(found: Stages, rows: Longs) -> Stages:
 
 
 def _joined(one: Stages, two: Stages) -> Stages:
-    return Stages._make(np.append(left, right).astype(left.dtype) for left, right in zip(one, two, strict=True))
+    columns: list[tuple[NDArray[Any], NDArray[Any]]] = list(zip(one, two, strict=True))
+    return Stages._make(np.append(left, right).astype(left.dtype) for left, right in columns)
 
 
 def _ended(place: Longs, outcome: Ints, size: int) -> Ints:
@@ -154,7 +155,7 @@ def _with_hidden(found: Stages, facts: Facts, verdicts: int) -> Stages:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CaseTable:
     """Cases, with the rows of labels and answers they are about and the place of each in the verdicts.
 
     Places behind the last verdict are those of mentions that the view does not show.
@@ -238,7 +239,7 @@ def _several_words(text: str) -> bool:
     return " " in text
 
 
-def table(found: Stages, facts: Facts, rule: CaseRule) -> Table:
+def table(found: Stages, facts: Facts, rule: CaseRule) -> CaseTable:
     """The cases with everything that categories ask."""
     found = Stages._make(column[~found.part] for column in found)
     linking, detection = found.linking, found.detection
@@ -268,7 +269,7 @@ def table(found: Stages, facts: Facts, rule: CaseRule) -> Table:
         other_reference=other,
         **known.facts,
     )
-    return Table(cases, known.gold, known.answer, found.place, known.mention_type, known.nameless)
+    return CaseTable(cases, known.gold, known.answer, found.place, known.mention_type, known.nameless)
 
 
 def _neuter(facts: Facts, known: Background) -> Bools:

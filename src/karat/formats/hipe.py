@@ -37,7 +37,7 @@ from karat.parsing.tokens.hipe import (
     recognises,
     run_of,
 )
-from karat.parsing.tokens.iob import OUTSIDE, Marked
+from karat.parsing.tokens.iob import OUTSIDE, MarkedTokens
 from karat.spec.format import Bytes, Format
 
 _LAYOUT = ("NoSpaceAfter", "EndOfLine", "EndOfSentence", "PySBDSegment")
@@ -105,7 +105,7 @@ def _answers(tokens: Tokens, reading: TableReading) -> list[Answer]:
 
 
 def _alternatives(
-    rows: Sequence[Row], mark: Marked, metonymic: Marked | None, skipped: Counter[str]
+    rows: Sequence[Row], mark: MarkedTokens, metonymic: MarkedTokens | None, skipped: Counter[str]
 ) -> list[tuple[EntityId, str, tuple[str, ...]]]:
     """What a gold mention may be linked to: entity, type and further categories of each alternative.
 
@@ -124,13 +124,13 @@ def _alternatives(
     ]
 
 
-def _first_links(rows: Sequence[Row], mark: Marked, column: str, skipped: Counter[str]) -> tuple[EntityId, ...]:
+def _first_links(rows: Sequence[Row], mark: MarkedTokens, column: str, skipped: Counter[str]) -> tuple[EntityId, ...]:
     cells = [row.cells.get(column, "_") for row in rows[mark.first : mark.last]]
     skipped["mentions whose tokens are linked differently (the first counts)"] += len(set(cells)) > 1
     return links(cells[0])
 
 
-def _categories(rows: Sequence[Row], mark: Marked, skipped: Counter[str]) -> tuple[str, ...]:
+def _categories(rows: Sequence[Row], mark: MarkedTokens, skipped: Counter[str]) -> tuple[str, ...]:
     """The fine type and the flags of a mention."""
     flags = dict.fromkeys(flag for row in rows[mark.first : mark.last] for flag in row.flags if flag not in _LAYOUT)
     skipped["mentions of a part of a token (the whole is taken)"] += any(f.startswith("Partial-") for f in flags)

@@ -38,12 +38,14 @@ def context_of(
     labels = [label for document in documents for label in document.labels]
     used = {tag.partition(":")[0] for label in labels for tag in label.categories if ":" in tag}
     base = _Base() if kb is None else _base(kb)
+    ids = {label.entity for label in labels if isinstance(label.entity, str)}
     moved = {**base.redirects, **({} if redirects is None else _redirects(Source(redirects)))}
     return Context(
         known=base.known,
         redirects=moved,
         disambiguation=base.disambiguation,
-        types=_types(base.tables, {label.entity for label in labels if isinstance(label.entity, str)}, moved),
+        types=_types(base.tables, ids, moved),
+        names=_names(base.tables, ids),
         whitelist=None if types is None else _whitelist(Source(types)),
         typed=any(label.types for label in labels),
         blanks=_blanks(labels),
@@ -88,6 +90,16 @@ def _types(kb: KB | None, ids: Iterable[str], redirects: Mapping[str, str]) -> d
     names |= {name for id in names & redirects.keys() for name in spellings(redirects[id])}
     listed = sorted(names)
     return {id: types for id, types in zip(listed, kb.types(listed), strict=True) if types}
+
+
+def _names(kb: KB | None, ids: Iterable[str]) -> dict[str, frozenset[str]]:
+    """What the entity of each id is called, where that is known, in all spellings of the id."""
+    if kb is None:
+        return {}
+    listed = sorted({name for id in ids for name in spellings(id)})
+    both = zip(listed, kb.names(listed), kb.aliases(listed), strict=True)
+    found = {id: (aliases or frozenset()) | ({name} if name else set()) for id, name, aliases in both}
+    return {id: names for id, names in found.items() if names}
 
 
 def _blanks(labels: Iterable[Label]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -152,6 +152,15 @@ class Corpus:
     def units(self) -> Units:
         """Which labels are alternatives of one mention, and which are parts of another segmentation."""
         return units(self.labels)
+
+
+def said_of(table: Arrow, keys: Sequence[str], whole: str | None = None) -> Arrow:
+    """What the `meta` of each document say under the first of some keys that it has; else what is said of the whole."""
+    known = pa.scalar(whole, pa.string())
+    if "meta" not in table.column_names:
+        return pa.array([whole] * table.num_rows, pa.string())
+    meta = table.column("meta").combine_chunks()
+    return pc.coalesce(*(pc.map_lookup(meta, key, "first") for key in keys), known)
 
 
 def text_facts(texts: Arrow) -> tuple[Any, Any]:

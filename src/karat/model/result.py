@@ -13,6 +13,7 @@ import numpy as np
 
 from karat.errors import InputError, KaratError, UnknownNameError, refuse_newer
 from karat.model.name import parse_measure
+from karat.model.run import chosen_on
 from karat.model.signature import Signature, parse_signature
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
@@ -197,6 +198,11 @@ class Result:
         elif str(name) in self.scores:
             return self.scores[str(name)]
         raise UnknownNameError("measure of this result", measure, self.scores)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the system was chosen among its variants on this very corpus, as its manifest says (oracle)."""
+        return chosen_on(self.about_run, self.corpus)
 
     @property
     def measures(self) -> Mapping[str, float | None]:

@@ -15,6 +15,20 @@ from karat.model.tables.digest import digest
 from karat.model.tables.rows import from_row, objects, to_table, valid
 from karat.model.tables.schema import ANSWERS
 
+CHOSEN_ON = "chosen_on"
+"""Where a manifest names the datasets, with commas between, on which the system was chosen among its variants."""
+
+
+def chosen_on(about: Mapping[str, str], corpus: str) -> bool:
+    """Whether a manifest says that the system was chosen on a corpus, whichever version or split of it is meant."""
+    named = {name.strip() for name in about.get(CHOSEN_ON, "").split(",")} - {""}
+    return bool({corpus, corpus.partition("@")[0]} & named)
+
+
+def chosen_note(run: str, corpus: str) -> str:
+    """What to say of a system that was chosen on the very data that is scored."""
+    return f"{run}: oracle, of several variants it is the one that was chosen on {corpus}"
+
 
 def _by_name(table: Arrow) -> check.Where:
     return lambda row: f"document {table.column('id')[row].as_py()!r}"

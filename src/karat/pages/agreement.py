@@ -22,7 +22,7 @@ class AgreedValue(Written, frozen=True):
 
 
 class AnnotatorPair(Written, frozen=True):
-    """Two annotators: micro F1 by relation, and Cohen's kappa over all items and over those that both marked."""
+    """Two annotators: micro F1 by relation, Cohen's kappa over all items, over those both marked, by dimension."""
 
     one: str
     two: str
@@ -30,6 +30,15 @@ class AnnotatorPair(Written, frozen=True):
     f1: Mapping[str, AgreedValue]
     kappa: AgreedValue
     kappa_of_links: AgreedValue
+    kappa_of_categories: Mapping[str, AgreedValue]
+
+
+class AgreedCategories(Written, frozen=True):
+    """All annotators on the categories of a dimension: the share of items they agree on, Fleiss' kappa, alpha."""
+
+    same: AgreedValue
+    fleiss: AgreedValue
+    alpha: AgreedValue
 
 
 class AgreementFile(Written, frozen=True):
@@ -47,6 +56,7 @@ class AgreementFile(Written, frozen=True):
     fleiss_of_links: AgreedValue
     alpha: AgreedValue
     alpha_of_links: AgreedValue
+    categories: Mapping[str, AgreedCategories]
 
 
 def json_of(found: Agreement) -> bytes:
@@ -65,13 +75,18 @@ def json_of(found: Agreement) -> bytes:
             fleiss_of_links=_value(found.fleiss_of_links),
             alpha=_value(found.alpha),
             alpha_of_links=_value(found.alpha_of_links),
+            categories={
+                dimension: AgreedCategories(*map(_value, agreed)) for dimension, agreed in found.categories.items()
+            },
         )
     )
 
 
 def _pair(pair: PairAgreed) -> AnnotatorPair:
     f1 = {relation: _value(agreed) for relation, agreed in pair.f1.items()}
-    return AnnotatorPair(pair.one, pair.two, pair.documents, f1, _value(pair.kappa), _value(pair.kappa_of_links))
+    kappas = _value(pair.kappa), _value(pair.kappa_of_links)
+    by_dimension = {dimension: _value(agreed) for dimension, agreed in pair.kappa_of_categories.items()}
+    return AnnotatorPair(pair.one, pair.two, pair.documents, f1, *kappas, by_dimension)
 
 
 def _value(agreed: Agreed) -> AgreedValue:
@@ -100,12 +115,28 @@ def page(found: Agreement) -> str:
         aligned([["Cohen's kappa", "all spans", "items", "on links", "items"], *kappa]),
         aligned([["all annotators", "all spans", "items", "on links", "items"], *every]),
     ]
+    blocks += _categories(found)
     if found.resamples:
         level = f"{100 * found.level:g} %"
         blocks.append(f"In brackets: {level} intervals from {found.resamples} samples of as many documents.")
     said = [f"left out: {', '.join(f'{what} {count}' for what, count in found.left_out.items())}"]
     blocks += said if found.left_out else []
     return "\n\n".join([*blocks, *_undefined(found)]) + "\n"
+
+
+def _categories(found: Agreement) -> list[str]:
+    """What annotators agree on by dimension of the categories, where they give any."""
+    if not found.categories:
+        return []
+    kappa = [[f"{pair.one}, {pair.two}", *map(_cell, pair.kappa_of_categories.values())] for pair in found.pairs]
+    every = [
+        [dimension, str(own.same.items), _cell(own.same, percent=True), _cell(own.fleiss), _cell(own.alpha)]
+        for dimension, own in found.categories.items()
+    ]
+    return [
+        aligned([["Cohen's kappa on categories", *found.categories], *kappa]),
+        aligned([["all, on categories", "items", "the same, in percent", "Fleiss' kappa", "alpha"], *every]),
+    ]
 
 
 def _on_links(agreed: Agreed) -> list[str]:
@@ -132,5 +163,10 @@ def _undefined(found: Agreement) -> list[str]:
     }
     every |= {"Fleiss' kappa": found.fleiss, "Fleiss' kappa on links": found.fleiss_of_links}
     every |= {"alpha": found.alpha, "alpha on links": found.alpha_of_links}
+    every |= {
+        f"{name} on {dimension}": agreed
+        for dimension, own in found.categories.items()
+        for name, agreed in {"Fleiss' kappa": own.fleiss, "alpha": own.alpha}.items()
+    }
     lines = [f"{name} undefined: {agreed.reason}" for name, agreed in every.items() if agreed.reason is not None]
     return ["\n".join(lines)] if lines else []

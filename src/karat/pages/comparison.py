@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from karat.comparison.compare import Ranks
+from karat.comparison.drops import Drops
 from karat.comparison.flips import Flips
 from karat.comparison.homes import Home
 from karat.comparison.means import Mean, MeanPair
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from karat.model.result import Scored
 
 _NONE = "–"
+_ORACLE = " oracle"
 _MANY = 6  # names in a line
 
 
@@ -45,7 +47,10 @@ class DetectedShares(Written, frozen=True):
 
 
 class LikePair(Written, frozen=True):
-    """Two systems under one relation on a dataset: how alike they are, and what each finds that the other does not."""
+    """Two systems under one relation on a dataset: how alike they are, and what each finds that the other does not.
+
+    `documents` has the similarities in single documents.
+    """
 
     dataset: str
     one: str
@@ -57,6 +62,7 @@ class LikePair(Written, frozen=True):
     right_one: int
     only_two: int
     right_two: int
+    documents: Mapping[str, float]
     undefined: str | None
 
 
@@ -101,6 +107,7 @@ class ComparisonFile(Written, frozen=True):
     runtimes: Runtimes
     similarity: tuple[LikePair, ...]
     winners: Winners | None
+    drops: Drops | None
     notes: tuple[str, ...]
     rule: Terms
     signature: str
@@ -132,6 +139,7 @@ def json_of(found: Comparison) -> bytes:
             runtimes=found.runtimes,
             similarity=tuple(_like(pair, name) for name, own in alike.items() for pair in own.likeness),
             winners=found.winners,
+            drops=found.drops,
             notes=found.notes,
             rule=found.rule,
             signature=str(found.signature),
@@ -177,7 +185,7 @@ def page(found: Comparison, layout: str | None, *, details: bool) -> str:
     if found.left_out:
         blocks.append(f"not averaged: {'; '.join(f'{name} ({why})' for name, why in found.left_out.items())}")
     blocks += [_reading(found), draw(_pairs(found), {0})]
-    blocks += [text for part in (_ranks, _common, _flips, _homes, _runtimes) for text in part(found, draw)]
+    blocks += [text for part in (_ranks, _drops, _common, _flips, _homes, _runtimes) for text in part(found, draw)]
     if found.similarity is not None:
         blocks += list(_alike(found, draw))
     if found.winners is not None:
@@ -212,7 +220,10 @@ def _table(found: Comparison) -> list[list[str]]:
             ("unweighted", [mean.unweighted for mean in means]),
             ("by mentions", [mean.weighted for mean in means]),
         )
-        rows += [[f"mean of {number}, {name}", "", "", *map(_estimate, values), ""] for name, values in lines]
+        marks = [_ORACLE * any(d.scores[s].chosen for d in found.datasets if d.averaged) for s in found.systems]
+        for name, values in lines:
+            cells = [f"{_estimate(value)}{mark}" for value, mark in zip(values, marks, strict=True)]
+            rows.append([f"mean of {number}, {name}", "", "", *cells, ""])
     if found.ranks is not None:
         rows.append(["mean rank", "", "", *(f"{found.ranks.means[system]:.2f}" for system in found.systems), ""])
     return rows
@@ -222,7 +233,7 @@ def _cell(score: Score | None) -> str:
     if score is None or score.value is None:
         return _NONE
     rank = "" if score.rank is None else f" ({score.rank}{'*' * score.alone})"
-    return f"{_plus_minus(score.value, score.low, score.high)}{rank}"
+    return f"{_plus_minus(score.value, score.low, score.high)}{rank}{_ORACLE * score.chosen}"
 
 
 def _estimate(found: Estimate) -> str:
@@ -301,6 +312,26 @@ def _ranks(found: Comparison, draw: Drawn) -> Iterator[str]:
         f"critical difference {own.difference:.2f} (Nemenyi, {100 * (1 - found.rule.level):g} %)\n"
         f"not separable by their ranks: {groups}"
     )
+
+
+def _drops(found: Comparison, draw: Drawn) -> Iterator[str]:
+    """What systems lose between mentions and links, the smallest drop first."""
+    own = found.drops
+    if own is None or not own.mean:
+        return
+    over = next(iter(own.datasets)) if len(own.datasets) == 1 else f"mean of {len(own.datasets)} datasets"
+    order = sorted(own.mean, key=lambda system: (own.mean[system].drop.value is None, own.mean[system].drop.value))
+    rows = [
+        [system, *map(_percent, (own.mean[system].mentions, own.mean[system].links)), _lost(own.mean[system].drop)]
+        for system in order
+    ]
+    yield draw([[f"{over}, in percent", own.mentions, own.links, "drop"], *rows], {0})
+
+
+def _lost(found: Estimate) -> str:
+    if found.low is None or found.high is None:
+        return _percent(found.value)
+    return f"{_percent(found.value)} [{_percent(found.low)}, {_percent(found.high)}]"
 
 
 def _common(found: Comparison, draw: Drawn) -> Iterator[str]:

@@ -21,7 +21,7 @@ def _render(results: Sequence[Result]) -> str:
     head = results[0]
     blocks = [
         f"{head.corpus}: {len(head.ids)} document{'s' * (len(head.ids) != 1)}, scores in percent",
-        _columns(["", *(result.run for result in results)], _score_rows(results)),
+        _columns(["", *(f"{r.run} (oracle)" if r.chosen else r.run for r in results)], _score_rows(results)),
     ]
     for label in head.by:
         if _is_parts(head, label):

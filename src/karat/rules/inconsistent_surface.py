@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 
 from karat.facts.labels import inside_word, plain, unspaced
+from karat.facts.marked import Marked
 from karat.model.document import Document, Label
 from karat.model.span import Span
 from karat.spec.rule import Context, Finding, Rule
@@ -39,7 +39,7 @@ def _unmarked(document: Document, linked: dict[str, Label]) -> Iterator[tuple[Sp
     starts: dict[str, list[int]] = defaultdict(list)
     for token in _TOKEN.finditer(text, low, high):
         starts[token[0]].append(token.start())
-    covered = _merged(label.span for label in document.labels)
+    marked = Marked.of(document)
     for surface in linked:
         first = _TOKEN.match(surface)
         if first is None:
@@ -48,7 +48,7 @@ def _unmarked(document: Document, linked: dict[str, Label]) -> Iterator[tuple[Sp
         for start in places:
             span = Span(start, start + len(surface))
             whole = text.startswith(surface, start) and span.end <= high
-            if whole and not inside_word(text, start) and not inside_word(text, span.end) and _free(span, covered):
+            if whole and not inside_word(text, start) and not inside_word(text, span.end) and marked.free(span):
                 yield span, surface
 
 
@@ -56,23 +56,6 @@ def _everywhere(text: str, surface: str, low: int, high: int) -> Iterator[int]:
     while (low := text.find(surface, low, high)) >= 0:
         yield low
         low += len(surface)
-
-
-def _merged(spans: Iterator[Span]) -> list[Span]:
-    """Spans in order, with those that overlap put together."""
-    merged: list[Span] = []
-    for span in sorted(spans):
-        if merged and span.start < merged[-1].end:
-            merged[-1] = Span(merged[-1].start, max(merged[-1].end, span.end))
-        else:
-            merged.append(span)
-    return merged
-
-
-def _free(span: Span, covered: list[Span]) -> bool:
-    """Whether a span shares no character with any of the merged ones."""
-    place = bisect_left(covered, (span.end, 0))
-    return place == 0 or covered[place - 1].end <= span.start
 
 
 RULE = Rule(

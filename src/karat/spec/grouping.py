@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions
 from karat.model.tables.facet import Facet
 
@@ -16,7 +17,9 @@ class Grouping:
 
     `carried` reads the values that mentions carry themselves, and `field` names the column they are in; only by such a
     label can a part of the data be made. `known` makes them from what is known of a side (a `karat.facts.facts.Facts`
-    and one of its sides). A label has neither where its scores are made in another way: of single documents, or of
+    and one of its sides). `documents` reads a value for each document, null where it has none, from the table of a
+    corpus and from what is said about the whole: scores are those of the documents with each value, as if there were no
+    others. A label has none of these where its scores are made in another way: of single documents, or of
     error categories (`scores`).
     `borrowed`: an answer without value has all those that the gold standard gives its entity. `by_gold`: a wrong link
     counts under the value of the mention, not of the answer. `entities`: coreference is left out. `possible` are values
@@ -29,6 +32,7 @@ class Grouping:
     carried: Callable[[Mentions], Facet] | None = None
     field: str | None = None
     known: Callable[[Any, Any], Facet] | None = None
+    documents: Callable[[Arrow, Mapping[str, str]], Arrow] | None = None
     scores: Literal["values", "documents", "errors"] = "values"
     borrowed: bool = False
     by_gold: bool = False

@@ -38,16 +38,17 @@ class Finding:
 class Context:
     """What rules may know besides the document. All of it may be missing; rules that need it then find nothing.
 
-    `known` says whether an id is in the knowledge base. `types` are those of the knowledge base, and `whitelist` the
-    ones that are allowed. `typed`, `blanks` and `dimensions` are facts about the corpus: whether labels have types,
-    whether titles are written with blanks, and of which dimensions each label should have one tag. `skipped` is what
-    the reader said about the source.
+    `known` says whether an id is in the knowledge base. `types` and `names` (aliases too) are those of its entities,
+    and `whitelist` the types that are allowed. `typed`, `blanks` and `dimensions` are facts about the corpus: whether
+    labels have types, whether titles are written with blanks, and of which dimensions each label should have one tag.
+    `skipped` is what the reader said about the source.
     """
 
     known: Callable[[str], bool] | None = None
     redirects: Mapping[str, str] = field(default_factory=dict)
     disambiguation: frozenset[str] = frozenset()
     types: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
     whitelist: frozenset[str] | None = None
     typed: bool = False
     blanks: bool = False

@@ -35,6 +35,15 @@ def cohen_kappa(codes: Longs, weight: Floats | None = None) -> float:
     return _beyond(float(weight[codes[0] == codes[1]].sum()), float(one @ two), total)
 
 
+def all_the_same(codes: Longs, weight: Floats | None = None) -> float:
+    """The share of the items on which all who judged them agree; at least two must have."""
+    judged = (codes >= 0).sum(axis=0) > 1
+    codes, weight = codes[:, judged], _weight(codes, weight)[judged]
+    total = float(weight.sum())
+    alike = (codes == codes.max(axis=0, initial=-1)) | (codes < 0)
+    return float(weight[alike.all(axis=0)].sum()) / total if total else float("nan")
+
+
 def fleiss_kappa(codes: Longs, weight: Floats | None = None) -> float:
     """Fleiss' kappa, over the items that all annotators judged.
 

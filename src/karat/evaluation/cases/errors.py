@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.facts.cases import Table
+from karat.facts.cases import CaseTable
 from karat.facts.words import Words, counts
 from karat.matching.read.pairing import Pairing
 from karat.model.cases import Cases
@@ -49,12 +49,12 @@ class Categorised(NamedTuple):
     `given`: the mentions are given, so that no answer stands elsewhere.
     """
 
-    table: Table
+    table: CaseTable
     tags: Mapping[str, Tagged]
     given: bool = False
 
     @classmethod
-    def of(cls, table: Table, how: Categories, *, given: bool = False) -> Categorised:
+    def of(cls, table: CaseTable, how: Categories, *, given: bool = False) -> Categorised:
         """Put cases into categories."""
         return cls(table, tagged(table.cases, how), given)
 

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from karat.evaluation.cases.cuts import Values
 from karat.evaluation.sides import Sides
 from karat.facts.facts import Facts
 from karat.matching.align.joins import on_same_span, same_entity
-from karat.matching.read.facets import label_named
+from karat.matching.read.facets import label_named, of_documents
 from karat.matching.read.pairing import Pairing
 from karat.model.name import ViewName
+from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Ints
 from karat.model.tables.facet import NONE
 from karat.model.verdict import Verdicts
@@ -35,6 +37,13 @@ def values_in(sides: Sides, name: str, source: Source | None = None) -> Values:
         return Values(name, label.known(facts, facts.gold), label.known(facts, facts.answers))
     facets = sides.pairing(source).facets
     return Values(name, facets.of_gold(name), facets.of_answers(name))
+
+
+def documents_in(sides: Sides, name: str) -> Arrow:
+    """The value of a label of documents for each document, null where it has none."""
+    column = of_documents(sides.corpus, name)
+    assert column is not None, "asked for labels of documents only"
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def parted(sides: Sides, name: str) -> bool:
@@ -65,7 +74,8 @@ def mention_type(facts: Facts, cases: Verdicts) -> Ints:
 def doubts(sides: Sides) -> tuple[int, int]:
     """How many labels and answers are what nobody can tell by their names, and how many answers on values are open."""
     nameless, request = 0, sides.request
-    if any(label_in(sides, name).possible for name in request.labels):
+    found = [label_in(sides, name) for name in request.labels]
+    if any(label.possible and label.known is not None for label in found):
         nameless = int(sides.facts.gold.nameless.sum() + sides.facts.answers.nameless.sum())
     asked = request.conventions.quantities is Quantities.KIND and request.kb is None
     return nameless, _open_values(sides.pairing()) if asked else 0

@@ -50,12 +50,13 @@ _INSTEAD = "Load both sides and score them in memory (karat.evaluate(karat.load(
 class Job:
     """What is to be counted: all that a block needs besides its documents. It can be pickled.
 
-    `names` and `columns` are those of the gold standard and of the answers.
+    `names` and `columns` are those of the gold standard and of the answers; `about` is what the former says of itself.
     """
 
     request: Request
     names: tuple[str, str]
     columns: tuple[tuple[str, ...], tuple[str, ...]]
+    about: Mapping[str, str] = field(default_factory=dict)
     whole: Whole = field(default_factory=Whole)
     thresholds: Thresholds = field(default_factory=Thresholds)
 
@@ -71,8 +72,8 @@ class Job:
         table = _filled(table, self.columns[0], pa.unify_schemas([GOLD, _FACTS]), ("text", "labels", *_FACTS.names))
         if table.num_rows:
             where = _where(_GOLD, table)
-            return Corpus.checked(table.drop_columns([ROW]), name=self.names[0], about={}, where=where)
-        return Corpus(table.drop_columns([ROW]), self.names[0], {}, _NOTHING, mentions(table.column("labels")))
+            return Corpus.checked(table.drop_columns([ROW]), name=self.names[0], about=self.about, where=where)
+        return Corpus(table.drop_columns([ROW]), self.names[0], self.about, _NOTHING, mentions(table.column("labels")))
 
     def _run(self, table: Arrow) -> Run:
         table = _filled(table, self.columns[1], ANSWERS, ("answers",))
@@ -236,10 +237,10 @@ class Spread:
         if request.reads_text:
             gold = gold.with_text()
         inside = request.but(allow_unknown=True)  # a block does not know what documents there are
-        job = Job(inside, (gold.name, answers.name), (_columns(gold), _columns(answers)))
+        job = Job(inside, (gold.name, answers.name), (_columns(gold), _columns(answers)), dict(gold.about))
         nothing = job.block(pa.table({}), pa.table({})).sides
         job = replace(job, whole=surveyed(nothing, gold, answers))
-        check_values(job.block(pa.table({}), pa.table({})).sides, job.whole)
+        check_values(job.block(pa.table({}), pa.table({})).sides, job.whole, gold)
         return cls(found, gold, answers, job, request, progress)
 
     @cached_property

@@ -14,6 +14,7 @@ from karat.evaluation.cases.labels import label_in
 from karat.evaluation.drop import gold_types, needs_types
 from karat.evaluation.sides import Sides
 from karat.kb.protocol import KB
+from karat.matching.read.facets import document_label
 from karat.matching.read.whole import Whole
 from karat.matching.select.select import FILTERS
 from karat.matching.weigh.weighing import memberships
@@ -36,6 +37,7 @@ def surveyed(sides: Sides, gold: Parts, answers: Parts) -> Whole:
     request = sides.request
     sources = {TASKS[view.task or request.conventions.task_name].source for view in request.parts}
     asked = {name.partition("=")[0] for view in request.parts for name in view.filters if name not in FILTERS}
+    asked = {label for label in asked if document_label(label) is None}
     filtered = request.conventions.groups is Groups.FILTERED
     if filtered:
         asked |= {label for label in request.labels if _depends(label) != "never"}
@@ -73,23 +75,41 @@ def _types(gold: Parts, kb: KB | None) -> dict[str, set[str]]:
 def _depends(name: str) -> str:
     """When a block has to know what the whole has of a label; always, where that is a dimension of its categories."""
     own = name.replace("_", "-")
+    if document_label(name) is not None:
+        return "never"
     return get("labels", own, LabelSpec).whole if own in names("labels") else "always"
 
 
-def check_values(sides: Sides, whole: Whole) -> None:
+def check_values(sides: Sides, whole: Whole, gold: Parts) -> None:
     """Refuse labels that nothing has, and filters by such values."""
     for name in sides.request.labels:
         label_in(sides, name)
+    for name, value in {filtered.partition("=")[::2] for view in sides.request.views for filtered in view.filters}:
+        own = document_label(name)
+        if own is not None and value not in own.possible:
+            _check_documents(gold, name, value, own)
     if whole.known is None:
         return
     facets = sides.pairing("mentions").facets
     for view in sides.request.views:
         for condition in view.filters:
             label, _, value = condition.partition("=")
-            if condition not in FILTERS and label != "doc":
+            if condition not in FILTERS and document_label(label) is None:
                 values = facets.values(label)
                 if value not in values and not {value, f"{label}:{value}"} & whole.named:
                     raise UnknownNameError(f"value of {label}", value, values)
+
+
+def _check_documents(gold: Parts, name: str, value: str, label: LabelSpec) -> None:
+    """Refuse a value that no document has."""
+    assert label.documents is not None
+    there: set[str] = set()
+    for piece in gold.pieces:
+        for table in piece.tables(_ROWS, ["id", "meta"] if "meta" in gold.schema.names else ["id"]):
+            there.update(pc.unique(label.documents(table, gold.about).drop_null()).to_pylist())
+            if value in there:
+                return
+    raise UnknownNameError("document" if name == "doc" else f"value of {name}", value, sorted(there))
 
 
 def _tagged(parts: Parts) -> bool:

@@ -35,7 +35,7 @@ class Coded(NamedTuple):
     names: Arrow | None = None
 
 
-class Names(NamedTuple):
+class KeyNames(NamedTuple):
     """What the codes of entities, of clusters and of types are called in any block.
 
     The codes of entities are the first of those of clusters.
@@ -46,7 +46,7 @@ class Names(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class KeyReach:
     """What a block has for a view that reaches across documents.
 
     `clusters` are the names of those in `held`, null for what no other block has, and None where there is no other.
@@ -58,7 +58,7 @@ class Reach:
     mentions: tuple[Coded, ...] = ()
 
 
-def reach(gold: Items, answers: Items, key: Key, names: Names | None, *, by_document: bool) -> Reach:
+def reach(gold: Items, answers: Items, key: Key, names: KeyNames | None, *, by_document: bool) -> KeyReach:
     """The mentions of both sides, as the fields of the key tell them apart, and the clusters they are in.
 
     Those in the same clusters are one, unless they may also be in other blocks, or have to be told by document.
@@ -68,11 +68,11 @@ def reach(gold: Items, answers: Items, key: Key, names: Names | None, *, by_docu
     places = (gold.document, answers.document) if by_document else (None, None)
     held = Held(Members(left, cluster[: len(gold)], places[0]), Members(right, cluster[len(gold) :], places[1]))
     if names is None:
-        return Reach(held)
+        return KeyReach(held)
     called = _called(used, names.clusters) if key.clustering is not None else pa.array([""] * len(used), pa.string())
     if not key.within_documents:
-        return Reach(held, called, tuple(_mentions(gold, answers, key.fields, np.concatenate([left, right]), names)))
-    return Reach(held if by_document else held.alike(), called)
+        return KeyReach(held, called, tuple(_mentions(gold, answers, key.fields, np.concatenate([left, right]), names)))
+    return KeyReach(held if by_document else held.alike(), called)
 
 
 def _clusters(items: Items, key: Key) -> Longs:
@@ -86,7 +86,7 @@ def _called(codes: Longs, names: Arrow) -> Arrow:
     return names.take(pa.array(codes, mask=codes >= len(names)))
 
 
-def _mentions(gold: Items, answers: Items, fields: tuple[str, ...], mention: Longs, names: Names) -> Iterator[Coded]:
+def _mentions(gold: Items, answers: Items, fields: tuple[str, ...], mention: Longs, names: KeyNames) -> Iterator[Coded]:
     """The fields of each mention."""
     _, example = np.unique(mention, return_index=True)
     for field in fields:
@@ -104,7 +104,7 @@ def _coded(code: Longs, names: Arrow | None) -> Coded:
     return Coded(np.where(code < 0, code, place - low), _called(used[low:], names))
 
 
-def put_together(blocks: Sequence[tuple[Reach, Longs]]) -> Held:
+def put_together(blocks: Sequence[tuple[KeyReach, Longs]]) -> Held:
     """What all blocks have, each given with the places of its documents among all of them."""
     if len(blocks) == 1:
         return blocks[0][0].held
@@ -238,7 +238,7 @@ def _on_one_place(gold: Items, answers: Items, missing: Longs, spare: Longs, pla
     """
     left, right = _codes(gold.take(missing), answers.take(spare), places.fields)
     names = np.unique(np.array([*_ids(gold, missing), *_ids(answers, spare)], np.str_), return_inverse=True)[1]
-    one, two = _numbered(left, names[: len(missing)]), _numbered(right, names[len(missing) :])
+    one, two = _told_apart(left, names[: len(missing)]), _told_apart(right, names[len(missing) :])
     _, of_gold, of_answers = np.intersect1d(one, two, assume_unique=True, return_indices=True)
     return Pairs(missing[of_gold], spare[of_answers])
 
@@ -249,7 +249,7 @@ def _ids(items: Items, places: Longs) -> list[str]:
     return [id or "" for id in items.names.take(pa.array(codes, mask=codes < 0)).to_pylist()]
 
 
-def _numbered(code: Longs, rank: Longs) -> Longs:
+def _told_apart(code: Longs, rank: Longs) -> Longs:
     """Each code with how many of the same there are before, by rank: no two are alike."""
     order = np.lexsort((rank, code))
     _, first, counts = np.unique(code[order], return_index=True, return_counts=True)

@@ -1,18 +1,24 @@
-"""The labels by which verdicts are filtered and grouped: types, nil, categories and so on."""
+"""The labels by which verdicts are filtered and grouped: types, nil, categories, what documents are, and so on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError
+from karat.model.corpus import Corpus, said_of
 from karat.model.items import Lists
+from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Longs, Mentions
 from karat.model.tables.facet import NONE, Facet, combined, strings, with_inner
 from karat.registry import get, names
 from karat.spec.grouping import Grouping
+
+META = "meta."
+"""What the names of labels begin with that are keys in the metadata of documents."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +62,13 @@ class Facets:
 
 def label_names(labels: Mentions) -> list[str]:
     """The labels that scores of a corpus can be grouped by: those there always are, and its own dimensions."""
-    return [*names("labels"), *_dimensions(labels)]
+    return [*names("labels"), *dimension_names(labels), f"{META}KEY"]
 
 
 def label_named(name: str, labels: Mentions) -> Grouping:
     """A label by its name: a plugin, a dimension of the categories that `labels` have, or several joined by `+`.
 
-    Of `form:Alias` the dimension is `form`.
+    Of `form:Alias` the dimension is `form`. `meta.KEY` is what the metadata of documents say under a key.
     """
     found = _plain(name, labels)
     if found is not None:
@@ -75,9 +81,22 @@ def label_named(name: str, labels: Mentions) -> Grouping:
 
 
 def _plain(name: str, labels: Mentions) -> Grouping | None:
-    if (own := name.replace("_", "-")) in names("labels"):
-        return get("labels", own, Grouping)
-    return _dimension(name) if name in _dimensions(labels) else None
+    if (own := _own(name)) is not None:
+        return own
+    return _dimension(name) if name in dimension_names(labels) else None
+
+
+def _own(name: str) -> Grouping | None:
+    """A label that there is whatever a gold standard has."""
+    if (plugin := name.replace("_", "-")) in names("labels"):
+        return get("labels", plugin, Grouping)
+    return _of_meta(name) if name.startswith(META) and len(name) > len(META) else None
+
+
+def document_label(name: str) -> Grouping | None:
+    """A label of documents by its name, None if it is one of mentions."""
+    own = _own(name)
+    return own if own is not None and own.documents is not None else None
 
 
 def _parts(name: str, labels: Mentions) -> list[Grouping]:
@@ -86,12 +105,18 @@ def _parts(name: str, labels: Mentions) -> list[Grouping]:
     return [] if None in found else [part for part in found if part is not None]
 
 
-def _dimensions(labels: Mentions) -> list[str]:
+def dimension_names(labels: Mentions) -> list[str]:
+    """The dimensions of the categories that labels have."""
     categories = labels.field("categories")
     if categories is None:
         return []
     values = pc.unique(categories.flatten()).to_pylist()
     return sorted({value.partition(":")[0] for value in values if ":" in value})
+
+
+def _of_meta(name: str) -> Grouping:
+    key = name.removeprefix(META)
+    return Grouping(name, f"What documents say under {key}.", documents=lambda table, _: said_of(table, (key,)))
 
 
 def _dimension(name: str) -> Grouping:
@@ -117,6 +142,20 @@ def facet(mentions: Mentions, name: str, labels: Mentions) -> Facet:
     if carried is None:
         raise UnknownNameError("label to group by", name, label_names(labels))
     return carried(mentions)
+
+
+def gold_facet(corpus: Corpus, name: str) -> Facet:
+    """The values of a label for all gold labels of a corpus, whether they carry it or their documents do."""
+    column = of_documents(corpus, name)
+    if column is None:
+        return facet(corpus.labels, name, corpus.labels)
+    return strings(column.take(pa.array(corpus.labels.document)), len(corpus.labels))
+
+
+def of_documents(corpus: Corpus, name: str) -> Arrow | None:
+    """The value that each document has of a label, null where it has none; None if it is no label of documents."""
+    label = document_label(name)
+    return None if label is None or label.documents is None else label.documents(corpus.table, corpus.about)
 
 
 def answer_facet(answers: Mentions, name: str, labels: Mentions) -> Facet:

@@ -17,7 +17,7 @@ from karat.matching.read.facets import Facets
 from karat.matching.read.reading import Codes, Reading, renamed, resolved
 from karat.matching.read.trees import Trees, trees
 from karat.matching.read.widening import widened
-from karat.model.corpus import WITHOUT_TEXT, Corpus
+from karat.model.corpus import WITHOUT_TEXT, Corpus, said_of
 from karat.model.document import Reply
 from karat.model.items import OTHER, Answers, Gold, Items, Lists, Ranked
 from karat.model.run import Run
@@ -303,9 +303,7 @@ class Pairing:
     @cached_property
     def hyperlinks(self) -> dict[int, frozenset[tuple[int, int]]]:
         """The spans of links in the source of each document that has any, where its metadata say so."""
-        if "meta" not in self.corpus.table.column_names:
-            return {}
-        given = pc.map_lookup(self.corpus.table.column("meta").combine_chunks(), "hyperlinks", "first")
+        given = said_of(self.corpus.table, ("hyperlinks",))
         return {document: _linked_spans(text) for document, text in enumerate(given.to_pylist()) if text is not None}
 
     @cached_property

@@ -8,14 +8,15 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
 from karat.matching.align.joins import on_same_span, overlapping, same_entity_in_document
+from karat.matching.read.facets import document_label, of_documents
 from karat.matching.read.pairing import Pairing, kept
 from karat.matching.select.thinning import longest
 from karat.model.items import Answers, Gold, Items
+from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Longs
 from karat.spec.choices.choices import Conventions
 from karat.spec.choices.conventions import Duplicates, Given, Groups, Nil, Overlaps, Unlinked
@@ -177,7 +178,7 @@ def selection(
     of_gold = [
         name
         for name in filters
-        if rules.given is not None and _is_label(name) and (rules.parts or _only_on_gold(pairing, name))
+        if rules.given is not None and _is_of_mentions(name) and (rules.parts or _only_on_gold(pairing, name))
     ]
     chosen = tuple(
         _named(pairing, name) if name in FILTERS else _labelled(pairing, name, parts=rules.parts)
@@ -188,8 +189,9 @@ def selection(
     return Selection(chosen, threshold, relation, rules, by_link=by_link, of_gold=masks)
 
 
-def _is_label(condition: str) -> bool:
-    return condition not in FILTERS and not condition.startswith("doc=")
+def _is_of_mentions(condition: str) -> bool:
+    """Whether a filter asks for a label that single mentions have."""
+    return condition not in FILTERS and document_label(condition.partition("=")[0]) is None
 
 
 def _only_on_gold(pairing: Pairing, condition: str) -> bool:
@@ -254,15 +256,8 @@ _GIVEN: dict[Given, Callable[[Gold, Answers], Answers]] = {
 
 def _labelled(pairing: Pairing, condition: str, *, parts: bool) -> Callable[[Gold, Answers], Masks]:
     name, _, value = condition.partition("=")
-    if name == "doc":
-        document = pc.index(pairing.corpus.ids, pa.scalar(value, pa.string())).as_py()
-        if document < 0 and pairing.reading.whole is None:
-            raise UnknownNameError("document", value, pairing.corpus.ids.to_pylist())
-        asked = pairing.place[pairing.run.answers.document]  # by row: documents may have been copied
-        return lambda gold, answers: (
-            pairing.corpus.labels.document[gold.items.row] == document,
-            asked[answers.items.row] == document,
-        )
+    if (column := of_documents(pairing.corpus, name)) is not None:
+        return _in_documents(pairing, column, name, value)
     of_gold, of_answers = pairing.facets.of_gold(name), pairing.facets.of_answers(name)
     if not of_answers.given:
         remedy = "Take task d2kb, where answers follow the mentions" if parts else f"Group by @{condition}"
@@ -272,6 +267,20 @@ def _labelled(pairing: Pairing, condition: str, *, parts: bool) -> Callable[[Gol
     return lambda gold, answers: (
         of_gold.mask(gold.items.row, value),
         of_answers.mask(answers.items.row, value),
+    )
+
+
+def _in_documents(pairing: Pairing, column: Arrow, name: str, value: str) -> Callable[[Gold, Answers], Masks]:
+    """The items of documents that have a value; those of other documents are left out on both sides."""
+    chosen = pc.equal(column, value).fill_null(False).to_numpy(zero_copy_only=False)
+    if not chosen.any() and pairing.reading.whole is None:
+        what = "document" if name == "doc" else f"value of {name}"
+        raise UnknownNameError(what, value, pc.unique(column.drop_null()).to_pylist())
+    chosen = np.append(chosen, False)  # the last is for unknown documents
+    asked = pairing.place[pairing.run.answers.document]  # by row: documents may have been copied
+    return lambda gold, answers: (
+        chosen[pairing.corpus.labels.document[gold.items.row]],
+        chosen[asked[answers.items.row]],
     )
 
 

@@ -22,7 +22,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Document, EntityId, Label, Reply
 from karat.model.run import Run
 from karat.parsing.lines import columns, lines
-from karat.parsing.tokens.iob import OUTSIDE, Marked, marks
+from karat.parsing.tokens.iob import OUTSIDE, MarkedTokens, marks
 from karat.parsing.tokens.text import Laid, laid
 from karat.spec.format import Bytes
 
@@ -66,7 +66,7 @@ class Tokens(NamedTuple):
     starts: Sequence[int]
     ends: Sequence[int]
 
-    def span(self, mark: Marked) -> tuple[int, int]:
+    def span(self, mark: MarkedTokens) -> tuple[int, int]:
         """Where a mention stands in the text."""
         return self.starts[mark.first], self.ends[mark.last - 1]
 
@@ -176,7 +176,7 @@ def tokens_of(rows: Sequence[Row], made: Laid) -> Tokens:
     )
 
 
-def mentions(rows: Sequence[Row], column: str, reading: TableReading) -> list[Marked]:
+def mentions(rows: Sequence[Row], column: str, reading: TableReading) -> list[MarkedTokens]:
     """The mentions of a column of IOB or IOBES tags, their types in lower case, since types compare without case."""
     tags = [row.cells.get(column, "_") for row in rows]
     found, unbegun, wrong = marks([_lowered(tag) for tag in tags])
@@ -204,10 +204,10 @@ def counted(kind: str, reading: TableReading) -> tuple[str, ...]:
     return ()
 
 
-def pieces(rows: Sequence[Row], column: str, marked: Sequence[Marked]) -> list[Marked]:
+def pieces(rows: Sequence[Row], column: str, marked: Sequence[MarkedTokens]) -> list[MarkedTokens]:
     """Rows in a row that carry the same link, cut where a mention begins or ends; the type is the cell."""
     cuts = {cut for mark in marked for cut in (mark.first, mark.last)}
-    found: list[Marked] = []
+    found: list[MarkedTokens] = []
     for place, row in enumerate(rows):
         cell = row.cells.get(column, "_")
         if cell in OUTSIDE:
@@ -215,7 +215,7 @@ def pieces(rows: Sequence[Row], column: str, marked: Sequence[Marked]) -> list[M
         if found and found[-1].last == place and found[-1].type == cell and place not in cuts:
             found[-1] = found[-1]._replace(last=place + 1)
         else:
-            found.append(Marked(cell, place, place + 1))
+            found.append(MarkedTokens(cell, place, place + 1))
     return found
 
 

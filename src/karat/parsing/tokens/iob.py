@@ -9,7 +9,7 @@ OUTSIDE = ("O", "_", "-", "")
 """What a token outside all mentions carries: which of them depends on the file."""
 
 
-class Marked(NamedTuple):
+class MarkedTokens(NamedTuple):
     """A mention: its type and its tokens, the last one not included."""
 
     type: str
@@ -20,14 +20,14 @@ class Marked(NamedTuple):
 class Marks(NamedTuple):
     """The mentions of some tokens, how many begin without a B or S tag, and the first token with no tag at all."""
 
-    mentions: list[Marked]
+    mentions: list[MarkedTokens]
     unbegun: int
     wrong: int | None = None
 
 
 def marks(tags: Sequence[str]) -> Marks:
     """The mentions that tags mark: one begins at B or S, ends at E or S, and does not outlast its type."""
-    found: list[Marked] = []
+    found: list[MarkedTokens] = []
     unbegun = 0
     open_at: int | None = None
     kind = ""
@@ -36,12 +36,12 @@ def marks(tags: Sequence[str]) -> Marks:
         if tag not in OUTSIDE and (prefix not in ("B", "I", "E", "S") or not now):
             return Marks(found, unbegun, place)
         if open_at is not None and (prefix in ("", "B", "S") or now != kind):
-            found.append(Marked(kind, open_at, place))
+            found.append(MarkedTokens(kind, open_at, place))
             open_at = None
         if prefix and open_at is None:
             unbegun += prefix in ("I", "E")
             open_at, kind = place, now
         if prefix in ("E", "S") and open_at is not None:
-            found.append(Marked(kind, open_at, place + 1))
+            found.append(MarkedTokens(kind, open_at, place + 1))
             open_at = None
     return Marks(found, unbegun)

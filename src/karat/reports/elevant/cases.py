@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import KaratError, UsageError
-from karat.facts.cases import Table
+from karat.facts.cases import CaseTable
 from karat.facts.facts import MENTION_TYPES, Facts
 from karat.matching.read.pairing import KINDS
 from karat.model.document import Document
@@ -64,7 +64,7 @@ class KindsOfErrors(Protocol):
     """The cases of a view with the error categories of each."""
 
     @property
-    def table(self) -> Table:
+    def table(self) -> CaseTable:
         """The cases."""
 
     @property
