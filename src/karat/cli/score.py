@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
+from karat.cli.reading import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +90,7 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
 @click.option("--engine", metavar="NAME", help="What divides the documents: local, duckdb, spark.")
+@reading
 def command(
     gold: str,
     answers: tuple[str, ...],

@@ -42,7 +42,8 @@ def without_dev(run: Run, dev: Corpus, corpus: Corpus) -> Run:
     kept = np.flatnonzero(~only_dev.to_numpy(zero_copy_only=False))
     table = run.table.take(pa.array(kept))
     rest = Run.checked(table, name=run.name, about=run.about, where=lambda row: run.where(int(kept[row])))
-    return replace(rest, skipped=run.skipped)
+    texts = None if run.texts is None else run.texts.take(pa.array(kept))
+    return replace(rest, skipped=run.skipped, texts=texts)
 
 
 def shared_documents(dev: Corpus, corpus: Corpus) -> int:

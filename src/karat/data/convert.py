@@ -19,7 +19,7 @@ _REPLY = ("tags", "relations", "seconds", "tokens", "cost", "error")
 
 
 def lost(data: Corpus | Run, target: Format) -> dict[str, int]:
-    """By field, how many labels, answers or documents have a value that the format does not keep."""
+    """In words, how many labels, answers or documents have something that the format does not keep."""
     if target.holds is None:
         return {}
     items, fields, whole = (
@@ -28,6 +28,7 @@ def lost(data: Corpus | Run, target: Format) -> dict[str, int]:
     what = "labels" if isinstance(data, Corpus) else "answers"
     counts = {f"{name} of {what}": _given(items, name) for name in fields if name not in target.holds}
     counts |= {f"{name} of documents": _filled(data.table, name) for name in whole if name not in target.holds}
+    counts |= {} if target.loses is None else target.loses(data)
     return {name: count for name, count in counts.items() if count}
 
 

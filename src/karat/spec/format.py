@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, NamedTuple, Protocol
@@ -75,17 +75,18 @@ class Manifest(NamedTuple):
 class Format:
     """How bytes lie, for gold and for answers. What a format cannot read or write is None.
 
-    `recognises` looks at the first bytes, decompressed, and `recognises_folder` at the names of the files in a folder;
-    `holds_gold` says whether a file has gold labels. `read_corpus` may leave out the texts (keeping what `text_facts`
-    says about them) if its second argument is false. A reader keeps ids as written and counts in `skipped` what it
-    leaves out or mends. A `loose` format recognises whatever no other does; of one that holds `either` the file does
-    not say whether it is gold or answers; where `certain` holds, no other format is asked. `holds` names the fields of
-    documents, labels, replies and answers that a written file keeps besides id, text, spans and entity ids; None means
-    all. `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory; `parts` gives gold, or
+    `recognises` looks at the first bytes, decompressed, and `recognises_folder` at the names of the files in a
+    folder; `holds_gold` says whether a file has gold labels. `read_corpus` may leave out the texts (keeping what
+    `text_facts` says about them) if its second argument is false. A reader keeps ids as written and counts in
+    `skipped` what it leaves out or mends. A `loose` format recognises whatever no other does; of one that holds
+    `either` the file does not say whether it is gold or answers; where `certain` holds, no other format is asked.
+    `holds` names the fields of documents, labels, replies and answers that a written file keeps besides id, text,
+    spans and entity ids; None means all. `loses` counts, in words, what else it does not keep as it is.
+    `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory; `parts` gives gold, or
     answers if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold
     labels and answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it
-    once. `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that say
-    where they stand only by what they answer: beside their gold standard.
+    once. `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that
+    say where they stand only by what they answer: beside their gold standard.
     """
 
     title: str
@@ -108,4 +109,5 @@ class Format:
     recognises_folder: Callable[[Sequence[str]], bool] | None = None
     parts: Callable[[Bytes, bool], Parts] | None = None
     holds: frozenset[str] | None = None
+    loses: Callable[[Corpus | Run], Mapping[str, int]] | None = None
     says: str = ""
