@@ -6,6 +6,7 @@ import click
 
 from karat.cli.choices import apart, once
 from karat.cli.output import show, write
+from karat.cli.reading import reading
 
 
 @click.command()
@@ -16,6 +17,7 @@ from karat.cli.output import show, write
 @click.option("--seed", default=0, show_default=True, metavar="N", help="What random numbers start from.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
 @click.option("--format", "format_name", metavar="NAME", help="The format of the files, where it is not recognised.")
+@reading
 def command(
     files: tuple[str, ...],
     kb: str | None,

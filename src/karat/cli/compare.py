@@ -8,6 +8,7 @@ import click
 
 from karat.cli.choices import apart, chosen, once
 from karat.cli.output import show, write
+from karat.cli.reading import reading
 
 if TYPE_CHECKING:
     from karat.comparison.compare import Comparison
@@ -78,6 +79,7 @@ _MATCH = "strong,weak,mention-weak,entity"
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of FILE, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
+@reading
 def command(
     files: tuple[str, ...],
     golds: tuple[str, ...],

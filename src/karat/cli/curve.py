@@ -8,6 +8,7 @@ import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
 from karat.cli.output import show, write
+from karat.cli.reading import reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,6 +102,7 @@ class _Sides(NamedTuple):
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
+@reading
 def command(
     gold: str,
     answers: tuple[str, ...],

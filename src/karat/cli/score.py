@@ -12,6 +12,7 @@ import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
 from karat.cli.output import say
+from karat.cli.reading import reading
 from karat.printable import shown
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
 @click.option("--engine", metavar="NAME", help="What divides the documents: local, duckdb, spark.")
+@reading
 def command(
     gold: str,
     answers: tuple[str, ...],

@@ -6,6 +6,7 @@ import click
 
 from karat.cli.choices import apart, chosen, once
 from karat.cli.output import show, write
+from karat.cli.reading import reading
 
 
 @click.command()
@@ -30,6 +31,7 @@ from karat.cli.output import show, write
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
+@reading
 def command(
     gold: str,
     answers: str,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from karat.data.load import inputs, load, load_both, load_run, noted, stored_runs
+from karat.data.load import beside, inputs, load, load_both, load_run, noted, stored_runs
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.result import LAYOUT, Result
@@ -186,7 +186,7 @@ def _answers(files: Sequence[str], golds: Sequence[str], formats: Formats) -> It
     for place, corpus in enumerate(corpora):
         own = [(run, name) for run, name, at in zip(runs, given, places, strict=True) if at == place]
         apart = named_apart([run for run, _ in own], [name for _, name in own])
-        yield from ((corpus, run, name) for run, (_, name) in zip(apart, own, strict=True))
+        yield from ((corpus, beside(corpus, run), name) for run, (_, name) in zip(apart, own, strict=True))
 
 
 def _renamed(runs: Sequence[Run], told: Sequence[tuple[str | None, str]]) -> list[Run]:

@@ -53,7 +53,8 @@ def without_dev(run: Run | Parts, dev: Corpus | Parts, corpus: Corpus | Parts) -
     places = np.flatnonzero(kept)
     table = run.table.take(pa.array(places))
     rest = Run.checked(table, name=run.name, about=run.about, where=lambda row: run.where(int(places[row])))
-    return replace(rest, skipped=run.skipped)
+    texts = None if run.texts is None else run.texts.take(pa.array(places))
+    return replace(rest, skipped=run.skipped, texts=texts)
 
 
 def shared_documents(dev: Corpus | Parts, corpus: Corpus | Parts) -> int:

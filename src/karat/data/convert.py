@@ -19,7 +19,7 @@ _REPLY = ("tags", "relations", "seconds", "tokens", "cost", "error")
 
 
 def lost(data: Corpus | Run, target: Format) -> dict[str, int]:
-    """By field, how many labels, answers or documents have a value that the format does not keep."""
+    """In words, how many labels, answers or documents have something that the format does not keep."""
     if target.holds is None:
         return {}
     items, fields, whole = (
@@ -31,6 +31,7 @@ def lost(data: Corpus | Run, target: Format) -> dict[str, int]:
     kept = {name.removeprefix("meta.") for name in target.holds if name.startswith("meta.")}
     if kept:
         counts["meta of documents"] = _beside(data.table, kept)
+    counts |= {} if target.loses is None else target.loses(data)
     return {name: count for name, count in counts.items() if count}
 
 

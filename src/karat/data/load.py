@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -17,7 +17,9 @@ from karat.data.pool import collide, pooled, pooled_run
 from karat.data.save import save_results
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.matching.read.pairing import pair
+from karat.matching.read.texts import carries_others, misplaced, on_gold_text
 from karat.model.corpus import Corpus
+from karat.model.defects import Tolerance, collecting, tolerance
 from karat.model.result import Result
 from karat.model.run import Run
 from karat.model.tables import check
@@ -27,30 +29,71 @@ from karat.spec.engine import Parts
 from karat.spec.format import Format, Manifest
 from karat.storage.files import Source, writing
 
+OnError: TypeAlias = Literal["fail", "skip"]
+SameId: TypeAlias = Literal["fail", "apart"]
+
 _OWN = ("karat-jsonl", "karat-parquet")
 
 
-def load(name: str | os.PathLike[str], *, format: str | None = None, text: bool = True) -> Corpus:
+def load(
+    name: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    text: bool = True,
+    on_error: OnError | None = None,
+    same_id: SameId | None = None,
+) -> Corpus:
     """A gold standard: a registered name such as `demo` or `msnbc@guo2018`, a path, or `-` for standard input.
 
-    The format is told from the content unless given. Without `text`, a format that can leaves the texts out.
+    The format is told from the content unless given. Without `text`, a format that can leaves the texts out. The first
+    defect of a document is an error, unless `on_error` is `skip`: then such documents are left out, and `skipped` says
+    how many of each kind, and where the first are. With `same_id="apart"`, documents of one id get a number each.
     """
-    return _gold(_Given(os.fspath(name), format), text=text)
+    return _gold(_Given(os.fspath(name), format, _asked(on_error, same_id)), text=text)
 
 
-def load_run(name: str | os.PathLike[str], *, corpus: Corpus | None = None, format: str | None = None) -> Run:
+def load_run(
+    name: str | os.PathLike[str],
+    *,
+    corpus: Corpus | None = None,
+    format: str | None = None,
+    on_error: OnError | None = None,
+    same_id: SameId | None = None,
+) -> Run:
     """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
 
     A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
     checked against it at once; without, `evaluate` does so. Answers on the rows of a table of tokens, such as HIPE's,
-    are laid on the tokens of the corpus; without it, on what the file itself says.
+    are laid on the tokens of the corpus; without it, on what the file itself says. `on_error` and `same_id` are those
+    of `load`.
     """
-    given = _Given(os.fspath(name), format)
+    given = _Given(os.fspath(name), format, _asked(on_error, same_id))
     if corpus is None:
         return _answers(given)
-    run = _answers(given, lambda: corpus)
+    run = beside(corpus, _answers(given, lambda: corpus), given.how)
     pair(corpus, run)
     return run
+
+
+def _asked(on_error: OnError | None, same_id: SameId | None) -> Tolerance:
+    """What is said here, and what else was asked for."""
+    how = tolerance()
+    skip = how.skip if on_error is None else on_error == "skip"
+    return replace(how, skip=skip, apart=how.apart if same_id is None else same_id == "apart")
+
+
+def beside(corpus: Corpus, run: Run, how: Tolerance | None = None) -> Run:
+    """A run on the texts of its corpus.
+
+    Where documents with defects are left out, so are replies that the corpus has no document for, and those with
+    answers outside of their text.
+    """
+    how = how or tolerance()
+    with collecting(how, run.name) as defects:
+        run = on_gold_text(corpus, run)
+        if how.skip:
+            run = run.without(check.unsound(misplaced(corpus, run), run.where))
+    return replace(run, skipped={**run.skipped, **defects.counts}) if defects.counts else run
 
 
 @dataclass(frozen=True)
@@ -59,6 +102,7 @@ class _Given:
 
     name: str
     format: str | None = None
+    how: Tolerance = field(default_factory=tolerance)
 
     @cached_property
     def source(self) -> Source:
@@ -76,7 +120,7 @@ class _Given:
         names = self.name.split("+")
         if len(names) == 1 or Path(self.name).exists() or not all(names):
             return ()
-        return tuple(_Given(name, self.format) for name in names)
+        return tuple(_Given(name, self.format, self.how) for name in names)
 
     @property
     def kind(self) -> Literal["gold", "answers"]:
@@ -101,18 +145,20 @@ def _gold(given: _Given, *, text: bool) -> Corpus:
         return pooled([_gold(part, text=text) for part in given.pool])
     asked = named(given.name)
     if asked is None:
-        return _corpus(given.source, given.found, text=text)
+        return _corpus(given.source, given.found, text=text, how=given.how)
     if stored_answers(given.name) is not None:
         raise UsageError(f"{given.name} are stored answers. Give the gold standard that they belong to.")
     chosen = choose(asked)
     source, found = Source(str(ready(chosen)), links=True), get("formats", given.format or chosen.format, Format)
-    return finished(_corpus(source, found, text=text or needs_text(chosen)), chosen)
+    return finished(_corpus(source, found, text=text or needs_text(chosen), how=given.how), chosen)
 
 
-def _corpus(source: Source, found: Format, *, text: bool) -> Corpus:
+def _corpus(source: Source, found: Format, *, text: bool, how: Tolerance) -> Corpus:
     if found.read_corpus is None:
         raise UsageError(f"{source.label}: {found.title} holds no gold labels. Give a gold file.")
-    return found.read_corpus(source, text)
+    with collecting(how, source.label) as defects:
+        corpus = found.read_corpus(source, text)
+    return replace(corpus, skipped={**corpus.skipped, **defects.counts})
 
 
 def _answers(given: _Given, gold: Callable[[], Corpus] | None = None) -> Run:
@@ -122,14 +168,20 @@ def _answers(given: _Given, gold: Callable[[], Corpus] | None = None) -> Run:
         return pooled_run(runs, numbered=collide(runs))
     answers = stored_answers(given.name)
     if answers is not None:
-        return _run(Source(str(answers[0])), get("formats", given.format or answers[1], Format), gold)
+        return _run(Source(str(answers[0])), get("formats", given.format or answers[1], Format), gold, given.how)
     if named(given.name) is not None:
         corpus = _gold(given, text=True)
         return Run.of_gold(corpus, name=corpus.name)
-    return _run(given.source, given.found, gold)
+    return _run(given.source, given.found, gold, given.how)
 
 
-def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None) -> Run:
+def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None, how: Tolerance) -> Run:
+    with collecting(how, source.label) as defects:
+        run = _read_run(source, found, gold)
+    return replace(run, skipped={**run.skipped, **defects.counts})
+
+
+def _read_run(source: Source, found: Format, gold: Callable[[], Corpus] | None) -> Run:
     if found.read_run_on is not None and gold is not None:
         return found.read_run_on(source, gold())
     if found.holds_gold(source) and not (found.either and found.read_run is not None):
@@ -144,7 +196,9 @@ def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None) -> Ru
 def _gold_and_answers(given: _Given, *, text: bool) -> tuple[Corpus, Run]:
     """Both sides of one file."""
     if given.found.read_both is not None:
-        return given.found.read_both(given.source)
+        with collecting(given.how, given.source.label) as defects:
+            corpus, run = given.found.read_both(given.source)
+        return replace(corpus, skipped={**corpus.skipped, **defects.counts}), run
     return _gold(given, text=text), _answers(given)
 
 
@@ -174,7 +228,16 @@ class Inputs:
         return [given.name for given in self.answers]
 
     def load(self, *, text: bool = True) -> tuple[Corpus, list[Run]]:
-        """Read side by side: while one file is parsed, another is checked. A file that is both is read once."""
+        """Read side by side: while one file is parsed, another is checked. A file that is both is read once.
+
+        Texts that files of answers carry are compared with the gold standard's, and not kept.
+        """
+        corpus, runs = self._read(text=text)
+        if not corpus.has_text and any(carries_others(corpus, run) for run in runs):
+            return self.load(text=True)  # how they differ only the texts can tell
+        return corpus, [beside(corpus, run, self.gold.how) for run in runs]
+
+    def _read(self, *, text: bool) -> tuple[Corpus, list[Run]]:
         if self.gold.pool:
             corpora = [_gold(part, text=text) for part in self.gold.pool]
             return pooled(corpora), [_pooled_answers(given, corpora) for given in self.answers]
@@ -193,7 +256,8 @@ class Inputs:
 
     def parts(self, *, text: bool) -> tuple[Corpus | Parts, list[Run | Parts]]:
         """The same for an engine: in pieces where that is possible."""
-        if self.gold.pool or self.alike or (self.gold in self.answers and self.gold.both):
+        at_once = self.gold.pool or self.alike or self.gold.how != Tolerance()
+        if at_once or (self.gold in self.answers and self.gold.both):
             gold, runs = self.load(text=text)
             return gold, [*runs]
         gold_parts = _parts(self.gold, gold=True) or _gold(self.gold, text=text)
@@ -243,7 +307,8 @@ def load_parts(name: str | os.PathLike[str], *, gold: bool, format: str | None =
 
 def _parts(given: _Given, *, gold: bool) -> Parts | None:
     """The pieces of what was given, None where it has to be read at once."""
-    if given.pool or named(given.name) is not None or stored_answers(given.name) is not None:
+    registered = named(given.name) is not None or stored_answers(given.name) is not None
+    if given.pool or registered or given.how != Tolerance():
         return None
     source, found = given.source, given.found
     if found.parts is None or source.passing or (not source.folder and source.compressed):
@@ -300,6 +365,11 @@ def stored_runs(given: str) -> list[str]:
     return [f"{given}/{system}" for system in answers] or [given]
 
 
+def read_for(name: str) -> list[str]:
+    """What is read for a name: several corpora or runs where `+` joins them."""
+    return [part.name for part in _Given(name).pool] or [name]
+
+
 def load_either(name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None) -> Corpus | Run:
     """Gold or answers, whichever a file holds, unless `kind` says so."""
     given = _Given(os.fspath(name), format)
@@ -310,7 +380,9 @@ def converted_in_blocks(
     source: str, target: str, chosen: Format, *, kind: str | None, format: str | None
 ) -> tuple[int, int] | None:
     """Documents and labels written without holding all in memory; None where the formats cannot do that."""
-    if kind == "answers" or named(source) is not None or chosen.write_blocks is None or _source(source).passing:
+    if kind == "answers" or named(source) is not None or chosen.write_blocks is None or tolerance() != Tolerance():
+        return None
+    if _Given(source).pool or _source(source).passing:
         return None
     given = _source(source)
     found = _format(given, format)

@@ -35,7 +35,8 @@ def pooled_run(runs: Sequence[Run], *, numbered: bool) -> Run:
     """One run with the replies of several; `numbered` if the ids of their documents are (see `pooled`)."""
     table = _stacked([run.table for run in runs], numbered=numbered)
     name = _called([run.name for run in runs])
-    found = Run.checked(table, name=name, about=_common(r.about for r in runs), where=_where(table))
+    about = _common(r.about for r in runs)
+    found = Run.checked(table, name=name, about=about, where=_where(table), texts=_texts(runs))
     return replace(found, skipped=_summed(runs))
 
 
@@ -50,6 +51,14 @@ def _told(corpus: Corpus, common: Mapping[str, str]) -> Arrow:
     meta = pa.array([list({**own, **dict(each or ())}.items()) for each in given], GOLD.field("meta").type)
     bare = corpus.table.drop_columns(["meta"]) if there else corpus.table
     return bare.append_column("meta", meta)
+
+
+def _texts(runs: Sequence[Run]) -> Arrow | None:
+    """The texts that runs carry, null where one carries none."""
+    if all(run.texts is None for run in runs):
+        return None
+    chunks = [pa.nulls(len(run), pa.string()) if run.texts is None else run.texts.combine_chunks() for run in runs]
+    return pa.chunked_array([chunk for each in chunks for chunk in _chunks(each)], pa.string())
 
 
 def _called(names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from karat.matching.read.answered import with_answered
 from karat.matching.read.pairing import Pairing, pair
 from karat.matching.read.reading import Reading, reading
 from karat.matching.read.reduce import demand, reduced
+from karat.matching.read.texts import on_gold_text
 from karat.matching.read.whole import Whole
 from karat.model.corpus import Corpus
 from karat.model.run import Run
@@ -44,6 +45,7 @@ class Sides:
         """A whole corpus and run, if they are data of the tasks that are asked for."""
         if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
             raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
+        run = on_gold_text(corpus, run)
         if request.conventions.macro is Macro.GOLD_DOCUMENTS and not request.allow_unknown:
             corpus = with_answered(corpus, run)
         found = cls(request, corpus, run, gold=gold)

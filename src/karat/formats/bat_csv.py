@@ -17,7 +17,8 @@ from karat.errors import InputError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, EntityId, Label, Reply
 from karat.model.run import Run
-from karat.parsing.lines import lines
+from karat.parsing.lines import Line, each_line
+from karat.parsing.losing import texts_and_empty
 from karat.parsing.numbers import number, offset
 from karat.parsing.openings import first_lines
 from karat.parsing.repeats import apart
@@ -78,14 +79,15 @@ def write_run(run: Run, file: IO[bytes]) -> None:
 
 
 def _rows(source: Bytes) -> Iterator[_Row]:
-    for line in lines(source):
+    def read(line: Line) -> _Row | None:
         where = f"{source.label}:{line.number}"
         try:
             cells = next(csv.reader([line.text], strict=True), [])
         except csv.Error as problem:
             raise _refused(where, f"a row that is no CSV ({problem})") from None
-        if cells:
-            yield _row(cells, where)
+        return _row(cells, where) if cells else None
+
+    return each_line(source, read)
 
 
 def _row(cells: list[str], where: str) -> _Row:
@@ -141,5 +143,6 @@ FORMAT = Format(
     write_corpus=write_corpus,
     write_run=write_run,
     holds=frozenset({"score"}),
+    loses=texts_and_empty,
     says="document,start,end,id and for answers a score; no texts.",
 )

@@ -18,6 +18,7 @@ import msgspec
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import sound
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.parsing.distinct import distinct_id
 from karat.parsing.json.records import Record, first_object, others, records, shaped
@@ -45,8 +46,8 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     skipped: Counter[str] = Counter()
     taken: set[str] = set()
     documents, places = [], []
-    for record in records(source):
-        documents.append(_document(record, taken, skipped))
+    for record, document in sound(records(source), lambda record: _document(record, taken, skipped)):
+        documents.append(document)
         places.append(record.where)
     return Corpus.built(documents, name=source.stem, skipped=skipped, where=places.__getitem__)
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import by_itself, pass_over
 from karat.model.document import UNLINKED, Document, Label, Reply, Statement
 from karat.model.run import Run
 from karat.parsing.answering import as_answers
@@ -55,20 +56,24 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     skipped: Counter[str] = Counter()
     documents = []
     for name, file, txt in _pairs(source, skipped):
-        content = decoded(txt.data(), txt)
-        labels, relations = _read(file, content, skipped)
-        documents.append(Document(name, content, merged(labels, skipped), relations=relations))
+        with by_itself():
+            content = decoded(txt.data(), txt)
+            labels, relations = _read(file, content, skipped)
+            documents.append(Document(name, content, merged(labels, skipped), relations=relations))
     return Corpus.built(documents, name=source.stem, skipped=skipped)
 
 
 def read_run(source: Bytes) -> Run:
     """A system's answers, which brat writes as it writes gold."""
     skipped: Counter[str] = Counter()
-    replies = []
+    replies, texts = [], []
     for name, file, txt in _pairs(source, skipped):
-        labels, relations = _read(file, decoded(txt.data(), txt), skipped)
-        replies.append(Reply(name, as_answers(labels), relations=relations))
-    return Run.built(replies, name=source.stem, skipped=skipped)
+        with by_itself():
+            content = decoded(txt.data(), txt)
+            labels, relations = _read(file, content, skipped)
+            replies.append(Reply(name, as_answers(labels), relations=relations))
+            texts.append(content)
+    return Run.built(replies, name=source.stem, skipped=skipped, texts=texts)
 
 
 def _pairs(source: Bytes, skipped: Counter[str]) -> Iterator[tuple[str, Bytes, Bytes]]:
@@ -91,12 +96,14 @@ def _pairs(source: Bytes, skipped: Counter[str]) -> Iterator[tuple[str, Bytes, B
         stem, dot, suffix = name.rpartition(".")
         if dot and suffix == "ann":
             if f"{stem}.txt" not in files:
-                raise InputError(
+                problem = InputError(
                     source.inside(name).label,
                     found="no text file of the same name",
                     expected=f"{stem}.txt",
                     remedy="Add the text, or take the .ann file away",
                 )
+                pass_over(problem)
+                continue
             yield stem, source.inside(name), source.inside(f"{stem}.txt")
         elif suffix == "txt":
             skipped["texts without annotations"] += f"{stem}.ann" not in files

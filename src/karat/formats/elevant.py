@@ -21,6 +21,7 @@ from karat.parsing.elevant.articles import linked, number_of, told, with_meta
 from karat.parsing.elevant.beside import manifest
 from karat.parsing.elevant.both import read_both
 from karat.parsing.elevant.labels import gold_labels
+from karat.parsing.losing import made_optional
 from karat.spec.format import Bytes, Format
 
 
@@ -54,6 +55,7 @@ FORMAT = Format(
     read_both=read_both,
     manifest=manifest,
     write_corpus=write_corpus,
+    loses=made_optional,
     holds=frozenset({"name", "types", "categories", "kind", "optional", "unit", "parent", "evaluation_span", "meta"}),
     says="Units that are no whole numbers are numbered anew; alternatives of a mention become parts of it.",
 )

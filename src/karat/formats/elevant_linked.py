@@ -30,6 +30,7 @@ from karat.parsing.elevant.articles import (
 )
 from karat.parsing.elevant.beside import manifest
 from karat.parsing.elevant.both import read_both
+from karat.parsing.losing import candidate_scores
 from karat.spec.format import Bytes, Format
 
 
@@ -76,5 +77,6 @@ FORMAT = Format(
     manifest=manifest,
     write_run=write_run,
     holds=frozenset({"candidates"}),
+    loses=candidate_scores,
     says="Candidates are kept without their scores. Who recognised and linked is written into every mention.",
 )

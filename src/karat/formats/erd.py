@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
-from karat.parsing.lines import Line, columns, lines
+from karat.parsing.lines import Line, columns, each_line
 from karat.parsing.numbers import number
 from karat.parsing.openings import first_lines
 from karat.parsing.repeats import apart
@@ -31,7 +31,10 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     texts = _queries(queries)
     skipped: Counter[str] = Counter()
     found: dict[str, list[Label]] = {name: [] for name in texts}
-    for line in _filled(annotations):
+
+    def read(line: Line) -> None:
+        if not line.text.strip():
+            return
         name, interpretation, title, mention, score = columns(line, annotations, 5, 5)
         where = f"{annotations.label}:{line.number}"
         if name not in texts:
@@ -42,9 +45,12 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
         start = texts[name].find(mention)
         if start < 0:
             skipped["mentions that are not in their query"] += 1
-            continue
+            return
         category = f"interpretation:{interpretation}"
         found[name].append(Label(start, start + len(mention), title, categories=(category,)))
+
+    for _ in each_line(annotations, read):
+        pass
     documents = []
     for name, labels in found.items():
         kept, repeated = apart(labels)
@@ -60,7 +66,10 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
 
 def _queries(source: Bytes) -> dict[str, str]:
     found: dict[str, str] = {}
-    for line in _filled(source):
+
+    def read(line: Line) -> None:
+        if not line.text.strip():
+            return
         name, text = columns(line, source, 2, 2)
         if name in found:
             raise InputError(
@@ -70,11 +79,10 @@ def _queries(source: Bytes) -> dict[str, str]:
                 remedy="Delete one of the two",
             )
         found[name] = text
+
+    for _ in each_line(source, read):
+        pass
     return found
-
-
-def _filled(source: Bytes) -> Iterator[Line]:
-    return (line for line in lines(source) if line.text.strip())
 
 
 def _files(source: Bytes) -> tuple[Bytes, Bytes]:

@@ -20,7 +20,8 @@ from karat.spec.format import Bytes, Format
 def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold queries; the texts are always kept."""
     skipped: Counter[str] = Counter()
-    documents = (_document(str(number), e, skipped) for number, e in enumerate(records(source, "instance"), 1))
+    instances = enumerate(records(source, "instance", documents=True), 1)
+    documents = (_document(str(number), instance, skipped) for number, instance in instances)
     return Corpus.built(
         documents, name=source.stem, skipped=skipped, where=lambda row: f"{source.label}, instance {row + 1}"
     )

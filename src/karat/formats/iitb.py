@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import pass_over, sound
 from karat.model.document import Document, Label
 from karat.model.span import Span
 from karat.parsing.numbers import offset
@@ -26,15 +28,23 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     file = source.inside(_ANNOTATIONS) if source.folder else source
     texts = Texts(source.inside(_TEXTS) if source.folder else source.beside(_TEXTS))
     found: dict[str, list[Label]] = {}
+    wrong: dict[str, InputError] = {}
     for element in records(file, "annotation"):
         name = child(element, "docName")
         where = f"{file.label}, document {name!r}"
         labels = found.setdefault(name, [])
-        start = offset(child(element, "offset"), where, "offset")
-        length = offset(child(element, "length"), where, "length")
+        try:
+            start = offset(child(element, "offset"), where, "offset")
+            length = offset(child(element, "length"), where, "length")
+        except InputError as problem:
+            wrong.setdefault(name, problem)
+            continue
         unit = f"{child(element, 'userId')}:{len(labels) + 1}"
         labels.append(Label(start, start + length, child(element, "wikiName") or None, unit=unit))
-    documents = [_document(name, labels, texts, file) for name, labels in found.items()]
+    for first in wrong.values():
+        pass_over(first)
+    right = [(name, labels) for name, labels in found.items() if name not in wrong]
+    documents = [one for _, one in sound(right, lambda pair: _document(*pair, texts, file))]
     return Corpus.built(
         documents,
         name=source.stem,

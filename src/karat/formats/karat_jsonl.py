@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from karat.errors import InputError, refuse_newer
 from karat.model.corpus import Corpus
+from karat.model.defects import by_itself, current
 from karat.model.document import (
     ANSWERS_LAYOUT,
     GOLD_LAYOUT,
@@ -158,10 +159,11 @@ def _read_lines(data: bytes, source: Bytes, side: _Side, first_line: int = 1) ->
     numbers: list[int] = []
     for number, line in enumerate(data[begin:end].split(b"\n"), first_line):
         if line.strip():
-            objects.append(_parsed(line, number, source, side.kind))
-            numbers.append(number)
+            with by_itself():
+                objects.append(_parsed(line, number, source, side.kind))
+                numbers.append(number)
     if not objects:
-        raise InputError(
+        raise current().first or InputError(
             source.label,
             found="no document",
             expected="one JSON object per line",

@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
+from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import pass_over
 from karat.model.document import UNLINKED, Document, Label
 from karat.parsing.lines import columns, lines
 from karat.spec.format import Bytes, Format
@@ -27,29 +30,43 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold queries; the texts are always kept."""
     skipped: Counter[str] = Counter()
     documents, numbers = [], []
-    for number, rows in _queries(source):
-        numbers.append(number)
-        documents.append(_document(str(len(numbers)), rows, skipped))
+    for place, query in enumerate(_queries(source), 1):
+        if query.defects:
+            pass_over(query.defects[0])
+            continue
+        numbers.append(query.line)
+        documents.append(_document(str(place), query.rows, skipped))
     return Corpus.built(
         documents, name=source.stem, skipped=skipped, where=lambda row: f"{source.label}:{numbers[row]}"
     )
 
 
-def _queries(source: Bytes) -> Iterator[tuple[int, list[list[str]]]]:
-    """The rows of each query, with the line of the first; what lies between two marks and is empty is none."""
-    first, rows = 0, list[list[str]]()
+class _Query(NamedTuple):
+    """The rows of a query, with the line of the first, and what is wrong with some."""
+
+    line: int
+    rows: list[list[str]]
+    defects: list[InputError]
+
+
+def _queries(source: Bytes) -> Iterator[_Query]:
+    """Each query; what lies between two marks and is empty is none."""
+    query: _Query | None = None
     for line in lines(source):
         if not line.text.strip():
             continue
-        cells = columns(line, source, 4)
-        if cells != _BETWEEN:
-            first = first or line.number
-            rows.append(cells)
-        elif rows:
-            yield first, rows
-            first, rows = 0, []
-    if rows:
-        yield first, rows
+        if line.text.split("\t") == _BETWEEN:
+            if query is not None:
+                yield query
+            query = None
+            continue
+        query = query or _Query(line.number, [], [])
+        try:
+            query.rows.append(columns(line, source, 4))
+        except InputError as problem:  # the query is refused when all of it was read
+            query.defects.append(problem)
+    if query is not None:
+        yield query
 
 
 def _document(name: str, rows: list[list[str]], skipped: Counter[str]) -> Document:

@@ -18,6 +18,7 @@ import msgspec
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import sound
 from karat.model.document import UNLINKED, Answer, Candidate, Document, Label, Reply, Tag
 from karat.model.run import Run
 from karat.model.span import Span
@@ -59,8 +60,8 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     skipped: Counter[str] = Counter()
     taken: set[str] = set()
     documents, places = [], []
-    for record in records(source):
-        documents.append(_document(record, taken, skipped))
+    for record, document in sound(records(source), lambda record: _document(record, taken, skipped)):
+        documents.append(document)
         places.append(record.where)
     return Corpus.built(documents, name=source.stem, skipped=skipped, where=places.__getitem__)
 
@@ -109,14 +110,17 @@ def read_run(source: Bytes) -> Run:
     """A system's outputs, as answers where `input` says where the mention stands, else as tags."""
     skipped: Counter[str] = Counter()
     replies, places = [], []
-    for record in records(source):
-        entry = shaped(record.fields, _Entry, record.where)
-        replies.append(_reply(entry, record.where, skipped))
+    texts: list[str | None] = []
+    for record, (reply, text) in sound(records(source), lambda record: _reply(record, skipped)):
+        replies.append(reply)
+        texts.append(text)
         places.append(record.where)
-    return Run.built(replies, name=source.stem, skipped=skipped, where=places.__getitem__)
+    return Run.built(replies, name=source.stem, skipped=skipped, where=places.__getitem__, texts=texts)
 
 
-def _reply(entry: _Entry, where: str, skipped: Counter[str]) -> Reply:
+def _reply(record: Record, skipped: Counter[str]) -> tuple[Reply, str | None]:
+    """What a system said about a mention, and the text around it if that is given."""
+    entry = shaped(record.fields, _Entry, record.where)
     outputs = entry.output or []
     pages = [page for output in outputs for page in output.pages]
     answers = [output.answer for output in outputs if output.answer]
@@ -127,12 +131,12 @@ def _reply(entry: _Entry, where: str, skipped: Counter[str]) -> Reply:
         ranked = dict.fromkeys([name, *(page.name for page in pages)]) if name else {}
         skipped["answers without `input` (read as tags)"] += bool(ranked)
         tags = [Tag(entity, also if rank == 1 else (), rank) for rank, entity in enumerate(ranked, 1)]
-        return Reply(str(entry.id), tags=tuple(tags))
-    _, span = _unmarked(entry.input, where)
+        return Reply(str(entry.id), tags=tuple(tags)), None
+    text, span = _unmarked(entry.input, record.where)
     candidates = tuple(Candidate(page.name, page.score) for page in pages)
     score = next((page.score for page in pages if page.name == name), None)
     answer = Answer(span.start, span.end, name or UNLINKED, same_as=also, score=score, candidates=candidates)
-    return Reply(str(entry.id), (answer,))
+    return Reply(str(entry.id), (answer,)), text
 
 
 def _recognises(opening: bytes) -> bool:

@@ -9,13 +9,14 @@ folder say the same again (`wsdm2012_qrels.txt`) or only give checksums, and are
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import pass_over
 from karat.model.document import Document, Tag
-from karat.parsing.lines import Line, columns, lines
+from karat.parsing.lines import Line, columns, each_line
 from karat.spec.format import Bytes, Format
 
 _TWEETS = "original_tweets.list"
@@ -35,33 +36,34 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     skipped: Counter[str] = Counter()
     pages = _pages(source.inside(_ANNOTATIONS))
     documents, numbers = [], []
-    for line in _filled(tweets):
+
+    def read(line: Line) -> tuple[Document, int] | None:
+        if not line.text.strip():
+            return None
         columns(line, tweets, 5)
         name, user, status, date, content = line.text.split("\t", 4)
         meta = {"user": user, "status": status, "date": date}
-        documents.append(_document(name, content, meta, pages.get(name, []), skipped))
-        numbers.append(line.number)
-    unknown = pages.keys() - {document.id for document in documents}
-    if unknown:
-        raise InputError(
+        return _document(name, content, meta, pages.get(name, []), skipped), line.number
+
+    for document, number in each_line(tweets, read):
+        documents.append(document)
+        numbers.append(number)
+    for unknown in sorted(pages.keys() - {document.id for document in documents}):
+        problem = InputError(
             source.inside(_ANNOTATIONS).label,
-            found=f"tweet {min(unknown)!r}",
+            found=f"tweet {unknown!r}",
             expected=f"tweets of {_TWEETS}",
             remedy="Check that both files are of the same benchmark",
         )
+        pass_over(problem)
     return Corpus.built(
         documents, name=source.stem, skipped=skipped, where=lambda row: f"{tweets.label}:{numbers[row]}"
     )
 
 
-def _filled(source: Bytes) -> Iterator[Line]:
-    return (line for line in lines(source) if line.text.strip())
-
-
 def _pages(source: Bytes) -> dict[str, list[_Page]]:
     found: dict[str, list[_Page]] = {}
-    for line in _filled(source):
-        name, page, title = columns(line, source, 3, 3)
+    for name, page, title in each_line(source, lambda line: columns(line, source, 3, 3) if line.text.strip() else None):
         found.setdefault(name, []).append(_Page(page, title))
     return found
 

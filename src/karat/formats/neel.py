@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import pass_over
 from karat.model.document import Answer, Document, Label, Reply
 from karat.model.run import Run
-from karat.parsing.lines import columns, lines
+from karat.parsing.lines import Line, columns, each_line
 from karat.parsing.neel import is_neel
 from karat.parsing.numbers import number, offset
 from karat.parsing.openings import first_lines
@@ -53,13 +54,14 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
         labels, repeated = apart(found.pop(name, ()))
         skipped["labels given twice (both kept)"] += repeated
         documents.append(Document(name, content, labels))
-    if found:
-        raise InputError(
+    for name in sorted(found):
+        problem = InputError(
             gold.label,
-            found=f"tweet {min(found)!r}",
+            found=f"tweet {name!r}",
             expected=f"tweets of {tweets.label}",
             remedy="Check that both files are of the same split",
         )
+        pass_over(problem)
     return Corpus.built(
         documents,
         name=tweets.stem,
@@ -80,7 +82,7 @@ def read_run(source: Bytes) -> Run:
 
 
 def _tweets(source: Bytes) -> Iterator[tuple[str, str]]:
-    for line in lines(source):
+    def read(line: Line) -> tuple[str, str]:
         found = _TWEET.fullmatch(line.text)
         if found is None:
             raise InputError(
@@ -89,17 +91,19 @@ def _tweets(source: Bytes) -> Iterator[tuple[str, str]]:
                 expected="a tweet as |id|,|text|",
                 remedy="Give each tweet a line of its own",
             )
-        yield found[1], found[2]
+        return found[1], found[2]
+
+    return each_line(source, read)
 
 
 def _rows(source: Bytes, skipped: Counter[str]) -> Iterator[_Row]:
-    for line in lines(source):
+    def read(line: Line) -> _Row:
         tweet, start, end, entity, score, kind = columns(line, source, 6, 6)
         where = f"{source.label}:{line.number}"
         bare = entity.strip()
         skipped["ids with blanks around them (taken off)"] += bare != entity
         nil = bare.startswith("NIL")
-        yield _Row(
+        return _Row(
             tweet,
             offset(start, where, "start"),
             offset(end, where, "end"),
@@ -108,6 +112,8 @@ def _rows(source: Bytes, skipped: Counter[str]) -> Iterator[_Row]:
             number(score, where, "score"),
             kind,
         )
+
+    return each_line(source, read)
 
 
 def _is_tweets(source: Bytes) -> bool:

@@ -14,6 +14,7 @@ from typing import IO
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import sound
 from karat.model.document import UNLINKED, Answer, Document, Label, Reply, Tag
 from karat.model.run import Run
 from karat.parsing.distinct import labels_once
@@ -36,16 +37,18 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
             expected="nif:isString for every nif:Context",
             remedy="Give a gold file, or read this one as answers",
         )
-    documents = [_document(name, found, file) for name, found in texts.items()]
+    made = list(sound(texts, lambda name: _document(name, texts[name], file)))
+    documents = [document for _, document in made]
     file.skipped["contexts without text"] += len(file.contexts) - len(texts)
     file.skipped["annotations of contexts without text"] += sum(
         len(places) for context, places in file.places.items() if context not in texts
     )
-    where = [f"{source.label}: <{name}>" for name in texts]
+    where = [f"{source.label}: <{name}>" for name, _ in made]
     return Corpus.built(documents, name=source.stem, skipped=file.skipped, where=where.__getitem__)
 
 
 def _document(name: str, text: str, file: PlainNif) -> Document:
+    file.check(name)
     file.skipped[nif.OTHER_LENGTH] += nif.length_differs(file.contexts[name])
     labels = labels_once(_labels(name, file), file.skipped)
     return Document(name, text, labels, tags=tuple(file.tags(name)), meta=file.meta(name))
@@ -60,10 +63,16 @@ def _labels(context: str, file: PlainNif) -> Iterator[Label]:
 def read_run(source: Bytes) -> Run:
     """A system's replies; contexts need no text."""
     file = PlainNif(source)
-    names = list(dict.fromkeys([*file.contexts, *file.places]))
-    replies = [Reply(name, tuple(_answers(name, file)), tags=tuple(file.tags(name))) for name in names]
+    made = list(sound(dict.fromkeys([*file.contexts, *file.places]), lambda name: _reply(name, file)))
+    names, replies = [name for name, _ in made], [reply for _, reply in made]
     where = [f"{source.label}: <{name}>" for name in names]
-    return Run.built(replies, name=source.stem, skipped=file.skipped, where=where.__getitem__)
+    texts = [file.text(name) for name in names]
+    return Run.built(replies, name=source.stem, skipped=file.skipped, where=where.__getitem__, texts=texts)
+
+
+def _reply(name: str, file: PlainNif) -> Reply:
+    file.check(name)
+    return Reply(name, tuple(_answers(name, file)), tags=tuple(file.tags(name)))
 
 
 def _answers(context: str, file: PlainNif) -> Iterator[Answer]:

@@ -22,7 +22,7 @@ from karat.errors import InputError
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.parsing.distinct import labels_once
-from karat.parsing.lines import columns, lines, whole
+from karat.parsing.lines import Line, columns, each_line, lines, whole
 from karat.spec.format import Bytes, Format
 
 _POST = re.compile(r"(?P<id>[0-9a-z]+)\t(?P<subreddit>\w+)\t(?P<text>.*)")
@@ -97,13 +97,17 @@ def _annotations(source: Bytes, kind: str, skipped: Counter[str]) -> Bytes | Non
 def _rows(source: Bytes, skipped: Counter[str]) -> dict[tuple[str, str], list[_Row]]:
     """Annotations by the id and subreddit of their text."""
     found: dict[tuple[str, str], list[_Row]] = {}
-    for line in lines(source):
-        if line.text.strip():
-            name, subreddit, mention, title, start, end, *more = columns(line, source, 6)
-            skipped["rows with further columns, which are not read"] += bool(more)
-            first, last = whole(start, line, source, "start"), whole(end, line, source, "end")
-            row = _Row(f"{source.label}:{line.number}", mention, title, first, last)
-            found.setdefault((name, subreddit), []).append(row)
+
+    def read(line: Line) -> tuple[str, str, _Row] | None:
+        if not line.text.strip():
+            return None
+        name, subreddit, mention, title, start, end, *more = columns(line, source, 6)
+        skipped["rows with further columns, which are not read"] += bool(more)
+        first, last = whole(start, line, source, "start"), whole(end, line, source, "end")
+        return name, subreddit, _Row(f"{source.label}:{line.number}", mention, title, first, last)
+
+    for name, subreddit, row in each_line(source, read):
+        found.setdefault((name, subreddit), []).append(row)
     return found
 
 

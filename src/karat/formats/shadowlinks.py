@@ -14,6 +14,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 
 from karat.model.corpus import Corpus
+from karat.model.defects import sound
 from karat.model.document import UNLINKED, Document, Label
 from karat.parsing.distinct import distinct_id
 from karat.parsing.json.records import first_element, json_file, others, shaped
@@ -34,16 +35,16 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold documents; the texts are always kept."""
     skipped: Counter[str] = Counter()
     taken: set[str] = set()
-    entries = shaped(json_file(source), list[dict[str, object]], source.label)
-    where = [f"{source.label}, entry {number}" for number in range(1, len(entries) + 1)]
-    documents = [
-        _document(entry, place, source.stem, taken, skipped) for entry, place in zip(entries, where, strict=True)
-    ]
+    entries = shaped(json_file(source), list[object], source.label)
+    placed = [(entry, f"{source.label}, entry {number}") for number, entry in enumerate(entries, 1)]
+    found = list(sound(placed, lambda one: _document(*one, source.stem, taken, skipped)))
+    documents, where = [document for _, document in found], [place for (_, place), _ in found]
     return Corpus.built(documents, name=source.stem, skipped=skipped, where=where.__getitem__)
 
 
-def _document(entry: dict[str, object], where: str, part: str, taken: set[str], skipped: Counter[str]) -> Document:
-    example = shaped(entry, _Example, where)
+def _document(entry: object, where: str, part: str, taken: set[str], skipped: Counter[str]) -> Document:
+    fields = shaped(entry, dict[str, object], where)
+    example = shaped(fields, _Example, where)
     start, length = example.span
     page = None if example.wiki_id is None else str(example.wiki_id)
     entity = example.entity_name or page
@@ -51,7 +52,7 @@ def _document(entry: dict[str, object], where: str, part: str, taken: set[str], 
     lost = start < 0
     skipped["mentions whose place is not known (left out)"] += lost
     name = f"{part}: {example.entity_space_name or entity or ''}"
-    meta = others(entry, _Example.__struct_fields__)
+    meta = others(fields, _Example.__struct_fields__)
     if example.entity_space_name:
         meta["entity_space_name"] = example.entity_space_name
     if lost and entity:

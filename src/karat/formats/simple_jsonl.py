@@ -17,12 +17,14 @@ from msgspec import UNSET, UnsetType
 
 from karat.errors import InputError, UsageError
 from karat.model.corpus import Corpus
+from karat.model.defects import pass_over
 from karat.model.document import UNLINKED, Answer, Candidate, Document, EntityId, Label, Offset, Reply
 from karat.model.marks import NOT_COREFERENCE
 from karat.model.run import Run
 from karat.parsing.elevant.articles import as_json, without_unknown
 from karat.parsing.json.blocks import blocks, first_objects, nothing
 from karat.parsing.json.records import others
+from karat.parsing.losing import candidate_scores, kinds_but_coreference
 from karat.parsing.repeats import apart
 from karat.spec.format import Bytes, Format
 
@@ -70,7 +72,8 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     places: list[str] = []
     for line, name, where in _lines(source, skipped):
         if line.text is None:
-            raise _missing(where, "text", "Give the file with the labels as gold, and this one as answers")
+            pass_over(_missing(where, "text", "Give the file with the labels as gold, and this one as answers"))
+            continue
         labels, repeated = apart(map(_gold, line.labels or ()))
         skipped[_REPEATED] += repeated
         title = {"title": line.title} if line.title else {}
@@ -85,18 +88,20 @@ def read_run(source: Bytes) -> Run:
     """A linker's predictions."""
     skipped: Counter[str] = Counter()
     replies: list[Reply] = []
+    texts: list[str | None] = []
     places: list[str] = []
     for line, name, where in _lines(source, skipped):
         if line.predictions is None:
-            raise _missing(
-                where, "predictions", "Give every document a line, with an empty list where nothing was found"
-            )
+            remedy = "Give every document a line, with an empty list where nothing was found"
+            pass_over(_missing(where, "predictions", remedy))
+            continue
         skipped.update(f"fields `{field}` of documents" for field in (*line.other, *(["title"] if line.title else [])))
         replies.append(Reply(name, tuple(map(_answer, line.predictions))))
+        texts.append(line.text)
         places.append(where)
     if not replies:
         raise nothing(source)
-    return Run.built(replies, name=source.stem, skipped=skipped, where=places.__getitem__)
+    return Run.built(replies, name=source.stem, skipped=skipped, where=places.__getitem__, texts=texts)
 
 
 def _lines(source: Bytes, skipped: Counter[str]) -> Iterator[_Placed]:
@@ -106,11 +111,9 @@ def _lines(source: Bytes, skipped: Counter[str]) -> Iterator[_Placed]:
         names = _Line.__struct_encode_fields__
         return {**{name: value for name, value in fields.items() if name in names}, _OTHER: others(fields, names)}
 
-    number = 0
     for block in blocks(source, (_Line,), known):
-        for line, place in zip(block.objects, block.numbers, strict=True):
+        for line, place, number in zip(*block, strict=True):
             yield _Placed(line, str(number if line.id is None else line.id), f"{source.label}:{place}")
-            number += 1
 
 
 def _missing(where: str, field: str, remedy: str) -> InputError:
@@ -207,6 +210,7 @@ FORMAT = Format(
     read_run=read_run,
     write_corpus=write_corpus,
     write_run=write_run,
-    holds=frozenset({"meta", "candidates"}),
+    holds=frozenset({"meta", "candidates", "kind"}),
+    loses=lambda data: {**kinds_but_coreference(data), **candidate_scores(data)},
     says="Coreference labels are marked. Candidates are kept without their scores.",
 )

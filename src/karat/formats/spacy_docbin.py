@@ -53,8 +53,9 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
 def read_run(source: Bytes) -> Run:
     """A system's answers, which spaCy writes as it writes gold."""
     skipped: Counter[str] = Counter()
-    replies = [Reply(name, as_answers(labels)) for _, name, labels, _ in _read(source, skipped)]
-    return Run.built(replies, name=source.stem, skipped=skipped)
+    found = [(doc.text, Reply(name, as_answers(labels))) for doc, name, labels, _ in _read(source, skipped)]
+    replies, texts = [reply for _, reply in found], [text for text, _ in found]
+    return Run.built(replies, name=source.stem, skipped=skipped, texts=texts)
 
 
 def _read(source: Bytes, skipped: Counter[str]) -> Iterator[tuple[Any, str, list[Label], dict[str, str]]]:

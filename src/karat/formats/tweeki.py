@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import sound
 from karat.model.document import Document, Label
 from karat.parsing import tweeki
 from karat.parsing.distinct import distinct_id
@@ -38,11 +39,12 @@ class _Token(NamedTuple):
 
 
 class _Tweet(NamedTuple):
-    """A tweet as it stands in the file: its first line, comments and tokens."""
+    """A tweet as it stands in the file: its first line, comments and tokens, and what is wrong with some."""
 
     line: int
     comments: list[str]
     tokens: list[_Token]
+    defects: list[InputError]
 
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
@@ -50,8 +52,8 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     skipped: Counter[str] = Counter()
     taken: set[str] = set()
     documents, places = [], []
-    for tweet in _tweets(source):
-        documents.append(_document(tweet, source, taken, skipped))
+    for tweet, document in sound(_tweets(source), lambda tweet: _document(tweet, source, taken, skipped)):
+        documents.append(document)
         places.append(f"{source.label}:{tweet.line}")
     return Corpus.built(documents, name=source.stem, skipped=skipped, where=places.__getitem__)
 
@@ -64,11 +66,14 @@ def _tweets(source: Bytes) -> Iterator[_Tweet]:
                 yield tweet
             tweet = None
             continue
-        tweet = tweet or _Tweet(line.number, [], [])
+        tweet = tweet or _Tweet(line.number, [], [], [])
         if line.text.startswith("# "):
             tweet.comments.append(line.text[2:])
         else:
-            tweet.tokens.append(_token(line, source))
+            try:
+                tweet.tokens.append(_token(line, source))
+            except InputError as problem:  # the tweet is refused when all of it was read
+                tweet.defects.append(problem)
     if tweet is not None:
         yield tweet
 
@@ -87,6 +92,8 @@ def _token(line: Line, source: Bytes) -> _Token:
 
 
 def _document(tweet: _Tweet, source: Bytes, taken: set[str], skipped: Counter[str]) -> Document:
+    for problem in tweet.defects:
+        raise problem
     named = [comment for comment in tweet.comments if comment.startswith("tweet_id")]
     if not named:
         raise InputError(

@@ -12,6 +12,7 @@ import msgspec
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import sound
 from karat.model.document import Document, Offset
 from karat.parsing import tweeki
 from karat.parsing.distinct import distinct_id, labels_once
@@ -31,8 +32,8 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     skipped: Counter[str] = Counter()
     taken: set[str] = set()
     documents, places = [], []
-    for record in records(source):
-        documents.append(_document(record, taken, skipped))
+    for record, document in sound(records(source), lambda record: _document(record, taken, skipped)):
+        documents.append(document)
         places.append(record.where)
     return Corpus.built(documents, name=source.stem, skipped=skipped, where=places.__getitem__)
 

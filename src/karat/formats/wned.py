@@ -18,6 +18,7 @@ from xml.etree.ElementTree import Element
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import sound
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.parsing.numbers import offset
 from karat.parsing.repeats import apart
@@ -81,7 +82,8 @@ def _documents(source: Bytes, skipped: Counter[str]) -> Iterator[Document]:
 def _listed(source: Bytes, folder: Bytes, skipped: Counter[str]) -> Iterator[Document]:
     texts = Texts(folder)
     seen = set()
-    for element in records(source, "document"):
+
+    def read(element: Element) -> Document:
         name = element.get("docName", "")
         seen.add(name)
         where = f"{source.label}, document {name!r}"
@@ -92,7 +94,10 @@ def _listed(source: Bytes, folder: Bytes, skipped: Counter[str]) -> Iterator[Doc
             entity = None if title in ("", "NIL") else title
             place = child(annotation, "offset"), child(annotation, "length")
             marks.append(_Mark(*place, annotation.findtext("mention") or "", entity, None))
-        yield Document(name, text := texts.read(name, where), _labels(marks, text, where, skipped))
+        return Document(name, text := texts.read(name, where), _labels(marks, text, where, skipped))
+
+    for _, document in sound(records(source, "document", documents=True), read):
+        yield document
     skipped["texts that the XML does not name"] += len(texts.names - seen)
 
 
@@ -139,11 +144,10 @@ def _problems(source: Bytes, folders: dict[str, str], skipped: Counter[str]) -> 
     beside = folder[: folder.rindex("Problems")]
     texts = Texts(source.inside(_chosen(sorted(set(_text_folders(source.names, beside))), ending, source)))
     seen = set()
-    for name in source.names:
-        if name.startswith(f"{folder}/"):
-            document = _problem(source.inside(name), texts, skipped)
-            seen.add(document.id)
-            yield document
+    files = [source.inside(name) for name in source.names if name.startswith(f"{folder}/")]
+    for _, document in sound(files, lambda file: _problem(file, texts, skipped)):
+        seen.add(document.id)
+        yield document
     skipped["texts without a problem"] += len(texts.names - seen)
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import sound
 from karat.model.document import UNLINKED, Answer, Candidate, Document, Label, Offset, Reply
 from karat.model.run import Run
 from karat.parsing.distinct import distinct_id, labels_once
@@ -56,8 +57,8 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     skipped: Counter[str] = Counter()
     taken: set[str] = set()
     documents, places = [], []
-    for record in records(source):
-        documents.append(_document(record, taken, skipped))
+    for record, document in sound(records(source), lambda record: _document(record, taken, skipped)):
+        documents.append(document)
         places.append(record.where)
     return Corpus.built(documents, name=source.stem, skipped=skipped, where=places.__getitem__)
 
@@ -94,8 +95,7 @@ def read_run(source: Bytes) -> Run:
     """Predictions, a mention per line; those of one document make a reply."""
     answers: dict[str, list[Answer]] = {}
     places: list[str] = []
-    for record in records(source):
-        row = shaped(record.fields, _Prediction, record.where)
+    for record, row in sound(records(source), lambda record: shaped(record.fields, _Prediction, record.where)):
         if str(row.doc) not in answers:
             places.append(record.where)
         answers.setdefault(str(row.doc), []).append(_answer(row))

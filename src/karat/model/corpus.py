@@ -82,8 +82,11 @@ class Corpus:
         """
         check.some(table, name)
         text = "length" if "length" in table.column_names else "text"
-        check.refuse(check.complete(table, frozenset({"id", text})), where)
-        check.refuse(check.identified(table.column("id")), where)
+        table = check.kept_apart(table)
+        gone = check.unsound(check.begun(table, frozenset({"id", text})), where)
+        if gone:
+            table, where, _ = check.without(table, where, gone)
+            return cls.checked(table, name=name, about=about, where=where)
         with ThreadPoolExecutor(max_workers=1) as pool:  # Arrow encodes the ids while Python looks at the texts
             flattened = pool.submit(mentions, table.column("labels"))
             if text == "text":
@@ -92,17 +95,23 @@ class Corpus:
             labels = flattened.result()
         identity = table.drop_columns([column for column in ("text", "length") if column in table.column_names])
         corpus = cls(table, name, dict(about), digest(identity, "labels", labels), labels)
-        lengths = corpus.lengths
-        check.refuse(check.forward(labels, "label"), where)
-        check.refuse(check.inside(labels, lengths, "label"), where)
-        if "evaluation_span" in table.column_names:
-            check.refuse(check.evaluation_spans(table.column("evaluation_span"), lengths), where)
-        check.refuse(check.named(labels), where)
-        check.refuse(check.linked(labels), where)
-        check.refuse(check.kinds(labels), where)
-        check.refuse(check.labels_once(labels), where)
-        check.refuse(check.families(labels, corpus.units), where)
+        gone = check.unsound(corpus._problems(), where)
+        if gone:
+            table, where, _ = check.without(table, where, gone)
+            return cls.checked(_without_facts(table), name=name, about=about, where=where)
         return corpus
+
+    def _problems(self) -> Iterator[check.Problem]:
+        labels, lengths = self.labels, self.lengths
+        yield from check.forward(labels, "label")
+        yield from check.inside(labels, lengths, "label")
+        if "evaluation_span" in self.table.column_names:
+            yield from check.evaluation_spans(self.table.column("evaluation_span"), lengths)
+        yield from check.named(labels)
+        yield from check.linked(labels)
+        yield from check.kinds(labels)
+        yield from check.labels_once(labels)
+        yield from check.families(labels, self.units)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -161,6 +170,12 @@ def said_of(table: Arrow, keys: Sequence[str], whole: str | None = None) -> Arro
         return pa.array([whole] * table.num_rows, pa.string())
     meta = table.column("meta").combine_chunks()
     return pc.coalesce(*(pc.map_lookup(meta, key, "first") for key in keys), known)
+
+
+def _without_facts(table: Arrow) -> Arrow:
+    """The table without what is made anew from its texts."""
+    made = [name for name in TEXT_FACTS if name in table.column_names]
+    return table.drop_columns(made) if "text" in table.column_names else table
 
 
 def text_facts(texts: Arrow) -> tuple[Any, Any]:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 
-from karat.model.corpus import Corpus
+import pyarrow as pa
+
+from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.document import Answer, Document, Reply
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
@@ -42,7 +44,8 @@ class Run:
     digits that change with the content, not with its order or file format; `answers` are all answers as columns,
     of which `repeated` say again what another says.
     `where` says where the reply in a given row came from, for errors that show only beside the corpus; `skipped`
-    counts, in words, what the reader left out or mended.
+    counts, in words, what the reader left out or mended. `texts` are the texts that the file of answers itself carries,
+    null where it has none: `karat.matching.read.texts` lays them beside those of the gold standard, and then they go.
     """
 
     table: Arrow = field(repr=False)
@@ -53,6 +56,7 @@ class Run:
     repeated: int
     where: check.Where = field(repr=False)
     skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
+    texts: Arrow | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, replies: Iterable[Reply], *, name: str = "run", **about: str) -> Run:
@@ -70,13 +74,16 @@ class Run:
         about: Mapping[str, str] | None = None,
         skipped: Mapping[str, int] | None = None,
         where: check.Where | None = None,
+        texts: Sequence[str | None] = (),
     ) -> Run:
         """A run of objects that a reader made, whose fields are known to hold what their types say.
 
-        `where` says where the reply in a given row came from; `skipped` keeps only what occurs.
+        `where` says where the reply in a given row came from; `skipped` keeps only what occurs; `texts` has a text
+        for each reply, or nothing where the file carries none.
         """
         table = to_table(replies, ANSWERS)
-        run = cls.checked(table, name=name, about=about or {}, where=where or _by_name(table))
+        own = text_column(texts)
+        run = cls.checked(table, name=name, about=about or {}, where=where or _by_name(table), texts=own)
         return replace(run, skipped={what: count for what, count in (skipped or {}).items() if count})
 
     @classmethod
@@ -87,23 +94,40 @@ class Run:
         """
         chosen, offsets = corpus.units.mentions.tolist(), pairwise(corpus.labels.offsets.tolist())
         replies = (_answered(document, chosen[low:high]) for document, (low, high) in zip(corpus, offsets, strict=True))
-        return replace(cls.of(replies, name=name, answers="labels"), skipped=corpus.skipped)
+        texts = None if corpus.skipped.get(WITHOUT_TEXT) else corpus.table.column("text")
+        return replace(cls.of(replies, name=name, answers="labels"), skipped=corpus.skipped, texts=texts)
 
     @classmethod
-    def checked(cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where) -> Run:
+    def checked(
+        cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where, texts: Arrow | None = None
+    ) -> Run:
         """A run over a table in the canonical schema, or an `InputError` about its first defect."""
         check.some(table, name)
-        check.refuse(check.complete(table, frozenset({"id"})), where)
-        check.refuse(check.identified(table.column("id")), where)
+        table = check.kept_apart(table)
+        gone = check.unsound(check.begun(table, frozenset({"id"})), where)
+        if gone:
+            table, where, rows = check.without(table, where, gone)
+            texts = None if texts is None else texts.take(rows)
+            return cls.checked(table, name=name, about=about, where=where, texts=texts)
         answers = mentions(table.column("answers"))
-        run = cls(
-            table, name, dict(about), digest(table, "answers", answers), answers, len(check.repeated(answers)), where
-        )
-        check.refuse(check.forward(run.answers, "answer"), where)
-        check.refuse(check.named(run.answers), where)
-        check.refuse(check.linked(run.answers), where)
-        check.refuse(check.scores(table, "answers"), where)
-        return run
+        again, content = len(check.repeated(answers)), digest(table, "answers", answers)
+        run = cls(table, name, dict(about), content, answers, again, where, texts=texts)
+        return run.without(check.unsound(run._problems(), where))
+
+    def without(self, gone: frozenset[int]) -> Run:
+        """The run without the replies in some rows; without any left there is an error."""
+        if not gone:
+            return self
+        table, where, rows = check.without(self.table, self.where, gone)
+        texts = None if self.texts is None else self.texts.take(rows)
+        made = Run.checked(table, name=self.name, about=self.about, where=where, texts=texts)
+        return replace(made, skipped=self.skipped)
+
+    def _problems(self) -> Iterator[check.Problem]:
+        yield from check.forward(self.answers, "answer")
+        yield from check.named(self.answers)
+        yield from check.linked(self.answers)
+        yield from check.scores(self.table, "answers")
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -120,6 +144,12 @@ class Run:
     def ids(self) -> Arrow:
         """The ids of the answered documents in order, as Arrow strings."""
         return self.table.column("id").combine_chunks()
+
+
+def text_column(texts: Iterable[str | None]) -> Arrow | None:
+    """The texts that a file of answers carries, None where it has none at all."""
+    found = list(texts)
+    return pa.chunked_array([pa.array(found, pa.string())]) if any(text is not None for text in found) else None
 
 
 def _answered(document: Document, chosen: Sequence[bool]) -> Reply:

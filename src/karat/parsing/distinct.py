@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from karat.model.defects import ID_TAKEN, free_id
 from karat.model.document import Label
 
-ID_TAKEN = "documents whose id was taken (a number was added to it)"
 TWICE = "mentions given twice (one was kept)"
 
 
 def distinct_id(name: str, taken: set[str], skipped: Counter[str]) -> str:
     """The id, or the id with a number behind it if it was taken, which is counted; from now on it is taken."""
-    free, number = name, 1
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
+    free = free_id(name, taken)
     skipped[ID_TAKEN] += free != name
-    taken.add(free)
     return free
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
 
 from karat.errors import InputError
+from karat.model.defects import pass_over
 from karat.spec.format import Bytes
 
 _BOM = b"\xef\xbb\xbf"
+_T = TypeVar("_T")
 
 
 class Line(NamedTuple):
@@ -24,6 +26,20 @@ def lines(source: Bytes) -> Iterator[Line]:
         for number, raw in enumerate(file, 1):
             bare = raw.removeprefix(_BOM) if number == 1 else raw
             yield Line(number, decoded(bare.rstrip(b"\r\n"), source, number))
+
+
+def each_line(source: Bytes, read: Callable[[Line], _T | None]) -> Iterator[_T]:
+    """What is read of each line, without None, where lines say nothing of each other: a defect takes its line."""
+    with source.stream() as file:
+        for number, raw in enumerate(file, 1):
+            bare = raw.removeprefix(_BOM) if number == 1 else raw
+            try:
+                found = read(Line(number, decoded(bare.rstrip(b"\r\n"), source, number)))
+            except InputError as problem:
+                pass_over(problem)
+                continue
+            if found is not None:
+                yield found
 
 
 def decoded(data: bytes, source: Bytes, number: int | None = None) -> str:

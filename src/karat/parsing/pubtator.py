@@ -26,6 +26,7 @@ from typing import IO
 
 from karat.errors import InputError, UsageError
 from karat.model.corpus import Corpus
+from karat.model.defects import pass_over, sound
 from karat.model.document import UNLINKED, Document, EntityId, Label, Reply, Statement
 from karat.model.run import Run
 from karat.parsing.answering import as_answers
@@ -55,6 +56,7 @@ class _Block:
     types: list[tuple[str, ...]] = field(default_factory=list)
     entities: list[EntityId] = field(default_factory=list)
     relations: list[Statement] = field(default_factory=list)
+    defects: list[InputError] = field(default_factory=list)
 
     @property
     def text(self) -> str | None:
@@ -80,12 +82,14 @@ def corpus_of(source: Bytes, composite: Composite = AS_WRITTEN) -> Corpus:
     documents, where = [], []
     for article in _articles(source, skipped):
         if article.text is None:
-            raise InputError(
+            problem = InputError(
                 f"{source.label}:{article.line}",
                 found=f"annotations of document {article.id!r} without a text",
                 expected=f"a line that begins with {article.id}|t| above them",
                 remedy="Add title and abstract, or give the file as answers",
             )
+            pass_over(problem)
+            continue
         labels = merged(composite.of_gold(article.labels), skipped)
         documents.append(Document(article.id, article.text, labels, relations=article.relations))
         where.append(article.line)
@@ -96,17 +100,24 @@ def run_of(source: Bytes, composite: Composite = AS_WRITTEN) -> Run:
     """A system's answers; here the lines of the text may be missing, and offsets then count code points."""
     skipped: Counter[str] = Counter()
     replies, where = [], []
+    texts: list[str | None] = []
     for article in _articles(source, skipped):
         answers = as_answers(composite.of_answers(article.labels))
         replies.append(Reply(article.id, answers, relations=article.relations))
+        texts.append(article.text)
         where.append(article.line)
-    return Run.built(replies, name=source.stem, skipped=skipped, where=lambda row: f"{source.label}:{where[row]}")
+    place = lambda row: f"{source.label}:{where[row]}"  # noqa: E731
+    return Run.built(replies, name=source.stem, skipped=skipped, where=place, texts=texts)
 
 
 def _articles(source: Bytes, skipped: Counter[str]) -> Iterator[_Article]:
     surfaces = SurfaceCheck()
-    for name, blocks in groupby(_blocks(source, skipped), key=lambda block: block.id):
+
+    def read(group: tuple[str, Iterator[_Block]]) -> _Article:
+        name, blocks = group
         passages = _passages(blocks)
+        for problem in (problem for passage in passages for problem in passage.defects):
+            raise problem
         skipped["passages joined with the one before (their document goes on behind a blank line)"] += len(passages) - 1
         text = "\n".join(passage.text or "" for passage in passages)
         labels: list[Label] = []
@@ -117,7 +128,10 @@ def _articles(source: Bytes, skipped: Counter[str]) -> Iterator[_Article]:
             labels += [Label(begin + start, begin + end, entity, types=types) for (start, end), entity, types in rows]
             begin += len(passage.text or "") + 1
         relations = tuple(stated for passage in passages for stated in passage.relations)
-        yield _Article(name, passages[0].line, text if passages[0].sections else None, labels, relations)
+        return _Article(name, passages[0].line, text if passages[0].sections else None, labels, relations)
+
+    for _, article in sound(groupby(_blocks(source, skipped), key=lambda block: block.id), read):
+        yield article
     surfaces.refuse_others()
 
 
@@ -129,7 +143,7 @@ def _passages(blocks: Iterable[_Block]) -> list[_Block]:
             found.append(block)
             continue
         last = found[-1]
-        for name in ("sections", "spans", "types", "entities", "relations"):
+        for name in ("sections", "spans", "types", "entities", "relations", "defects"):
             getattr(last, name).extend(getattr(block, name))
     return found
 
@@ -151,7 +165,10 @@ def _blocks(source: Bytes, skipped: Counter[str]) -> Iterator[_Block]:
         if section:
             block.sections.append(section["text"])
         else:
-            _annotate(block, line, source, skipped)
+            try:
+                _annotate(block, line, source, skipped)
+            except InputError as problem:  # the document is refused when all of it was read
+                block.defects.append(problem)
     if block is not None:
         yield block
 

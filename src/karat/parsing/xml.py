@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, ParseError
 
 from karat.errors import InputError
+from karat.model.defects import pass_over
 from karat.spec.format import Bytes
 
 _BEFORE_ROOT = {b"<?": b"?>", b"<!--": b"-->"}
@@ -31,8 +32,10 @@ def _behind_blanks(head: bytes, place: int) -> int:
     return blanks.end() if blanks else place
 
 
-def records(source: Bytes, *tags: str) -> Iterator[Element]:
+def records(source: Bytes, *tags: str, documents: bool = False) -> Iterator[Element]:
     """The outermost elements of these names, complete, in the order of the file.
+
+    Where they are `documents`, those before a place at which the XML breaks off may be kept without the rest.
 
     Each is dropped once the next is asked for, and so is all else, so that memory follows the largest record. Entity
     declarations and references to other files are refused.
@@ -56,9 +59,11 @@ def records(source: Bytes, *tags: str) -> Iterator[Element]:
                     if around:
                         del around[-1][:]
         except ParseError as problem:
-            raise _refused(
-                f"{source.label}:{problem.position[0]}", f"XML that cannot be read ({problem.msg})"
-            ) from None
+            where = f"{source.label}:{problem.position[0]}"
+            error = _refused(where, f"XML that cannot be read ({problem.msg})")
+            if not documents:
+                raise error from None
+            pass_over(error)
         except (ValueError, LookupError) as problem:  # what defusedxml forbids, and unknown encodings
             raise _refused(source.label, f"XML that is not allowed ({problem})") from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, NamedTuple, Protocol
@@ -88,12 +88,12 @@ class Format:
     leaves out or mends. A `loose` format recognises whatever no other does; of one that holds `either` the file does
     not say whether it is gold or answers; where `certain` holds, no other format is asked. `holds` names the fields of
     documents, labels, replies and answers that a written file keeps besides id, text, spans and entity ids, and of
-    `meta` single keys as `meta.KEY`; None means all. `corpus_blocks` and `write_blocks` read and write gold that need
-    not fit into memory; `parts` gives gold, or answers if its second argument is false, that an engine reads piece by
-    piece. A file that `holds_both` has gold labels and answers to the same documents; `read_both` gives what
-    `read_corpus` and `read_run` give, but reads it once. `manifest` gives what is noted about the answers in a file
-    beside them. `read_run_on` reads answers that say where they stand only by what they answer: beside their gold
-    standard.
+    `meta` single keys as `meta.KEY`; None means all. `loses` counts, in words, what else it does not keep as it is.
+    `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory; `parts` gives gold, or answers
+    if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold labels and
+    answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it once.
+    `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that say where
+    they stand only by what they answer: beside their gold standard.
     """
 
     title: str
@@ -116,4 +116,5 @@ class Format:
     recognises_folder: Callable[[Sequence[str]], bool] | None = None
     parts: Callable[[Bytes, bool], Parts] | None = None
     holds: frozenset[str] | None = None
+    loses: Callable[[Corpus | Run], Mapping[str, int]] | None = None
     says: str = ""

@@ -6,6 +6,7 @@ import click
 
 from karat.cli.choices import apart, once
 from karat.cli.output import say, write
+from karat.cli.reading import reading
 
 
 @click.command()
@@ -24,6 +25,7 @@ from karat.cli.output import say, write
 @click.option("--evaluate", is_flag=True, help="Compare with the categories that there are.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write the numbers as JSON.")
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
+@reading
 def command(
     gold: str,
     kb: str | None,

@@ -6,6 +6,7 @@ import click
 
 from karat.cli.choices import apart
 from karat.cli.output import say
+from karat.cli.reading import reading
 
 
 @click.command()
@@ -15,6 +16,7 @@ from karat.cli.output import say
 @click.option("--from", "given", metavar="FORMAT", help="The format of IN, where it is not recognised.")
 @click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What IN holds, where it could be both.")
 @click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
+@reading
 def command(
     source: str, target: str, wanted: str | None, given: str | None, kind: str | None, steps: tuple[str, ...]
 ) -> None:
@@ -26,13 +28,13 @@ def command(
     karat data convert answers.jsonl answers.csv --to bat-csv
     """
     from karat.data.convert import lost
-    from karat.data.load import converted_in_blocks, load_either, save, target_format
+    from karat.data.load import converted_in_blocks, load_either, read_for, save, target_format
     from karat.data.steps import stepped
     from karat.errors import UsageError
     from karat.model.corpus import Corpus
     from karat.pages.converted import converted_page
 
-    apart([source], [target])
+    apart(read_for(source), [target])
     format, chosen = target_format(target, wanted)
     if not steps:
         counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)

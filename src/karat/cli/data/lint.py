@@ -8,6 +8,7 @@ import click
 
 from karat.cli.choices import apart, once
 from karat.cli.output import say, write
+from karat.cli.reading import reading
 
 
 @click.command()
@@ -27,6 +28,7 @@ from karat.cli.output import say, write
 )
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all findings as JSON.")
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
+@reading
 def command(
     gold: str,
     target: str | None,

@@ -6,6 +6,7 @@ import click
 
 from karat.cli.choices import apart, once
 from karat.cli.output import say, show, write
+from karat.cli.reading import reading
 
 
 @click.command()
@@ -17,6 +18,7 @@ from karat.cli.output import say, show, write
 @click.option("--gold-format", metavar="NAME", help="The format of PATH, where it is not recognised.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write everything as JSON.")
 @click.option("--latex", is_flag=True, help="Print a LaTeX table.")
+@reading
 def command(
     paths: tuple[str, ...],
     kb: str | None,

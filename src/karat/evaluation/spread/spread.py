@@ -25,6 +25,7 @@ from karat.evaluation.thresholds import Steps
 from karat.evaluation.told import Told, in_order, told
 from karat.matching.read.pairing import unknown_document
 from karat.matching.read.reduce import demand_of
+from karat.matching.read.texts import on_gold_text, on_texts
 from karat.matching.read.whole import Whole
 from karat.model.corpus import Corpus
 from karat.model.name import ViewName
@@ -41,6 +42,7 @@ from karat.spec.engine import ROW, Engine, Parts
 _T = TypeVar("_T")
 _BITS = 0xFFFFFFFF  # of a digest
 _NOTHING = "00000000"
+_TEXTS = 20_000
 _GOLD, _ANSWERS = "gold\0", "answers\0"
 _FACTS = pa.schema([("length", pa.int32()), ("text_digest", pa.int64())])
 _INSTEAD = "Load both sides and score them in memory (karat.evaluate(karat.load(…), karat.load_run(…)))."
@@ -233,6 +235,8 @@ class Spread:
         if request.draw.resamples and request.draw.over == "cases":
             raise UsageError("an engine keeps no single cases to draw. Take intervals over documents.")
         found = get("engines", engine, Engine)
+        if isinstance(answers, Run):
+            answers = _on_gold_text(gold, answers)
         gold, answers = in_parts(gold), in_parts(answers)
         if request.reads_text:
             gold = gold.with_text()
@@ -320,6 +324,15 @@ class Spread:
             raise UsageError(refusal.message)
         where = (self.gold if refusal.of_gold else self.answers).where(refusal.row)
         raise InputError(where, found=refusal.found, expected=refusal.expected, remedy=refusal.remedy)
+
+
+def _on_gold_text(gold: Corpus | Parts, run: Run) -> Run:
+    """The run on the texts of the gold standard, of which nothing is read where the run carries none."""
+    if isinstance(gold, Corpus) or run.texts is None:
+        return on_gold_text(gold, run) if isinstance(gold, Corpus) else run
+    tables = (table for piece in gold.with_text().pieces for table in piece.tables(_TEXTS, ["id", "text"]))
+    rows = pa.concat_tables(tables)
+    return on_texts(rows.column("id").combine_chunks(), rows.column("text"), run)
 
 
 def _columns(parts: Parts) -> tuple[str, ...]:

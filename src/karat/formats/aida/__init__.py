@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from karat.errors import InputError
 from karat.formats.aida import conll2003
 from karat.model.corpus import Corpus
+from karat.model.defects import by_itself, sound
 from karat.model.document import Document, Label
 from karat.parsing.lines import Line, columns, lines, whole
 from karat.parsing.tokens.text import laid_sentences
@@ -76,7 +77,7 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     skipped: Counter[str] = Counter()
     about: dict[str, str] = {}
     if _NUMBERED.match(given.opening):
-        blocks = list(_with_text(list(_annotated(given)), given, skipped, about))
+        blocks = _with_text(list(_annotated(given)), given, skipped, about)
     else:
         blocks = list(_merged(given, skipped))
     places = [f"{given.label}:{block.line}" for block in blocks]
@@ -122,7 +123,9 @@ def _blocks(source: Bytes) -> Iterator[tuple[_Block, list[Line]]]:
 
 def _merged(source: Bytes, skipped: Counter[str]) -> Iterator[_Block]:
     """Documents of the file with a token per line."""
-    for block, below in _blocks(source):
+
+    def read(found: tuple[_Block, list[Line]]) -> _Block:
+        block, below = found
         count = 0
         for line in below:
             if not line.text.strip():
@@ -133,7 +136,10 @@ def _merged(source: Bytes, skipped: Counter[str]) -> Iterator[_Block]:
                 _mark(block, count, columns(line, source, 4, 8), f"{source.label}:{line.number}", skipped)
             block.sentences[-1].append(token)
             count += 1
-        yield block
+        return block
+
+    for _, document in sound(_blocks(source), read):
+        yield document
 
 
 def _mark(block: _Block, place: int, cells: Sequence[str], where: str, skipped: Counter[str]) -> None:
@@ -152,19 +158,23 @@ def _mark(block: _Block, place: int, cells: Sequence[str], where: str, skipped: 
 
 def _annotated(source: Bytes) -> Iterator[_Block]:
     """Documents without tokens; a mention is not longer than its first token yet."""
-    for block, below in _blocks(source):
+
+    def read(found: tuple[_Block, list[Line]]) -> _Block:
+        block, below = found
         for line in below:
             if line.text.strip():
                 number, *ids = columns(line, source, 2)
                 first = whole(number, line, source, "token")
                 block.mentions.append(_Mention(first, first + 1, [cell.strip() for cell in ids]))
-        yield block
+        return block
+
+    for _, document in sound(_blocks(source), read):
+        yield document
 
 
-def _with_text(
-    blocks: Sequence[_Block], source: Bytes, skipped: Counter[str], about: dict[str, str]
-) -> Iterator[_Block]:
+def _with_text(blocks: Sequence[_Block], source: Bytes, skipped: Counter[str], about: dict[str, str]) -> list[_Block]:
     """The documents of which the CoNLL-2003 file is there, with its tokens."""
+    filled: list[_Block] = []
     for split in conll2003.SPLITS:
         here = [block for block in blocks if block.split == split]
         file = conll2003.beside(source, split) if here else None
@@ -175,7 +185,8 @@ def _with_text(
         texts = list(conll2003.texts(file))
         about[f"tokens of {split.name}"] = conll2003.verified(texts, split, file)
         for block in here:
-            yield _filled(block, texts[block.number - split.first], source, file, skipped)
+            with by_itself():
+                filled.append(_filled(block, texts[block.number - split.first], source, file, skipped))
     skipped["documents whose number CoNLL-2003 does not have (left out)"] += sum(not block.split for block in blocks)
     if not about:
         raise InputError(
@@ -184,6 +195,7 @@ def _with_text(
             expected="the English files of CoNLL-2003 beside the annotations",
             remedy="Obtain CoNLL-2003, whose text is Reuters' and may not be passed on, and put the files there",
         )
+    return filled
 
 
 def _filled(block: _Block, text: conll2003.Text, source: Bytes, file: Bytes, skipped: Counter[str]) -> _Block:

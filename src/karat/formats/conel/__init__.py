@@ -35,7 +35,7 @@ from karat.model.run import Run
 from karat.model.span import Span
 from karat.parsing.counting import DIFFERS
 from karat.parsing.distinct import labels_once
-from karat.parsing.json.records import json_file, shaped
+from karat.parsing.json.records import each_shaped, json_file, shaped
 from karat.spec.format import Bytes, Format
 
 _DIALOGUES = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{[^\[\]{}]*"dialogue_id"')
@@ -123,7 +123,7 @@ def _replaced(source: Bytes, skipped: Counter[str]) -> Iterator[tuple[_Dialogue,
 
 def _annotated(sources: Sequence[Bytes], skipped: Counter[str]) -> Iterator[tuple[_Dialogue, _Turn]]:
     for source in sources:
-        for dialogue in shaped(json_file(source), list[_Dialogue], source.label):
+        for dialogue in each_shaped(json_file(source), _Dialogue, source.label):
             for turn in _turns(dialogue):
                 if turn.el_annotations is None and turn.personal_entity_annotations is None:
                     skipped["turns without annotation (they are context)"] += 1
@@ -192,14 +192,15 @@ def read_run(source: Bytes) -> Run:
         _Place(str(dialogue.dialogue_id), turn.turn_number): (_name(dialogue, turn), turn.utterance)
         for dialogue, turn in _linked(_dialogues_of(source), Counter())
     }
-    replies = []
+    replies, texts = [], []
     for place, marks in _marked(source).items():
         if place in gold:
             name, text = gold[place]
             replies.append(Reply(name, tuple(_answers(text, marks, skipped))))
+            texts.append(text)
         else:
             skipped[_LEFT_OUT] += len(marks)
-    return Run.built(replies, name=source.stem, skipped=skipped)
+    return Run.built(replies, name=source.stem, skipped=skipped, texts=texts)
 
 
 def _answers(text: str, marks: list[_Mark], skipped: Counter[str]) -> Iterator[Answer]:
@@ -217,7 +218,7 @@ def _marked(source: Bytes) -> Mapping[_Place, list[_Mark]]:
         for dialogue, turn, mention, entity in shaped(value, list[tuple[str, int, str, str | None]], source.label):
             found.setdefault(_Place(dialogue, turn), []).append(_Mark(mention, entity))
         return found
-    for one in shaped(value, list[_Dialogue], source.label):
+    for one in each_shaped(value, _Dialogue, source.label):
         for turn_of in _turns(one):
             found.setdefault(_Place(str(one.dialogue_id), turn_of.turn_number), []).extend(turn_of.el_tool_annotations)
     return found

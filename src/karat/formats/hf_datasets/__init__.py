@@ -58,10 +58,12 @@ def read_run(source: Bytes) -> Run:
     """A system's replies."""
     table, skipped = _table(source), Counter[str]()
     if set(table.column_names) >= _OF_TOKENS:
-        replies = [Reply(row.id, as_answers(row.labels)) for row in _tagged(table, source, skipped)]
-        return Run.built(replies, name=source.stem, skipped=skipped, where=_where(source))
+        rows = _tagged(table, source, skipped)
+        replies, texts = [Reply(row.id, as_answers(row.labels)) for row in rows], [row.text for row in rows]
+        return Run.built(replies, name=source.stem, skipped=skipped, where=_where(source), texts=texts)
     own, about = _own(table, ANSWERS, source, skipped)
-    run = Run.checked(own, name=about.pop("system", source.stem), about=about, where=_where(source))
+    name = about.pop("system", source.stem)
+    run = Run.checked(own, name=name, about=about, where=_where(source), texts=_texts(table))
     return replace(run, skipped=dict(skipped))
 
 
@@ -89,6 +91,13 @@ def _write(table: Arrow, about: dict[str, str], layout: str, file: IO[bytes]) ->
 def _meta(table: Arrow) -> list[Any]:
     found: list[Any] = table.column("meta").to_pylist()
     return found
+
+
+def _texts(table: Arrow) -> Arrow | None:
+    """The texts that stand beside answers, if any do."""
+    kind = table.schema.field("text").type if "text" in table.column_names else None
+    given = kind is not None and (pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return table.column("text").cast(pa.string()) if given else None
 
 
 def _where(source: Bytes) -> Where:
@@ -154,7 +163,9 @@ def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> t
             remedy="Rename the columns of the dataset to these names",
         )
     about = _about(table)
-    table = _known(table, schema.names, skipped)
+    table = _known(table, [*schema.names, "text"], skipped)
+    if schema is ANSWERS and "text" in table.column_names:
+        table = table.drop_columns(["text"])
     if "meta" in table.column_names and not pa.types.is_map(table.schema.field("meta").type):
         table = table.set_column(table.column_names.index("meta"), "meta", _maps(table, source))
     try:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from karat.errors import InputError
+from karat.model.defects import sound
 from karat.model.document import UNLINKED, EntityId, Label
 from karat.parsing.tokens.iob import OUTSIDE, marks
 from karat.parsing.tokens.text import Laid, laid
@@ -27,7 +28,9 @@ def tagged(
     rows: Sequence[dict[str, Any]], names: Sequence[str] | None, label: str, skipped: Counter[str]
 ) -> Iterator[TaggedRow]:
     """The documents of some rows; `names` are what numbers in `ner_tags` stand for."""
-    for number, row in enumerate(rows, 1):
+
+    def read(given: tuple[int, dict[str, Any]]) -> TaggedRow:
+        number, row = given
         where = f"{label}: row {number}"
         tokens, tags = _list(row, "tokens", where), _list(row, "ner_tags", where)
         links = _list(row, "entity_ids", where) if row.get("entity_ids") is not None else [None] * len(tokens)
@@ -42,7 +45,10 @@ def tagged(
         skipped["documents without an id (numbered)"] += name is None
         made = _laid([str(token) for token in tokens], row.get("text"), skipped)
         words = [_tag(tag, names, where) for tag in tags]
-        yield TaggedRow(str(number if name is None else name), made.text, _labels(words, links, made, where, skipped))
+        return TaggedRow(str(number if name is None else name), made.text, _labels(words, links, made, where, skipped))
+
+    for _, found in sound(enumerate(rows, 1), read):
+        yield found
 
 
 def _list(row: dict[str, Any], name: str, where: str) -> list[Any]:

@@ -19,7 +19,8 @@ from karat.formats.neleval.lines import NelevalFields, fields, fit, id_column, l
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Candidate, Label, Reply
 from karat.model.run import Run
-from karat.parsing.lines import columns, lines
+from karat.parsing.lines import Line, columns, each_line
+from karat.parsing.losing import categories_of_answers, texts_and_empty
 from karat.parsing.neel import is_neel_gold
 from karat.parsing.numbers import number, offset
 from karat.parsing.openings import first_lines
@@ -115,15 +116,17 @@ def _answer(row: _Row, skipped: Counter[str]) -> Answer:
 
 
 def _rows(source: Bytes) -> Iterator[_Row]:
-    for line in lines(source):
+    def read(line: Line) -> _Row | None:
         if not line.text.strip():
-            continue
+            return None
         name, start, end, *rest = columns(line._replace(text=line.text.rstrip("\t")), source, 3)
         where = f"{source.label}:{line.number}"
         options = tuple(_options(rest, where))
         ranked = sorted(options, key=lambda option: -(option.score or 0.0)) if len(options) > 1 else options
         first, last = offset(start, where, "start"), offset(end, where, "end")
-        yield _Row(line.number, name, first, last + 1, tuple(ranked))
+        return _Row(line.number, name, first, last + 1, tuple(ranked))
+
+    return each_line(source, read)
 
 
 def _options(cells: list[str], where: str) -> Iterator[_Option]:
@@ -209,5 +212,6 @@ FORMAT = Format(
     write_corpus=write_corpus,
     write_run=write_run,
     holds=frozenset({"types", "categories", "score", "nil_cluster"}),
+    loses=lambda data: {**texts_and_empty(data), **categories_of_answers(data)},
     says="document, start, end, id, score and type in tabs, ends included; no texts.",
 )

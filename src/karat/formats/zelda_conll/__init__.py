@@ -17,12 +17,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, NamedTuple
 
 from karat.errors import InputError, UsageError
 from karat.formats.zelda_conll.spacing import Noted, escaped, noted, notes, pieces, plain
 from karat.model.corpus import Corpus
+from karat.model.defects import pass_over
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.parsing.distinct import distinct_id
 from karat.parsing.lines import Line, columns, lines
@@ -58,6 +60,7 @@ class _Block:
     meta: dict[str, str] = field(default_factory=dict)
     tokens: list[_Token] = field(default_factory=list)
     breaks: set[int] = field(default_factory=set)
+    defects: list[InputError] = field(default_factory=list)
 
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
@@ -66,10 +69,13 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
     taken: set[str] = set()
     documents: list[Document] = []
     places = []
-    for block in _blocks(source):
+    for place, block in enumerate(_blocks(source), 1):
+        if block.defects:
+            pass_over(block.defects[0])
+            continue
         text_of = _laid(block)
         skipped[_NO_ID] += block.id is None
-        name = str(len(documents) + 1) if block.id is None else block.id
+        name = str(place) if block.id is None else block.id
         labels = tuple(_labels(block, text_of, skipped))
         documents.append(Document(distinct_id(name, taken, skipped), text_of.text, labels, meta=block.meta))
         places.append(f"{source.label}:{block.line}")
@@ -94,14 +100,25 @@ def _blocks(source: Bytes) -> Iterator[_Block]:
             block.id, tab, bracket = line.text[2:].partition("\t")
             block.meta |= {"bracket": bracket} if tab else {}
         elif block is not None and not block.tokens and line.text.startswith(_META):
-            name, value = columns(line, source, 3, 3)[1:]
-            block.meta[plain(name)] = plain(value)
+            with _held(block):
+                name, value = columns(line, source, 3, 3)[1:]
+                block.meta[plain(name)] = plain(value)
         elif block is not None and line.text:
-            block.tokens.append(_token(line, source))
+            with _held(block):
+                block.tokens.append(_token(line, source))
         elif block is not None and block.tokens:
             block.breaks.add(len(block.tokens) - 1)
     if block is not None:
         yield block
+
+
+@contextmanager
+def _held(block: _Block) -> Iterator[None]:
+    """A document with a defect is refused when all of it was read."""
+    try:
+        yield
+    except InputError as problem:
+        block.defects.append(problem)
 
 
 def _token(line: Line, source: Bytes) -> _Token:

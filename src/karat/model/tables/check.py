@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from karat.errors import InputError
+from karat.model.defects import current, free_id, pass_over
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, Mentions, Units
 
@@ -18,6 +19,10 @@ Where: TypeAlias = Callable[[int], str]
 """Where the document with this row number came from: a file and line, or a name."""
 
 KINDS = ("quantity", "datetime", "coreference", "descriptive")
+
+
+EVERY = -1
+"""The document of a problem that is one of all of them."""
 
 
 class Problem(NamedTuple):
@@ -32,47 +37,102 @@ class Problem(NamedTuple):
 def refuse(problems: Iterator[Problem], where: Where) -> None:
     """Raise the first problem, if there is one."""
     for problem in problems:
-        raise InputError(where(problem.document), found=problem.found, expected=problem.expected, remedy=problem.remedy)
+        raise _error(problem, where)
+
+
+def _error(problem: Problem, where: Where) -> InputError:
+    place = where(max(problem.document, 0))
+    return InputError(place, found=problem.found, expected=problem.expected, remedy=problem.remedy)
+
+
+def unsound(problems: Iterator[Problem], where: Where) -> frozenset[int]:
+    """The documents with problems, which are counted; where nothing is to be left out, the first problem is raised."""
+    found: set[int] = set()
+    for problem in problems:
+        if problem.document == EVERY:
+            raise _error(problem, where)
+        if problem.document not in found:
+            pass_over(_error(problem, where))
+            found.add(problem.document)
+    return frozenset(found)
+
+
+class Kept(NamedTuple):
+    """A table without some rows, where those that are left come from, and which they are."""
+
+    table: Arrow
+    where: Where
+    rows: Arrow
+
+
+def without(table: Arrow, where: Where, gone: frozenset[int]) -> Kept:
+    """The table without some of its rows."""
+    rows = np.setdiff1d(np.arange(table.num_rows), np.fromiter(gone, np.int64, len(gone)))
+    return Kept(table.take(pa.array(rows)), lambda row: where(int(rows[row])), pa.array(rows))
+
+
+def kept_apart(table: Arrow) -> Arrow:
+    """The table with an id of its own for each document, if that is asked for; ids that are new are counted."""
+    here = current()
+    if not here.how.apart or "id" not in table.column_names:
+        return table
+    ids, taken = table.column("id").to_pylist(), set[str]()
+    free = [None if name is None else free_id(name, taken) for name in ids]
+    here.renamed += sum(new != old for new, old in zip(free, ids, strict=True))
+    return table.set_column(table.column_names.index("id"), "id", pa.array(free, pa.string()))
 
 
 def some(table: Arrow, where: str) -> None:
-    """There is at least one document."""
+    """There is at least one document; where all were left out, what was wrong with the first is said."""
     if not table.num_rows:
+        first = current().first
+        if first is not None:
+            raise first
         raise InputError(
             where, found="no document", expected="at least one", remedy="Check that this is the data you meant"
         )
 
 
-def _first(mask: NDArray[np.bool_]) -> int | None:
-    return int(mask.argmax()) if mask.any() else None
+def _each(mask: NDArray[np.bool_]) -> Sequence[int]:
+    """The rows of a mask; most often there is none."""
+    rows: list[int] = np.flatnonzero(mask).tolist() if mask.any() else []
+    return rows
 
 
 def _mask(array: Arrow) -> NDArray[np.bool_]:
     return np.asarray(array.to_numpy(zero_copy_only=False), np.bool_)
 
 
+def begun(table: Arrow, required: frozenset[str]) -> Iterator[Problem]:
+    """What has to hold before anything else can be looked at."""
+    yield from complete(table, required)
+    yield from identified(table.column("id"))
+
+
 def identified(ids: Arrow) -> Iterator[Problem]:
     """Every document has an id of its own."""
-    if ids.null_count:
-        row = _first(_mask(ids.is_null()))
-        yield Problem(row or 0, "a document without id", "a string in `id`", "Give each document an id")
-    counts = pc.value_counts(ids)
-    if len(counts) < len(ids):
-        repeated = pc.greater(counts.field("counts"), 1)
-        name = counts.field("values").filter(repeated)[0].as_py()
-        rows = np.flatnonzero(_mask(pc.equal(ids, name)))
-        yield Problem(
-            int(rows[1]),
-            f"document {name!r} a second time",
-            "each document id once",
-            "Rename or merge the documents of that id",
-        )
+    for row in _each(_mask(ids.is_null())) if ids.null_count else ():
+        yield Problem(row, "a document without id", "a string in `id`", "Give each document an id")
+    if len(pc.value_counts(ids)) == len(ids):
+        return
+    seen: dict[str, list[int]] = {}
+    for row, name in enumerate(ids.to_pylist()):
+        if name is not None:
+            seen.setdefault(name, []).append(row)
+    for name, rows in seen.items():
+        for row in rows[1:]:
+            yield Problem(
+                row,
+                f"document {name!r} a second time",
+                "each document id once",
+                "Rename or merge the documents of that id, or keep them apart with --same-id apart",
+            )
 
 
 def complete(table: Arrow, required: frozenset[str]) -> Iterator[Problem]:
     """No required value is missing at any depth, no list has a hole in it, and every number is one."""
     for name in sorted(required.difference(table.column_names)):
-        yield Problem(0, f"no value at `{name}`", "a value", "Give every document one")
+        yield Problem(EVERY, f"no value at `{name}`", "a value", "Give every document one")
     for name in table.schema.names:
         column = table.column(name)
         start = 0
@@ -84,17 +144,19 @@ def complete(table: Arrow, required: frozenset[str]) -> Iterator[Problem]:
 
 def _holes(array: Arrow, path: str, required: bool) -> Iterator[tuple[int, str, str, str]]:
     kind = array.type
-    if required and array.null_count:
-        yield _first(_mask(array.is_null())) or 0, path, "no value", "a value"
+    for row in _each(_mask(array.is_null())) if required and array.null_count else ():
+        yield row, path, "no value", "a value"
     least = _LEAST.get(path.rpartition(".")[2])
-    if least is not None and (pc.min(array).as_py() or least) < least:
-        row = _first(_mask(pc.less(array, least).fill_null(False)))
-        yield row or 0, path, f"{array[row or 0].as_py()}", f"a number from {least} up"
+    if least is not None:
+        for row in _each(_mask(pc.less(array, least).fill_null(False))):
+            yield row, path, f"{array[row].as_py()}", f"a number from {least} up"
     if pa.types.is_map(kind) and array.items.null_count:
-        yield 0, path, "a key without value", "a string for every key"
+        items = np.flatnonzero(_mask(array.items.is_null()))
+        owners = np.searchsorted(array.offsets.to_numpy(), items, side="right") - 1
+        for row in np.unique(owners[(owners >= 0) & (owners < len(array))]).tolist():
+            yield row, path, "a key without value", "a string for every key"
     if pa.types.is_floating(kind) and array.null_count < len(array):
-        row = _first(_mask(pc.invert(pc.is_finite(array)).fill_null(False)))
-        if row is not None:
+        for row in _each(_mask(pc.invert(pc.is_finite(array)).fill_null(False))):
             yield row, path, f"{array[row].as_py()}", "a finite number"
     if pa.types.is_list(kind):
         owners = np.repeat(np.arange(len(array)), np.diff(array.offsets.to_numpy()))
@@ -106,8 +168,8 @@ def _holes(array: Arrow, path: str, required: bool) -> Iterator[tuple[int, str, 
         for name in names:
             yield from _holes(array.field(name), f"{path}.{name}", name in must)
         for name in sorted(must.difference(names)):
-            if len(array):
-                yield 0, f"{path}.{name}", "no value", "a value"
+            for row in range(len(array)):
+                yield row, f"{path}.{name}", "no value", "a value"
 
 
 _LEAST = {"rank": 1, "tokens": 0}
@@ -123,8 +185,7 @@ _REQUIRED_IN = {
 
 def forward(items: Mentions, what: str) -> Iterator[Problem]:
     """Spans run forward and are not empty."""
-    row = _first((items.start < 0) | (items.end <= items.start))
-    if row is not None:
+    for row in _each((items.start < 0) | (items.end <= items.start)):
         yield Problem(
             int(items.document[row]),
             f"{what} [{int(items.start[row])}, {int(items.end[row])})",
@@ -135,8 +196,7 @@ def forward(items: Mentions, what: str) -> Iterator[Problem]:
 
 def inside(items: Mentions, lengths: NDArray[Any], what: str) -> Iterator[Problem]:
     """Spans end inside their text."""
-    row = _first(items.end > lengths[items.document])
-    if row is not None:
+    for row in _each(items.end > lengths[items.document]):
         document, start, end = int(items.document[row]), int(items.start[row]), int(items.end[row])
         yield Problem(
             document,
@@ -170,8 +230,7 @@ def kinds(labels: Mentions) -> Iterator[Problem]:
     column = labels.field("kind")
     if column is None:
         return
-    row = _first(_mask(pc.invert(pc.is_in(column, pa.array(KINDS))).fill_null(False)) & _mask(column.is_valid()))
-    if row is not None:
+    for row in _each(_mask(pc.invert(pc.is_in(column, pa.array(KINDS))).fill_null(False)) & _mask(column.is_valid())):
         yield Problem(
             int(labels.document[row]),
             f"kind {column[row].as_py()!r}",
@@ -201,8 +260,7 @@ def repeated(items: Mentions, besides: NDArray[Any] | None = None) -> NDArray[np
 def named(items: Mentions) -> Iterator[Problem]:
     """An entity id is not empty."""
     empty = pc.index(items.names, pa.scalar("", items.names.type)).as_py()
-    row = None if empty < 0 else _first(items.entity == empty)
-    if row is not None:
+    for row in () if empty < 0 else _each(items.entity == empty):
         yield Problem(
             int(items.document[row]),
             f"an empty entity id at [{int(items.start[row])}, {int(items.end[row])})",
@@ -213,8 +271,7 @@ def named(items: Mentions) -> Iterator[Problem]:
 
 def linked(items: Mentions) -> Iterator[Problem]:
     """A span that is said not to be linked has no entity."""
-    row = _first((items.entity == NO_LINK) & _mask(items.values.field("entity").is_valid()))
-    if row is not None:
+    for row in _each((items.entity == NO_LINK) & _mask(items.values.field("entity").is_valid())):
         yield Problem(
             int(items.document[row]),
             f"an entity on [{int(items.start[row])}, {int(items.end[row])}), where `linked` is false",
@@ -227,9 +284,7 @@ def labels_once(labels: Mentions) -> Iterator[Problem]:
     """No label is given twice, unless it says by its unit that it is another mention."""
     named = labels.field("unit")
     unit = None if named is None else named.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    rows = repeated(labels, unit)
-    if len(rows):
-        row = int(rows[0])
+    for row in repeated(labels, unit).tolist():
         name = "NIL" if labels.entity[row] == NIL else labels.linked_to(np.array([row]))[0].as_py() or "no link"
         yield Problem(
             int(labels.document[row]),
@@ -245,8 +300,7 @@ def scores(table: Arrow, items: str) -> Iterator[Problem]:
         for first, lists in _chunks(table, name):
             values = lists.flatten()
             index = values.type.get_field_index("score")
-            row = None if index < 0 else _first(_mask(pc.is_nan(values.field(index)).fill_null(False)))
-            if row is not None:
+            for row in () if index < 0 else _each(_mask(pc.is_nan(values.field(index)).fill_null(False))):
                 owners = np.repeat(np.arange(len(lists)), lists.value_lengths().fill_null(0))
                 yield Problem(
                     first + int(owners[row]),
@@ -269,16 +323,14 @@ def families(labels: Mentions, units: Units) -> Iterator[Problem]:
     above = labels.field("parent")
     if above is None:
         return
-    lost = _first(_mask(above.is_valid()) & (units.parent < 0))
-    if lost is not None:
+    for lost in _each(_mask(above.is_valid()) & (units.parent < 0)):
         yield Problem(
             int(labels.document[lost]),
             f"parent {above[lost].as_py()!r}",
             "the `unit` of a label in the same document",
             "Name the unit of the root, or drop `parent`",
         )
-    differs = _first(units.parent != units.parent[units.unit])
-    if differs is not None:
+    for differs in _each(units.parent != units.parent[units.unit]):
         yield Problem(
             int(labels.document[differs]),
             f"different parents within unit {labels.values.field('unit')[differs].as_py()!r}",
@@ -290,9 +342,8 @@ def families(labels: Mentions, units: Units) -> Iterator[Problem]:
         active = np.flatnonzero(node >= 0)
         if not len(active):
             return
-        circle = _first(node[active] == units.unit[active])
-        if circle is not None:
-            row = int(active[circle])
+        for row in active[node[active] == units.unit[active]].tolist():
+            node[labels.document == labels.document[row]] = -1  # or whoever leads into the circle never ends
             yield Problem(
                 int(labels.document[row]),
                 f"label [{int(labels.start[row])}, {int(labels.end[row])}) among its own parents",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from karat.errors import InputError
+from karat.model.defects import sound
 from karat.parsing.bioc.elements import is_xml, xml_documents
 from karat.parsing.json.records import shaped
 from karat.spec.format import Bytes
@@ -88,8 +89,7 @@ def recognises(head: bytes) -> bool:
 def articles(source: Bytes, about: dict[str, str]) -> Iterator[BiocArticle]:
     """The documents of a file; what it says of all of them goes into `about`."""
     if is_xml(source.opening):
-        for row, given in enumerate(xml_documents(source, about), 1):
-            yield shaped(given, BiocArticle, f"{source.label}: document {row}")
+        yield from _shaped(xml_documents(source, about), source)
         return
     data = source.data().removeprefix(_BOM)
     try:
@@ -101,10 +101,15 @@ def articles(source: Bytes, about: dict[str, str]) -> Iterator[BiocArticle]:
         yield shaped(whole, BiocArticle, source.label)
         return
     for collection in whole if isinstance(whole, list) else [whole]:
-        for row, document in enumerate(_members(collection, source), 1):
-            yield shaped(document, BiocArticle, f"{source.label}: document {row}")
+        yield from _shaped(_members(collection, source), source)
         said = {key: collection.get(key) for key in ("source", "date", "key")}
         about.update({key: value for key, value in said.items() if isinstance(value, str) and value})
+
+
+def _shaped(documents: Iterable[object], source: Bytes) -> Iterator[BiocArticle]:
+    numbered = enumerate(documents, 1)
+    for _, article in sound(numbered, lambda one: shaped(one[1], BiocArticle, f"{source.label}: document {one[0]}")):
+        yield article
 
 
 def _members(collection: object, source: Bytes) -> list[object]:
@@ -123,9 +128,9 @@ def _members(collection: object, source: Bytes) -> list[object]:
 
 def _by_line(data: bytes, source: Bytes, problem: Exception) -> Iterator[BiocArticle]:
     """One document per line, as PubTator Central exports them."""
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if not line.strip():
-            continue
+
+    def read(given: tuple[int, bytes]) -> BiocArticle:
+        number, line = given
         try:
             value = msgspec.json.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as own:
@@ -135,7 +140,11 @@ def _by_line(data: bytes, source: Bytes, problem: Exception) -> Iterator[BiocArt
                 expected="one JSON value, or a document on each line, in UTF-8",
                 remedy="Check that the file was not cut off",
             ) from None
-        yield shaped(value, BiocArticle, f"{source.label}:{number}")
+        return shaped(value, BiocArticle, f"{source.label}:{number}")
+
+    lines = ((number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip())
+    for _, article in sound(lines, read):
+        yield article
 
 
 def laid(article: BiocArticle) -> LaidOut:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from karat.model.defects import sound
 from karat.parsing.numbers import offset
 from karat.parsing.xml import records
 from karat.spec.format import Bytes
@@ -22,11 +23,16 @@ def is_xml(head: bytes) -> bool:
 
 def xml_documents(source: Bytes, about: dict[str, str]) -> Iterator[dict[str, Any]]:
     """The documents of a collection; what is said of all of them goes into `about`."""
-    for element in records(source, "document", *_ABOUT):
-        if element.tag == "document":
-            yield _document(element, f"{source.label}: document {_text(element, 'id')!r}")
-        elif said := (element.text or "").strip():
-            about[element.tag] = said
+
+    def given() -> Iterator[Element]:
+        for element in records(source, "document", *_ABOUT, documents=True):
+            if element.tag == "document":
+                yield element
+            elif said := (element.text or "").strip():
+                about[element.tag] = said
+
+    for _, document in sound(given(), lambda one: _document(one, f"{source.label}: document {_text(one, 'id')!r}")):
+        yield document
 
 
 def _document(element: Element, where: str) -> dict[str, Any]:

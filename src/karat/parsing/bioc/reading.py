@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from karat.model.corpus import Corpus
+from karat.model.defects import sound
 from karat.model.document import UNLINKED, Document, EntityId, Label, Reply, Statement
 from karat.model.run import Run
 from karat.model.tables.check import Where
@@ -89,13 +90,15 @@ def run_of(source: Bytes, composite: Composite = AS_WRITTEN) -> Run:
     replies = [
         Reply(read.id, as_answers(composite.of_answers(read.labels)), relations=read.relations) for read in found
     ]
-    return Run.built(replies, name=source.stem, about=about, skipped=skipped, where=_where(source, found))
+    texts = [read.text or None for read in found]
+    where = _where(source, found)
+    return Run.built(replies, name=source.stem, about=about, skipped=skipped, where=where, texts=texts)
 
 
 def _all(source: Bytes, about: dict[str, str], skipped: Counter[str]) -> Iterator[_Read]:
     surfaces = SurfaceCheck()
-    for article in articles(source, about):
-        yield _read(article, source, skipped, surfaces)
+    for _, read in sound(articles(source, about), lambda article: _read(article, source, skipped, surfaces)):
+        yield read
     surfaces.refuse_others()
 
 

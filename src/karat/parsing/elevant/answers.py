@@ -53,6 +53,7 @@ class ElevantAnswers:
     skipped: Counter[str] = field(default_factory=Counter)
     by: dict[str, Counter[str | None]] = field(default_factory=lambda: {name: Counter() for name in _BY})
     tables: list[Arrow] = field(default_factory=list)
+    texts: list[Arrow] = field(default_factory=list)
     batch: _Batch = field(default_factory=lambda: _Batch())
 
     def add(self, block: JsonBlock[PlainArticle]) -> None:
@@ -60,10 +61,11 @@ class ElevantAnswers:
         if len(self.batch.fields["start"]) + len(self.batch.ids) > _MANY:
             self._finish()
         self.batch.add(block.objects)
+        self.texts.append(pa.array([article.text for article in block.objects], pa.string()))
         self.numbers.extend(block.numbers)
 
     def run(self, name: str, skipped: Mapping[str, int]) -> Run:
-        """All that was taken in; `skipped` is what was left out before."""
+        """All that was taken in, with the texts; `skipped` is what was left out before."""
         if not self.numbers:
             raise nothing(self.source)
         self._finish()
@@ -74,7 +76,9 @@ class ElevantAnswers:
                 about[field_name] = only
             else:
                 self.skipped[f"fields `{field_name}` of mentions"] += values.total() - values[None]
-        run = Run.checked(pa.concat_tables(self.tables), name=name, about=about, where=self._where)
+        texts = pa.chunked_array(self.texts, pa.string())
+        own = texts if texts.null_count < len(texts) else None
+        run = Run.checked(pa.concat_tables(self.tables), name=name, about=about, where=self._where, texts=own)
         return replace(run, skipped=dict(Counter(skipped) + self.skipped))
 
     def _finish(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from karat.model.corpus import Corpus
 from karat.model.run import Run
@@ -20,4 +21,5 @@ def read_both(source: Bytes) -> tuple[Corpus, Run]:
         gold.add(block)
         answers.add(block)
     names = names_of(source)
-    return gold.corpus(names.benchmark, skipped), answers.run(names.linker, skipped)
+    run = replace(answers.run(names.linker, skipped), texts=None)  # they are the gold standard's own
+    return gold.corpus(names.benchmark, skipped), run

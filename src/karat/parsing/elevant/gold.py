@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import skipping, sound
 from karat.model.marks import NOT_COREFERENCE as NOT_COREFERENCE
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs
@@ -59,6 +60,10 @@ class ElevantGold:
 
     def add(self, block: JsonBlock[PlainArticle]) -> None:
         """Take in the labels of some articles."""
+        if skipping():
+            block = self._sound(block)
+            if not block.objects:
+                return
         full = isinstance(block.objects[0], Article)
         batch = self.batch
         if batch is not None and (batch.full != full or len(batch.fields["id"]) + len(batch.numbers) > _MANY):
@@ -67,6 +72,12 @@ class ElevantGold:
         self.batch = batch or _Batch(full)
         self.batch.add(block)
         self.numbers.extend(block.numbers)
+
+    def _sound(self, block: JsonBlock[PlainArticle]) -> JsonBlock[PlainArticle]:
+        """The articles that have a text, and each id of a label once."""
+        rows = list(zip(block.objects, block.numbers, strict=True))
+        found = list(sound(rows, lambda row: _table(_Batch.of(*row), self.source.label, Counter())))
+        return JsonBlock([row[0] for row, _ in found], [row[1] for row, _ in found], ())
 
     def corpus(self, name: str, skipped: Mapping[str, int]) -> Corpus:
         """All that was taken in; `skipped` is what was left out before."""
@@ -90,6 +101,13 @@ class _Batch:
     documents: dict[str, list[Any]] = field(default_factory=lambda: {n: [] for n in ("id", "text", "span", "meta")})
     sizes: list[int] = field(default_factory=list)
     fields: dict[str, list[Any]] = field(default_factory=lambda: {n: [] for n in (*_PLAIN, *_FULL, "start", "end")})
+
+    @classmethod
+    def of(cls, article: PlainArticle, number: int) -> _Batch:
+        """What one document has."""
+        batch = cls(isinstance(article, Article))
+        batch.add(JsonBlock([article], [number], ()))
+        return batch
 
     def add(self, block: JsonBlock[PlainArticle]) -> None:
         """Take the articles apart."""

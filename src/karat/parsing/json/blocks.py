@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from karat.errors import InputError
+from karat.model.defects import by_itself, current
 from karat.parsing.json.records import shaped
 from karat.spec.format import Bytes
 
@@ -19,10 +20,11 @@ _T = TypeVar("_T", bound=msgspec.Struct)
 
 
 class JsonBlock(NamedTuple, Generic[_T]):
-    """The objects of some lines, and the number of the line of each."""
+    """The objects of some lines, the number of the line of each, and how many there were before it, sound or not."""
 
     objects: list[_T]
     numbers: Sequence[int]
+    places: Sequence[int]
 
 
 def blocks(
@@ -35,6 +37,8 @@ def blocks(
     """
     decoders = [msgspec.json.Decoder(kind) for kind in kinds]
     numbers: Sequence[int]
+    places: Sequence[int]
+    before = 0
     for numbers, data in _pieces(source):
         objects: list[_T] = []
         while True:
@@ -45,10 +49,13 @@ def blocks(
                 if len(decoders) == 1:
                     break
                 del decoders[0]
+        places = range(before, before + len(numbers))
+        before += len(numbers)
         if len(objects) != len(numbers):
-            objects, numbers = _one_by_one(numbers[0], bytes(data), source, kinds[-1], mend)
+            before = places[0] + sum(bool(line.strip()) for line in bytes(data).split(b"\n"))
+            objects, numbers, places = _one_by_one(numbers[0], places[0], bytes(data), source, kinds[-1], mend)
         if objects:
-            yield JsonBlock(objects, numbers)
+            yield JsonBlock(objects, numbers, places)
 
 
 def _pieces(source: Bytes) -> Iterator[tuple[range, memoryview]]:
@@ -68,20 +75,29 @@ def _pieces(source: Bytes) -> Iterator[tuple[range, memoryview]]:
 
 
 def _one_by_one(
-    first: int, data: bytes, source: Bytes, kind: type[_T], mend: Callable[[dict[str, Any]], dict[str, Any]]
+    first: int,
+    before: int,
+    data: bytes,
+    source: Bytes,
+    kind: type[_T],
+    mend: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> JsonBlock[_T]:
     decoder = msgspec.json.Decoder(kind)
     objects: list[_T] = []
     numbers: list[int] = []
+    places: list[int] = []
     for number, line in enumerate(data.split(b"\n"), first):
         if not line.strip():
             continue
-        try:
-            objects.append(decoder.decode(line))
-        except _REFUSED:
-            objects.append(_mended(line, f"{source.label}:{number}", kind, mend))
-        numbers.append(number)
-    return JsonBlock(objects, numbers)
+        before += 1
+        with by_itself():
+            try:
+                objects.append(decoder.decode(line))
+            except _REFUSED:
+                objects.append(_mended(line, f"{source.label}:{number}", kind, mend))
+            numbers.append(number)
+            places.append(before - 1)
+    return JsonBlock(objects, numbers, places)
 
 
 def _mended(line: bytes, where: str, kind: type[_T], mend: Callable[[dict[str, Any]], dict[str, Any]]) -> _T:
@@ -99,8 +115,8 @@ def _mended(line: bytes, where: str, kind: type[_T], mend: Callable[[dict[str, A
 
 
 def nothing(source: Bytes) -> InputError:
-    """What to say about a file without any object."""
-    return InputError(
+    """What to say about a file without any object, or without any that is sound."""
+    return current().first or InputError(
         source.label,
         found="no document",
         expected="one JSON object per line",

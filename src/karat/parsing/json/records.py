@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from karat.errors import InputError
+from karat.model.defects import pass_over, skipping, sound
 from karat.spec.format import Bytes
 
 _BOM = b"\xef\xbb\xbf"
@@ -25,14 +26,19 @@ class Record(NamedTuple):
 
 
 def records(source: Bytes) -> Iterator[Record]:
-    """The objects of a file with one per line; blank lines are passed over."""
+    """The objects of a file with one per line; blank lines are passed over. A defect takes its line with it."""
     with source.stream() as file:
         for number, raw in enumerate(file, 1):
             line = raw.removeprefix(_BOM) if number == 1 else raw
             if line.strip():
                 where = f"{source.label}:{number}"
-                value = _decoded(line, where, "one JSON object per line")
-                yield Record(number, where, shaped(value, dict[str, Any], where))
+                try:
+                    value = _decoded(line, where, "one JSON object per line")
+                    record = Record(number, where, shaped(value, dict[str, Any], where))
+                except InputError as problem:
+                    pass_over(problem)
+                    continue
+                yield record
 
 
 def json_file(source: Bytes) -> Any:  # noqa: ANN401  # the caller says the shape
@@ -59,6 +65,15 @@ def shaped(value: object, kind: type[_T], where: str) -> _T:
     except msgspec.ValidationError as problem:
         found, expected = _explained(str(problem))
     raise InputError(where, found=found, expected=expected, remedy="Correct it, or name the format of the file")
+
+
+def each_shaped(value: object, kind: type[_T], where: str) -> list[_T]:
+    """The members of a list as objects of a kind; a defect takes its member with it, where such are left out."""
+    if not skipping():
+        found: list[_T] = shaped(value, list[kind], where)  # type: ignore[valid-type]
+        return found
+    members = enumerate(shaped(value, list[Any], where), 1)
+    return [one for _, one in sound(members, lambda given: shaped(given[1], kind, f"{where}: entry {given[0]}"))]
 
 
 def _explained(problem: str) -> tuple[str, str]:

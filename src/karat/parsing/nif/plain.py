@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
+from karat.errors import InputError
+from karat.model.defects import skipping
 from karat.model.document import UNLINKED, EntityId, Tag
 from karat.parsing.nif import terms as nif
 from karat.parsing.nif.terms import ANCHOR, BEGIN, CLASS, CONFIDENCE, CONTEXT, END, LINK, NIF, PREFIXES, TEXT, TYPE
@@ -64,10 +67,27 @@ class PlainNif:
         self._places: dict[str, NifPlace] = {}
         self._others: dict[str, Values] = {}
         self.places: defaultdict[str, list[NifPlace]] = defaultdict(list)
+        self._wrong: dict[str, InputError] = {}
         for subject, values in nif.said(source):
-            self._take(subject, values)
+            with self._held(values):
+                self._take(subject, values)
         self._settle()
         self._same = _groups(self._others)
+
+    @contextmanager
+    def _held(self, values: Values) -> Iterator[None]:
+        """A defect of an annotation is one of its context, which is refused when it is asked for."""
+        try:
+            yield
+        except InputError as problem:
+            if CONTEXT not in values or not skipping():
+                raise
+            self._wrong.setdefault(values[CONTEXT][0], problem)
+
+    def check(self, context: str) -> None:
+        """Raise what was wrong with an annotation of a context."""
+        if context in self._wrong:
+            raise self._wrong[context]
 
     def _take(self, subject: str, values: Values) -> None:
         whole = TEXT in values or (CONTEXT not in values and f"{NIF}Context" in values.get(TYPE, ()))
@@ -105,7 +125,9 @@ class PlainNif:
         topics = {topic for values in self.contexts.values() for topic in values.get(_TOPIC, ())}
         for subject, values in self._others.items():
             if subject in self._places:
-                self._annotate(subject, values, self._places[subject].context)
+                context = self._places[subject].context
+                with self._held({CONTEXT: (context,)}):
+                    self._annotate(subject, values, context)
             elif subject in topics:
                 self._count(values, _OF_TOPIC, "topics")
             elif LINK in values or BEGIN in values:

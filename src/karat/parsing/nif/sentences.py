@@ -13,6 +13,7 @@ import msgspec
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import pass_over, skipping, sound
 from karat.model.document import UNLINKED, Answer, Document, EntityId, Label, Reply
 from karat.model.run import Run
 from karat.parsing.distinct import labels_once
@@ -66,9 +67,22 @@ class _File:
         self.annotations: defaultdict[str, list[_Annotation]] = defaultdict(list)
         self.types: dict[str, tuple[str, ...]] = {}
         self.skipped: Counter[str] = Counter({"prefixes that were not declared": nif.undeclared(source.opening)})
+        self._wrong: dict[str, InputError] = {}
         for subject, values in nif.said(source, _REDUNDANT, through=_literal if literal else None):
-            self._take(subject, values, source)
+            try:
+                self._take(subject, values, source)
+            except InputError as problem:  # the document is refused when it is asked for
+                above = values.get(CONTEXT) or values.get(_BROADER)
+                if above is None or not skipping():
+                    raise
+                self._wrong.setdefault(above[0], problem)
         self._placed(source)
+
+    def check(self, document: str) -> None:
+        """Raise what was wrong with a sentence of a document, or an annotation in it."""
+        for name in (document, *(sentence.name for sentence in self.sentences[document])):
+            if name in self._wrong:
+                raise self._wrong[name]
 
     def _take(self, subject: str, values: Values, source: Bytes) -> None:
         if CONTEXT in values:
@@ -112,13 +126,14 @@ class _File:
         """Every annotation must belong to a sentence, and every sentence to a document."""
         sentences = {sentence.name for found in self.sentences.values() for sentence in found}
         for lost in (self.annotations.keys() - sentences, self.sentences.keys() - self.documents.keys()):
-            if lost:
-                raise InputError(
-                    f"{source.label}: <{min(lost)}>",
+            for name in sorted(lost):
+                problem = InputError(
+                    f"{source.label}: <{name}>",
                     found="nothing about a context that others belong to",
                     expected="a statement about every sentence and every document",
                     remedy="Add it, or read the file as plain NIF (format nif)",
                 )
+                pass_over(problem)
 
     def places(self, document: str) -> Iterator[tuple[int, int, _Annotation]]:
         """The annotations of a document, each with its span there."""
@@ -132,20 +147,28 @@ class _File:
 def corpus_of(source: Bytes, *, literal: bool = False) -> Corpus:
     """Gold documents with their texts; escapes in links are decoded unless they are taken as `literal`."""
     file = _File(source, literal=literal)
-    documents = [_document(name, values, file) for name, values in file.documents.items()]
-    where = [f"{source.label}: <{name}>" for name in file.documents]
+    made = list(sound(file.documents, lambda name: _document(name, file.documents[name], file)))
+    documents, where = [document for _, document in made], [f"{source.label}: <{name}>" for name, _ in made]
     return Corpus.built(documents, name=source.stem, skipped=file.skipped, where=where.__getitem__)
 
 
 def run_of(source: Bytes, *, literal: bool = False) -> Run:
     """A system's replies; escapes in links are decoded unless they are taken as `literal`."""
     file = _File(source, literal=literal)
-    replies = [Reply(name, tuple(_answers(file, name))) for name in file.documents]
-    where = [f"{source.label}: <{name}>" for name in file.documents]
-    return Run.built(replies, name=source.stem, skipped=file.skipped, where=where.__getitem__)
+    made = list(sound(file.documents, lambda name: _reply(name, file)))
+    replies, where = [reply for _, reply in made], [f"{source.label}: <{name}>" for name, _ in made]
+    given = [file.documents[name] for name, _ in made]
+    texts = [values[TEXT][0] if TEXT in values else None for values in given]
+    return Run.built(replies, name=source.stem, skipped=file.skipped, where=where.__getitem__, texts=texts)
+
+
+def _reply(name: str, file: _File) -> Reply:
+    file.check(name)
+    return Reply(name, tuple(_answers(file, name)))
 
 
 def _document(name: str, values: Values, file: _File) -> Document:
+    file.check(name)
     sentences = file.sentences[name]
     text = values[TEXT][0] if TEXT in values else _joined(sentences)
     if TEXT in values:

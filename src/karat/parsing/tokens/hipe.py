@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from karat.errors import InputError
 from karat.model.corpus import Corpus
+from karat.model.defects import by_itself, current, free_id, pass_over, sound
 from karat.model.document import UNLINKED, Answer, Document, EntityId, Label, Reply
 from karat.model.run import Run
 from karat.parsing.lines import columns, lines
@@ -51,12 +52,16 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenBlock:
-    """A document: what the lines above it say, and its rows. Without an id, the file names no documents."""
+    """A document: what the lines above it say, and its rows. Without an id, the file names no documents.
+
+    `defects` are rows that cannot be read: they take the document with them.
+    """
 
     id: str | None
     line: int
     meta: Mapping[str, str]
     rows: list[Row] = field(default_factory=list)
+    defects: list[InputError] = field(default_factory=list)
 
 
 class Tokens(NamedTuple):
@@ -121,8 +126,11 @@ def blocks(source: Bytes, skipped: Counter[str]) -> list[TokenBlock]:
             else:
                 skipped["comment lines inside documents"] += len(comments)
             comments = []
-            cells = columns(line, source, len(names), len(names))
-            found[-1].rows.append(Row(line.number, cells[0], dict(zip(names, cells, strict=True))))
+            try:
+                cells = columns(line, source, len(names), len(names))
+                found[-1].rows.append(Row(line.number, cells[0], dict(zip(names, cells, strict=True))))
+            except InputError as problem:
+                found[-1].defects.append(problem)
     skipped["comment lines without a document"] += len(comments)
     if not found:
         raise InputError(
@@ -131,7 +139,25 @@ def blocks(source: Bytes, skipped: Counter[str]) -> list[TokenBlock]:
             expected="a line of columns, then a token on each line",
             remedy="Check that this is the file you meant",
         )
-    return found
+    return _apart(found) if current().how.apart else found
+
+
+def _apart(found: Sequence[TokenBlock]) -> list[TokenBlock]:
+    """The documents, of which those that share an id get one each."""
+    taken: set[str] = set()
+    free = [None if block.id is None else free_id(block.id, taken) for block in found]
+    current().renamed += sum(name != block.id for name, block in zip(free, found, strict=True))
+    return [replace(block, id=name) for name, block in zip(free, found, strict=True)]
+
+
+def _sound(found: Sequence[TokenBlock]) -> list[TokenBlock]:
+    """The documents that can be read; without ids, all of them are one."""
+    for block in found:
+        for problem in block.defects[:1]:
+            if block.id is None:
+                raise problem
+            pass_over(problem)
+    return [block for block in found if not block.defects]
 
 
 def _header(text: str, source: Bytes) -> list[str]:
@@ -229,21 +255,24 @@ def links(cell: str) -> tuple[EntityId, ...]:
 def corpus_of(source: Bytes, labels: Labels) -> Corpus:
     """The gold documents of a file, with the tokens that answers are laid on; the texts are always kept."""
     reading = TableReading(source, Counter())
-    found = blocks(source, reading.skipped)
-    documents, tokens = [], {}
-    for place, block in enumerate(found):
-        name = block.id or f"document {place + 1}"
+    tokens: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    def read(block: TokenBlock) -> Document:
+        name = block.id or "document 1"
         made = text_of(block.rows)
         placed = tokens_of(block.rows, made)
-        documents.append(Document(name, made.text, tuple(labels(placed, reading)), meta=dict(block.meta)))
+        document = Document(name, made.text, tuple(labels(placed, reading)), meta=dict(block.meta))
         tokens[name] = (tuple(placed.starts), tuple(placed.ends))
         reading.skipped["documents without an id (numbered)"] += block.id is None
         reading.skipped["tags of tokens that begin with #"] += sum(_tagged(row) for row in block.rows)
+        return document
+
+    found = list(sound(_sound(blocks(source, reading.skipped)), read))
     corpus = Corpus.built(
-        documents,
+        [document for _, document in found],
         name=source.stem,
         skipped=reading.skipped,
-        where=lambda row: f"{source.label}:{found[row].line}",
+        where=lambda row: f"{source.label}:{found[row][0].line}",
     )
     return replace(corpus, tokens=tokens)
 
@@ -254,19 +283,21 @@ def run_of(source: Bytes, answers: Answers, gold: Corpus | None = None) -> Run:
     Where that is not at hand, the file's own MISC column says where spaces stand, or the gold file beside it does.
     """
     skipped: Counter[str] = Counter()
-    own = blocks(source, skipped)
+    own = _sound(blocks(source, skipped))
     if gold is None or not gold.tokens:
         placed, reading = spaced(source, own, skipped), TableReading(source, skipped)
     else:
         placed, reading = laid_on(own, _grounds(gold), source, skipped), TableReading(source, skipped, _types(gold))
-    replies = [Reply(name, tuple(answers(tokens, reading))) for name, tokens in placed]
+    read = list(sound(placed, lambda one: Reply(one[0], tuple(answers(one[1], reading)))))
+    placed, replies = [one for one, _ in read], [reply for _, reply in read]
     skipped["tags of tokens that begin with #"] += sum(_tagged(row) for block in own for row in block.rows)
 
     def where(row: int) -> str:
         rows = placed[row][1].rows
         return f"{source.label}:{rows[0].line}" if rows else source.label
 
-    return Run.built(replies, name=source.stem, skipped=skipped, where=where)
+    texts = [text for _, _, text in placed]
+    return Run.built(replies, name=source.stem, skipped=skipped, where=where, texts=texts)
 
 
 def _tagged(row: Row) -> bool:
@@ -286,8 +317,8 @@ def _types(corpus: Corpus) -> frozenset[str]:
     return frozenset() if found is None else frozenset(pc.list_flatten(found).unique().to_pylist())
 
 
-Placed: TypeAlias = list[tuple[str, Tokens]]
-"""The rows of answers with their places in the gold standard, document by document."""
+Placed: TypeAlias = list[tuple[str, Tokens, str | None]]
+"""The rows of answers with their places in a text, document by document; None is the text of the gold standard."""
 
 
 def laid_on(own: Sequence[TokenBlock], gold: Sequence[Ground], source: Bytes, skipped: Counter[str]) -> Placed:
@@ -298,7 +329,7 @@ def laid_on(own: Sequence[TokenBlock], gold: Sequence[Ground], source: Bytes, sk
         _check_count(every, gold, source)
         ends = list(accumulate(len(document.starts) for document in gold))
         cuts = zip([0, *ends], ends, gold, strict=False)
-        placed = [(one.id, Tokens(every[low:high], one.starts, one.ends)) for low, high, one in cuts]
+        placed: Placed = [(one.id, Tokens(every[low:high], one.starts, one.ends), None) for low, high, one in cuts]
     else:
         there = {document.id: document for document in gold}
         placed = []
@@ -306,10 +337,11 @@ def laid_on(own: Sequence[TokenBlock], gold: Sequence[Ground], source: Bytes, sk
             assert block.id is not None
             document = there.get(block.id)
             if document is None:  # whoever lays corpus and run side by side refuses or counts it
-                placed.append((block.id, tokens_of(block.rows, text_of(block.rows))))
+                placed += _by_themselves([block])
                 continue
-            _check_document(block, rows[block.id], document, source)
-            placed.append((block.id, Tokens(rows[block.id], document.starts, document.ends)))
+            with by_itself():
+                _check_document(block, rows[block.id], document, source)
+                placed.append((block.id, Tokens(rows[block.id], document.starts, document.ends), None))
     _check_words(placed, {document.id: document for document in gold}, source, skipped)
     return placed
 
@@ -342,7 +374,7 @@ def _check_count(rows: Sequence[Row], gold: Sequence[Ground], source: Bytes) -> 
 
 def _check_words(placed: Placed, gold: Mapping[str, Ground], source: Bytes, skipped: Counter[str]) -> None:
     """Count tokens that are written otherwise; where most are, the answers belong to another text."""
-    known = [(tokens.rows, _words(gold[name])) for name, tokens in placed if name in gold]
+    known = [(tokens.rows, _words(gold[name])) for name, tokens, _ in placed if name in gold]
     pairs = [(row, word) for rows, words in known for row, word in zip(rows, words, strict=True)]
     other = [(row, word) for row, word in pairs if not _alike(row.token, word)]
     if 2 * len(other) > len(pairs):
@@ -398,7 +430,8 @@ def spaced(source: Bytes, own: list[TokenBlock], skipped: Counter[str]) -> Place
 
 
 def _by_themselves(own: Sequence[TokenBlock]) -> Placed:
-    return [(block.id or "", tokens_of(block.rows, text_of(block.rows))) for block in own]
+    made = [text_of(block.rows) for block in own]
+    return [(block.id or "", tokens_of(block.rows, one), one.text) for block, one in zip(own, made, strict=True)]
 
 
 def _gold_names(given: str) -> Iterator[str]:
@@ -422,4 +455,7 @@ def _beside(own: Sequence[TokenBlock], gold: Sequence[TokenBlock], source: Bytes
         placed = laid_on([replace(block, id=None) for block in own], there, source, unlike)
     except InputError:
         return None
-    return None if unlike["tokens that differ from those of the gold standard (paired by place)"] else placed
+    if unlike["tokens that differ from those of the gold standard (paired by place)"]:
+        return None
+    texts = {ground.id: ground.text for ground in there}
+    return [(name, tokens, texts[name]) for name, tokens, _ in placed]

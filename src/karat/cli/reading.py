@@ -1,0 +1,50 @@
+"""Options of every command that reads corpora or answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+_C = TypeVar("_C", bound=Callable[..., Any])
+
+
+def reading(command: _C) -> _C:
+    """Add `--on-error` and `--same-id`, which hold for all that the command reads."""
+    skip = click.option(
+        "--on-error",
+        type=click.Choice(["fail", "skip"]),
+        default="fail",
+        show_default=True,
+        expose_value=False,
+        callback=_set("skip"),
+        help="Stop at the first document with a defect, or leave such documents out and count them by kind.",
+    )
+    apart = click.option(
+        "--same-id",
+        type=click.Choice(["fail", "apart"]),
+        default="fail",
+        show_default=True,
+        expose_value=False,
+        callback=_set("apart"),
+        help="Refuse documents that share an id, or keep them apart by a number behind it.",
+    )
+    return skip(apart(command))
+
+
+def _set(name: str) -> Callable[[click.Context, click.Parameter, str], None]:
+    def ask(context: click.Context, _: click.Parameter, value: str) -> None:
+        from dataclasses import replace
+
+        from karat.model.defects import tolerance, tolerating
+
+        if value != "fail":
+            context.with_resource(tolerating(replace(tolerance(), **{name: True}, told=_say)))
+
+    return ask
+
+
+def _say(label: str, counts: Mapping[str, int]) -> None:
+    for what, count in counts.items():
+        click.echo(f"karat: {label}: {what}: {count}", err=True)

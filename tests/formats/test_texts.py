@@ -1,0 +1,314 @@
+"""Texts that a file of answers carries: those of the gold standard, or its offsets mean nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import karat
+from karat import Answer, Corpus, Document, InputError, Label, Reply, Run
+from karat.data.pool import pooled_run
+from karat.matching.read.texts import MAPPED, on_gold_text
+from karat.model.run import text_column
+
+TEXT = "Ada met\nBob Ross in  Ulm."
+GOLD = [Document("d", TEXT, (Label(0, 3, "Q1"), Label(8, 16, "Q2"), Label(21, 24, "Q3")))]
+
+
+def answered(text, *spans, id="d"):
+    run = Run.of([Reply(id, tuple(Answer(start, end, "Q1") for start, end in spans))])
+    return karat.model.run.replace(run, texts=text_column([text]))
+
+
+def spans(run):
+    return [(answer.start, answer.end) for reply in run for answer in reply.answers]
+
+
+def test_the_same_text_changes_nothing():
+    run = on_gold_text(Corpus.of(GOLD), answered(TEXT, (0, 3)))
+    assert (run.texts, run.skipped, spans(run)) == (None, {}, [(0, 3)])
+
+
+def test_other_white_space_moves_the_answers_to_their_words():
+    mine = "  Ada met Bob\n\nRoss in Ulm.\n"
+    run = on_gold_text(Corpus.of(GOLD), answered(mine, (2, 5), (10, 19), (23, 26)))
+    assert spans(run) == [(0, 3), (8, 16), (21, 24)]
+    assert run.skipped == {MAPPED: 1}
+    assert run.texts is None
+
+
+@pytest.mark.parametrize(
+    ("mine", "span", "moved"),
+    [
+        ("Ada met Bob Ross in  Ulm.", (7, 11), (7, 11)),  # an edge inside white space stays where it is
+        ("Ada met Bob Ross in Ulm.", (19, 23), (19, 24)),
+        ("Ada  met Bob Ross in Ulm.", (3, 5), (3, 4)),
+        ("AdametBobRossinUlm.", (0, 19), (0, 25)),
+    ],
+)
+def test_edges_inside_white_space(mine, span, moved):
+    assert spans(on_gold_text(Corpus.of(GOLD), answered(mine, span))) == [moved]
+
+
+@pytest.mark.parametrize(
+    ("mine", "found", "expected"),
+    [
+        ("ZZZ", "'ZZZ' at 0", "'Ada met\\nBob Ross in ' at 0"),
+        ("Ada met Rob Ross in Ulm.", "'Rob Ross in Ulm.' at 8", "'Bob Ross in  Ulm.' at 8"),
+        ("Ada met", "its end at 7", "'Bob Ross in  Ulm.' at 8"),
+        (TEXT + " So.", "'So.' at 26", "its end at 25"),
+        ("", "its end at 0", "'Ada met\\nBob Ross in ' at 0"),
+    ],
+)
+def test_another_text_is_refused_with_the_first_difference(mine, found, expected):
+    with pytest.raises(InputError) as refused:
+        on_gold_text(Corpus.of(GOLD), answered(mine))
+    assert refused.value.where == "document 'd'"
+    assert refused.value.found.endswith(f"document 'd' than the gold standard's: {found}")
+    assert refused.value.expected.startswith(expected)
+
+
+def test_offsets_outside_the_own_text_and_answers_on_nothing_are_refused():
+    with pytest.raises(InputError, match="text of 24 code points"):
+        on_gold_text(Corpus.of(GOLD), answered(" ".join(TEXT.split()), (21, 25)))
+    with pytest.raises(InputError, match="white space that the text of the gold standard does not have"):
+        on_gold_text(Corpus.of(GOLD), answered("A da met Bob Ross in Ulm.", (1, 2)))
+
+
+def test_without_a_text_on_one_side_there_is_nothing_to_compare(tmp_path):
+    corpus = Corpus.of(GOLD)
+    assert spans(on_gold_text(corpus, answered(None, (5, 9)))) == [(5, 9)]
+    assert on_gold_text(corpus, answered("ZZZ", id="unknown")).texts is None
+    blank = tmp_path / "gold.csv"
+    blank.write_text("d,0,3,Q1\n", encoding="utf-8")
+    assert spans(on_gold_text(karat.load(blank), answered("ZZZ", (0, 3)))) == [(0, 3)]
+    assert Run.of_gold(karat.load(blank)).texts is None  # the blanks that stand for a text are nobody's text
+
+
+WORDS = st.lists(st.text("ab\u0301ü😀", min_size=1, max_size=4), min_size=1, max_size=8)
+GAPS = st.lists(st.text(" \n\t\xa0\u3000", max_size=3), min_size=9, max_size=9)
+
+
+@given(WORDS, GAPS, GAPS, st.data())
+def test_a_moved_answer_covers_the_same_characters(words, ours, theirs, data):
+    mine, gold = (joined(words, gaps) for gaps in (ours, theirs))
+    start = data.draw(st.integers(0, len(mine) - 1))
+    end = data.draw(st.integers(start + 1, len(mine)))
+    if not mine[start:end].strip():
+        return
+    moved = spans(on_gold_text(Corpus.of([Document("d", gold)]), answered(mine, (start, end))))[0]
+    assert "".join(gold[slice(*moved)].split()) == "".join(mine[start:end].split())
+    if not mine[start].isspace():
+        assert not gold[moved[0]].isspace()
+    if not mine[end - 1].isspace():
+        assert not gold[moved[1] - 1].isspace()
+
+
+def joined(words, gaps):
+    return "".join(gap + word for gap, word in zip(gaps, [*words, ""], strict=False))
+
+
+def jsonl(path: Path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def _simple(path, text):
+    jsonl(path, {"id": "d", "text": text, "predictions": [{"start_char": 0, "end_char": 1, "entity_reference": "Q1"}]})
+
+
+def _gold(path, text):
+    jsonl(path, {"id": "d", "text": text, "labels": [{"start": 0, "end": 1, "entity": "Q1"}]})
+
+
+def _linked(path, text):
+    jsonl(path, {"id": "d", "text": text, "entity_mentions": [{"span": [0, 1], "id": "Q1"}], "labels": []})
+
+
+def _elevant(path, text):
+    jsonl(path, {"id": "d", "text": text, "evaluation_span": [0, 1], "labels": [{"id": 0, "span": [0, 1]}]})
+
+
+def _kilt(path, text):
+    page = {"title": "U", "score": 1.0}
+    marked = f"[START_ENT] {text[0]} [END_ENT]{text[1:]}"
+    jsonl(path, {"id": "d", "input": marked, "output": [{"answer": "U", "provenance": [page, page]}]})
+
+
+def _zelda(path, text):
+    jsonl(path, {"id": "d", "text": text, "index": [[0, 1]], "wikipedia_titles": ["U"], "wikipedia_ids": [1]})
+
+
+def _pubtator(path, text):
+    path.write_text(f"d|t|{text}\nd\t0\t1\t{text[0]}\tT\tQ1\n", encoding="utf-8")
+
+
+def _bioc(path, text):
+    note = {"id": "1", "infons": {"identifier": "Q1"}, "text": text[0], "locations": [{"offset": 0, "length": 1}]}
+    passage = {"offset": 0, "infons": {}, "text": text, "annotations": [note]}
+    path.write_text(json.dumps({"documents": [{"id": "d", "infons": {}, "passages": [passage]}]}), encoding="utf-8")
+
+
+def _brat(path, text):
+    path.write_text(f"T1\tP 0 1\t{text[0]}\nN1\tReference T1 Q1\tx\n", encoding="utf-8")
+    (path.parent / "d.txt").write_text(text, encoding="utf-8", newline="")
+
+
+NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
+
+
+def _nif(path, text):
+    ref = "<http://www.w3.org/2005/11/its/rdf#taIdentRef> <Q1>"
+    path.write_text(
+        f"<d> a <{NIF}Context> ; <{NIF}isString> {json.dumps(text)} .\n"
+        f'<d#1> <{NIF}referenceContext> <d> ; <{NIF}beginIndex> "0" ; <{NIF}endIndex> "1" ; {ref} ; '
+        '<http://www.w3.org/2005/11/its/rdf#taConfidence> "0.5" .\n',
+        encoding="utf-8",
+    )
+
+
+def _by_sentence(path, text):
+    ref = "<http://www.w3.org/2005/11/its/rdf#taIdentRef> <Q1>"
+    path.write_text(
+        f"<d> a <{NIF}Context> ; <{NIF}sourceUrl> <x> ; <{NIF}isString> {json.dumps(text)} .\n"
+        f'<s> <{NIF}broaderContext> <d> ; <{NIF}beginIndex> "0" ; <{NIF}isString> {json.dumps(text)} .\n'
+        f'<s#1> <{NIF}referenceContext> <s> ; <{NIF}beginIndex> "0" ; <{NIF}endIndex> "1" ; {ref} .\n',
+        encoding="utf-8",
+    )
+
+
+def _hipe(path, text):
+    first, *others = text.split()
+    rows = f"{first}\tS-x\tQ1\t_\n" + "".join(f"{word}\tO\t_\t_\n" for word in others)
+    head = "TOKEN\tNE-COARSE-LIT\tNEL-LIT\tMISC\n"
+    path.write_text(f"{head}# document_id = d\n{rows}", encoding="utf-8")
+
+
+def _hf_tokens(path, text):
+    words = text.split()
+    table = pa.table({"id": ["d"], "text": [text], "tokens": [words], "ner_tags": [["B-X"] + ["O"] * (len(words) - 1)]})
+    _stream(path, table)
+
+
+def _hf_own(path, text):
+    answer = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("entity", pa.string())])
+    answers = pa.array([[{"start": 0, "end": 1, "entity": "Q1"}]], pa.list_(answer))
+    _stream(path, pa.table({"id": ["d"], "text": [text], "answers": answers}))
+
+
+def _stream(path, table):
+    with path.open("wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+
+
+def _conel(path, text):
+    turn = {"turn_number": 1, "speaker": "USER", "utterance": text, "el_annotations": []}
+    dialogues = [{"dialogue_id": "d", "turns": [turn]}]  # a run has no texts: its answers are placed in those beside it
+    (path.parent / "gold.json").write_text(json.dumps(dialogues), encoding="utf-8")
+    path.write_text(json.dumps([["d", 1, text[0], "Q1"]]), encoding="utf-8")
+
+
+def _docbin(path, text):
+    karat.save(Corpus.of([Document("d", text, (Label(0, 1, "Q1"),))]), path, format="spacy-docbin")
+
+
+CARRIERS = {
+    "simple-jsonl": (_simple, "x.jsonl"),
+    "karat-jsonl": (_gold, "x.jsonl"),
+    "elevant-linked": (_linked, "x.jsonl"),
+    "elevant": (_elevant, "x.jsonl"),
+    "kilt": (_kilt, "x.jsonl"),
+    "zelda": (_zelda, "x.jsonl"),
+    "pubtator": (_pubtator, "x.txt"),
+    "bioc": (_bioc, "x.json"),
+    "brat": (_brat, "d.ann"),
+    "nif": (_nif, "x.ttl"),
+    "nif-categorised": (_by_sentence, "x.ttl"),
+    "hipe": (_hipe, "x.tsv"),
+    "hf-datasets": (_hf_tokens, "x.arrow"),
+    "hf-datasets answers": (_hf_own, "x.arrow"),
+    "conel": (_conel, "gold-run.json"),
+    "spacy-docbin": (_docbin, "x.spacy"),
+}
+"""A file of answers in every format that carries texts, from one text of one document."""
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.extras if case == "spacy-docbin" else ()) for case in CARRIERS]
+)
+def test_every_format_that_carries_texts_hands_them_over(case, tmp_path):
+    write, name = CARRIERS[case]
+    path, format = tmp_path / name, case.split(" ")[0]
+
+    def read(text, gold):
+        write(path, text)
+        own = karat.load_run(path, format=format)
+        corpus = Corpus.of([Document(own.ids[0].as_py(), gold, (Label(gold.index("A"), gold.index("A") + 1, "Q1"),))])
+        run = karat.load_run(path, corpus=corpus, format=format)
+        assert karat.evaluate(corpus, own, like="karat").skipped == karat.evaluate(corpus, run, like="karat").skipped
+        return run
+
+    assert spans(read("A b", "A b")) == [(0, 1)]
+    moved = read("A b", "\n A  b")
+    assert spans(moved) == [(2, 3)]
+    assert moved.skipped[MAPPED] == 1
+    with pytest.raises(InputError, match="'B b' at 0"):
+        read("B b", "A b")
+
+
+def test_the_command_line_refuses_and_says_what_it_mapped(karat_cli, tmp_path):
+    gold, answers = tmp_path / "gold.jsonl", tmp_path / "answers.jsonl"
+    karat.save(karat.load("demo"), gold)
+    demo = list(karat.load("demo"))
+
+    def write(change):
+        rows = []
+        for document in demo:
+            marks = [{"span": [label.start, label.end], "id": label.entity or "<NIL>"} for label in document.labels]
+            rows.append({"id": document.id, "text": change(document.text), "entity_mentions": marks})
+        jsonl(answers, *rows)
+
+    write(lambda text: text)
+    assert karat_cli("score", gold, answers).code == 0
+    write(lambda text: text + "\n")
+    ran = karat_cli("score", gold, answers)
+    assert ran.code == 0
+    assert MAPPED in ran.out + ran.err
+    write(lambda text: "ZZZ")
+    for command in ("score", "curve"):
+        ran = karat_cli(command, gold, answers)
+        assert ran.code == 2
+        assert f"{answers}:1: found another text" in ran.err
+    karat.save(Corpus.of([Document(d.id, "Z" * len(d.text), d.labels) for d in demo]), answers)
+    assert "found another text" in karat_cli("compare", "--gold", gold, gold, answers).err
+
+
+def test_a_gold_standard_read_without_texts_is_read_again_where_they_matter(karat_cli, tmp_path):
+    gold, answers = tmp_path / "gold.parquet", tmp_path / "answers.jsonl"
+    karat.save(Corpus.of(GOLD), gold)
+    _simple(answers, TEXT)
+    bare = karat.load(gold, text=False)
+    assert karat.load_run(answers, corpus=bare).texts is None
+    _simple(answers, " " + TEXT)
+    with pytest.raises(karat.UsageError, match="text=True"):
+        karat.load_run(answers, corpus=bare)
+    ran = karat_cli("score", gold, answers)
+    assert ran.code == 2  # the answer is on the blank that the gold standard does not have
+    _simple(answers, TEXT + " ")
+    for options in ((), ("--engine", "local")):
+        ran = karat_cli("score", gold, answers, *options)
+        assert ran.code == 0
+        assert MAPPED in ran.out + ran.err
+    _simple(answers, "ZZZ")
+    for options in ((), ("--engine", "local")):
+        assert "'ZZZ' at 0" in karat_cli("score", gold, answers, *options).err
+
+
+def test_pooled_runs_keep_their_texts():
+    first, second = answered("A", id="a"), Run.of([Reply("b")])
+    run = pooled_run([first, second], numbered=False)
+    assert run.texts.to_pylist() == ["A", None]
