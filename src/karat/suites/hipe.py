@@ -172,8 +172,8 @@ def _official(source: Source) -> Iterator[_Figure]:
 
 SUITE = Suite(
     title="HIPE-2022",
-    says="PATH is a folder with the gold tables, the submitted runs and the official score files of HIPE-2022: NERC with "
-    "coarse types and NEL, strict and fuzzy, micro and macro, for all types and each of them.",
+    says="The official scores of HIPE-2022: NERC with coarse types and NEL, strict and fuzzy, micro and macro, for all "
+    "types and each of them. PATH is a folder with the gold tables, the submitted runs and the official score files.",
     run=lambda path, kb: conform_hipe(path),
     experiments="runs",
     expected="official",
