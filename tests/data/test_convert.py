@@ -118,7 +118,9 @@ def rich_corpus():
 
 def rich_run():
     candidates = (Candidate("Q1", 0.5), Candidate("Q2", 0.1))
-    full = Answer(0, 3, "Q1", same_as=("Q9",), types=("PER",), categories=("x",), score=0.5, candidates=candidates)
+    full = Answer(
+        0, 3, "Q1", same_as=("Q9",), types=("PER",), categories=("form:Alias",), score=0.5, candidates=candidates
+    )
     answers = (full, Answer(4, 7, None, nil_cluster="n"), Answer(8, 11))
     more = {"tags": (Tag("Q1"),), "relations": (Statement("Q1", "p", "Q2"),)}
     return Run.of([Reply("d", answers, **more, seconds=1.0, tokens=3, cost=0.1), Reply("e", error="x"), Reply("f")])

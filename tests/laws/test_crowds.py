@@ -238,12 +238,12 @@ def test_beyond_the_limit_there_is_one_error_and_no_other_rule(monkeypatch):
 
 
 def test_thresholds_multiply_the_work_and_have_a_limit_too(monkeypatch):
-    spans = nested(40)
+    spans = nested(40)  # 40 scores, and the threshold above them all
     corpus = Corpus.of([document(spans, lambda i: "http://dbpedia.org/resource/A")])
     answers = [Answer(*s, "http://dbpedia.org/resource/A", score=i / 40) for i, s in enumerate(nested(40, shift=1))]
     run = Run.of([Reply("d", tuple(answers))])
     monkeypatch.setenv("KARAT_MAX_TRIALS", "1000")
-    with pytest.raises(InputError, match=r"40 thresholds .* or set KARAT_MAX_TRIALS"):
+    with pytest.raises(InputError, match=r"41 thresholds .* or set KARAT_MAX_TRIALS"):
         karat.evaluate(corpus, run, like="gerbil", measures=["weak:micro.f1"])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.output import show, write
+from karat.cli.output import say, show, write
 from karat.cli.reading import reading
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def _leave_out(unscored: Sequence[str], kept: Sequence[object]) -> None:
             "no answer that counts has a score, and without scores there is no curve. Give scored answers."
         )
     for name in unscored:
-        click.echo(f"karat: {name} is left out: no answer that counts has a score.", err=True)
+        say(f"karat: {name} is left out: no answer that counts has a score.", err=True)
 
 
 def _over_alpha(sides: _Sides, measure: str, preset: str, steps: int | None, files: _Files) -> None:

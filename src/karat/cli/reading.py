@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from karat.cli.output import say
+
 _C = TypeVar("_C", bound=Callable[..., Any])
 
 
@@ -47,4 +49,4 @@ def _set(name: str) -> Callable[[click.Context, click.Parameter, str], None]:
 
 def _say(label: str, counts: Mapping[str, int]) -> None:
     for what, count in counts.items():
-        click.echo(f"karat: {label}: {what}: {count}", err=True)
+        say(f"karat: {label}: {what}: {count}", err=True)
