@@ -789,6 +789,77 @@ def test_choices_that_contradict_each_other_are_refused(options, says):
         karat.evaluate(*LINKS, **options)
 
 
+@pytest.mark.parametrize(
+    ("task", "relation", "says"),
+    [
+        ("erec", "entity", "no relation for task erec"),
+        ("erec", "typed", "no relation for task erec"),
+        (
+            "erec",
+            "hipe-nel-strict",
+            "compares links, and erec looks at none. Use mention, mention-weak",
+        ),
+        ("erec", "strong_link_match", "compares links, and erec looks at none"),
+        ("erec", "strong_linked_mention_match", "compares links, and erec looks at none"),
+        ("erec", "hipe-nerc-strict", "compares types, and erec looks at none"),
+        ("erec", "strong_typed_mention_match", "compares types, and erec looks at none"),
+        ("etyping", "hipe-nel-fuzzy", "compares links, and etyping looks at none"),
+        ("rt2kb", "strong_all_match", "compares links, and rt2kb looks at none"),
+        ("c2kb", "hipe-nel-strict", "compares mentions, and c2kb has none"),
+        ("c2kb", "strong_link_match", "compares mentions, and c2kb has none"),
+        ("c2kb", "b-cubed", "compares mentions, and c2kb has none"),
+        ("d2kb", "mention", "no relation for task d2kb"),
+        ("d2kb", "strong_mention_match", "compares no links, and d2kb gives the rest"),
+        ("d2kb", "hipe-nerc-strict", "compares no links, and d2kb gives the rest"),
+    ],
+)
+@pytest.mark.parametrize("in_front", [True, False])
+def test_a_relation_that_contradicts_the_task_is_refused(task, relation, says, in_front):
+    label, answer = Label(0, 2, "X", types=("A",)), Answer(0, 2, "X", types=("A",))
+    typed = Corpus.of([Document("d", "Oslo", (label,))]), Run.of([Reply("d", (answer,))])
+    options = {"measures": f"{task}/{relation}:micro.f1"} if in_front else {"task": task}
+    with pytest.raises(karat.UsageError, match=says):
+        karat.evaluate(*typed, **{"measures": f"{relation}:micro.f1"} | options)
+
+
+@pytest.mark.parametrize(
+    ("task", "relation"),
+    [
+        ("d2kb", "strong_link_match"),
+        ("d2kb", "strong_nil_match"),
+        ("d2kb", "b-cubed"),
+        ("c2kb", "entity_match"),
+        ("erec", "strong_mention_match"),
+        ("erec", "overlap-maxmax::span"),
+        ("rt2kb", "strong_typed_mention_match"),
+        ("a2kb", "hipe-nerc-strict"),
+        ("rt2kb", "hipe-nerc-fuzzy"),
+    ],
+)
+def test_a_relation_that_does_not_contradict_the_task_is_taken(task, relation):
+    label, answer = Label(0, 2, "X", types=("A",)), Answer(0, 2, "X", types=("A",))
+    typed = Corpus.of([Document("d", "Oslo", (label,))]), Run.of([Reply("d", (answer,))])
+    result = karat.evaluate(*typed, task=task, measures=f"{relation}:micro.f1")
+    assert f"{relation}:micro.f1" in result.scores
+    assert not any(" means " in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"task": "erec", "measures": "strong:micro.f1"}, "strong means mention in task erec"),
+        ({"task": "erec", "match": "weak"}, "weak means mention-weak in task erec"),
+        ({"measures": "c2w/strong:micro.f1"}, "strong means entity in task c2kb"),
+        ({"task": "D2W", "measures": "strong:micro.f1"}, None),
+        ({"task": "erec"}, None),
+        ({"like": "gerbil"}, None),
+    ],
+)
+def test_a_name_that_means_another_relation_in_the_task_is_said(options, says):
+    notes = [note for note in karat.evaluate(*LINKS, **options).notes if " means " in note]
+    assert notes == ([] if says is None else [says])
+
+
 @pytest.mark.parametrize("like", ["karat", "bat", "bat-paper", "gerbil"])
 def test_the_signature_holds_every_choice(like):
     signature = karat.evaluate(*LINKS, like=like, match="strong", assignment="membership").signature

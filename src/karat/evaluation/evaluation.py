@@ -455,6 +455,7 @@ class Evaluation:
         return {what: count for what, count in counts.items() if count or what.startswith("answers dropped by ")}
 
     def _notes(self) -> Iterator[str]:
+        yield from self.request.synonyms
         statistics = {name: view.statistics for name, view in self.views.items()}
         from_labels = self.feed.names[1][1].get("answers") == "labels"
         yield from said(self.folded.noticed, self.sides.pairing().reading, statistics, from_labels=from_labels)

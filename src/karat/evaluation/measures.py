@@ -23,6 +23,9 @@ _RANKED = ("macro.p@1", "macro.p@5", "macro.r-precision", "macro.recall@10", "ma
 _MEANS = {"blanc": ("pairwise", "pairwise-negative")}
 """Views whose scores are the means of those of others."""
 
+_OF_TASKS = {name for task in TASKS.values() for name in (*task.match.values(), *task.others)}
+"""Relations that belong to certain tasks; any other may be used wherever it does not contradict the task."""
+
 _NO_PLACE = "entities of documents have no place"
 
 
@@ -157,6 +160,45 @@ def reads(wanted: Sequence[MeasureName], task: str) -> tuple[bool, bool]:
         else:
             types |= get("relations", view.relation, Relation).typed
     return types, clusters
+
+
+def check_task(view: ViewName, task: str) -> None:
+    """Refuse a relation or a key that contradicts its task: one that looks at what the task does not, or at no more
+    than it gives. Relations of certain tasks are listed there; of all others it is told by what they compare."""
+    name = view.task or task
+    own, compared = TASKS[name], _compared(view.relation)
+    allowed = {*own.match.values(), *own.others}
+    listed = view.relation in _OF_TASKS
+    if listed and view.relation not in allowed:
+        raise UsageError(f"{view.relation} is no relation for task {name}. Use {', '.join(sorted(allowed))}.")
+    why = None
+    if own.source in ("entities", "statements") and "places" in compared:
+        why = f"compares mentions, and {name} has none"
+    elif own.needs in ("", "types") and "links" in compared:
+        why = f"compares links, and {name} looks at none"
+    elif own.needs == "" and "types" in compared:
+        why = f"compares types, and {name} looks at none"
+    elif own.given and own.needs == "links" and not {"links", "clusters"} & compared:
+        why = f"compares no links, and {name} gives the rest"
+    if why is not None and not listed and not own.parts:
+        raise UsageError(f"{view.relation} {why}. Use {', '.join(sorted(allowed))}.")
+
+
+def _compared(name: str) -> set[str]:
+    """What a relation or a key looks at: places, links, types, clusters."""
+    key = key_named(name)
+    if key is None:
+        relation = get("relations", name, Relation)
+        found = {"links": relation.links, "types": relation.typed, "places": relation.level != "document"}
+    else:
+        looked_at = {*key.fields, *key.conditions}
+        found = {
+            "links": bool(looked_at & {"kbid", "is_linked", "is_nil"}),
+            "types": "type" in looked_at,
+            "places": bool(looked_at & {"span", "start", "end"}),
+            "clusters": key.clustering is not None or "eid" in looked_at,
+        }
+    return {what for what, there in found.items() if there}
 
 
 def detection_of(view: ViewName) -> ViewName | None:

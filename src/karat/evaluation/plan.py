@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from karat.errors import KaratError, UsageError
-from karat.evaluation.measures import key_named, measure_of, parts_of, staged
+from karat.evaluation.measures import check_task, key_named, measure_of, parts_of, staged
 from karat.evaluation.request import Request
 from karat.evaluation.view import Shape
 from karat.kb.hierarchy import Hierarchy
@@ -32,9 +32,6 @@ from karat.spec.choices.threshold import Threshold
 from karat.spec.clustering import Clustering
 from karat.spec.key import Key
 from karat.spec.relation import Relation
-
-_OF_TASKS = {name for task in TASKS.values() for name in (*task.match.values(), *task.others)}
-"""Relations that belong to certain tasks; any other may be used in all."""
 
 _ONE_TO_ONE = (Assignment.OPTIMAL, Assignment.GREEDY)
 
@@ -189,12 +186,8 @@ class Planner:
         return below, unstaged
 
     def plan(self, view: ViewName) -> Plan:
-        """How to make the verdicts of one view, if it is one of its task."""
-        name = view.task or self.request.conventions.task_name
-        task, key = TASKS[name], key_named(view.relation)
-        allowed = {*task.match.values(), *task.others}
-        if key is None and view.relation in _OF_TASKS and view.relation not in allowed:
-            raise UsageError(f"{view.relation} is no relation for task {name}. Use {', '.join(sorted(allowed))}.")
+        """How to make the verdicts of one view, if it does not contradict its task."""
+        check_task(view, self.request.conventions.task_name)
         return self._made(view)
 
     def _made(self, view: ViewName) -> Plan:
@@ -203,8 +196,6 @@ class Planner:
         name = view.task or conventions.task_name
         task, key = TASKS[name], key_named(view.relation)
         relation = _ANYWHERE if key is not None else get("relations", view.relation, Relation)
-        if key is None and task.source in ("entities", "statements") and relation.level != "document":
-            raise UsageError(f"{view.relation} compares mentions, and {name} has none. Use entity.")
         pairing = self.pairing(task.source)
         if relation.typed:
             kb = self.request.kb

@@ -158,6 +158,19 @@ class Request:
         return "task" in self.given["choices"]
 
     @property
+    def synonyms(self) -> tuple[str, ...]:
+        """Which relations were asked for by a name that means another one in their task, in words."""
+        task = self.conventions.task_name
+        asked = [parse_measure(name).view for each in self.given["measures"] for name in expanded(each)]
+        asked += [ViewName(name.strip()) for name in self.given["choices"].get("match", "").split(",") if name.strip()]
+        found = {}
+        for view in asked:
+            meant = in_task(str(MeasureName(view, "f1", "micro")), task).view
+            if meant.relation != view.relation:
+                found[f"{view.relation} means {meant.relation} in task {meant.task or task}"] = None
+        return tuple(found)
+
+    @property
     def reads_text(self) -> bool:
         """Whether scores look at what mentions say, so that a corpus must be loaded with its texts."""
         known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
