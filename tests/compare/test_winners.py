@@ -11,6 +11,8 @@ from karat.comparison.entries import entry_of
 from karat.comparison.terms import Terms
 from karat.errors import UsageError
 from karat.evaluation.request import Request
+from karat.kb.tables import Tables
+from karat.pages.comparison import page
 from tests.compare import contest
 
 QUICK = Terms(resamples=30, permutations=20)
@@ -112,6 +114,41 @@ def test_profiles_that_cannot_tell_ids_apart_are_left_out_and_said():
     known = winners(documents(), exact(), rough(), like="gerbil", choices={"prefixes": "Q"})
     assert leads(known, profile="gerbil")["strong"] == ("exact",)
     assert leads(known, profile="karat")["strong"] == ("exact",)  # which has no use for prefixes
+
+
+def test_conventions_that_do_not_apply_are_marked_in_the_table_and_rank_nobody():
+    """A knowledge base of bare ids changes nothing: to GERBIL all of them are emerging, and any two match."""
+    kb = Tables.of(names={"Q1": "Ulm", "Q2": "Bonn"})
+    data = [contest.entry(documents(), run) for run in (exact(), rough())]
+    compared = compare(data, Request.of(kb=kb), QUICK, Parts(winners=True))
+    found = compared.winners
+    assert not leads(found, profile="gerbil")
+    assert "any two would match" in found.not_possible["gerbil"]
+    assert [(row.profile, row.datasets) for row in found.unranked] == [("gerbil", ("bay",))]
+    marked = [line for line in page(compared, None, details=True).splitlines() if "does not apply" in line]
+    assert len(marked) == 1
+    assert marked[0].split()[0] == "gerbil"
+    to_dbpedia = Tables.of(same_as=[("Q1", "http://dbpedia.org/resource/Ulm")], redirects={"Q2": "Q1"})
+    assert not leads(winners(documents(), exact(), rough(), kb=to_dbpedia), profile="gerbil")  # Q1 stands for both
+    moved = Tables.of(redirects={id: f"http://dbpedia.org/resource/{id}" for id in ("Q1", "Q2")})
+    known = winners(documents(), exact(), rough(), kb=moved)
+    assert leads(known, profile="gerbil")["strong"] == ("exact",)
+    assert known.unranked == ()
+
+
+def test_conventions_that_apply_to_some_datasets_rank_on_these_only():
+    address = "http://dbpedia.org/resource/"
+    labels = (Label(0, 4, f"{address}Ulm"), Label(10, 14, f"{address}Bonn"))
+    other = Corpus.of([Document(f"d{number}", "x" * 20, labels) for number in range(4)], name="hill")
+    on_hill = [answers("exact", Answer(0, 4, f"{address}Ulm")), answers("rough", Answer(0, 5, f"{address}Ulm"))]
+    given = [contest.entry(documents(), run) for run in (exact(), rough())]
+    given += [contest.entry(other, run) for run in on_hill]
+    compared = compare(given, Request.of(), QUICK, Parts(winners=True))
+    lead = next(lead for lead in compared.winners.leads if (lead.profile, lead.relation) == ("gerbil", "strong"))
+    assert lead.by_dataset == {"hill": ("exact",)}
+    assert compared.winners.unranked[0].datasets == ("bay",)
+    assert "does not apply to bay" in page(compared, None, details=True)
+    assert "any two would match" in compared.winners.not_possible["gerbil on bay"]
 
 
 def test_profiles_that_differ_in_what_they_show_are_one():

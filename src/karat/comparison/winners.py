@@ -24,7 +24,7 @@ from karat.model.scheme import NODES
 from karat.model.tables.columns import Floats
 from karat.registry import names
 from karat.spec.choices.choices import Conventions
-from karat.spec.choices.conventions import Nil, Typing
+from karat.spec.choices.conventions import Ids, Nil, Typing
 from karat.spec.choices.threshold import SWEEPS
 
 RELATIONS: Final = ("strong", "weak", "mention", "mention-weak", "entity")
@@ -60,11 +60,22 @@ class Lead:
 
 
 @dataclass(frozen=True, slots=True)
+class Unranked:
+    """Conventions that do not apply to some datasets, which therefore rank nobody there, and why not."""
+
+    profile: str
+    membership: str
+    threshold: str
+    datasets: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Winners:
     """The map of winners; `evaluations` is how often a run was scored for it.
 
-    `not_possible` says which conventions could not be tried, and why; `notes` are hints of single evaluations, with how
-    often each came.
+    `unranked` are conventions that could be computed but mean nothing on some datasets. `not_possible` says which
+    could not be tried, and why; `notes` are hints of single evaluations, with how often each came.
     """
 
     leads: tuple[Lead, ...]
@@ -72,6 +83,7 @@ class Winners:
     evaluations: int
     not_possible: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, int] = field(default_factory=dict)
+    unranked: tuple[Unranked, ...] = ()
 
     @property
     def wins(self) -> dict[str, int]:
@@ -148,18 +160,22 @@ def winners(grid: Grid, terms: Terms) -> Winners:
         raise UsageError("no dataset has scores of all systems, so that nobody leads. Give answers of all to one.")
     if any(grid.cells[name][system].entry.run is None for name in grid.common for system in grid.systems):
         raise UsageError("a map of winners scores answers anew, and results have none. Give gold and answers.")
-    tried, leads = _Tried(), []
+    tried, leads, unranked = _Tried(), [], []
     for setup in _setups(grid):
-        if not _known_prefixes(grid, setup):
-            tried.not_possible[setup.profile] = (
+        without = _unknown_prefixes(grid, setup)
+        if without:
+            why = (
                 "no gold id begins as ids of its knowledge base do, so that any two would match: compare with "
                 f"--like {setup.profile} --set prefixes=…"
             )
-            continue
-        possible = _possible(grid, setup, tried)
+            unranked.append(Unranked(setup.profile, setup.membership, setup.threshold, without, why))
+            where = "" if without == grid.common else f" on {', '.join(without)}"
+            tried.not_possible[f"{setup.profile}{where}"] = why
+        applies = tuple(name for name in grid.common if name not in without)
+        possible = _possible(grid, setup, applies, tried) if applies else setup
         if possible.measures:
-            leads += _leads(grid, possible, tried, terms)
-    return Winners(tuple(leads), grid.common, tried.evaluations, tried.not_possible, tried.notes)
+            leads += _leads(grid, possible, applies, tried, terms)
+    return Winners(tuple(leads), grid.common, tried.evaluations, tried.not_possible, tried.notes, tuple(unranked))
 
 
 def _setups(grid: Grid) -> Iterator[_Setup]:
@@ -182,17 +198,24 @@ def _profiles() -> list[str]:
     return list(known.values())
 
 
-def _known_prefixes(grid: Grid, setup: _Setup) -> bool:
-    """Whether a profile that tells emerging entities by their prefix knows any id."""
+def _unknown_prefixes(grid: Grid, setup: _Setup) -> tuple[str, ...]:
+    """The datasets of which a profile that tells emerging entities by their prefix knows no id, as it reads them."""
     try:
-        conventions = setup.request(grid.request).conventions
+        request = setup.request(grid.request)
     except KaratError:  # which is said of each relation
-        return True
-    prefixes = conventions.prefixes
-    if conventions.nil is not Nil.EMERGING or prefixes is None or grid.request.kb is not None:
-        return True
-    ids = [corpus.labels.names for name in grid.common if (corpus := grid.corpus(name)) is not None]
-    return any(pc.any(pc.starts_with(each, prefix)).as_py() for each in ids for prefix in prefixes)
+        return ()
+    prefixes, kb = request.conventions.prefixes, request.kb
+    if request.conventions.nil is not Nil.EMERGING or prefixes is None:
+        return ()
+    resolved = request.conventions.ids is Ids.RESOLVED and kb is not None
+    without = []
+    for name in grid.common:
+        corpus = grid.corpus(name)
+        ids = [] if corpus is None else corpus.labels.names.to_pylist()
+        read = kb.canonical(ids) if resolved and kb is not None else ids
+        if ids and not any(id.startswith(prefixes) for id in read):
+            without.append(name)
+    return tuple(without)
 
 
 def _categorised(grid: Grid) -> bool:
@@ -209,9 +232,9 @@ def _has_scores(grid: Grid) -> bool:
     return any(run.answers.field("score") is not None for run in runs if run is not None)
 
 
-def _possible(grid: Grid, setup: _Setup, tried: _Tried) -> _Setup:
+def _possible(grid: Grid, setup: _Setup, datasets: Sequence[str], tried: _Tried) -> _Setup:
     """A set-up with the relations that work, tried on the smallest dataset."""
-    dataset = min(grid.common, key=lambda name: (len(next(iter(grid.cells[name].values())).result.ids), name))
+    dataset = min(datasets, key=lambda name: (len(next(iter(grid.cells[name].values())).result.ids), name))
     own = [name for name in map(parse_measure, profile_named(setup.profile).measures) if name.short == "micro.f1"]
     shown = [str(name) for name in own if name.view.relation in names("relations") and not name.view.filters]
     plain = [name for name in shown if "@" not in name]
@@ -232,11 +255,11 @@ def _distinct(measures: Sequence[str], setup: _Setup, asked: Request) -> tuple[s
     return tuple(dict.fromkeys(str(in_task(measure, task)) for measure in measures))
 
 
-def _leads(grid: Grid, setup: _Setup, tried: _Tried, terms: Terms) -> list[Lead]:
-    """Who leads under each relation."""
+def _leads(grid: Grid, setup: _Setup, datasets: Sequence[str], tried: _Tried, terms: Terms) -> list[Lead]:
+    """Who leads under each relation on some datasets."""
     results: dict[str, dict[str, Evaluation]] = {}
     request = setup.request(grid.request, setup.measures)
-    for dataset in grid.common:
+    for dataset in datasets:
         try:
             row = {system: tried.scored(grid, dataset, system, request) for system in grid.systems}
         except KaratError as problem:

@@ -163,12 +163,13 @@ class Request:
         task = self.conventions.task_name
         asked = [parse_measure(name).view for each in self.given["measures"] for name in expanded(each)]
         asked += [ViewName(name.strip()) for name in self.given["choices"].get("match", "").split(",") if name.strip()]
-        found = {}
-        for view in asked:
-            meant = in_task(str(MeasureName(view, "f1", "micro")), task).view
-            if meant.relation != view.relation:
-                found[f"{view.relation} means {meant.relation} in task {meant.task or task}"] = None
-        return tuple(found)
+        pairs = [(view, in_task(str(MeasureName(view, "f1", "micro")), task).view) for view in asked]
+        said = (
+            f"{view.relation} means {meant.relation} in task {meant.task or task}"
+            for view, meant in pairs
+            if meant.relation != view.relation
+        )
+        return tuple(dict.fromkeys(said))
 
     @property
     def reads_text(self) -> bool:

@@ -497,6 +497,10 @@ def _winners(found: Comparison, draw: Drawn) -> Iterator[str]:
         choices = [lead.profile, lead.relation, lead.membership, lead.threshold]
         scores = [" = ".join(lead.leaders), _estimate(lead.score), lead.second, _interval(lead.lead)]
         rows.append([*choices, *scores, "" if lead.separable else "not separable"])
+    for row in own.unranked:
+        where = "" if row.datasets == own.datasets else f" to {', '.join(row.datasets)}"
+        choices = [row.profile, _NONE, row.membership, row.threshold]
+        rows.append([*choices, _NONE, _NONE, _NONE, _NONE, f"does not apply{where}"])
     yield draw(rows, {0, 1, 2, 3, 4, 6, 8})
     wins = ", ".join(f"{name} {count}" for name, count in own.wins.items())
     yield (
