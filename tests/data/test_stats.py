@@ -65,6 +65,30 @@ def test_what_there_is():
     assert {name: numbers[name] for name in expected} == expected
 
 
+@pytest.mark.parametrize(
+    ("label", "refers"),
+    [
+        ({}, 1),  # by its text, as in every mention type
+        ({"kind": "coreference"}, 1),
+        ({"categories": ("coreference:no",)}, 0),  # the file denies it
+        ({"start": 19, "end": 25}, 0),
+        ({"start": 19, "end": 25, "kind": "coreference"}, 1),
+        ({"unit": "m", "parent": "x"}, 0),  # a part of another mention
+    ],
+)
+def test_coreference_is_counted_as_mention_types_tell_it(label, refers):
+    whole = (Label(41, 48, "Q2", unit="x"),) if "parent" in label else ()
+    own = Label(**{"start": 45, "end": 48, "entity": "Q567"} | label)
+    found = describe(Corpus.of([Document("a", TEXT, (*whole, own))]))
+    assert found.numbers["coreference"] == refers
+
+
+def test_the_registry_says_domain_and_document_type(karat_cli):
+    ran = karat_cli("data", "stats", "demo")
+    lines = {line[:14].strip(): line.split("  ")[-1].strip() for line in ran.out.splitlines()}
+    assert (lines["domain"], lines["document type"], lines["language"]) == ("mixed", "short texts", "en")
+
+
 def pack(folder):
     (folder / "entities.tsv").write_text(
         "id\tname\ttypes\nQ183\tGermany\tQ27096213\nQ64\tBerlin\tQ27096213\nQ567\tAngela Merkel\tQ215627\n"

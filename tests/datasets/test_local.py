@@ -62,6 +62,7 @@ def test_local_copies_are_taken_in_any_layout(tmp_path, cache, layout, link):
     assert lies_in(chosen) == cache
     corpus = finished(get("formats", chosen.format, Format).read_corpus(Source(str(ready(chosen))), True), chosen)
     assert (corpus.name, len(corpus), corpus.about["licence"]) == ("toy@v1", 1, "CC0-1.0")
+    assert (corpus.about["domain"], corpus.about["document type"]) == ("news", "sentences")
 
 
 def test_folders_are_copied_without_hidden_files(tmp_path, cache):

@@ -130,7 +130,7 @@ def finished(corpus: Corpus, chosen: ChosenSplit) -> Corpus:
     """A corpus as the name promises it: its rows, its steps, its full name, and what is known about it."""
     split = chosen.split
     if split.root is not None:
-        return corpus
+        return replace(corpus, about={**_of_texts(chosen), **corpus.about})
     if split.rows is not None:
         kept = Corpus.built(islice(corpus, *split.rows), name=corpus.name, about=corpus.about)
         corpus = replace(kept, skipped=corpus.skipped)
@@ -138,13 +138,35 @@ def finished(corpus: Corpus, chosen: ChosenSplit) -> Corpus:
         corpus, _ = stepped(corpus, [applied.step for applied in split.steps])
     known = {
         "title": chosen.dataset.title,
-        "language": split.language or chosen.dataset.language,
-        "domain": chosen.dataset.domain,
-        "document type": chosen.dataset.document_type,
+        **_of_texts(chosen),
         "licence": chosen.version.licence or chosen.dataset.licence,
         "kb": chosen.version.kb or chosen.dataset.kb,
     }
     return replace(corpus, name=str(chosen.name), about={**corpus.about, **known})
+
+
+def _of_texts(chosen: ChosenSplit) -> dict[str, str]:
+    """What the registry says about the texts of a split; nothing where it is silent."""
+    dataset = chosen.dataset
+    language = chosen.split.language or dataset.language
+    known = {"language": language, "domain": dataset.domain, "document type": dataset.document_type}
+    return {name: value for name, value in known.items() if value}
+
+
+def recognised(corpus: Corpus, path: Path) -> Corpus:
+    """A corpus from a path, with what the registry says about the texts of the very files that lie there."""
+    every_split = [one for name in names("datasets") for one in _splits(get("datasets", name, Dataset), name)]
+    known = [(one, item) for one in every_split for item in one.split.files if item.sha256 is not None]
+    found = content(path) if path.exists() else None
+    alike = [_of_texts(one) for one, item in known if found is not None and item.sha256 == found.sha256]
+    if not alike:
+        return corpus
+    common = {name: value for name, value in alike[0].items() if all(each.get(name) == value for each in alike)}
+    return replace(corpus, about={**common, **corpus.about})
+
+
+def _splits(dataset: Dataset, name: str) -> list[ChosenSplit]:
+    return [one for version in dataset.versions for one in every(DatasetName(name, version))]
 
 
 def needs_text(chosen: ChosenSplit) -> bool:

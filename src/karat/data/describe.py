@@ -133,7 +133,7 @@ MENTIONS: dict[str, Statistic] = {
     "unlinked": Statistic("without link", lambda m: m.all(m.side.entity == NO_LINK)),
     "optional": Statistic("optional", lambda m: m.optional),
     "alternative": Statistic("with several accepted links or segmentations", lambda m: m.alternative),
-    "coreference": Statistic("that are coreference", _kind("coreference")),
+    "coreference": Statistic("that are coreference", lambda m: m.any(m.side.refers)),
     "quantity": Statistic("that are quantities", _kind("quantity")),
     "datetime": Statistic("that are dates or times", _kind("datetime")),
     "descriptive": Statistic("that describe", _kind("descriptive")),

@@ -35,6 +35,9 @@ def command(
     karat data stats demo
     karat data stats gold.jsonl --kb DIR --json -
     """
+    from pathlib import Path
+
+    from karat.data.catalogue import named, recognised
     from karat.data.describe import describe
     from karat.data.load import load
     from karat.kb.folder import read_kb
@@ -45,6 +48,8 @@ def command(
     found = []
     for path in paths:
         corpus = load(path, format=gold_format)
+        if named(path) is None and path != "-":
+            corpus = recognised(corpus, Path(path))
         if steps:
             from karat.data.steps import stepped
 
