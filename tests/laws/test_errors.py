@@ -162,6 +162,17 @@ def test_links_on_nil_are_told_where_mentions_are_given():
     assert (groups["strong[in-kb]"]["disambiguation"].errors, groups["strong[in-kb]"]["ner-fp"].errors) == (1, None)
 
 
+def test_where_mentions_are_given_no_case_is_in_a_category_that_makes_no_sense():
+    """Garda is answered twice, and Lake Garda is not: it is missed, whatever stands inside it."""
+    labels = (Label(0, 10, "Q1"), Label(5, 10, "Q2"))
+    corpus = Corpus.of([Document("d", "Lake Garda froze.", labels)])
+    run = Run.of([Reply("d", (Answer(5, 10, "Q2"), Answer(5, 10, "Q3")))])
+    result = karat.evaluate(corpus, run, task="d2kb", by="error")
+    groups = result.by["error"]["strong"]
+    assert (groups["ner-fn"].errors, groups["ner-fn-other"].errors) == (1, 1)
+    assert not ELSEWHERE & {name for row in result.verdicts.to_pylist() for name in row["errors"]}
+
+
 def test_given_mentions_that_an_answer_overlaps_are_answered_only_where_the_profile_says_so():
     corpus = Corpus.of([Document("d", "Lake Garda froze.", (Label(0, 10, "Q1"),))])
     run = Run.of([Reply("d", (Answer(5, 10, "Q2"),))])

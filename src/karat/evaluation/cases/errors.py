@@ -56,15 +56,18 @@ class Categorised(NamedTuple):
     @classmethod
     def of(cls, table: CaseTable, how: Categories, *, given: bool = False) -> Categorised:
         """Put cases into categories."""
-        return cls(table, tagged(table.cases, how), given)
+        return cls(table, tagged(table.cases, how, given=given), given)
 
 
-def tagged(cases: Cases, how: Categories) -> dict[str, Tagged]:
-    """The categories of all cases."""
+def tagged(cases: Cases, how: Categories, *, given: bool = False) -> dict[str, Tagged]:
+    """The categories of all cases; no case is in one that makes no sense where mentions are given."""
     found: dict[str, Tagged] = {}
     groups: dict[str, dict[str, Category]] = {}
+    none = np.zeros(len(cases.document), np.bool_)
     for name, category in categories().items():
-        if category.rank is None:
+        if given and category.elsewhere:
+            found[name] = Tagged(none, None, none)
+        elif category.rank is None:
             error = _holds(category.error, cases)
             found[name] = Tagged(error == YES, _avoided(category, cases, error == YES), error == UNKNOWN)
         else:
