@@ -34,6 +34,31 @@ LIMITS: Final[dict[str, Limit]] = {
         "pairs, labels and answers of one document to look at, over all thresholds",
         "some assignments score a document anew at each of its scores; this many take a minute or two",
     ),
+    "bytes": Limit(
+        1 << 34,
+        "bytes from one compressed file, archive or pipe",
+        "16 GiB, ten times the largest published benchmark; a plain file has the size that can be seen beforehand",
+    ),
+    "growth": Limit(
+        250,
+        "times the stored size of a compressed file or archive (asked from 64 MiB on)",
+        "texts and annotations shrink three- to fiftyfold; files made to fill a memory, a thousandfold and more",
+    ),
+    "members": Limit(
+        1 << 17,
+        "files in an archive or folder",
+        "benchmarks with one file per document have a few thousand",
+    ),
+    "line": Limit(
+        1 << 28,
+        "bytes in one line",
+        "256 MiB, a document of fifty thousand pages; a line is held in memory, several times while it is decoded",
+    ),
+    "nesting": Limit(
+        500,
+        "XML elements inside each other",
+        "no format nests more than ten; Python itself ends JSON at about nine hundred",
+    ),
 }
 
 

@@ -37,6 +37,7 @@ from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import to_table
 from karat.model.tables.schema import ANSWERS, GOLD, conformed
+from karat.parsing.lines import whole_lines
 from karat.spec.format import Bytes, Format
 
 _BOM = b"\xef\xbb\xbf"
@@ -107,15 +108,9 @@ def _write(header: Header, objects: Corpus | Run, file: IO[bytes]) -> None:
 def corpus_blocks(source: Bytes) -> Iterator[Corpus]:
     """Gold documents a block of lines at a time, for files that do not fit into memory."""
     about: dict[str, str] = {}
-    number, rest = 1, b""
-    with source.stream() as file:
-        while block := file.read(_STREAM):
-            whole, newline, rest = (rest + block).rpartition(b"\n")
-            if newline and whole.strip():
-                yield _block(whole, source, about, number)
-            number += (whole + newline).count(b"\n")
-    if rest.strip():
-        yield _block(rest, source, about, number)
+    for number, data in whole_lines(source, _STREAM):
+        if data.strip():
+            yield _block(data.removesuffix(b"\n"), source, about, number)
 
 
 def _block(data: bytes, source: Bytes, about: dict[str, str], first_line: int) -> Corpus:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 from karat.errors import InputError
+from karat.limits import most, refused
 from karat.model.defects import pass_over
 from karat.spec.format import Bytes
 
@@ -22,24 +23,58 @@ class Line(NamedTuple):
 
 def lines(source: Bytes) -> Iterator[Line]:
     """The lines of a UTF-8 file; a byte order mark is skipped, and both ways to end a line are understood."""
+    for number, raw in enumerate(raw_lines(source), 1):
+        bare = raw.removeprefix(_BOM) if number == 1 else raw
+        yield Line(number, decoded(bare.rstrip(b"\r\n"), source, number))
+
+
+def raw_lines(source: Bytes) -> Iterator[bytes]:
+    """The lines of a file with their ends, none of them longer than the limit."""
+    longest, number = most("line"), 0
     with source.stream() as file:
-        for number, raw in enumerate(file, 1):
-            bare = raw.removeprefix(_BOM) if number == 1 else raw
-            yield Line(number, decoded(bare.rstrip(b"\r\n"), source, number))
+        while raw := file.readline(longest + 1):
+            number += 1
+            if len(raw) > longest:
+                raise _too_long(source, number)
+            yield raw
+
+
+def whole_lines(source: Bytes, size: int) -> Iterator[tuple[int, bytes]]:
+    """The bytes of a file, about so many at a time, up to the end of a line; with the number of their first line."""
+    number, rest, held = 1, list[bytes](), 0
+    with source.stream() as file:
+        while piece := file.read(size):
+            end = piece.rfind(b"\n") + 1
+            held += len(piece) if not end else piece.find(b"\n")
+            if held > most("line"):
+                raise _too_long(source, number)
+            if not end:
+                rest.append(piece)
+                continue
+            data = b"".join([*rest, piece[:end]])
+            yield number, data
+            number += data.count(b"\n")
+            rest, held = [piece[end:]], len(piece) - end
+    if any(rest):
+        yield number, b"".join(rest)
+
+
+def _too_long(source: Bytes, number: int) -> InputError:
+    found = f"a line of more than {most('line'):,} bytes"
+    return refused("line", f"{source.label}:{number}", found, "Check that the file has the line ends of its format")
 
 
 def each_line(source: Bytes, read: Callable[[Line], _T | None]) -> Iterator[_T]:
     """What is read of each line, without None, where lines say nothing of each other: a defect takes its line."""
-    with source.stream() as file:
-        for number, raw in enumerate(file, 1):
-            bare = raw.removeprefix(_BOM) if number == 1 else raw
-            try:
-                found = read(Line(number, decoded(bare.rstrip(b"\r\n"), source, number)))
-            except InputError as problem:
-                pass_over(problem)
-                continue
-            if found is not None:
-                yield found
+    for number, raw in enumerate(raw_lines(source), 1):
+        bare = raw.removeprefix(_BOM) if number == 1 else raw
+        try:
+            found = read(Line(number, decoded(bare.rstrip(b"\r\n"), source, number)))
+        except InputError as problem:
+            pass_over(problem)
+            continue
+        if found is not None:
+            yield found
 
 
 def decoded(data: bytes, source: Bytes, number: int | None = None) -> str:
@@ -55,11 +90,13 @@ def decoded(data: bytes, source: Bytes, number: int | None = None) -> str:
         ) from None
 
 
-def columns(line: Line, source: Bytes, least: int, most: int | None = None, separator: str = "\t") -> list[str]:
+def columns(line: Line, source: Bytes, least: int, greatest: int | None = None, separator: str = "\t") -> list[str]:
     """The columns of a line, of which there must be a certain number."""
     found = line.text.split(separator)
-    if len(found) < least or (most is not None and len(found) > most):
-        wanted = str(least) if most == least else f"at least {least}" if most is None else f"{least} to {most}"
+    if len(found) < least or (greatest is not None and len(found) > greatest):
+        wanted = (
+            str(least) if greatest == least else f"at least {least}" if greatest is None else f"{least} to {greatest}"
+        )
         raise InputError(
             f"{source.label}:{line.number}",
             found=f"{len(found)} columns",

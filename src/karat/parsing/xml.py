@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, ParseError
 
 from karat.errors import InputError
+from karat.limits import most, refused
 from karat.model.defects import pass_over
 from karat.spec.format import Bytes
 
@@ -49,6 +50,9 @@ def records(source: Bytes, *tags: str, documents: bool = False) -> Iterator[Elem
             for event, element in iterparse(file, events=("start", "end")):
                 if event == "start":
                     around.append(element)
+                    if len(around) > most("nesting"):
+                        found = f"elements more than {most('nesting'):,} deep"
+                        raise refused("nesting", source.label, found, "Check that every element is closed")
                     inside += element.tag in tags
                     continue
                 around.pop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import posixpath
 import re
-import shutil
 import tarfile
 import time
 import urllib.error
@@ -18,6 +17,8 @@ from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple, TypeAlias, cast
 
 from karat.errors import InputError
+from karat.limits import most, refused
+from karat.storage.files import Meter
 from karat.storage.home import put
 from karat.version import __version__
 
@@ -275,20 +276,23 @@ def unpack(archive: Path, member: str, target: Path) -> None:
 
 def _entries(archive: Path, member: str) -> Iterator[tuple[PurePosixPath, Callable[[IO[bytes]], None]]]:
     """The files below a member, by their path from it, each with what copies its bytes."""
+    meter = Meter(str(archive), archive.stat().st_size)
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as opened:
-                for info in opened.infolist():
+                for number, info in enumerate(opened.infolist(), 1):
+                    _check_members(archive, number)
                     inside = _below(info.filename, member)
                     if inside is not None and not info.is_dir():
                         with opened.open(info) as file:
-                            yield inside, _copier(file)
+                            yield inside, _copier(file, meter)
             return
         with tarfile.open(archive) as tar:
-            for entry in tar:
+            for number, entry in enumerate(tar, 1):
+                _check_members(archive, number)
                 inside = _below(entry.name, member)
                 if inside is not None and entry.isfile() and (packed := tar.extractfile(entry)) is not None:
-                    yield inside, _copier(packed)
+                    yield inside, _copier(packed, meter)
     except (zipfile.BadZipFile, tarfile.TarError, EOFError) as problem:
         raise InputError(
             str(archive),
@@ -298,8 +302,19 @@ def _entries(archive: Path, member: str) -> Iterator[tuple[PurePosixPath, Callab
         ) from None
 
 
-def _copier(packed: IO[bytes]) -> Callable[[IO[bytes]], None]:
-    return lambda file: shutil.copyfileobj(packed, file)
+def _check_members(archive: Path, number: int) -> None:
+    if number > most("members"):
+        found = f"more than {most('members'):,} entries"
+        raise refused("members", str(archive), found, "Unpack it by hand and give the folder with --from")
+
+
+def _copier(packed: IO[bytes], meter: Meter) -> Callable[[IO[bytes]], None]:
+    def copy(file: IO[bytes]) -> None:
+        while chunk := packed.read(_CHUNK):
+            meter.add(len(chunk))
+            file.write(chunk)
+
+    return copy
 
 
 def _below(name: str, member: str) -> PurePosixPath | None:

@@ -11,14 +11,62 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from karat.errors import InputError, UsageError
+from karat.limits import most, refused
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _OPENING = 1 << 16
+_CHUNK = 1 << 18
+_SMALL = 1 << 26  # what grows to no more than this harms nobody
+
+
+class Meter:
+    """Counts the bytes that come out of a compressed file or archive, and refuses more than the limits allow."""
+
+    def __init__(self, where: str, stored: int | None = None) -> None:
+        self._where, self._stored, self._count = where, stored, 0
+
+    def add(self, count: int) -> None:
+        """Note some more bytes."""
+        self._count += count
+        if self._count > most("bytes"):
+            raise self._refused("bytes", f"more than {most('bytes'):,} bytes")
+        if self._stored is not None and self._count > max(_SMALL, self._stored * most("growth")):
+            raise self._refused("growth", f"{self._stored:,} bytes that grow to more than {self._count - 1:,}")
+
+    def _refused(self, limit: str, found: str) -> InputError:
+        return refused(limit, self._where, found, "Check where the file comes from, and decompress it yourself")
+
+
+class _Metered(io.RawIOBase):
+    """What is decompressed from a file, counted."""
+
+    def __init__(self, file: IO[bytes], meter: Meter) -> None:
+        super().__init__()
+        self._file, self._meter = file, meter
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # whatever can be written to
+        data = self._file.read(len(buffer))
+        self._meter.add(len(data))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def readall(self) -> bytes:
+        return b"".join(_chunks(self._file, self._meter))
+
+
+def _chunks(file: IO[bytes], meter: Meter) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK):
+        meter.add(len(chunk))
+        yield chunk
 
 
 def readable(path: str) -> str:
@@ -63,8 +111,12 @@ class Source:
     def names(self) -> tuple[str, ...]:
         """The files in a folder and below, as paths from it with `/`, sorted; hidden ones are left out."""
         here = Path(self.given)
-        found = (path.relative_to(here) for path in here.rglob("*") if path.is_file())
-        return tuple(sorted(path.as_posix() for path in found if not any(p.startswith(".") for p in path.parts)))
+        files = list(islice((path for path in here.rglob("*") if path.is_file()), most("members") + 1))
+        if len(files) > most("members"):
+            found = f"more than {most('members'):,} files"
+            raise refused("members", self.label, found, "Name a folder that holds the benchmark and nothing else")
+        inside = (path.relative_to(here) for path in files)
+        return tuple(sorted(path.as_posix() for path in inside if not any(p.startswith(".") for p in path.parts)))
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
@@ -132,15 +184,16 @@ class Source:
         try:
             with self._opened() as raw:
                 magic = raw.read(4)
+                meter = Meter(self.label, raw.seek(0, io.SEEK_END))
                 raw.seek(0)
                 if magic.startswith(_GZIP):
                     with gzip.GzipFile(fileobj=raw) as file:
-                        yield cast("IO[bytes]", file)
+                        yield _metered(file, meter)
                 elif magic.startswith(_ZSTD):
                     import pyarrow as pa
 
                     with pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") as stream:
-                        yield cast("IO[bytes]", stream)
+                        yield _metered(stream, meter)
                 else:
                     yield raw
         except BrokenPipeError:
@@ -156,8 +209,9 @@ class Source:
     @cached_property
     def _once(self) -> bytes:
         if self.given == "-":
-            return sys.stdin.buffer.read()
-        return Path(self.given).read_bytes()
+            return b"".join(_chunks(sys.stdin.buffer, Meter(self.label)))
+        with Path(self.given).open("rb") as file:
+            return b"".join(_chunks(file, Meter(self.label)))
 
     def _opened(self) -> IO[bytes]:
         """The stored bytes from their beginning; what can be read only once is kept."""
@@ -174,6 +228,10 @@ class Source:
         except ValueError:
             found, remedy = "a path with a NUL character", "Check the path"
         raise InputError(self.label, found=found, expected="a readable file", remedy=remedy)
+
+
+def _metered(file: Any, meter: Meter) -> IO[bytes]:  # noqa: ANN401  # what the libraries give is no IO for mypy
+    return io.BufferedReader(_Metered(file, meter), _CHUNK)
 
 
 def check_target(path: str) -> None:

@@ -11,6 +11,7 @@ import msgspec
 from karat.errors import InputError
 from karat.model.defects import by_itself, current
 from karat.parsing.json.records import shaped
+from karat.parsing.lines import whole_lines
 from karat.spec.format import Bytes
 
 _BOM = b"\xef\xbb\xbf"
@@ -60,18 +61,11 @@ def blocks(
 
 def _pieces(source: Bytes) -> Iterator[tuple[range, memoryview]]:
     """The bytes of the file in whole lines, with the numbers of these."""
-    number, rest = 1, b""
-    with source.stream() as file:
-        while piece := file.read(_BLOCK):
-            data = rest + (piece if number > 1 or rest else piece.removeprefix(_BOM))
-            end = data.rfind(b"\n") + 1
-            rest = data[end:]
-            if end:
-                numbers = range(number, number + data.count(b"\n", 0, end))
-                yield numbers, memoryview(data)[:end]
-                number = numbers.stop
-    if rest:
-        yield range(number, number + 1), memoryview(rest)
+    for number, data in whole_lines(source, _BLOCK):
+        count = data.count(b"\n") + (not data.endswith(b"\n"))
+        bare = data.removeprefix(_BOM) if number == 1 else data
+        if bare:
+            yield range(number, number + count), memoryview(bare)
 
 
 def _one_by_one(

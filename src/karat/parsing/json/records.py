@@ -11,6 +11,7 @@ import msgspec
 
 from karat.errors import InputError
 from karat.model.defects import pass_over, skipping, sound
+from karat.parsing.lines import raw_lines
 from karat.spec.format import Bytes
 
 _BOM = b"\xef\xbb\xbf"
@@ -27,18 +28,17 @@ class Record(NamedTuple):
 
 def records(source: Bytes) -> Iterator[Record]:
     """The objects of a file with one per line; blank lines are passed over. A defect takes its line with it."""
-    with source.stream() as file:
-        for number, raw in enumerate(file, 1):
-            line = raw.removeprefix(_BOM) if number == 1 else raw
-            if line.strip():
-                where = f"{source.label}:{number}"
-                try:
-                    value = _decoded(line, where, "one JSON object per line")
-                    record = Record(number, where, shaped(value, dict[str, Any], where))
-                except InputError as problem:
-                    pass_over(problem)
-                    continue
-                yield record
+    for number, raw in enumerate(raw_lines(source), 1):
+        line = raw.removeprefix(_BOM) if number == 1 else raw
+        if line.strip():
+            where = f"{source.label}:{number}"
+            try:
+                value = _decoded(line, where, "one JSON object per line")
+                record = Record(number, where, shaped(value, dict[str, Any], where))
+            except InputError as problem:
+                pass_over(problem)
+                continue
+            yield record
 
 
 def json_file(source: Bytes) -> Any:  # noqa: ANN401  # the caller says the shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from io import BytesIO
 from typing import IO, cast
 
 from karat.errors import InputError
@@ -22,14 +23,11 @@ class _Behind:
     """A file behind some bytes."""
 
     def __init__(self, head: bytes, file: IO[bytes]) -> None:
-        self._head = head
+        self._head = BytesIO(head)
         self._file = file
 
     def read(self, size: int) -> bytes:
-        if not self._head:
-            return self._file.read(size)
-        piece, self._head = self._head[:size], self._head[size:]
-        return piece
+        return self._head.read(size) or self._file.read(size)
 
 
 def resources(
