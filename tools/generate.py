@@ -20,6 +20,7 @@ from differences import DIFFERENCES, PROFILES
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
 from karat.evaluation.measures import profile_named
+from karat.limits import LIMITS, variable_of
 from karat.matching.judge.policy import FAIR
 from karat.matching.select.select import FILTERS
 from karat.model.document import Document, Header, Reply
@@ -125,6 +126,12 @@ def formats() -> str:
         writes = [what for what, how in (("gold", known.write_corpus), ("answers", known.write_run)) if how is not None]
         rows.append([f"`{name}`", known.title, ", ".join(reads) or "–", ", ".join(writes) or "–", known.says or "–"])
     return table(["format", "", "reads", "writes", "note"], rows)
+
+
+def limits() -> str:
+    """How much Karat takes on."""
+    rows = [[f"`{variable_of(name)}`", f"{one.most:,} {one.of}", one.why] for name, one in LIMITS.items()]
+    return table(["variable", "at most", "why"], rows)
 
 
 def steps() -> str:
@@ -308,6 +315,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         clusterings,
         keys,
         formats,
+        limits,
         steps,
         suites,
         datasets,

@@ -1,7 +1,7 @@
 """Long input takes longer in proportion: no reader, and no look at a text, goes quadratic on what repeats.
 
-The bound is one of growth, in processor time, and it is asked only where the time is more than noise: twice the input may
-take three times as long.
+The bound is one of growth, in processor time, and it is asked only where the time is more than noise: twice the input
+may take three times as long.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from karat.registry import get, names
 from karat.spec.format import Format
 from karat.storage.files import Source
 
-SIZE = 60_000
+SIZE = 15_000
 NOISE = 0.4  # seconds
 REPEATED = [
     *(b" ", b"\n", b"\t", b"\r\n", b" \n", b".", b"a", b"0", b'"', b"\\", b"(", b"[", b"{", b"|", b",", b"<"),
@@ -74,8 +74,7 @@ def test_readers_are_linear(name, tmp_path):
 
     for begin in beginnings(known):
         for piece in REPEATED:
-            for end in (b"", b"!"):
-                check_growth(lambda size, a=begin, b=piece, c=end: reading(a + b * (size // len(b)) + c))
+            check_growth(lambda size, a=begin, b=piece: reading(a + b * (size // len(b)) + b"!"))
 
 
 TEXTS = [".", " ", "-", "a'", "0", "0.", "A", "(", "()", "\n", "ab ", "n", "A. ", '."', "al-", "’s ", "http://"]
@@ -96,7 +95,7 @@ def test_looks_at_texts_are_linear(piece, look):
 
 def test_nested_labels_are_counted_without_a_look_at_all_pairs():
     def looking(size: int):
-        count = size // 10
+        count = size // 5
         labels = tuple(Label(i, 2 * count + 2 - i, f"Q{i}") for i in range(count))
         corpus = Corpus.of([Document("d", "x" * (2 * count + 2), labels)])
         return lambda: describe(corpus)
