@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any, Final, NamedTuple
 
@@ -43,12 +44,16 @@ class Range(NamedTuple):
         document = gold.document if self.turned else answers.document
         return document if self.range_of is None else document[self.range_of]
 
-    def pairs(self, gold: Items, answers: Items) -> Pairs:
-        """What is found; more in one document than the limit allows is refused before it is made."""
-        key, place = _within(self.keys, self.low, self.high, lambda: self.documents(gold, answers))
+    def pairs(self, check: Callable[[Longs, Longs], None]) -> Pairs:
+        """What is found; `check` is asked before much is made, for some ranges how many pairs each finds further."""
+        key, place = _within(self.keys, self.low, self.high, check)
         key = key if self.key_of is None else self.key_of[key]
         place = place if self.range_of is None else self.range_of[place]
         return Pairs(place, key) if self.turned else Pairs(key, place)
+
+
+class _Many(Exception):  # noqa: N818  # it never leaves this module
+    """More pairs than are held at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +68,33 @@ class Join:
     where: Callable[[Items, Items, Pairs], Bools] | None = None
 
     def __call__(self, gold: Items, answers: Items) -> Pairs:
-        """All pairs, each once."""
-        found = [each.pairs(gold, answers) for each in self.ranges(gold, answers)]
+        """All pairs, each once; more in one document than the limit are refused before they are made."""
+        ranges = self.ranges(gold, answers)
+
+        def check(each: Range, places: Longs, counts: Longs) -> None:
+            if int(counts.sum()) > most("pairs"):
+                per_document = np.bincount(each.documents(gold, answers)[places], counts)
+                worst = int(per_document.argmax())
+                if per_document[worst] > most("pairs"):
+                    raise crowded(worst, int(per_document[worst]))
+
+        return self._joined(gold, answers, [each.pairs(partial(check, each)) for each in ranges])
+
+    def few(self, gold: Items, answers: Items) -> Pairs | None:
+        """All pairs, each once, unless there are more than the limit in all documents together."""
+
+        def check(_: Longs, counts: Longs) -> None:
+            if int(counts.sum()) > most("pairs"):
+                raise _Many
+
+        try:
+            found = [each.pairs(check) for each in self.ranges(gold, answers)]
+        except _Many:
+            return None
+        pairs = self._joined(gold, answers, found)
+        return pairs if len(pairs.gold) <= most("pairs") else None
+
+    def _joined(self, gold: Items, answers: Items, found: list[Pairs]) -> Pairs:
         pairs = found[0] if len(found) == 1 else Pairs(*map(np.concatenate, zip(*found, strict=True)))
         if len(pairs.gold) and self.again(gold, answers):
             pairs = Pairs(*np.divmod(np.unique(pairs.gold * len(answers) + pairs.answer), len(answers)))
@@ -322,8 +352,8 @@ def _share_an_id(left: Lists, right: Lists) -> Bools:
     return shared
 
 
-def _within(keys: Longs, low: Longs, high: Longs, documents: Callable[[], Ints]) -> tuple[Longs, Longs]:
-    """The places (i, j) with low[j] <= keys[i] < high[j]; `documents` says where the ranges lie."""
+def _within(keys: Longs, low: Longs, high: Longs, check: Callable[[Longs, Longs], None]) -> tuple[Longs, Longs]:
+    """The places (i, j) with low[j] <= keys[i] < high[j], checked before the many of a few j are made."""
     order = None
     if np.any(keys[1:] < keys[:-1]):
         order = np.argsort(keys, kind="stable")
@@ -341,19 +371,11 @@ def _within(keys: Longs, low: Longs, high: Longs, documents: Callable[[], Ints])
         if not len(owner):
             break
     count = np.maximum(np.searchsorted(keys, high) - place, 0)
-    if int(count.sum()) > most("pairs"):
-        check_crowds(np.bincount(documents()[owner], count))
+    check(owner, count)
     owners.append(np.repeat(owner, count))
     places.append(np.arange(len(owners[-1])) + np.repeat(place - (np.cumsum(count) - count), count))
     found = np.concatenate(places)
     return (found if order is None else order[found]), np.concatenate(owners)
-
-
-def check_crowds(pairs: NDArray[Any]) -> None:
-    """Raise where a document has more pairs than can be held at once; they are given for each document."""
-    worst = int(pairs.argmax()) if len(pairs) else 0
-    if len(pairs) and pairs[worst] > most("pairs"):
-        raise crowded(worst, int(pairs[worst]))
 
 
 def crowded(document: int, pairs: int) -> InputError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -12,7 +11,7 @@ from karat.limits import most, refused
 from karat.matching.align.assign import Edges, Preferences, assign, first_in_file, most_wanted
 from karat.matching.align.joins import Join, divided
 from karat.matching.align.segment import segment
-from karat.matching.judge.meetings import Meetings, meetings
+from karat.matching.judge.meetings import Meetings, in_crowd, of_pairs
 from karat.matching.judge.policy import TABLE, AnswerState, GoldState
 from karat.model.items import Answers, Gold, Items, Pairs
 from karat.model.tables.columns import NO_LINK, Bools, Ints, Longs
@@ -40,10 +39,17 @@ class Located:
     def pairs(self, gold: Items, answers: Items, relation: Relation) -> Pairs:
         """The pairs that stand at the same place under a relation."""
         find, place = relation.located, relation.place
-        candidates = self.once((find,), gold, answers, lambda: find(gold, answers))
+        candidates = self.few(gold, answers, relation)
+        if candidates is None:
+            candidates = self.once((find, "all"), gold, answers, lambda: find(gold, answers))
         if place is None:
             return candidates
         return self.once((find, place), gold, answers, lambda: candidates.where(place(gold, answers, candidates)))
+
+    def few(self, gold: Items, answers: Items, relation: Relation) -> Pairs | None:
+        """The pairs that may stand at the same place, unless there are more than are held at once."""
+        find = relation.located
+        return self.once((find,), gold, answers, lambda: (find.few if isinstance(find, Join) else find)(gold, answers))
 
     def once(self, rule: tuple[object, ...], gold: Items, answers: Items, find: Callable[[], _Found]) -> _Found:
         """What a rule finds for these very items."""
@@ -87,35 +93,41 @@ class _Part(NamedTuple):
 
     def meetings(self, relation: Relation, prefer: Preferences, *, best: bool) -> Meetings:
         """Who meets whom there."""
-        pairs = partial(self.known.pairs, self.gold.items, self.answers.items, relation)
-        return meetings(self.gold, self.answers.items, relation, pairs, prefer, best=best)
+        gold, answers = self.gold.items, self.answers.items
+        if self.known.few(gold, answers, relation) is None:
+            found = in_crowd(self.gold, answers, relation, prefer, best=best)
+            if found is not None:
+                return found
+        return of_pairs(self.gold, answers, relation, self.known.pairs(gold, answers, relation))
 
 
 def _parts(gold: Gold, answers: Answers, relation: Relation, known: Located) -> list[_Part]:
+    """The block, or where it has more pairs than are held at once, parts of it."""
+    located = relation.located
+    whole = [_Part(gold, answers, known, np.arange(0), np.arange(0))]
+    if isinstance(located, Join) and known.few(gold.items, answers.items, relation) is not None:
+        return whole
+
     def find() -> list[tuple[Longs, Longs, Items, Located]]:
         pairs = _pairs_per_document(gold.items, answers.items, relation)
-        if int(pairs.sum()) <= most("pairs"):
-            return []
-        parts = divided(gold.items, answers.items, pairs)
+        parts = divided(gold.items, answers.items, pairs) if int(pairs.sum()) > most("pairs") else []
         return [(labels, own, answers.items.take(own), Located()) for labels, own in parts]
 
-    if len(gold.items) * len(answers.items) > most("pairs"):
-        parts = known.once((_parts, relation.located), gold.items, answers.items, find)
-        if len(parts) > 1:
-            return [
-                _Part(_some(gold, labels), Answers(items, answers.score[own]), seen, labels, own)
-                for labels, own, items, seen in parts
-            ]
-    return [_Part(gold, answers, known, np.arange(0), np.arange(0))]
+    parts = known.once((_parts, located), gold.items, answers.items, find)
+    if len(parts) <= 1:
+        return whole
+    return [
+        _Part(_some(gold, labels), Answers(items, answers.score[own]), seen, labels, own)
+        for labels, own, items, seen in parts
+    ]
 
 
 def _pairs_per_document(gold: Items, answers: Items, relation: Relation) -> Longs:
     """How many pairs there are in each document, or can be."""
+    if isinstance(relation.located, Join):
+        return relation.located.counts(gold, answers)
     count = 1 + int(max(gold.document.max(initial=-1), answers.document.max(initial=-1)))
-    pairs = np.bincount(gold.document, minlength=count) * np.bincount(answers.document, minlength=count)
-    if int(pairs.sum()) <= most("pairs") or not isinstance(relation.located, Join):
-        return pairs
-    return relation.located.counts(gold, answers)
+    return np.bincount(gold.document, minlength=count) * np.bincount(answers.document, minlength=count)
 
 
 def check_trials(gold: Items, answers: Items, relation: Relation, trials: int) -> None:

@@ -25,23 +25,8 @@ class Meetings(NamedTuple):
     standing: Callable[[Bools], Longs]
 
 
-def meetings(
-    gold: Gold, answers: Items, relation: Relation, pairs: Callable[[], Pairs], prefer: Preferences, *, best: bool
-) -> Meetings:
-    """Who meets whom. `pairs` finds all that stand at the same place.
-
-    A document in which there are more of them than the limit is not looked at pair by pair. If a `best` assignment is
-    made of them, only what this needs is found.
-    """
-    located = relation.located
-    if not isinstance(located, Join) or len(gold.items) * len(answers) <= most("pairs"):
-        return _of_pairs(gold, answers, relation, pairs())
-    if int(located.counts(gold.items, answers).max()) <= most("pairs"):
-        return _of_pairs(gold, answers, relation, pairs())
-    return _of_crowd(_Crowd(gold, answers, relation, located), prefer, best=best)
-
-
-def _of_pairs(gold: Gold, answers: Items, relation: Relation, pairs: Pairs) -> Meetings:
+def of_pairs(gold: Gold, answers: Items, relation: Relation, pairs: Pairs) -> Meetings:
+    """Who meets whom, from all pairs that stand at the same place."""
     located = _edges(gold, pairs, _degrees(gold.items, answers, relation, pairs))
     right = located.degree > 0
     return Meetings(
@@ -118,9 +103,16 @@ class _Crowd(NamedTuple):
             raise crowded(int(self.located.counts(self.gold.items, self.answers).argmax()), pairs)
 
 
-def _of_crowd(crowd: _Crowd, prefer: Preferences, *, best: bool) -> Meetings:
+def in_crowd(gold: Gold, answers: Items, relation: Relation, prefer: Preferences, *, best: bool) -> Meetings | None:
+    """Who meets whom in a document with more pairs than are held at once, or None where there is none such.
+
+    If a `best` assignment is made of them, only what this needs is found.
+    """
+    located = relation.located
+    if not isinstance(located, Join) or int(located.counts(gold.items, answers).max(initial=0)) <= most("pairs"):
+        return None
+    crowd = _Crowd(gold, answers, relation, located)
     every = np.arange(len(crowd.gold.items)), np.arange(len(crowd.answers))
-    relation = crowd.relation
     if relation.right is not None:
         pairs = relation.right(crowd.gold.items, crowd.answers)
         crowd.check(len(pairs.gold))
