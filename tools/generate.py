@@ -20,6 +20,7 @@ from differences import DIFFERENCES, PROFILES
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
 from karat.evaluation.measures import profile_named
+from karat.explanation.prose import in_order
 from karat.limits import LIMITS, variable_of
 from karat.matching.judge.policy import FAIR
 from karat.matching.select.select import FILTERS
@@ -37,6 +38,7 @@ from karat.spec.format import Format
 from karat.spec.grouping import Grouping
 from karat.spec.key import PRESETS, SETS
 from karat.spec.measure import Measure
+from karat.spec.profile import Profile
 from karat.spec.relation import Relation
 from karat.spec.step import Step
 from karat.spec.suite import Suite
@@ -87,19 +89,27 @@ def choices() -> str:
     """All choices with their values."""
     rows = []
     for name, choice in CHOICES.items():
-        rows += [[f"`{name}`", f"`{value}`", says] for value, says in choice.values.items()]
+        rows += [
+            [f"`{name}`", f"`{value}`", says, "matters" if value in choice.ordered else ""]
+            for value, says in choice.values.items()
+        ]
         if choice.open:
-            rows.append([f"`{name}`", "any", choice.open.format("…")])
-    return table(["choice", "value", "meaning"], rows)
+            rows.append([f"`{name}`", "any", choice.open.format("…"), "by relation" if name == "match" else ""])
+    return table(["choice", "value", "meaning", "order of mentions"], rows)
 
 
 def profiles() -> str:
     """All profiles, and their choices side by side; presets of one profile share its choices."""
     found = {name: profile_named(name) for name in names("profiles")}
-    says = [f"- **`{name}`** {profile.says}" for name, profile in found.items()]
+    says = [f"- **`{name}`** {profile.says} {_order(profile)}" for name, profile in found.items()]
     distinct = {name: p for name, p in found.items() if not any(name.startswith(f"{other}-tac") for other in found)}
     rows = [[f"`{choice}`", *(f"`{p.choices[choice]}`" for p in distinct.values())] for choice in CHOICES]
     return "\n".join(says) + "\n\n" + table(["choice", *(f"`{name}`" for name in distinct)], rows)
+
+
+def _order(profile: Profile) -> str:
+    ordered = ", ".join(f"`{choice}`" for choice in in_order(profile.choices))
+    return f"*Order of mentions: {f'matters ({ordered})' if ordered else 'never matters'}.*"
 
 
 def tasks() -> str:
@@ -172,8 +182,11 @@ def keys() -> str:
 def relations() -> str:
     """All relations."""
     found = [(name, get("relations", name, Relation)) for name in names("relations")]
-    rows = [[f"`{name}`", r.title, r.says, f"`{r.detection}`" if r.detection else "–"] for name, r in found]
-    return table(["name", "relation", "an answer matches when", "detection"], rows)
+    rows = [
+        [f"`{name}`", r.title, r.says, f"`{r.detection}`" if r.detection else "–", "matters" if r.ordered else ""]
+        for name, r in found
+    ]
+    return table(["name", "relation", "an answer matches when", "detection", "order of mentions"], rows)
 
 
 def categories() -> str:

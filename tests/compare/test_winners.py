@@ -120,7 +120,7 @@ def test_conventions_that_do_not_apply_are_marked_in_the_table_and_rank_nobody()
     """A knowledge base of bare ids changes nothing: to GERBIL all of them are emerging, and any two match."""
     kb = Tables.of(names={"Q1": "Ulm", "Q2": "Bonn"})
     data = [contest.entry(documents(), run) for run in (exact(), rough())]
-    compared = compare(data, Request.of(kb=kb), QUICK, Parts(winners=True))
+    compared = compare(data, Request.of(kb=kb), QUICK, parts=ComparisonParts(winners=True))
     found = compared.winners
     assert not leads(found, profile="gerbil")
     assert "any two would match" in found.not_possible["gerbil"]
@@ -143,7 +143,7 @@ def test_conventions_that_apply_to_some_datasets_rank_on_these_only():
     on_hill = [answers("exact", Answer(0, 4, f"{address}Ulm")), answers("rough", Answer(0, 5, f"{address}Ulm"))]
     given = [contest.entry(documents(), run) for run in (exact(), rough())]
     given += [contest.entry(other, run) for run in on_hill]
-    compared = compare(given, Request.of(), QUICK, Parts(winners=True))
+    compared = compare(given, Request.of(), QUICK, parts=ComparisonParts(winners=True))
     lead = next(lead for lead in compared.winners.leads if (lead.profile, lead.relation) == ("gerbil", "strong"))
     assert lead.by_dataset == {"hill": ("exact",)}
     assert compared.winners.unranked[0].datasets == ("bay",)

@@ -57,7 +57,7 @@ class _Sides(NamedTuple):
     callback=once,
     multiple=True,
     metavar="R",
-    help="The relation: strong (the default), weak, mention, mention-weak, entity, a .py file.",
+    help="The relation: strong (the default), weak, mention, mention-weak, entity, a .py file (it runs).",
 )
 @click.option("--task", metavar="TASK", help="a2kb, d2kb, c2kb, erec, … or BAT's names.")
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")

@@ -33,7 +33,10 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
 @click.argument("answers", nargs=-1)
 @click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
 @click.option(
-    "--match", multiple=True, metavar="R,…", help="Relations: strong, weak, mention, mention-weak, entity, a .py file."
+    "--match",
+    multiple=True,
+    metavar="R,…",
+    help="Relations: strong, weak, mention, mention-weak, entity, a .py file (it runs).",
 )
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
 @click.option("--task", metavar="TASK", help="a2kb, d2kb, c2kb, rc2kb, erec, rt2kb, re, … or BAT's names.")

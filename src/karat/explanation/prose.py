@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from karat.errors import KaratError
 from karat.evaluation.measures import measure_of, profile_named
 from karat.matching.read.facets import document_label
@@ -9,7 +11,7 @@ from karat.matching.select.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.registry import get, names
-from karat.spec.choices.choices import CHOICES, SIGNED, sentence_of
+from karat.spec.choices.choices import CHOICES, IN_ORDER, SIGNED, sentence_of
 from karat.spec.choices.task import ALSO, TASKS, task_named
 from karat.spec.clustering import Clustering
 from karat.spec.key import SETS, Key, key_of
@@ -24,7 +26,7 @@ def explain(text: str | Signature) -> str:
     if text.startswith("karat:"):
         return _signature(parse_signature(text))
     if text in names("relations"):
-        return f"{text}: {_relation(text).says}"
+        return f"{text}: {_compared(text)}"
     if text in names("clusterings"):
         return f"{text}: {get('clusterings', text, Clustering).says}"
     if text in names("profiles"):
@@ -45,7 +47,7 @@ def _choice(name: str, value: str) -> str:
     if value:
         return sentence_of(name, value)
     choice = SIGNED[name]
-    lines = [f"{name}={known}: {says}" for known, says in choice.values.items()]
+    lines = [f"{name}={known}: {choice.sentence(known)}" for known in choice.values]
     return "\n".join(lines + ([f"{name}=…: {choice.open.format('…')}"] if choice.open else []))
 
 
@@ -70,8 +72,8 @@ def _data(data: str) -> str:
     return f"the corpus {name} (content {digest})" if name else "an unnamed corpus"
 
 
-def _relation(name: str) -> Relation:
-    return get("relations", name, Relation)
+def _says(relation: Relation) -> str:
+    return f"{relation.says} {IN_ORDER}" if relation.ordered else relation.says
 
 
 def _compared(name: str) -> str:
@@ -89,7 +91,7 @@ def _compared(name: str) -> str:
     if name in names("clusterings"):
         return get("clusterings", name, Clustering).says
     key = key_of(name)
-    return _relation(name).says if key is None else _key(key)
+    return _says(get("relations", name, Relation)) if key is None else _key(key)
 
 
 def _key(key: Key) -> str:
@@ -113,7 +115,16 @@ def _profile(name: str) -> str:
     lines = [f"{name}: {profile.says}"]
     for choice, value in profile.choices.items():
         lines.append(f"{choice}={value}: {sentence_of(choice, value)}")
-    return "\n".join(lines)
+    ordered = in_order(profile.choices)
+    order = f"matters: {', '.join(ordered)}" if ordered else "never matters"
+    return "\n".join([*lines, f"The order of mentions in the files {order}."])
+
+
+def in_order(choices: Mapping[str, str]) -> list[str]:
+    """Those of some choices that look at the order of mentions in the files; of relations, each by itself."""
+    found = [f"{name}={value}" for name, value in choices.items() if value in CHOICES[name].ordered]
+    relations = [name for name in choices["match"].split(",") if name in names("relations")]
+    return [*found, *(f"match={name}" for name in relations if get("relations", name, Relation).ordered)]
 
 
 def _measure(name: MeasureName) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -53,7 +53,8 @@ class Items:
     the types, in codes of both sides too; `cluster` tells clusters apart, those of NIL included; `words` are the spans
     widened to whole words; `kind` tells quantities and datetimes from all else, which is 0; `outside` marks what lies
     outside the evaluation span and counts only where it is matched; `candidates` are what answers rank, by row. These
-    are there only where somebody looks at them.
+    are there only where somebody looks at them. `content` gives for some rows a number each, by all else that they
+    say: it decides between items that are alike in all the rest, so that no order of a file does.
     """
 
     row: Longs
@@ -69,9 +70,17 @@ class Items:
     kind: Ints | None = None
     outside: Bools | None = None
     candidates: Ranked | None = None
+    content: Callable[[Longs], NDArray[np.uint64]] | None = None
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def order(self, places: Longs, keys: Sequence[NDArray[Any]]) -> Longs:
+        """The order of some items by keys, the last of which counts most; where all are equal, content decides."""
+        order = np.lexsort(keys)
+        if self.content is None or not _alike(keys, order).any():
+            return order
+        return np.lexsort((self.content(self.row[places]), *keys))
 
     def take(self, rows: NDArray[Any]) -> Items:
         """Some of the items, by place or by mask."""
@@ -90,7 +99,16 @@ class Items:
             None if self.kind is None else self.kind[places],
             None if self.outside is None else self.outside[places],
             self.candidates,
+            self.content,
         )
+
+
+def _alike(keys: Sequence[NDArray[Any]], order: Longs) -> Bools:
+    """Which in an order are like their neighbour."""
+    alike = np.ones(max(len(order) - 1, 0), np.bool_)
+    for key in keys:
+        alike &= key[order[1:]] == key[order[:-1]]
+    return alike
 
 
 @dataclass(frozen=True)

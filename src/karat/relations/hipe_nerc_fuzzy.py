@@ -13,4 +13,5 @@ RELATION = Relation(
     detection="mention-weak",
     typed=True,
     by_gold=True,
+    ordered=True,
 )

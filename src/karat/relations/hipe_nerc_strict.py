@@ -19,4 +19,5 @@ RELATION = Relation(
     detection="mention",
     typed=True,
     by_gold=True,
+    ordered=True,
 )

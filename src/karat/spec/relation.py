@@ -22,7 +22,8 @@ class Relation:
     span. At the level of documents each entity counts once per document. `credit` says, for pairs that were matched,
     what they add to precision and to recall; then scores are means over items. Where scores are grouped by a label, the
     false positive of a wrong link goes to the value of the answer, or to that of the mention if `by_gold`. `right`
-    finds the pairs with a degree above 0 at once; it is asked where too many stand at one place to look at each.
+    finds the pairs with a degree above 0 at once; it is asked where too many stand at one place to look at each. A
+    relation is `ordered` if it looks at the order of mentions in the files.
     """
 
     title: str
@@ -38,6 +39,7 @@ class Relation:
     credit: Callable[[Items, Items, Pairs], Floats] | None = None
     by_gold: bool = False
     right: Callable[[Items, Items], Pairs] | None = None
+    ordered: bool = False
 
     @property
     def links(self) -> bool:

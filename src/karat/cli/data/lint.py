@@ -20,7 +20,7 @@ from karat.cli.reading import reading
 @click.option("--redirects", metavar="FILE", help="Redirects: two columns, or one JSON object.")
 @click.option("--types", metavar="FILE", help="The types that entities may have, one per line.")
 @click.option("--rules", "rules_file", metavar="FILE", help="Rules of your own, in TOML (docs/lint.md).")
-@click.option("--only", multiple=True, metavar="RULE", help="Run only this rule (repeatable; also a .py file).")
+@click.option("--only", multiple=True, metavar="RULE", help="Only this rule (repeatable; also a .py file, which runs).")
 @click.option("--skip", multiple=True, metavar="RULE", help="Leave this rule out (repeatable).")
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is an error or a warning (with --fix: left).")
 @click.option(

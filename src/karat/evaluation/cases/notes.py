@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,18 +19,16 @@ from karat.model.tables.digest import string_hashes
 
 _LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme--", "not_in_kb")
 
-_First: TypeAlias = tuple[int, str]
-"""The first entity id as written, and the document it stands in."""
-
 
 class NoticedSide(NamedTuple):
     """What is noticed about the entities of gold labels or answers; it adds up over blocks.
 
-    `ids` are fingerprints of the entities as they are read, kept as long as none was seen on both sides. `emerging`
-    and `replaced` count mentions whose id the reading changes, `odd` those whose id looks like NIL.
+    `example` is an id as written: the smallest, so that no order of documents or mentions chooses another. `ids` are
+    fingerprints of the entities as they are read, kept as long as none was seen on both sides. `emerging` and
+    `replaced` count mentions whose id the reading changes, `odd` those whose id looks like NIL.
     """
 
-    first: _First | None = None
+    example: str | None = None
     linked: int = 0
     ids: frozenset[int] = frozenset()
     emerging: int = 0
@@ -43,7 +41,7 @@ class NoticedSide(NamedTuple):
         for name, count in other.odd:
             odd[name] = odd.get(name, 0) + count
         return NoticedSide(
-            min((first for first in (self.first, other.first) if first is not None), default=None),
+            min((one for one in (self.example, other.example) if one is not None), default=None),
             self.linked + other.linked,
             self.ids | other.ids if ids else frozenset(),
             self.emerging + other.emerging,
@@ -91,25 +89,23 @@ def noticed(pairing: Pairing) -> Noticed:
     score = answers.score()
     outside = score[(score < 0) | (score > 1)]
     return Noticed(
-        _side(labels, pairing.gold_entity, labels.document, None if shared else pairing.names, kb),
-        _side(answers, pairing.answer_entity, answers.document, None if shared else pairing.names, kb),
+        _side(labels, pairing.gold_entity, None if shared else pairing.names, kb),
+        _side(answers, pairing.answer_entity, None if shared else pairing.names, kb),
         shared,
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
     )
 
 
-def _side(mentions: Mentions, entity: Ints, document: Ints, names: Arrow | None, kb: KB | None) -> NoticedSide:
-    linked = np.flatnonzero(mentions.entity >= 0)
-    first = None
-    if len(linked):
-        row = int(linked[0])
-        first = int(document[row]), str(mentions.names[int(mentions.entity[row])].as_py())
+def _side(mentions: Mentions, entity: Ints, names: Arrow | None, kb: KB | None) -> NoticedSide:
+    named = np.zeros(len(mentions.names) + 2, np.bool_)
+    named[mentions.entity] = True
+    named[-2:] = False  # NO_LINK and NIL
     ids: frozenset[int] = frozenset()
     if names is not None:
         present = np.unique(entity[entity >= 0])
         ids = frozenset(string_hashes(names.take(pa.array(present))).tolist())
     return NoticedSide(
-        first,
+        pc.min(mentions.names.filter(pa.array(named[:-2]))).as_py(),
         int((entity >= 0).sum()),
         ids,
         int(((entity == NIL) & (mentions.entity >= 0)).sum()),
@@ -154,18 +150,18 @@ def said(
 
 def _foreign_ids(found: Noticed, how: Reading) -> Iterator[str]:
     gold, answers = found.gold, found.answers
-    if gold.first and answers.first and gold.linked and not found.shared:
+    if gold.example and answers.example and gold.linked and not found.shared:
         yield (
-            f"no entity id of the answers occurs in the gold standard (gold has {gold.first[1]!r}, answers have "
-            f"{answers.first[1]!r})" + ("" if how.renames else ": ids are compared as written")
+            f"no entity id of the answers occurs in the gold standard (gold has {gold.example!r}, answers have "
+            f"{answers.example!r})" + ("" if how.renames else ": ids are compared as written")
         )
 
 
 def _all_emerging(gold: NoticedSide, how: Reading) -> Iterator[str]:
     """Ids in a form that the prefixes do not know: then everything is an emerging entity and matches everything."""
-    if how.prefixes is not None and gold.first and not gold.linked:
+    if how.prefixes is not None and gold.example and not gold.linked:
         yield (
-            f"no gold id begins with a prefix of the knowledge base (the first is {gold.first[1]!r}), so that all of "
+            f"no gold id begins with a prefix of the knowledge base (one is {gold.example!r}), so that all of "
             "them are emerging entities and any two match: set prefixes to how your ids begin"
         )
 

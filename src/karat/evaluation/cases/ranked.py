@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow.compute as pc
 
 from karat.matching.read.pairing import Pairing
 from karat.model.tables.columns import Floats, Longs
@@ -22,13 +23,13 @@ def counted(cases: Verdicts) -> Longs:
 def ranking_of(pairing: Pairing, cases: Verdicts) -> Ranking:
     """The entities of every document in the order in which the system puts them.
 
-    By rank where answers have one, else by falling score; those without come last, in the order of the file. A gold
-    entity is worth the score of its tag, or 1.
+    By rank where answers have one, else by falling score; those without come last. Of equal ones the id that is
+    written later in the alphabet comes first, as in trec_eval. A gold entity is worth the score of its tag, or 1.
     """
     labels = pairing.corpus.labels
     given = counted(cases)
     row, document = cases.answer[given], cases.document[given].astype(np.int64)
-    order = np.lexsort((row, _order_of(pairing)[row], document))
+    order = np.lexsort((row, -_alphabetical(pairing)[row], _order_of(pairing)[row], document))
     wanted = (cases.outcome == Outcome.TP) | (cases.outcome == Outcome.FN) | (cases.outcome == Outcome.WRONG_LINK)
     gold = np.flatnonzero((wanted | (cases.outcome == Outcome.MATCHED_GOLD)) & (cases.gold >= 0))
     worth = labels.score()
@@ -52,6 +53,14 @@ def _order_of(pairing: Pairing) -> Floats:
         return np.asarray(place, np.float64)
     score = answers.score()
     return np.where(np.isnan(score), np.inf, -score)
+
+
+def _alphabetical(pairing: Pairing) -> Longs:
+    """The places of the answers' ids, as written, in the alphabet."""
+    answers = pairing.run.answers
+    place = np.zeros(len(answers.names) + 2, np.int64)
+    place[pc.array_sort_indices(answers.names).to_numpy()] = np.arange(2, len(answers.names) + 2)
+    return place[answers.entity]
 
 
 def documents_of_scores(pairing: Pairing, cases: Verdicts) -> Longs:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from karat.errors import InputError, KaratError, UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds, ViewSums
-from karat.evaluation.cases.notes import Noticed, NoticedSide
 from karat.evaluation.cases.rows import verdict_table
 from karat.evaluation.fold import Folded
 from karat.evaluation.request import Request
@@ -147,7 +146,6 @@ def counted_block(gold: Arrow, answers: Arrow, job: Job) -> CountedBlock | Refus
     placed = replace(
         sums,
         unknown=tuple((int(replies[row]), id) for row, id in sums.unknown),
-        noticed=_by_row(sums.noticed, rows, replies),
     )
     return CountedBlock(placed, (int(sides.corpus.digest, 16), int(sides.given.digest, 16)))
 
@@ -172,15 +170,6 @@ def told_block(gold: Arrow, answers: Arrow, job: Job, views: Sequence[str], colu
 def _rows(table: Arrow) -> Longs:
     rows = table.column(ROW).to_numpy() if table.num_rows else np.zeros(0, np.int64)
     return np.sort(rows)
-
-
-def _by_row(found: Noticed, rows: Longs, replies: Longs) -> Noticed:
-    """The same, with rows of the whole in place of those of the block."""
-
-    def placed(side: NoticedSide, row: Longs) -> NoticedSide:
-        return side if side.first is None else side._replace(first=(int(row[side.first[0]]), side.first[1]))
-
-    return found._replace(gold=placed(found.gold, rows), answers=placed(found.answers, replies))
 
 
 def _packed(sums: BlockSums) -> BlockSums:

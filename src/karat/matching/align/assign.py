@@ -134,7 +134,7 @@ def _closeness(edges: Edges, prefer: Preferences) -> tuple[Bools, Longs]:
 
 
 def ranks(items: Items, places: Longs) -> Longs:
-    """The rank of items within their document by (start, end, id), the id compared as written."""
+    """The rank of items within their document by (start, end, id), the id compared as written, and then by content."""
     there = np.zeros(len(items), np.bool_)
     there[places] = True
     every = np.flatnonzero(there)
@@ -142,7 +142,8 @@ def ranks(items: Items, places: Longs) -> Longs:
     names = items.names.take(pa.array(codes, mask=codes < 0)).fill_null("").dictionary_encode()
     by_name = np.empty(len(names.dictionary), np.int64)
     by_name[pc.array_sort_indices(names.dictionary).to_numpy()] = np.arange(len(by_name))
-    order = np.lexsort((codes, by_name[names.indices.to_numpy()], items.end[every], items.start[every], document))
+    keys = (codes, by_name[names.indices.to_numpy()], items.end[every], items.start[every], document)
+    order = items.order(every, keys)
     rank = np.empty(len(items), np.int64)
     rank[every[order]] = np.arange(len(every)) - np.searchsorted(document[order], document[order])
     return rank[places]

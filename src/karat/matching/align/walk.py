@@ -45,6 +45,7 @@ def linked_within(first: int, *, exact: bool) -> Relation:
         degree=partial(_linked, first, exact),
         detection="mention" if exact else "mention-weak",
         by_gold=True,
+        ordered=True,
     )
 
 

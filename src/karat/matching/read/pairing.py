@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -24,6 +24,7 @@ from karat.model.run import Run
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions, Units, by_place
+from karat.model.tables.digest import fingerprints
 
 KINDS = {1: "QUANTITY", 2: "DATETIME"}
 """The kinds of values, by their code in `Items.kind`, as types say them."""
@@ -77,6 +78,7 @@ class Pairing:
             None if self._types is None else self._types[0].take(np.arange(low, high)),
             None if self._clusters is None else self._clusters[0][rows],
             kind=None if self._kinds is None else self._kinds[0][rows],
+            content=partial(fingerprints, labels),
         )
         items = self._widened(items)
         parent, optional = units.parent[rows], units.optional[rows]
@@ -119,6 +121,7 @@ class Pairing:
             None if self._clusters is None else self._clusters[1][rows],
             kind=None if self._kinds is None else self._kinds[1][rows],
             candidates=self._candidates,
+            content=partial(fingerprints, answers),
         )
 
     @cached_property

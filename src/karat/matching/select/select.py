@@ -328,9 +328,9 @@ def _on_bare_spans(gold: Gold, answers: Answers) -> Bools:
 
 def _first_by_entity(items: Items, score: Floats) -> tuple[Longs, Longs]:
     """The first item of each entity in each document, by score and span, and with which of them each item goes."""
-    order = np.lexsort((items.end, items.start, -score))
-    key = ((items.document.astype(np.int64) << 32) | items.entity)[order]
-    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    key = (items.document.astype(np.int64) << 32) | items.entity
+    order = items.order(np.arange(len(items)), (items.end, items.start, -score, key))
+    _, first, group = np.unique(key[order], return_index=True, return_inverse=True)
     groups = np.empty(len(items), np.int64)
     groups[order] = group
     return order[first], groups
@@ -339,7 +339,8 @@ def _first_by_entity(items: Items, score: Floats) -> tuple[Longs, Longs]:
 def _repeated_sets(gold: Gold, places: Longs, optional: Bools) -> list[int]:
     """Labels of mentions whose set of alternatives an earlier mention of the document has; such are rare."""
     members: dict[int, list[int]] = defaultdict(list)
-    for place in places.tolist():
+    items = gold.items.take(places)
+    for place in places[items.order(np.arange(len(places)), (items.entity, items.end, items.start))].tolist():
         members[int(gold.unit[place])].append(place)
     seen: dict[tuple[int, ...], list[int]] = {}
     again: list[int] = []

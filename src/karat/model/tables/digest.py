@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Mentions
+from karat.model.tables.columns import Longs, Mentions
 
 _Hashes: TypeAlias = NDArray[np.uint64]
 
@@ -41,14 +41,22 @@ def digest(table: Arrow, name: str, items: Mentions) -> str:
     return f"{total & 0xFFFFFFFF:08x}"
 
 
+def fingerprints(items: Mentions, rows: Longs) -> _Hashes:
+    """One hash for each of some labels or answers, of all they say but their entity."""
+    return _fields(items.values.take(pa.array(rows)))
+
+
 def _items(items: Mentions, entities: _Hashes, first: int, last: int) -> _Hashes:
     """For each document the sum over its labels or answers; entities are hashed by name, once each."""
     low, high = int(items.offsets[first]), int(items.offsets[last])
-    values = items.values.slice(low, high - low)
-    names = [values.type.field(i).name for i in range(values.type.num_fields)]
-    h = _struct([(name, values.field(name)) for name in names if name not in ("entity", "linked")], len(values))
+    h = _fields(items.values.slice(low, high - low))
     h += _mix(entities[items.entity[low:high]] ^ _salt("entity"))
     return _sums(_mix(h + np.uint64(1)), items.offsets[first : last + 1] - low)
+
+
+def _fields(values: Arrow) -> _Hashes:
+    names = [values.type.field(i).name for i in range(values.type.num_fields)]
+    return _struct([(name, values.field(name)) for name in names if name not in ("entity", "linked")], len(values))
 
 
 def _mix(h: _Hashes) -> _Hashes:

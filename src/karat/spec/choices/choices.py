@@ -39,20 +39,28 @@ from karat.spec.choices.threshold import Sweep, Threshold, threshold_of
 class Choice(NamedTuple):
     """A convention that someone could have chosen otherwise: its values, and what each means as prose.
 
-    A choice without values is open: any text that makes sense there.
+    A choice without values is open: any text that makes sense there. `ordered` are the values that look at the order
+    of mentions in the files.
     """
 
     title: str
     values: Mapping[str, str]
     open: str = ""
+    ordered: frozenset[str] = frozenset()
 
     def sentence(self, value: str) -> str:
         """What a value means."""
-        return self.values.get(value) or self.open.format(value)
+        says = self.values.get(value) or self.open.format(value)
+        return f"{says} {IN_ORDER}" if value in self.ordered else says
+
+
+IN_ORDER = "It depends on the order of mentions in the files."
+"""What is said of all values and relations that look at it."""
 
 
 def _closed(title: str, kind: type[Convention]) -> Choice:
-    return Choice(title, {str(value): value.says for value in kind})
+    ordered = frozenset(str(value) for value in kind if value.ordered)
+    return Choice(title, {str(value): value.says for value in kind}, ordered=ordered)
 
 
 CHOICES: dict[str, Choice] = {

@@ -1,23 +1,30 @@
 """The conventions that have a fixed set of values: each value is the word that users type, and what it means.
 
-A new value is a member here, and a line in the table that implements it.
+A new value is a member here, and a line in the table that implements it. Where the order of mentions in the files
+decides anything under a value, its member says so; a test tries all others in another order.
 """
 
 from __future__ import annotations
 
 from enum import Enum
+from typing import Final
+
+ORDERED: Final = True
+"""Marks a value that looks at the order of mentions in the files."""
 
 
 class Convention(Enum):
-    """A value of a choice."""
+    """A value of a choice; `ordered` where it looks at the order of labels or answers in the files."""
 
     says: str
+    ordered: bool
 
-    def __new__(cls, word: str, says: str = "") -> Convention:
+    def __new__(cls, word: str, says: str = "", ordered: bool = False) -> Convention:
         """A member whose value is the word."""
         member = object.__new__(cls)
         member._value_ = word
         member.says = says
+        member.ordered = ordered
         return member
 
     def __str__(self) -> str:
@@ -35,6 +42,7 @@ class Given(Convention):
         "best-overlap",
         "Where mentions are given, each takes the entity of the answer that overlaps it and has the highest score, the"
         " first on ties; all other answers are left out.",
+        ORDERED,
     )
 
 
@@ -66,6 +74,7 @@ class Assignment(Convention):
         "greedy",
         "Answers and mentions are matched one to one: each mention, in the order of the gold file, takes the first "
         "free answer that matches it.",
+        ORDERED,
     )
     MEMBERSHIP = (
         "membership",
@@ -82,6 +91,7 @@ class Assignment(Convention):
         "Each mention takes the first answer of the file that matches it, and several may take the same. Taken answers"
         " are right, answers that match nothing are wrong, and the others are not counted; recall divides the right "
         "answers by the right answers and the missed mentions.",
+        ORDERED,
     )
     LOOKUP = (
         "lookup",
@@ -89,6 +99,7 @@ class Assignment(Convention):
         "spans, of which the last in the file holds; several mentions may find the same answer, an answer that stands "
         "where a mention is but is not found by it is not counted, and of a mention with other segmentations those "
         "count that were answered. A part of the data, such as [in-kb], is taken after this, not before.",
+        ORDERED,
     )
 
 
@@ -180,7 +191,8 @@ class Overlaps(Convention):
     LONGEST = (
         "longest",
         "For relations that ask only for overlap, both sides are thinned first: from left to right, of annotations "
-        "that overlap the one kept last the longer stays.",
+        "that overlap the one kept last the longer stays, and of equally long ones the first in the file.",
+        ORDERED,
     )
 
 

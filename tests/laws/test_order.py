@@ -1,0 +1,217 @@
+"""Laws of order: what does not say that it looks at the order of mentions in the files never does; the rest does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import karat
+from karat import UNLINKED, Answer, Candidate, Corpus, Document, Label, Reply, Run
+from karat.evaluation.measures import profile_named
+from karat.explanation.prose import in_order
+from karat.kb.tables import Tables
+from karat.registry import get, names
+from karat.spec.choices.choices import CHOICES, IN_ORDER
+from karat.spec.relation import Relation
+from tests.strategies import spans
+
+LENGTH = 12
+KB = Tables.of(
+    names={"Q1": "Ada Lovelace", "Q2": "Ulm", "Q3": "Germany"},
+    types={"Q1": ("Q215627",), "Q2": ("Q27096213", "Q43229"), "Q3": ("Q27096213",)},
+    popular={"Ulm": ("Q2",), "b": ("Q2", "Q1")},
+    demonyms=frozenset({"German"}),
+)
+ENTITIES = st.sampled_from(["Q1", "Q2", "Q3", "http://dbpedia.org/resource/A", None, UNLINKED])
+WORDS = st.sampled_from([(), ("A",), ("A", "B"), ("B",)])
+SAME = st.sampled_from([(), (), ("Q2",)])
+
+
+@st.composite
+def _labels(draw):
+    found = {}
+    for _ in range(draw(st.integers(0, 5))):
+        start, end = draw(spans(LENGTH))
+        entity = draw(ENTITIES)
+        found[start, end, entity] = Label(
+            start,
+            end,
+            entity,
+            optional=draw(st.integers(0, 4)) == 0,
+            unit=draw(st.sampled_from([None, None, "u", "v"])),
+            types=draw(WORDS),
+            categories=draw(WORDS),
+            kind=draw(st.sampled_from([None, None, "quantity", "coreference"])),
+            same_as=draw(SAME),
+        )
+    return tuple(found.values())
+
+
+@st.composite
+def _answers(draw, scores):
+    """Answers that collide often, and twins that differ only in what they say besides."""
+    places = draw(st.lists(st.tuples(spans(LENGTH), ENTITIES), max_size=5))
+    places += draw(st.lists(st.sampled_from(places), max_size=2)) if places else []
+    return tuple(
+        Answer(
+            *span,
+            entity,
+            score=draw(scores),
+            types=draw(WORDS),
+            same_as=draw(SAME),
+            candidates=tuple(map(Candidate, draw(st.sampled_from([(), ("Q1",), ("Q2", "Q1")])))),
+        )
+        for span, entity in places
+    )
+
+
+@st.composite
+def _shuffled(draw):
+    """A corpus and a run, and both again with documents, labels and answers in another order."""
+    scores = draw(st.sampled_from([st.none(), st.sampled_from([0.25, 0.5])]))
+    texts = st.text(alphabet="ab 'U", min_size=LENGTH, max_size=LENGTH)
+    count = draw(st.integers(1, 2))
+    documents = [
+        Document(f"d{i}", draw(texts), draw(_labels()), evaluation_span=draw(st.sampled_from([None, (1, 10)])))
+        for i in range(count)
+    ]
+    replies = [Reply(f"d{i}", draw(_answers(scores))) for i in range(count)]
+    other = [
+        Document(d.id, d.text, tuple(draw(st.permutations(d.labels))), evaluation_span=d.evaluation_span)
+        for d in documents
+    ]
+    again = [Reply(r.id, tuple(draw(st.permutations(r.answers)))) for r in replies]
+    return (documents, replies), (draw(st.permutations(other)), draw(st.permutations(again)))
+
+
+def _said(documents, replies, **options):
+    """Everything that an evaluation says but for numbers of rows; or why it is not possible."""
+    try:
+        result = karat.evaluate(Corpus.of(documents), Run.of(replies), kb=KB, **options)
+    except karat.KaratError as problem:
+        return str(problem)
+    groups = {
+        (label, view, value): (group.counts, group.measures, group.errors, group.undecided)
+        for label, views in result.by.items()
+        for view, values in views.items()
+        for value, group in values.items()
+    }
+    sums = {view: statistics.weights.sum(axis=0).tolist() for view, statistics in result.views.items()}
+    return result.measures, groups, sums, result.notes, result.skipped, str(result.signature)
+
+
+UNORDERED = [name for name in names("relations") if not get("relations", name, Relation).ordered]
+ORDERED = [name for name in names("relations") if get("relations", name, Relation).ordered]
+MEASURES = [f"{relation}:micro.f1" for relation in UNORDERED]
+MEASURES += [f"strong[{part}]:micro.f1" for part in ("in-kb", "nil", "gold-in-kb")]
+MEASURES += ["strong:accuracy", "strong:macro.f1", "strong:aurc", "b-cubed:micro.f1", "ceaf-mention:micro.f1"]
+LABELS = [name for name in names("labels") if name != "error"]
+MORE = {
+    ("assignment", "lookup"): {"measures": ["strong:micro.f1", "mention:micro.f1"]},
+    ("nil", "emerging"): {"prefixes": "gerbil"},
+    ("prefixes", "gerbil"): {"nil": "emerging"},
+    ("missing", "alike"): {"ids": "resolved"},
+    ("given", "exact"): {"task": "d2kb", "measures": ()},
+    ("given", "best-overlap"): {"task": "d2kb", "measures": ()},
+    ("groups", "filtered"): {"task": "d2kb", "measures": (), "by": ["types"]},
+    **{("task", name): {"measures": ()} for name in CHOICES["task"].values},
+}
+"""What else has to be asked for where a value is to be tried."""
+
+_ABOUT_ERRORS = ("categories", "unnamed", "near", "false-coreference")
+VALUES = [(name, value) for name, choice in CHOICES.items() for value in choice.values if name != "membership"]
+
+
+def _asked(name: str, value: str) -> dict[str, object]:
+    by = ["error"] if name in _ABOUT_ERRORS else ["types", "nil"]
+    measures = ["strong:micro.f1"] if name in _ABOUT_ERRORS else MEASURES
+    return {"measures": measures, "by": by, name: value, **MORE.get((name, value), {})}
+
+
+def _some(share: int) -> settings:
+    return settings(max_examples=max(4, settings.default.max_examples // share))
+
+
+@given(_shuffled())
+def test_karat_never_looks_at_the_order(pair):
+    one, two = (_said(*side, measures=MEASURES, by=LABELS) for side in pair)
+    assert one == two
+
+
+@given(_shuffled())
+def test_error_categories_of_karat_never_look_at_the_order(pair):
+    one, two = (_said(*side, measures=["strong:micro.f1", "weak:micro.f1"], by=["error"]) for side in pair)
+    assert one == two
+
+
+@pytest.mark.parametrize("profile", [name for name in names("profiles") if not in_order(profile_named(name).choices)])
+@_some(3)
+@given(pair=_shuffled())
+def test_profiles_that_do_not_say_so_never_look_at_the_order(profile, pair):
+    one, two = (_said(*side, like=profile) for side in pair)
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, value in VALUES if value not in CHOICES[name].ordered]
+)
+@_some(5)
+@given(pair=_shuffled())
+def test_values_that_do_not_say_so_never_look_at_the_order(name, value, pair):
+    one, two = (_said(*side, **_asked(name, value)) for side in pair)
+    assert one == two
+
+
+TWINS = ([Label(0, 4, "Q1")], [Answer(0, 4, "Q1"), Answer(0, 4, "Q2")])
+CROWD = ([Label(0, 10, "Q1"), Label(5, 8, "Q1")], [Answer(0, 3, "Q1"), Answer(5, 8, "Q1"), Answer(10, 12, "Q2")])
+WORKED = {
+    ("given", "best-overlap"): TWINS,
+    ("assignment", "greedy"): CROWD,
+    ("assignment", "first"): CROWD,
+    ("assignment", "lookup"): TWINS,
+    ("overlaps", "longest"): TWINS,
+}
+"""For each value that looks at the order, what scores otherwise if the answers stand the other way round."""
+
+LOST = ([Label(0, 10, "Q1", types=("A",))], [Answer(0, 3, "Q2", types=("B",)), Answer(0, 10, "Q1", types=("A",))])
+"""A mention that HIPE's scorer gives to the first answer, right or wrong."""
+
+
+def _scores(example, **options) -> list[object]:
+    labels, answers = example
+    corpus = Corpus.of([Document("d", "x" * LENGTH, tuple(labels))])
+    runs = [Run.of([Reply("d", tuple(given))]) for given in (answers, answers[::-1])]
+    return [karat.evaluate(corpus, run, **options).measures for run in runs]
+
+
+@pytest.mark.parametrize(("name", "value"), [(n, v) for n, v in VALUES if v in CHOICES[n].ordered])
+def test_values_that_say_so_look_at_the_order(name, value):
+    asked = _asked(name, value) | {"by": []}
+    one, two = _scores(WORKED[name, value], **asked)
+    assert one != two
+    assert karat.explain(f"{name}={value}").endswith(IN_ORDER)
+
+
+@pytest.mark.parametrize("relation", ORDERED)
+def test_relations_that_say_so_look_at_the_order(relation):
+    one, two = _scores(LOST, measures=[f"{relation}:micro.f1"], like="hipe")
+    assert one != two
+    assert karat.explain(relation).endswith(IN_ORDER)
+
+
+@pytest.mark.parametrize("profile", [name for name in names("profiles") if in_order(profile_named(name).choices)])
+def test_a_profile_says_choice_by_choice_what_looks_at_the_order(profile):
+    said = karat.explain(profile).split("\n")
+    choices = profile_named(profile).choices
+    ordered = in_order(choices)
+    assert said[-1] == f"The order of mentions in the files matters: {', '.join(ordered)}."
+    closed = [line for line in said if line.endswith(IN_ORDER)]
+    assert [line.partition(":")[0] for line in closed] == [one for one in ordered if not one.startswith("match=")]
+
+
+def test_karat_says_that_it_does_not():
+    assert karat.explain("karat").endswith("\nThe order of mentions in the files never matters.")
+    assert IN_ORDER not in karat.explain("karat")
+    result = karat.evaluate(karat.load("demo"), karat.load_run("demo/prior"), like="gerbil")
+    assert karat.explain(result.signature).count(IN_ORDER) == 1
