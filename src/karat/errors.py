@@ -1,4 +1,6 @@
-"""Everything Karat raises on purpose.
+"""Everything Karat raises on purpose, as messages that are fit to be printed.
+
+A message is one line: control characters are shown as escapes, and long values are cut in the middle.
 
 KaratError                  the root: catch this one
 ├── InputError              a file or an object is not what it should be: where, found, expected, remedy
@@ -8,15 +10,39 @@ KaratError                  the root: catch this one
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from karat.printable import shown
+
 _LISTED = 20
+_NAME, _PART, _MESSAGE = 120, 400, 3000
+
+
+def cut(text: str, longest: int = _PART) -> str:
+    """The text, without its middle where it is too long to be read."""
+    if len(text) <= longest:
+        return text
+    tail = longest // 4
+    return f"{text[: longest - tail]}…{text[-tail:]}"
+
+
+def reason(problem: OSError, place: str | None = None) -> str:
+    """What the operating system said, and about which file; `place` where it does not name one."""
+    said = problem.strerror or str(problem) or type(problem).__name__
+    given = problem.filename if problem.filename is not None else place
+    if given is None or isinstance(given, int):  # a number is an open file
+        return said
+    return f"{os.fsencode(given).decode('utf-8', 'backslashreplace')}: {said}"
 
 
 class KaratError(Exception):
     """The root of all errors that Karat raises on purpose; the message is meant for the user."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(cut(shown(message), _MESSAGE))
 
 
 class InputError(KaratError):
@@ -30,7 +56,7 @@ class InputError(KaratError):
         self.found = found
         self.expected = expected
         self.remedy = remedy
-        super().__init__(f"{where}: found {found}; expected {expected}. {remedy}.")
+        super().__init__(f"{cut(where)}: found {cut(found)}; expected {cut(expected, _MESSAGE // 2)}. {cut(remedy)}.")
 
 
 class UnknownNameError(KaratError):
@@ -41,12 +67,12 @@ class UnknownNameError(KaratError):
         self.name = name
         self.known = tuple(sorted(known))
         lower = {known.lower(): known for known in self.known}
-        near = [lower[found] for found in get_close_matches(name.lower(), lower, n=2, cutoff=0.5)]
+        near = [lower[found] for found in get_close_matches(name[:_NAME].lower(), lower, n=2, cutoff=0.5)]
         near = near or sorted((known for known in self.known if name and name in known), key=len)[:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         listed = ", ".join(self.known[:_LISTED]) or "none"
         more = f" and {len(self.known) - _LISTED} more" if len(self.known) > _LISTED else ""
-        super().__init__(f"unknown {kind} {name!r}.{hint} Known: {listed}{more}.")
+        super().__init__(f"unknown {kind} {cut(repr(name), _NAME)}.{hint} Known: {listed}{more}.")
 
 
 class UsageError(KaratError):

@@ -12,7 +12,7 @@ import click
 
 from karat.cli.groups import LazyGroup
 from karat.cli.output import say
-from karat.errors import KaratError
+from karat.errors import KaratError, reason
 from karat.version import __version__
 
 COMMANDS = {
@@ -97,7 +97,10 @@ def _run() -> None:
         say(f"karat: a name has characters that are no UTF-8 ({name}). Set PYTHONUTF8=1 or rename it.", err=True)
         sys.exit(2)
     except OSError as problem:
-        say(f"karat: {problem.strerror or problem}", err=True)
+        say(f"karat: {reason(problem)}", err=True)
+        sys.exit(2)
+    except MemoryError:
+        say("karat: there is not enough memory for this. Divide the input, or see docs/scale.md.", err=True)
         sys.exit(2)
 
 

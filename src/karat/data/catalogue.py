@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal, TypeAlias
 
 from karat.data.steps import stepped
-from karat.errors import InputError, UnknownNameError, UsageError
+from karat.errors import InputError, UnknownNameError, UsageError, reason
 from karat.model.corpus import Corpus
 from karat.registry import get, names
 from karat.spec.dataset import Dataset, DatasetName, File, Folder, Item, Split, Version, parse_dataset, split_system
@@ -201,6 +201,16 @@ def fetch(
     The folder may be laid out like the cache or hold the files alone; what it does not have is downloaded where that is
     possible. `link` makes links instead of copies.
     """
+    try:
+        return _brought(chosen, given, progress, link=link)
+    except OSError as problem:
+        raise UsageError(
+            f"{reason(problem)}. The files of {chosen.name} cannot be brought to {home()}. Name another folder in "
+            "KARAT_HOME, or make room there."
+        ) from None
+
+
+def _brought(chosen: ChosenSplit, given: Path | None, progress: Progress | None, *, link: bool) -> list[Fetched]:
     if chosen.split.root is not None:
         return [_fetched(item, chosen.split.root / item.path, "there") for item in chosen.split.files]
     if given is not None and not given.is_dir():
@@ -294,7 +304,7 @@ def _unpacked(
         unpack(archive, member, found)
         check(item, found, str(chosen.name))
     except InputError:
-        archive.unlink()  # so that the next call looks whether the publisher has mended it
+        archive.unlink(missing_ok=True)  # so that the next call looks whether the publisher has mended it
         raise
 
 
@@ -326,9 +336,9 @@ def _link(source: Path, place: Path) -> None:
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink()
+        path.unlink(missing_ok=True)
 
 
 def _stored(folder: Path, item: Item) -> Path:

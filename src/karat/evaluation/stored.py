@@ -14,5 +14,8 @@ def stored_view(result: Result, name: ViewName) -> View:
     view = str(name)
     if view not in result.views:
         raise UnknownNameError("view of this result", view, result.views)
-    shape = Shape(EMPTY[result.signature["empty"]], bool(name.filters), view in result.per_item)
+    empty = result.signature["empty"]
+    if empty not in EMPTY:
+        raise UnknownNameError("value of the choice empty", empty, EMPTY)
+    shape = Shape(EMPTY[empty], bool(name.filters), view in result.per_item)
     return shape.view(result.views[view], found=result.detection.get(view), macro=result.averaged.get(view))

@@ -27,6 +27,7 @@ from karat.parsing.answering import as_answers
 from karat.parsing.counting import Placed, in_code_points
 from karat.parsing.lines import Line, decoded, lines
 from karat.parsing.merging import merged
+from karat.parsing.numbers import offset
 from karat.spec.format import Bytes, Format
 
 _BOUND = re.compile(r"(?P<type>\S+) (?P<spans>\d+ \d+(?:;\d+ \d+)*)")
@@ -164,11 +165,12 @@ def _mention(cells: Sequence[str], line: Line, source: Bytes, skipped: Counter[s
     match = _BOUND.fullmatch(cells[0])
     if match is None:
         raise _wrong(line, source)
-    ends = [int(number) for number in re.split("[ ;]", match["spans"])]
+    where = f"{source.label}:{line.number}"
+    ends = [offset(number, where, "offset") for number in re.split("[ ;]", match["spans"])]
     several = len(ends) > 2
     skipped["mentions of several fragments (taken from first to last)"] += several
     surface = cells[1] if len(cells) > 1 and not several else None
-    return _Mention(match["type"], Placed(min(ends), max(ends), surface, f"{source.label}:{line.number}"))
+    return _Mention(match["type"], Placed(min(ends), max(ends), surface, where))
 
 
 def _wrong(line: Line, source: Bytes, found: str = "", expected: str = "") -> InputError:

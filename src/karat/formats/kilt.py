@@ -153,10 +153,14 @@ def _recognises(opening: bytes) -> bool:
 def _holds_gold(source: Bytes) -> bool:
     """Gold has the text and names one page for each output; answers have none, or name several, or score them."""
     fields = first_object(source.opening)
-    outputs = fields.get("output") or []
-    pages = [output.get("provenance") or [] for output in outputs if isinstance(output, dict)]
+    pages = [_listed(output.get("provenance")) for output in _listed(fields.get("output")) if isinstance(output, dict)]
     scored = any(isinstance(page, dict) and "score" in page for found in pages for page in found)
     return "input" in fields and not scored and all(len(found) <= 1 for found in pages)
+
+
+def _listed(value: object) -> list[Any]:
+    """A list; none where a defect, which the reader will name, stands in its place."""
+    return value if isinstance(value, list) else []
 
 
 FORMAT = Format(

@@ -30,6 +30,10 @@ from karat.spec.format import Bytes, Format
 _GROUP = "karat"
 _UNTYPED = "MENTION"
 _NIL = "NIL"
+_DAMAGED = (
+    *(ValueError, LookupError, TypeError, AssertionError, AttributeError, ArithmeticError),
+    *(zlib.error, MemoryError, RecursionError, ImportError),  # what spaCy raises for flipped bits
+)
 _PIECE = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -60,28 +64,32 @@ def read_run(source: Bytes) -> Run:
 
 def _read(source: Bytes, skipped: Counter[str]) -> Iterator[tuple[Any, str, list[Label], dict[str, str]]]:
     tokens, vocab = _spacy()
+    data = source.data()
     try:
-        docs = list(tokens.DocBin().from_bytes(source.data()).get_docs(vocab))
-    except (ValueError, KeyError, IndexError, TypeError, AssertionError) as problem:
+        docs = list(tokens.DocBin().from_bytes(data).get_docs(vocab))
+        yield from [_taken(place, doc, skipped) for place, doc in enumerate(docs, 1)]
+    except _DAMAGED as problem:
         raise InputError(
             source.label,
             found=f"a DocBin that cannot be read ({type(problem).__name__}: {str(problem)[:80]})",
             expected="a complete file as DocBin.to_disk writes it",
             remedy="Write or fetch the file again",
         ) from None
-    for place, doc in enumerate(docs, 1):
-        own = dict(doc.user_data)
-        name = own.pop("id", own.pop("doc_id", None))
-        skipped["documents without an id (numbered)"] += name is None
-        meta = own.pop("meta", {})
-        if not isinstance(meta, dict):
-            own["meta"], meta = meta, {}
-        skipped["documents with further user data"] += bool(own)
-        skipped["documents with categories"] += bool(doc.cats)
-        skipped["span groups that are not read"] += len(set(doc.spans) - {_GROUP})
-        spans = doc.spans.get(_GROUP, doc.ents)
-        labels = [Label(span.start_char, span.end_char, _entity(span), types=_types(span)) for span in spans]
-        yield doc, str(place if name is None else name), labels, {str(k): str(v) for k, v in meta.items()}
+
+
+def _taken(place: int, doc: Any, skipped: Counter[str]) -> tuple[Any, str, list[Label], dict[str, str]]:  # noqa: ANN401
+    own = dict(doc.user_data)
+    name = own.pop("id", own.pop("doc_id", None))
+    skipped["documents without an id (numbered)"] += name is None
+    meta = own.pop("meta", {})
+    if not isinstance(meta, dict):
+        own["meta"], meta = meta, {}
+    skipped["documents with further user data"] += bool(own)
+    skipped["documents with categories"] += bool(doc.cats)
+    skipped["span groups that are not read"] += len(set(doc.spans) - {_GROUP})
+    spans = doc.spans.get(_GROUP, doc.ents)
+    labels = [Label(span.start_char, span.end_char, _entity(span), types=_types(span)) for span in spans]
+    return doc, str(place if name is None else name), labels, {str(k): str(v) for k, v in meta.items()}
 
 
 def _entity(span: Any) -> EntityId:  # noqa: ANN401  # spaCy has types of its own

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from karat.errors import InputError
 from karat.kb.tables import Tables
 from karat.model.tables.check import Where
-from karat.storage.files import Source
+from karat.storage.files import Source, readable
 
 
 class _Shape(NamedTuple):
@@ -114,7 +114,7 @@ def read_kb(path: str | os.PathLike[str]) -> Tables:
         return read["entities"].with_column(1 if table == "names" else 2).place
 
     return Tables.of(
-        name=folder.resolve().name,
+        name=readable(folder.resolve().name),
         redirects=read["redirects"].pairs(),
         same_as=read["same_as"].pairs(),
         subclass_of=read["subclass_of"].pairs(),
@@ -165,7 +165,10 @@ def _files(folder: Path) -> dict[str, str]:
         same = [shape.file + packed for packed in _PACKED if shape.file + packed in names]
         if len(same) > 1:
             raise InputError(
-                str(folder), found=" and ".join(same), expected="one file for each table", remedy="Delete one of them"
+                readable(str(folder)),
+                found=" and ".join(same),
+                expected="one file for each table",
+                remedy="Delete one of them",
             )
         if same:
             files[table] = same[0]
@@ -175,7 +178,7 @@ def _files(folder: Path) -> dict[str, str]:
     if near or not files:
         meant = " and ".join(f"{name} to {_TABLES[table].file}" for name, table in near.items())
         raise InputError(
-            str(folder),
+            readable(str(folder)),
             found=" and ".join(near) or "none of the tables",
             expected=_EXPECTED,
             remedy=f"Rename or convert {meant}, or move elsewhere what is no table" if near else "Check the path",
@@ -200,7 +203,7 @@ def _names(folder: Path) -> list[str]:
         found, remedy = f"a folder that cannot be read ({problem.strerror})", "Check its name and permissions"
     except ValueError:
         found, remedy = "a path with a NUL character", "Check the path"
-    raise InputError(str(folder), found=found, expected=f"a folder with {_EXPECTED}", remedy=remedy)
+    raise InputError(readable(str(folder)), found=found, expected=f"a folder with {_EXPECTED}", remedy=remedy)
 
 
 def _near(names: list[str], tables: list[str]) -> dict[str, str]:

@@ -83,10 +83,10 @@ def read_rules(path: str) -> OwnRules:
     text = decoded(source.data(), source)
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
-    except tomllib.TOMLDecodeError as problem:
-        raise _refused(_syntax_place(source.label, str(problem)), f"no valid TOML ({problem})", "TOML") from None
     except msgspec.ValidationError as problem:
         raise _explained(source.label, text, str(problem)) from None
+    except (ValueError, RecursionError) as problem:  # also numbers and nesting beyond what Python reads
+        raise _refused(_syntax_place(source.label, str(problem)), f"no valid TOML ({problem})", "TOML") from None
     rules: dict[str, Rule] = {}
     for number, entry in enumerate(file.rule):
         where = _place(source.label, text, number)
@@ -149,7 +149,7 @@ def _id(label: Label) -> str:
 def _pattern(written: str, where: str, key: str) -> re.Pattern[str]:
     try:
         return re.compile(written)
-    except re.error as problem:
+    except (re.error, ValueError, OverflowError, RecursionError) as problem:
         raise _refused(where, f"{written!r} in `{key}` ({problem})", "a regular expression") from None
 
 

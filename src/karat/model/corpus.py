@@ -117,6 +117,7 @@ class Corpus:
         return int(self.table.num_rows)
 
     def __iter__(self) -> Iterator[Document]:
+        self._need_text()
         bare = self.table.drop_columns(list(TEXT_FACTS))
         for batch in bare.to_batches(max_chunksize=1024):
             for row in batch.to_pylist():
@@ -131,6 +132,7 @@ class Corpus:
         row = pc.index(self.table.column("id"), pa.scalar(document, pa.string())).as_py()
         if row < 0:
             raise UnknownNameError("document", document, self.ids.to_pylist())
+        self._need_text()
         bare = self.table.drop_columns(list(TEXT_FACTS))
         return from_row(bare.slice(row, 1).to_pylist()[0], Document)
 
@@ -144,11 +146,14 @@ class Corpus:
         """Whether the texts were kept; scoring alone needs only their lengths."""
         return "text" in self.table.column_names
 
+    def _need_text(self) -> None:
+        if not self.has_text:
+            raise UsageError(f"{self.name} was loaded without its texts. Load it again with text=True.")
+
     @cached_property
     def texts(self) -> list[str]:
         """The texts in order; an error where they were not kept."""
-        if not self.has_text:
-            raise UsageError(f"{self.name} was loaded without its texts. Load it again with text=True.")
+        self._need_text()
         texts: list[str] = self.table.column("text").to_pylist()
         return texts
 

@@ -269,10 +269,10 @@ class Result:
 
         try:
             file = msgspec.json.decode(data, type=ResultFile)
-            columns = [*file.statistics.values(), *file.detection.values()]
-            if any({len(x) for x in msgspec.structs.astuple(s)} != {len(file.documents)} for s in columns):
-                raise msgspec.DecodeError("statistics and documents differ in number")
-        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            if (defect := _defect(file)) is not None:
+                raise msgspec.DecodeError(defect)
+            signature = parse_signature(file.signature)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KaratError) as problem:
             with suppress(msgspec.DecodeError, UnicodeDecodeError):
                 refuse_newer(where, msgspec.json.decode(data, type=_Layout).layout, LAYOUT)
             raise InputError(
@@ -282,7 +282,7 @@ class Result:
                 remedy="Write one with karat score --json",
             ) from None
         return cls(
-            signature=parse_signature(file.signature),
+            signature=signature,
             profile=file.profile,
             corpus=file.corpus,
             run=file.run,
@@ -314,6 +314,29 @@ class Result:
         )
 
 
+_LARGEST = 2**53  # up to which every whole number is a float
+
+
+def _defect(file: ResultFile) -> str | None:
+    """What a result says in one place and contradicts in another; None where it holds together."""
+    documents = len(file.documents)
+    columns = [
+        list(map(len, msgspec.structs.astuple(s))) for s in (*file.statistics.values(), *file.detection.values())
+    ]
+    if any(length != documents for lengths in (*columns, map(len, file.averaged.values())) for length in lengths):
+        return "statistics and documents differ in number"
+    weights = [x for s in (*file.statistics.values(), *file.detection.values()) for x in msgspec.structs.astuple(s)]
+    weights.extend([*msgspec.structs.astuple(counts)] for counts in file.counts.values())
+    if any(not 0 <= weight <= _LARGEST for column in weights for weight in column):
+        return "a count below 0, or too large to be one"
+    groups = [group for views in file.by.values() for values in views.values() for group in values.values()]
+    if any(scores.measures.keys() != scores.n.keys() for scores in (file, *groups)):
+        return "measures without the number of their cases, or the other way round"
+    if unknown := [name for name in file.shown if name not in file.measures]:
+        return f"no measure {unknown[0]!r}, though it is to be shown"
+    return None
+
+
 def _columns(views: Mapping[str, Statistics]) -> dict[str, Columns]:
     return {view: Columns(*map(_numbers, own.weights.T)) for view, own in views.items()}
 
@@ -330,6 +353,6 @@ def counted(weights: Floats) -> Counted:
 
 def _numbers(values: Floats) -> list[int | float]:
     """Python numbers, whole ones without a fraction so that files say 3, not 3.0."""
-    whole = np.asarray(values, np.int64)
+    whole = np.asarray(np.clip(values, -_LARGEST, _LARGEST), np.int64)
     numbers: list[int | float] = (whole if np.array_equal(whole, values) else values).tolist()
     return numbers

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from karat.errors import KaratError
+from karat.errors import KaratError, UnknownNameError
 
 _SAFE = " !\"#$&'()*+,-./;<=>?@[]^_`{}~\\:"
 
@@ -21,7 +21,10 @@ class Signature:
         return "|".join(f"{name}:{quote(value, safe=_SAFE)}" for name, value in self.parts)
 
     def __getitem__(self, name: str) -> str:
-        return self.as_dict()[name]
+        parts = self.as_dict()
+        if name not in parts:
+            raise UnknownNameError("part of the signature", name, parts)
+        return parts[name]
 
     def as_dict(self) -> Mapping[str, str]:
         """The parts by name."""

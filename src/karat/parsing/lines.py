@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
@@ -12,6 +13,7 @@ from karat.spec.format import Bytes
 
 _BOM = b"\xef\xbb\xbf"
 _T = TypeVar("_T")
+_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*", re.ASCII)
 
 
 class Line(NamedTuple):
@@ -107,13 +109,12 @@ def columns(line: Line, source: Bytes, least: int, greatest: int | None = None, 
 
 
 def whole(value: str, line: Line, source: Bytes, what: str) -> int:
-    """A whole number from a column."""
-    try:
-        return int(value)
-    except ValueError:
+    """A whole number from a column, of at most 18 digits."""
+    if not _WHOLE.fullmatch(value):
         raise InputError(
             f"{source.label}:{line.number}",
             found=f"{value!r} for the {what}",
             expected="a whole number",
             remedy="Correct the line",
-        ) from None
+        )
+    return int(value)

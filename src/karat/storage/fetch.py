@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
+import lzma
 import posixpath
 import re
 import tarfile
@@ -10,16 +12,17 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple, TypeAlias, cast
 
 from karat.errors import InputError
 from karat.limits import most, refused
-from karat.storage.files import Meter
-from karat.storage.home import put
+from karat.storage.files import Meter, readable
+from karat.storage.home import alone, put
 from karat.version import __version__
 
 Progress: TypeAlias = Callable[[int, int | None], None]
@@ -29,6 +32,7 @@ Check: TypeAlias = Callable[[Path], None]
 """Raises where a file is not what it should be."""
 
 _CHUNK = 1 << 16
+_DIGITS = 16  # of a length; more are no length
 _ATTEMPTS = 4
 _WAIT = 0.5  # seconds before the second attempt; each further one waits twice as long
 
@@ -45,9 +49,20 @@ def download(
     """Fetch a file; a partial one that an earlier call left is continued.
 
     `check` looks at the whole file before it is put in place. A connection that breaks is tried again, from where it
-    broke; if the last attempt breaks too, what was received stays for the next call.
+    broke; if the last attempt breaks too, what was received stays for the next call. Of several calls at once one
+    fetches, and the others wait for what it brings.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
+    with alone(target) as waited:
+        if waited and target.exists():
+            with suppress(InputError):  # then what the other one brought is not right for this call
+                return check(target) if check is not None else None
+        _receive_all(url, target, check, progress, timeout, wait)
+
+
+def _receive_all(
+    url: str, target: Path, check: Check | None, progress: Progress | None, timeout: float, wait: float
+) -> None:
     partial = _Partial(target.with_name(f".{target.name}.part"))
     for attempt in range(_ATTEMPTS):
         if attempt:
@@ -139,7 +154,7 @@ def _receive(reply: http.client.HTTPResponse, partial: _Partial, progress: Progr
     if part is not None:
         total: int | None = part.total  # a server may send less than the rest
     else:
-        total = done + int(rest) if rest is not None and rest.isdigit() else None
+        total = done + int(rest) if rest is not None and rest.isdecimal() and len(rest) < _DIGITS else None
     with partial.path.open("ab") as file:
         while chunk := reply.read(_CHUNK):
             file.write(chunk)
@@ -257,16 +272,18 @@ def unpack(archive: Path, member: str, target: Path) -> None:
     """
     with TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
         found = Path(scratch) / "found"
-        for inside, copy in _entries(archive, member):
-            if any(part.startswith(".") for part in inside.parts):
-                continue  # also keeps `..` from leading out of the folder
-            place = found / inside
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with place.open("wb") as file:
-                copy(file)
+        try:
+            _extract(archive, member, found)
+        except _DAMAGED as problem:
+            raise InputError(
+                readable(str(archive)),
+                found=f"a damaged archive ({problem})",
+                expected="a complete zip or tar archive",
+                remedy="Fetch again",
+            ) from None
         if not found.exists():
             raise InputError(
-                str(archive),
+                readable(str(archive)),
                 found=f"no {member} inside",
                 expected="an archive that holds it",
                 remedy="The archive was changed: get the files by hand and give their folder with --from",
@@ -274,32 +291,40 @@ def unpack(archive: Path, member: str, target: Path) -> None:
         put(found, target)
 
 
+_DAMAGED = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError),
+    *(gzip.BadGzipFile, NotImplementedError, RuntimeError, ValueError),  # unknown methods, passwords, odd headers
+)
+
+
+def _extract(archive: Path, member: str, found: Path) -> None:
+    for inside, copy in _entries(archive, member):
+        if any(part.startswith(".") for part in inside.parts):
+            continue  # also keeps `..` from leading out of the folder
+        place = found / inside
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("wb") as file:
+            copy(file)
+
+
 def _entries(archive: Path, member: str) -> Iterator[tuple[PurePosixPath, Callable[[IO[bytes]], None]]]:
     """The files below a member, by their path from it, each with what copies its bytes."""
-    meter = Meter(str(archive), archive.stat().st_size)
-    try:
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as opened:
-                for number, info in enumerate(opened.infolist(), 1):
-                    _check_members(archive, number)
-                    inside = _below(info.filename, member)
-                    if inside is not None and not info.is_dir():
-                        with opened.open(info) as file:
-                            yield inside, _copier(file, meter)
-            return
-        with tarfile.open(archive) as tar:
-            for number, entry in enumerate(tar, 1):
+    meter = Meter(readable(str(archive)), archive.stat().st_size)
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as opened:
+            for number, info in enumerate(opened.infolist(), 1):
                 _check_members(archive, number)
-                inside = _below(entry.name, member)
-                if inside is not None and entry.isfile() and (packed := tar.extractfile(entry)) is not None:
-                    yield inside, _copier(packed, meter)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as problem:
-        raise InputError(
-            str(archive),
-            found=f"a damaged archive ({problem})",
-            expected="a complete zip or tar archive",
-            remedy="Remove the file and fetch again",
-        ) from None
+                inside = _below(info.filename, member)
+                if inside is not None and not info.is_dir():
+                    with opened.open(info) as file:
+                        yield inside, _copier(file, meter)
+        return
+    with tarfile.open(archive) as tar:
+        for number, entry in enumerate(tar, 1):
+            _check_members(archive, number)
+            inside = _below(entry.name, member)
+            if inside is not None and entry.isfile() and (packed := tar.extractfile(entry)) is not None:
+                yield inside, _copier(packed, meter)
 
 
 def _check_members(archive: Path, number: int) -> None:

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -74,6 +74,14 @@ def readable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+def _holds(test: Callable[[Path], bool], path: str) -> bool:
+    """Whether something holds of a path; of one that the system refuses, such as a name too long, nothing does."""
+    try:
+        return test(Path(path))
+    except (OSError, ValueError):
+        return False
+
+
 @dataclass(frozen=True)
 class Source:
     """Bytes to read: a path, or `-` for standard input.
@@ -100,12 +108,12 @@ class Source:
     @cached_property
     def folder(self) -> bool:
         """Whether it is a folder of files."""
-        return self.given != "-" and Path(self.given).is_dir()
+        return self.given != "-" and _holds(Path.is_dir, self.given)
 
     @property
     def exists(self) -> bool:
         """Whether there is anything."""
-        return self.given == "-" or Path(self.given).exists()
+        return self.given == "-" or _holds(Path.exists, self.given)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -156,13 +164,16 @@ class Source:
     @cached_property
     def passing(self) -> bool:
         """Whether the bytes can be read only once: standard input, or a pipe."""
-        return self.given == "-" or Path(self.given).is_fifo()
+        return self.given == "-" or _holds(Path.is_fifo, self.given)
 
     @cached_property
     def compressed(self) -> bool:
         """Whether the stored bytes are gzip or zstd, whatever the name says."""
-        with self._opened() as file:
-            return file.read(4).startswith((_GZIP, _ZSTD))
+        try:
+            with self._opened() as file:
+                return file.read(4).startswith((_GZIP, _ZSTD))
+        except OSError as problem:
+            raise self._unreadable(problem) from None
 
     @cached_property
     def opening(self) -> bytes:
@@ -176,14 +187,19 @@ class Source:
 
     def data(self) -> bytes:
         """All bytes, decompressed."""
-        with self._decompressed() if self.compressed else self._opened() as file:
-            return file.read()
+        try:
+            with self._decompressed() if self.compressed else self._opened() as file:
+                return file.read()
+        except OSError as problem:
+            raise self._unreadable(problem) from None
 
     @contextmanager
     def _decompressed(self) -> Iterator[IO[bytes]]:
+        packed = False
         try:
             with self._opened() as raw:
                 magic = raw.read(4)
+                packed = magic.startswith((_GZIP, _ZSTD))
                 meter = Meter(self.label, raw.seek(0, io.SEEK_END))
                 raw.seek(0)
                 if magic.startswith(_GZIP):
@@ -199,6 +215,8 @@ class Source:
         except BrokenPipeError:
             raise  # of whoever writes what is read here
         except (EOFError, OSError, zlib.error) as problem:
+            if not packed:
+                raise self._unreadable(problem) from None
             raise InputError(
                 self.label,
                 found=f"a damaged compressed file ({problem})",
@@ -206,12 +224,23 @@ class Source:
                 remedy="Fetch or compress the file again",
             ) from None
 
+    def _unreadable(self, problem: Exception) -> InputError:
+        said = problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
+        return InputError(
+            self.label,
+            found=f"a file that cannot be read ({said})",
+            expected="a readable file",
+            remedy="Check the file, and the disk it lies on",
+        )
+
     @cached_property
     def _once(self) -> bytes:
-        if self.given == "-":
-            return b"".join(_chunks(sys.stdin.buffer, Meter(self.label)))
-        with Path(self.given).open("rb") as file:
-            return b"".join(_chunks(file, Meter(self.label)))
+        if self.given != "-":
+            with Path(self.given).open("rb") as file:
+                return b"".join(_chunks(file, Meter(self.label)))
+        if sys.stdin is None:  # closed by whoever called
+            raise UsageError("standard input is closed. Give a file instead of -.")
+        return b"".join(_chunks(sys.stdin.buffer, Meter(self.label)))
 
     def _opened(self) -> IO[bytes]:
         """The stored bytes from their beginning; what can be read only once is kept."""
@@ -237,10 +266,12 @@ def _metered(file: Any, meter: Meter) -> IO[bytes]:  # noqa: ANN401  # what the 
 def check_target(path: str) -> None:
     """Raise `UsageError` where no file can be written, before any work is done for it."""
     target = Path(path)
-    if path != "-" and target.is_dir():
-        raise UsageError(f"{path} is a folder. Name the file to write.")
-    if path != "-" and not target.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {str(target.parent)!r}. Create it first.")
+    if "\0" in path:
+        raise UsageError(f"{readable(path)} has a NUL character in it. Choose another name.")
+    if path != "-" and _holds(Path.is_dir, path):
+        raise UsageError(f"{readable(path)} is a folder. Name the file to write.")
+    if path != "-" and not _holds(Path.is_dir, str(target.parent)):
+        raise UsageError(f"{readable(path)}: there is no folder {str(target.parent)!r}. Create it first.")
 
 
 @contextmanager
@@ -250,21 +281,29 @@ def writing(path: str) -> Iterator[IO[bytes]]:
     `-` is standard output.
     """
     if path == "-":
+        if sys.stdout is None:  # closed by whoever called
+            raise UsageError("standard output is closed. Name a file instead of -.")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     check_target(path)
     target = Path(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    through = _holds(Path.exists, path) and not target.is_file()  # a device or a pipe: a file must not take its place
+    partial = target if through else target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with partial.open("wb") as raw, _compressing(raw, target.suffix) as file:
             yield file
-        partial.replace(target)
+        if not through:
+            partial.replace(target)
+    except BrokenPipeError:
+        raise
     except OSError as problem:
-        raise UsageError(f"{path} cannot be written ({problem.strerror or problem}). Choose another place.") from None
+        said = problem.strerror or problem
+        raise UsageError(f"{readable(path)} cannot be written ({said}). Choose another place.") from None
     finally:
-        with suppress(FileNotFoundError):
-            partial.unlink()
+        if not through:
+            with suppress(OSError):
+                partial.unlink()
 
 
 @contextmanager

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from karat.storage.files import Source
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 _CHUNK = 1 << 20
+_ATTEMPTS = 5
+_WAIT = 0.1  # seconds between two looks whether a file is free
 _COMPRESSED = (".gz", ".zst")
 
 
@@ -47,10 +56,58 @@ def stored(path: Path) -> Path | None:
 
 
 def put(found: Path, target: Path) -> None:
-    """Put a finished file or folder in place of what is there."""
-    if target.is_dir() and not target.is_symlink():
-        shutil.rmtree(target)
-    found.replace(target)
+    """Put a finished file or folder, which lies in a folder that is removed later, in place of what is there."""
+    for attempt in range(_ATTEMPTS):
+        if target.is_dir() and not target.is_symlink():
+            with suppress(FileNotFoundError):  # somebody else was first
+                target.replace(found.with_name(f".old.{attempt}"))
+        try:
+            found.replace(target)
+            return
+        except OSError:
+            if attempt == _ATTEMPTS - 1 or not target.is_dir():
+                raise  # else somebody else put a folder there in between
+
+
+@contextmanager
+def alone(target: Path) -> Iterator[bool]:
+    """Nobody else makes this file meanwhile; gives whether somebody else had to be waited for."""
+    place = target.with_name(f".{target.name}.lock")
+    waited = False
+    while True:
+        lock = os.open(place, os.O_RDWR | os.O_CREAT)
+        try:
+            if _locked(lock) and _same(lock, place):
+                try:
+                    yield waited
+                finally:
+                    with suppress(OSError):  # Windows removes no open file; an old one does no harm
+                        place.unlink()
+                return
+        finally:
+            os.close(lock)
+        waited = True
+        time.sleep(_WAIT)
+
+
+def _locked(lock: int) -> bool:
+    """Whether the lock could be had; it ends with the process at the latest."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _same(lock: int, place: Path) -> bool:
+    """Whether the file that was locked is still the one that others will try to lock."""
+    try:
+        return os.path.samestat(os.fstat(lock), place.stat())
+    except FileNotFoundError:
+        return False
 
 
 class Content(NamedTuple):

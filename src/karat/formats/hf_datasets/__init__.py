@@ -138,6 +138,14 @@ def _opened(source: Bytes) -> Arrow:
     except (pa.ArrowException, OSError) as problem:
         raise _damaged(source, problem) from None
     some(table, source.label)
+    names = table.column_names
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(
+            source.label,
+            found=f"the column {twice[0]!r} twice",
+            expected="each column once",
+            remedy="Rename or drop one of the two",
+        )
     return table
 
 

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 from karat.errors import InputError, UsageError
 from karat.matching.weigh.questionnaire import RATED
 from karat.model.scheme import ABOVE, DIMENSIONS, NODES, leaves_of
+from karat.storage.files import readable
 
 WHOLE: Final = "whole"
 QUESTIONNAIRE: Final = "questionnaire"
@@ -128,7 +129,7 @@ def _from_file(path: str) -> Membership:
     try:
         data = Path(path).read_bytes()
         content = tomllib.loads(data.decode())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:  # also numbers and nesting beyond what Python reads
         found = (problem.strerror or str(problem)) if isinstance(problem, OSError) else f"no TOML ({problem})"
         raise _refused(path, found, "a TOML file with a table [weights] or [consensus]") from None
     unknown = sorted(content.keys() - set(_KEYS))
@@ -147,7 +148,7 @@ def _from_file(path: str) -> Membership:
         _number(path, "default", content.get("default", 1.0)),
         _COMBINED[combine],
     )
-    return Membership(f"{Path(path).name}@{zlib.crc32(data):08x}", table.weight, of_scheme=False)
+    return Membership(f"{readable(Path(path).name)}@{zlib.crc32(data):08x}", table.weight, of_scheme=False)
 
 
 def _table(path: str, name: str, content: Mapping[str, object]) -> dict[str, object]:

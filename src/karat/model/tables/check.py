@@ -150,11 +150,8 @@ def _holes(array: Arrow, path: str, required: bool) -> Iterator[tuple[int, str, 
     if least is not None:
         for row in _each(_mask(pc.less(array, least).fill_null(False))):
             yield row, path, f"{array[row].as_py()}", f"a number from {least} up"
-    if pa.types.is_map(kind) and array.items.null_count:
-        items = np.flatnonzero(_mask(array.items.is_null()))
-        owners = np.searchsorted(array.offsets.to_numpy(), items, side="right") - 1
-        for row in np.unique(owners[(owners >= 0) & (owners < len(array))]).tolist():
-            yield row, path, "a key without value", "a string for every key"
+    if pa.types.is_map(kind):
+        yield from _pairs(array, path)
     if pa.types.is_floating(kind) and array.null_count < len(array):
         for row in _each(_mask(pc.invert(pc.is_finite(array)).fill_null(False))):
             yield row, path, f"{array[row].as_py()}", "a finite number"
@@ -170,6 +167,19 @@ def _holes(array: Arrow, path: str, required: bool) -> Iterator[tuple[int, str, 
         for name in sorted(must.difference(names)):
             for row in range(len(array)):
                 yield row, f"{path}.{name}", "no value", "a value"
+
+
+def _pairs(array: Arrow, path: str) -> Iterator[tuple[int, str, str, str]]:
+    """Every key of a map has a value, and stands there once."""
+    first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
+    keys, items = (flat.slice(first, last - first) for flat in (array.keys, array.items))
+    owners = np.repeat(np.arange(len(array)), np.diff(array.offsets.to_numpy()))
+    for row in np.unique(owners[_mask(items.is_null())]).tolist():
+        yield row, path, "a key without value", "a string for every key"
+    codes = keys.dictionary_encode().indices.to_numpy()
+    _, places = np.unique(np.stack([owners, codes]), axis=1, return_index=True)
+    for again in np.setdiff1d(np.arange(len(owners)), places).tolist():
+        yield int(owners[again]), path, f"the key {keys[again].as_py()!r} twice", "each key once"
 
 
 _LEAST = {"rank": 1, "tokens": 0}
