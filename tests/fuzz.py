@@ -24,12 +24,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("--seed", default=str(time.time_ns()))
+    parser.add_argument("--only", default="", help="samples and other targets whose name has this in it")
     parser.add_argument("--number", type=int, help="only this input")
     parser.add_argument("--from", type=int, default=0, dest="first", help="begin with this number")
     options = parser.parse_args()
     faulthandler.enable()
     if options.number is not None:
-        escape = tried(options.seed, options.number, seconds=60)
+        escape = tried(options.seed, options.number, only=options.only, seconds=60)
         print(escape.details if escape else "nothing escaped")  # noqa: T201
         return int(escape is not None)
     end = time.monotonic() + 60 * options.minutes
@@ -38,7 +39,7 @@ def main() -> int:
     slowest = (0.0, 0)
     while time.monotonic() < end:
         began = time.monotonic()
-        escape = tried(options.seed, number, seconds=30)
+        escape = tried(options.seed, number, only=options.only, seconds=30)
         slowest = max(slowest, (time.monotonic() - began, number))
         if escape is not None:
             found.append(escape)

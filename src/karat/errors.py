@@ -35,7 +35,7 @@ def reason(problem: OSError, place: str | None = None) -> str:
     given = problem.filename if problem.filename is not None else place
     if given is None or isinstance(given, int):  # a number is an open file
         return said
-    return f"{os.fsencode(given).decode('utf-8', 'backslashreplace')}: {said}"
+    return f"{os.fsdecode(given)}: {said}"
 
 
 class KaratError(Exception):

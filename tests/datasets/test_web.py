@@ -6,12 +6,13 @@ import io
 import tarfile
 import urllib.request
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
 
 from karat.data.catalogue import fetch, ready
-from karat.errors import InputError
+from karat.errors import InputError, UsageError
 from karat.storage import fetch as storage
 from tests.datasets.toys import GOLD, file, folder, toy
 
@@ -275,3 +276,47 @@ def test_a_folder_is_fetched_file_by_file(web, cache):
     with pytest.raises(InputError, match="SHA-256"):
         fetch(chosen)
     assert left(cache / "toy") == []
+
+
+@pytest.mark.parametrize("damage", ["zip data", "zip method", "zip password", "gzip data", "gzip end"])
+def test_an_archive_damaged_inside_does_not_stay(web, cache, damage):
+    """It stayed in the cache, and every later call failed on it."""
+    whole = (zipped if damage.startswith("zip") else tarred)({"top/gold.jsonl": GOLD + DATA[:5000]})
+    data = bytearray(whole)
+    if damage == "zip method":
+        for mark, shift in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+            data[data.index(mark) + shift] = 99
+    elif damage == "zip password":
+        for mark, shift in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+            data[data.index(mark) + shift] |= 1
+    elif damage == "gzip end":
+        del data[len(data) // 2 :]
+    else:
+        data[60:90] = bytes(30)
+    web.files["/all"] = bytes(data)
+    chosen = toy(file(url=web.url("/all"), member="gold.jsonl", data=GOLD + DATA[:5000]))
+    with pytest.raises(InputError, match="a damaged archive"):
+        fetch(chosen)
+    web.files["/all"] = whole
+    assert [one.how for one in fetch(chosen)] == ["downloaded"]
+    assert left(cache / "toy") == ["gold.jsonl"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_several_who_fetch_at_once_get_one_whole_file(web, cache, packed):
+    """They wrote into one another's partial file."""
+    web.files["/f"] = zipped({"gold.jsonl": DATA}) if packed else DATA
+    web.cuts["/f"] = [len(web.files["/f"]) // 2]
+    chosen = toy(file(url=web.url("/f"), data=DATA, **({"member": "gold.jsonl"} if packed else {})))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: fetch(chosen), range(4)))
+    assert (cache / "toy" / "gold.jsonl").read_bytes() == DATA
+    assert left(cache / "toy") == ["gold.jsonl"]
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path, monkeypatch, web):
+    (tmp_path / "taken").write_text("")
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "taken" / "home"))
+    web.files["/f"] = GOLD
+    with pytest.raises(UsageError, match=r"taken.*KARAT_HOME"):
+        fetch(toy(file(url=web.url("/f"))))

@@ -166,11 +166,20 @@ def _columns(table: Any, random: Random) -> Any:
     for _ in range(20):  # most values do not fit into the type
         try:
             changed = _changed(deepcopy(values), random)
+            if pa.types.is_map(table.column(place).type) and not _all_keyed(changed):
+                continue  # Arrow ends the whole process
             made = pa.array(changed, table.column(place).type)
             return table.set_column(place, name, made)
         except Exception:  # noqa: BLE001
             continue
     return table
+
+
+def _all_keyed(rows: Any) -> bool:
+    """Whether each entry of each row is a key with a value."""
+    return all(
+        isinstance(row, list) and all(isinstance(e, tuple) and isinstance(e[0], str) for e in row) for row in rows
+    )
 
 
 def _json(data: bytes, random: Random) -> bytes | None:

@@ -110,7 +110,11 @@ def _parquet(rows: dict[str, list[object]]) -> bytes:
     return file.getvalue()
 
 
+_TAGGED = test_hf_datasets.ROWS | {"ner_tags": [["B-PER", "I-PER", "O", "S-LOC"], ["B-PER", "O"]]}
 _BIOC = {"source": "S", "date": "", "key": "k", "documents": [test_bioc.article(annotations=test_bioc.LOOSE)]}
+_UNNAMED = test_hipe.table(
+    *("In O _", "Old O _", "Ulm B-loc Q1", ", O _", "#5 O _", "Ada B-pers NIL", "Bob O _", ". O _")
+)
 _HIPE = {"x.tsv": test_hipe.GOLD.encode()}
 _ARTICLE = test_elevant.article(
     test_elevant.label(0, 9, 13, parent=1), test_elevant.label(1, 4, 13, children=[0]), hyperlinks=[[[0, 3], "x"]]
@@ -175,7 +179,7 @@ _OWN: dict[str, Sample] = {
     "hf-datasets tokens": Sample(
         "hf-datasets", "x.arrow", {"x.arrow": test_hf_datasets.with_names(test_hf_datasets.ROWS)}
     ),
-    "hf-datasets parquet": Sample("hf-datasets", "x.parquet", {"x.parquet": _parquet(test_hf_datasets.ROWS)}),
+    "hf-datasets parquet": Sample("hf-datasets", "x.parquet", {"x.parquet": _parquet(_TAGGED)}),
     "hf-datasets folder": Sample(
         "hf-datasets",
         "",
@@ -186,7 +190,14 @@ _OWN: dict[str, Sample] = {
         },
     ),
     "hipe": Sample("hipe", "x.tsv", _HIPE),
-    "hipe run": Sample("hipe", "x.tsv", {"x.tsv": test_hipe.RUN.encode()}),
+    "hipe run": Sample(
+        "hipe",
+        "team9_bundle1_tiny_en_1.tsv",
+        {"team9_bundle1_tiny_en_1.tsv": _UNNAMED.encode(), "HIPE-2022-v2.1-tiny-test-en.tsv": test_hipe.GOLD.encode()},
+    ),
+    "hipe candidates": Sample(
+        "hipe", "x.tsv", {"x.tsv": test_hipe.RUN.replace("In", "# document_id = d\nIn", 1).encode()}
+    ),
     "hipe-fine": Sample("hipe-fine", "x.tsv", _HIPE),
     "hipe-nested": Sample("hipe-nested", "x.tsv", _HIPE),
     "hipe-runs": Sample("hipe-runs", "x.tsv", _HIPE),

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from random import Random
+
 import pytest
 
+import karat
+from karat.errors import KaratError
 from karat.registry import names
+from tests.fuzzing import targets
 from tests.fuzzing.samples import samples
-from tests.fuzzing.targets import _FaultError, message_fault, read_sample, tried
+from tests.fuzzing.targets import _FaultError, _written, message_fault, read_sample, tried
 
 INPUTS = 2000
 PARTS = 4
@@ -20,15 +26,11 @@ def test_every_format_has_a_sample():
 @pytest.mark.parametrize("name", samples())
 def test_samples_are_sound(name):
     """A sample that could not be read when it is whole would find nothing when it is broken."""
-    import karat
-    from tests.fuzzing.targets import _written
-
     sample = samples()[name]
     with _written(sample.files) as folder:
-        try:
+        whole = name != "aida folder"  # AIDA's own text is not ours to write
+        with nullcontext() if whole else pytest.raises(karat.InputError, match=r"eng\.train"):
             karat.load_run(folder / sample.given, format=sample.format)
-        except karat.InputError as problem:  # AIDA's text, of which there are but three words
-            assert name == "aida folder", problem
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -40,10 +42,6 @@ def test_nothing_but_our_errors_escapes(part):
 
 def test_the_fuzzer_sees_what_it_looks_for(monkeypatch):
     """A reader that lets something escape, or says it in a way that nobody can read, is found."""
-    from random import Random
-
-    from karat.errors import KaratError
-    from tests.fuzzing import targets
 
     def fails(*_, **__):
         raise KeyError("oops")
@@ -52,19 +50,18 @@ def test_the_fuzzer_sees_what_it_looks_for(monkeypatch):
     monkeypatch.setattr(targets.karat, "load_run", fails)
     monkeypatch.setattr(targets, "load_either", fails)
     with pytest.raises(KeyError, match="oops"):
-        for number in range(20):
-            read_sample("kilt", Random(number))
+        list(map(read_sample, ["kilt"] * 20, map(Random, range(20))))
     assert message_fault("two\nlines")
     assert message_fault("\x1b[2J")
     assert message_fault("x" * 100_000)
     assert message_fault("a word of ours: é, 😀, …") is None
 
-    class Bad(KaratError):
+    class BadError(KaratError):
         def __str__(self):
             return "a\nb"
 
     def said():
-        raise Bad("x")
+        raise BadError("x")
 
     with pytest.raises(_FaultError, match="control characters"):
         targets._try(said)

@@ -26,7 +26,7 @@ from karat.parsing.textless import WITHOUT_TEXT, blank_documents
 from karat.spec.format import Bytes, Format
 
 _NIL = "-1"
-_ROW = re.compile(r'(?:[^,"]*|"(?:[^"]|"")*"),(\d+),(\d+),(?:[^,"]*|"(?:[^"]|"")*")(,[-+.\deE]+)?', re.ASCII)
+_ROW = re.compile(r'(?:[^,"]*|"(?:[^"]|"")*"),(\d{1,18}),(\d{1,18}),(?:[^,"]*|"(?:[^"]|"")*")(,[-+.\deE]+)?', re.ASCII)
 
 
 class _Row(NamedTuple):

@@ -71,7 +71,10 @@ def _chunks(file: IO[bytes], meter: Meter) -> Iterator[bytes]:
 
 def readable(path: str) -> str:
     """A path as text that can be printed and stored, whatever bytes its name is made of and whatever the locale is."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    try:
+        return os.fsencode(path).decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # no name of a file; one that a file made up
+        return path.encode("utf-8", "backslashreplace").decode()
 
 
 def _holds(test: Callable[[Path], bool], path: str) -> bool:

@@ -135,10 +135,10 @@ def _opened(source: Bytes) -> Arrow:
         else:
             table = pa.ipc.open_stream(data).read_all()
         table.validate(full=True)
-    except (pa.ArrowException, OSError) as problem:
+        names = table.column_names
+    except (pa.ArrowException, OSError, ValueError) as problem:
         raise _damaged(source, problem) from None
     some(table, source.label)
-    names = table.column_names
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(
             source.label,
@@ -185,6 +185,8 @@ def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> t
             expected="the types of docs/formats.md",
             remedy="Cast the column before writing the file",
         ) from None
+    except ValueError as problem:  # names of fields that are no UTF-8
+        raise _damaged(source, problem) from None
     for name in ("start", "end", "entity"):
         if table.schema.field(items).type.value_type.get_field_index(name) < 0:
             raise InputError(
@@ -232,7 +234,7 @@ def _class_names(table: Arrow) -> list[str] | None:
         names = info["info"]["features"]["ner_tags"]["feature"]["names"]
     except (KeyError, TypeError, ValueError):
         return None
-    return [str(name) for name in names]
+    return [str(name) for name in names] if isinstance(names, list) else None
 
 
 def _recognises(head: bytes) -> bool:
@@ -247,7 +249,7 @@ def _stream_columns(head: bytes) -> list[str]:
         return []
     try:
         return list(pa.ipc.read_schema(pa.py_buffer(head)).names)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, ValueError):
         return []
 
 

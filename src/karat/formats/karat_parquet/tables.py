@@ -37,8 +37,10 @@ def opened(source: Bytes) -> Arrow:
     utf8 = readable(source.given) == source.given  # which Arrow takes every path for
     direct = utf8 and not source.passing and not source.compressed
     try:
-        return pq.ParquetFile(source.given if direct else pa.BufferReader(source.data()))
-    except (pa.ArrowException, OSError) as problem:
+        file = pq.ParquetFile(source.given if direct else pa.BufferReader(source.data()))
+        _ = file.schema_arrow.names  # names that are no UTF-8 show only here
+        return file
+    except (pa.ArrowException, OSError, ValueError) as problem:
         raise _damaged(source, problem) from None
 
 
@@ -99,7 +101,7 @@ def read(call: Callable[[], Arrow], schema: Arrow, source: Bytes, *, whole: bool
             expected="the types of docs/formats.md",
             remedy="Cast the column before writing the file",
         ) from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
+    except (pa.ArrowException, OSError, ValueError) as problem:
         raise _damaged(source, problem) from None
 
 

@@ -450,6 +450,8 @@ def _beside(own: Sequence[TokenBlock], gold: Sequence[TokenBlock], source: Bytes
             return None
         made = text_of(block.rows)
         there.append(Ground(block.id, made.text, *tokens_of(block.rows, made)[1:]))
+    if len({document.id for document in there}) < len(there):
+        return None
     unlike: Counter[str] = Counter()
     try:
         placed = laid_on([replace(block, id=None) for block in own], there, source, unlike)
