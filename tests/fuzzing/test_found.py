@@ -27,6 +27,7 @@ from tests.fuzzing import samples as sound
 from tests.fuzzing.targets import message_fault
 
 GOLD = {"id": "a", "text": "Ada met Bob.", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}
+_ANSWERS = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("entity", pa.string())]))
 LONG = "9" * 5000
 
 
@@ -95,6 +96,14 @@ def test_null_among_tags_is_no_entity(tmp_path):
 @pytest.mark.parametrize("value", [["x"], [], "x", 5])
 def test_meta_is_an_object(value, tmp_path):
     refused(karat.load, written(tmp_path, "x.jsonl", json.dumps(GOLD | {"meta": value})))
+
+
+def test_numbers_of_19_digits(tmp_path):
+    """A Parquet file could hold what no object can."""
+    pq.write_table(
+        pa.table({"id": ["a"], "answers": pa.array([[]], _ANSWERS), "tokens": [10**18]}), tmp_path / "x.parquet"
+    )
+    assert "at most 18 digits" in str(refused(karat.load_run, tmp_path / "x.parquet"))
 
 
 def test_a_key_of_meta_stands_there_once(tmp_path):

@@ -75,17 +75,14 @@ def alone(target: Path) -> Iterator[bool]:
     place = target.with_name(f".{target.name}.lock")
     waited = False
     while True:
-        lock = os.open(place, os.O_RDWR | os.O_CREAT)
-        try:
-            if _locked(lock) and _same(lock, place):
+        with place.open("ab") as lock:
+            if _locked(lock.fileno()) and _same(lock.fileno(), place):
                 try:
                     yield waited
                 finally:
                     with suppress(OSError):  # Windows removes no open file; an old one does no harm
                         place.unlink()
                 return
-        finally:
-            os.close(lock)
         waited = True
         time.sleep(_WAIT)
 

@@ -148,8 +148,9 @@ def _holes(array: Arrow, path: str, required: bool) -> Iterator[tuple[int, str, 
         yield row, path, "no value", "a value"
     least = _LEAST.get(path.rpartition(".")[2])
     if least is not None:
-        for row in _each(_mask(pc.less(array, least).fill_null(False))):
-            yield row, path, f"{array[row].as_py()}", f"a number from {least} up"
+        for row in _each(_mask(pc.or_(pc.less(array, least), pc.greater(array, _MOST)).fill_null(False))):
+            many = array[row].as_py() > _MOST
+            yield row, path, f"{array[row].as_py()}", f"a number from {least} up{', of at most 18 digits' * many}"
     if pa.types.is_map(kind):
         yield from _pairs(array, path)
     if pa.types.is_floating(kind) and array.null_count < len(array):
@@ -183,6 +184,7 @@ def _pairs(array: Arrow, path: str) -> Iterator[tuple[int, str, str, str]]:
 
 
 _LEAST = {"rank": 1, "tokens": 0}
+_MOST = 10**18 - 1
 
 _REQUIRED_IN = {
     "labels": frozenset({"start", "end"}),
