@@ -332,9 +332,18 @@ def _defect(file: ResultFile) -> str | None:
     groups = [group for views in file.by.values() for values in views.values() for group in values.values()]
     if any(scores.measures.keys() != scores.n.keys() for scores in (file, *groups)):
         return "measures without the number of their cases, or the other way round"
-    if unknown := [name for name in file.shown if name not in file.measures]:
+    if unknown := [name for name in file.shown if not _holds(file, name)]:
         return f"no measure {unknown[0]!r}, though it is to be shown"
     return None
+
+
+def _holds(file: ResultFile, shown: str) -> bool:
+    name = parse_measure(shown)
+    if name.group is None:
+        return shown in file.measures
+    label, value = name.group
+    groups = file.by.get(label, {}).get(str(name.view), {})
+    return value in groups and name.short in groups[value].measures
 
 
 def _columns(views: Mapping[str, Statistics]) -> dict[str, Columns]:

@@ -77,6 +77,14 @@ def readable(path: str) -> str:
         return path.encode("utf-8", "backslashreplace").decode()
 
 
+def _nameable(name: str) -> bool:
+    """Whether a file could have this name."""
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+
+
 def _holds(test: Callable[[Path], bool], path: str) -> bool:
     """Whether something holds of a path; of one that the system refuses, such as a name too long, nothing does."""
     try:
@@ -150,7 +158,7 @@ class Source:
         path, parts = folder / name, Path(name)
         if parts.is_absolute() or parts.drive or os.pardir in parts.parts:
             raise self._outside(name, "a path that leads out of the folder")
-        if not self.links and "\0" not in name:
+        if not self.links and _nameable(name):
             real = Path(os.path.realpath(path))
             if not any(real.is_relative_to(home) for home in (Path(os.path.realpath(folder)), *also)):
                 raise self._outside(name, "a link that leads out of the folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import sys
@@ -64,8 +65,9 @@ def put(found: Path, target: Path) -> None:
         try:
             found.replace(target)
             return
-        except OSError:
-            if attempt == _ATTEMPTS - 1 or not target.is_dir():
+        except OSError as problem:
+            taken = problem.errno in (errno.ENOTEMPTY, errno.EEXIST) or target.is_dir()
+            if attempt == _ATTEMPTS - 1 or not taken:
                 raise  # else somebody else put a folder there in between
 
 
