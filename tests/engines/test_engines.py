@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import karat
 import karat.engines.local
+import karat.evaluation.fold
 import karat.evaluation.told
 from karat import Answer, Corpus, Document, Label, Reply, Run
 from karat.errors import InputError, KaratError, UnknownNameError, UsageError
@@ -39,6 +41,7 @@ HOW = [
     {"like": "neleval", "measures": ["sets::span+kbid", "overlap-sumsum::span"]},
     {"drop": "score<0.3,lowercase"},
     {"drop": "type:PER,type:ORG"},
+    {"like": "hipe", "resamples": 9, "over": "cases"},
     {
         "like": "neleval",
         "measures": ["all-coref", "pairwise-negative:micro.f1", "sets:is_linked:kbid", "muc::type+eid"],
@@ -128,6 +131,18 @@ def test_documents_that_nobody_asked_about(tmp_path, engine, small_blocks):
 
 
 @quick_engines
+def test_documents_that_only_the_answers_have_are_empty(tmp_path, engine, small_blocks):
+    corpus, run = _strangers()
+    write_parts(corpus, tmp_path / "gold", 3)
+    write_parts(run, tmp_path / "answers", 2)
+    how = {"like": "neleval", "by": ["doc"], "measures": ["strong:macro.f1", "strong:micro.f1", "b-cubed:micro.f1"]}
+    found, expected = karat.evaluate(*both(tmp_path), engine=engine, **how), karat.evaluate(*loaded(tmp_path), **how)
+    assert told(found) == told(expected)
+    assert found.verdicts.combine_chunks().equals(expected.verdicts.combine_chunks())
+    assert (len(found.ids), found.counts("strong").unmatched_answers) == (11, 8)
+
+
+@quick_engines
 @pytest.mark.parametrize("side", ["gold", "answers"])
 def test_an_id_given_twice_is_refused(tmp_path, engine, side, small_blocks):
     corpus, run = _strangers()
@@ -187,7 +202,6 @@ def test_a_folder_is_one_corpus(demo):
 @pytest.mark.parametrize(
     ("how", "error", "words"),
     [
-        ({"resamples": 10, "over": "cases"}, UsageError, "Take intervals over documents"),
         ({"measures": ["strong[entity=Q1]:micro.f1"]}, UsageError, "no part of the data by entity"),
         ({"measures": ["strong[types=Nothing]:micro.f1"]}, UnknownNameError, "unknown value of types"),
         ({"by": ["colour"]}, UnknownNameError, "unknown label to group by"),
@@ -199,6 +213,36 @@ def test_a_folder_is_one_corpus(demo):
 def test_what_cannot_be_divided_is_refused(demo, how, error, words):
     with pytest.raises(error, match=words):
         karat.evaluate(*both(demo), **how)
+
+
+CLUSTERED = {"like": "neleval", "measures": ["all-coref", "blanc:micro.f1", "muc::type+eid", "strong:micro.f1"]}
+
+
+@pytest.mark.parametrize("how", [CLUSTERED, {**CLUSTERED, "resamples": 5, "recompute": 4}], ids=["once", "recomputed"])
+def test_clusters_are_put_together_as_they_come(demo, how, monkeypatch, small_blocks):
+    expected = karat.evaluate(*loaded(demo), **how)
+    monkeypatch.setattr(karat.evaluation.fold, "_AT_ONCE", 20)
+    assert told(karat.evaluate(*both(demo), **how)) == told(expected)
+    monkeypatch.setattr(karat.evaluation.fold, "_MOST", 30)
+    found = karat.evaluate(*both(demo), **how)
+    reason = found.score("b_cubed:micro.f1").reason
+    assert re.fullmatch(r"\d+ mentions in clusters are more than an engine keeps at once", reason)
+    assert found.score("blanc:micro.f1").reason.startswith("pairwise: ")
+    assert found["strong:micro.f1"] == expected["strong:micro.f1"]
+    assert f"left out: b_cubed ({reason}; load both sides for it)" in found.notes
+
+
+def test_the_rest_is_scored(demo):
+    how = {"measures": ["strong[entity=Q1]:micro.f1", "strong:micro.f1"], "by": ["types+kind", "nil"]}
+    found = karat.evaluate(*both(demo), groups="filtered", task="d2kb", **how)
+    expected = karat.evaluate(*loaded(demo), groups="filtered", task="d2kb", measures="strong:micro.f1", by="nil")
+    assert found["strong:micro.f1"] == expected["strong:micro.f1"]
+    assert (found.by.keys(), found.by["nil"]["strong"]) == ({"nil"}, expected.by["nil"]["strong"])
+    assert found.score("strong[entity=Q1]:micro.f1").reason == "an engine makes no part of the data by entity"
+    assert [note for note in found.notes if note.startswith("left out")] == [
+        "left out: strong[entity=Q1] (an engine makes no part of the data by entity; load both sides for it)",
+        "left out: scores by types+kind (an engine makes no part of the data by types+kind; load both sides for it)",
+    ]
 
 
 @quick_engines

@@ -33,6 +33,7 @@ HOW = st.sampled_from(
         {"drop": "type:a,score<0.5"},
         {"by": ["length", "language"]},
         {"by": ["meta.source"], "measures": ["strong:micro.f1", "weak[length=tiny]:macro.r", "strong:accuracy"]},
+        {"resamples": 3, "over": "cases", "by": ["nil"]},
         {"measures": ["entity:macro.ndcg", "strong:brier", "weak[optional=true]:micro.f1"]},
         {"like": "neleval", "measures": ["sets::span+kbid", "overlap-maxmax::span+type"]},
         {"like": "neleval", "measures": ["all-coref", "pairwise_negative::span"], "duplicates": "counted"},
@@ -73,9 +74,9 @@ def _outcome(call):
 PLACES = st.lists(st.integers(0, 3), min_size=1, max_size=4)
 
 
-def _check(corpus, run, how, places):
-    expected = _outcome(partial(karat.evaluate, corpus, run, allow_unknown=True, **how))
-    divided = partial(karat.evaluate, in_parts(corpus), in_parts(run), allow_unknown=True, **how)
+def _check(corpus, run, how, places, *, allow=True):
+    expected = _outcome(partial(karat.evaluate, corpus, run, allow_unknown=allow, **how))
+    divided = partial(karat.evaluate, in_parts(corpus), in_parts(run), allow_unknown=allow, **how)
     with mock.patch("karat.evaluation.spread.spread.get", return_value=_dealer(places)):
         assert _outcome(divided) == expected
 
@@ -87,9 +88,9 @@ def test_any_blocks(data, how, places):
 
 
 @pytest.mark.both
-@given(rich_documents(), rich_replies(), HOW, PLACES)
-def test_all_fields(documents, replies, how, places):
-    _check(Corpus.of(documents), Run.of(replies), how, places)
+@given(rich_documents(), rich_replies(), HOW, PLACES, st.booleans())
+def test_all_fields(documents, replies, how, places, allow):
+    _check(Corpus.of(documents), Run.of(replies), how, places, allow=allow)
 
 
 def test_the_rows_of_pieces_are_numbered():

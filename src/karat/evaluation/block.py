@@ -43,6 +43,7 @@ from karat.spec.choices.conventions import FalseCoreference, Near
 from karat.spec.choices.task import Source
 from karat.spec.choices.threshold import Threshold
 from karat.stats.ranking import Ranking
+from karat.stats.samples.bootstrap import Distinct, distinct
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of documents done since the last call."""
@@ -62,7 +63,10 @@ class Thresholds(NamedTuple):
 
 
 class ViewSums(NamedTuple):
-    """One view of a block: per document its four sums, and where a measure asks for it those of detected mentions."""
+    """One view of a block: per document its four sums, and where a measure asks for it those of detected mentions.
+
+    `cases` are the weights of single cases, where these are drawn.
+    """
 
     weights: NDArray[Any]
     detection: NDArray[Any] | None
@@ -70,6 +74,7 @@ class ViewSums(NamedTuple):
     ranking: Ranking | None = None
     scored: tuple[Floats, Floats] | None = None
     scored_in: Longs | None = None
+    cases: Distinct | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,8 @@ class BlockSums:
     `unknown` are the replies to documents that the gold standard does not have, by row and id. `cuts` are by label and
     view, and `given` says which labels answers carry; `values` are those of documents, by label. `tallies` of error
     categories are by view and category, and `candidates` names the views in which some answer has several. `reaches` is
-    for views that reach across documents, by what they have in common.
+    for views that reach across documents, by what they have in common, and `too_many` says of which of them there is
+    more than can be kept.
     """
 
     row: Longs
@@ -97,6 +103,7 @@ class BlockSums:
     tallies: Mapping[str, Mapping[str, Tally]]
     candidates: frozenset[str]
     reaches: Mapping[str, KeyReach] = field(default_factory=dict)
+    too_many: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -318,7 +325,9 @@ class Block:
             scored, scored_in = scores_of(pairing, cases), documents_of_scores(pairing, cases)
         # Of detection only mentions count; which answers are spare there depends on what other views share its table.
         detection = self.weights(plans.detection[name]) * _OF_MENTIONS if name in plans.detection else None
-        return ViewSums(self.weights(name), detection, self.present(plan), ranking, scored, scored_in)
+        draw = self.sides.request.draw
+        single = distinct(self.verdicts(name).weights()) if draw.resamples and draw.over == "cases" else None
+        return ViewSums(self.weights(name), detection, self.present(plan), ranking, scored, scored_in, single)
 
     def _cuts(self, label: str, views: Sequence[str]) -> dict[str, Cut]:
         """The cases of each view by the values of a label; views of one kind of item that count alike at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -25,8 +25,9 @@ from karat.evaluation.plan import Plan, Plans, base_of
 from karat.evaluation.request import Request
 from karat.evaluation.sides import Sides
 from karat.evaluation.spread.spread import Spread
+from karat.evaluation.spread.survey import Undivided
 from karat.evaluation.thresholds import Chosen, Curve, best_on, curve_through
-from karat.evaluation.view import View
+from karat.evaluation.view import Shape, View
 from karat.facts.facts import Facts
 from karat.kb.protocol import KB
 from karat.matching.read.pairing import BLOCK
@@ -61,6 +62,10 @@ class Feed(Protocol):
     def skipped(self) -> Mapping[str, int]:
         """What readers left out, in words."""
 
+    @property
+    def left_out(self) -> Undivided:
+        """What is not counted, and why."""
+
     def swept(self, views: Sequence[ViewName], grid: int | None) -> Sequence[Swept]:
         """How statistics change with the threshold, block by block."""
 
@@ -87,6 +92,7 @@ class Memory:
     sides: Sides
     size: int = BLOCK
     progress: Progress | None = None
+    left_out: Undivided = field(default_factory=Undivided)
 
     @cached_property
     def planning(self) -> Block:
@@ -277,10 +283,25 @@ class Evaluation:
     @cached_property
     def views(self) -> Mapping[str, View]:
         """What the measures of each view look at."""
-        return {name: self._view(name, plan) for name, plan in self.plans.views.items()}
+        shape, nothing = Shape(self.request.conventions.empty), Statistics(np.zeros((0, 4)))
+        unknown = {name: shape.view(nothing, unknown=why) for name, why in self.feed.left_out.views.items()}
+        return {name: self._view(name, plan) for name, plan in self.plans.views.items()} | unknown
+
+    @property
+    def _known(self) -> dict[str, View]:
+        """The views that somebody counted."""
+        return {name: view for name, view in self.views.items() if view.unknown is None}
+
+    @property
+    def _divided(self) -> dict[str, View]:
+        """Those of them that can be divided into documents."""
+        return {name: view for name, view in self._known.items() if not view.whole}
 
     def _view(self, name: str, plan: Plan) -> View:
         folded = self.folded
+        if (number := folded.too_many(plan)) is not None:
+            why = f"{number:,} mentions in clusters are more than an engine keeps at once"
+            return plan.shape.view(Statistics(np.zeros((0, 4))), whole=True, unknown=why)
         if plan.weights_are_whole:
             held = folded.held(plan.reaches)
             return plan.shape.view(
@@ -296,7 +317,7 @@ class Evaluation:
             present=folded.present(name),
             ranking=(lambda: folded.ranking(name)) if plan.relation.level == "document" else None,
             scored=lambda: folded.scored(name),
-            cases=lambda: self.block.verdicts(name).weights(),
+            cases=lambda: folded.cases(name),
             scored_in=lambda: folded.scored_in(name),
             order=self._by_id,
         )
@@ -324,13 +345,14 @@ class Evaluation:
 
     def _counted(self, parts: Sequence[str]) -> Sequence[str]:
         """The views of a mean that count: no clustering in which neither side has a pair, unless none has."""
-        empty = {name for name, view in self.views.items() if view.whole and not view.statistics.weights.any()}
+        empty = {name for name, view in self._known.items() if view.whole and not view.statistics.weights.any()}
         return [part for part in parts if part not in empty] or parts
 
     @cached_property
     def labels(self) -> dict[str, Grouping]:
         """What scores are grouped by."""
-        return {name: label_in(self.sides, name) for name in self.request.labels}
+        left_out = self.feed.left_out.labels
+        return {name: label_in(self.sides, name) for name in self.request.labels if name not in left_out}
 
     @cached_property
     def groups(self) -> Groups:
@@ -343,7 +365,7 @@ class Evaluation:
         draw = self.draw
         spread = [m for m in self.request.wanted if measure_of(m).spread and m.group and m.group[0] == name]
         also = list(dict.fromkeys(measure.short for measure in spread))
-        divided = {view: own for view, own in self.views.items() if not own.whole}
+        divided = self._divided
         if label.scores == "documents":
             return {view: by_document(self.folded.ids, own) for view, own in divided.items()}
         if label.documents is not None:
@@ -361,7 +383,8 @@ class Evaluation:
                 if view in self.plans.stages or view in self.plans.unstaged
             }
         if parted(self.sides, name):
-            parts = {base: parts_by(self.sides, name, base) for base in self.request.views}
+            counted = [base for base in self.request.views if str(base) not in self.feed.left_out.views]
+            parts = {base: parts_by(self.sides, name, base) for base in counted}
             return {
                 str(base): by_part({value: self.views[str(part)] for value, part in own.items()}, draw)
                 for base, own in parts.items()
@@ -407,7 +430,7 @@ class Evaluation:
         request, draw = self.request, self.request.draw
         (corpus, about_corpus), (run, about_run) = self.feed.names
         drawn = bool(draw.resamples)
-        divided = {name: view for name, view in self.views.items() if not view.whole}
+        divided = self._divided
         return Result(
             signature=self.signature,
             profile=request.profile,
@@ -416,7 +439,7 @@ class Evaluation:
             run_digest=self.feed.digests()[1],
             scores=self.scores,
             views={name: view.statistics for name, view in divided.items()},
-            totals={name: view.statistics for name, view in self.views.items() if view.whole},
+            totals={name: view.statistics for name, view in self._known.items() if view.whole},
             detection={name: view.found for name, view in divided.items() if view.found is not None},
             per_item=tuple(name for name, view in divided.items() if view.shape.per_item),
             averaged={name: view.macro for name, view in divided.items() if view.macro is not None},
@@ -456,9 +479,14 @@ class Evaluation:
 
     def _notes(self) -> Iterator[str]:
         yield from self.request.synonyms
-        statistics = {name: view.statistics for name, view in self.views.items()}
+        statistics = {name: view.statistics for name, view in self._known.items()}
         from_labels = self.feed.names[1][1].get("answers") == "labels"
         yield from said(self.folded.noticed, self.sides.pairing().reading, statistics, from_labels=from_labels)
+        reasons = {name: view.unknown for name, view in self.views.items() if view.unknown is not None}
+        for what, why in (
+            reasons | {f"scores by {name}": why for name, why in self.feed.left_out.labels.items()}
+        ).items():
+            yield f"left out: {what} ({why}; load both sides for it)"
         yield from self._without_classes()
         yield from undecided(self.request.conventions.unnamed, *self.folded.doubts)
         yield from untyped(self.groups)

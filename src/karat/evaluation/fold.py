@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +15,9 @@ from karat.evaluation.block import BlockSums, Swept, ViewSums
 from karat.evaluation.cases.cuts import Cut, joined_cuts
 from karat.evaluation.cases.errors import Tally, without_candidates
 from karat.evaluation.cases.notes import Noticed
+from karat.evaluation.plan import Plan
 from karat.evaluation.thresholds import Steps, joined_steps
-from karat.matching.judge.keys import put_together
+from karat.matching.judge.keys import KeyReach, put_together
 from karat.matching.read.reduce import Census
 from karat.model.clusters import Held
 from karat.model.statistics import Statistics
@@ -23,6 +25,9 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Floats, Longs
 from karat.spec.choices.task import Source
 from karat.stats.ranking import Ranking
+
+_AT_ONCE = 1_000_000  # pairs of a mention and its cluster that come together before they are put together
+_MOST = 20_000_000  # of them that are kept, which takes some two gigabytes in the end
 
 
 class Order:
@@ -137,6 +142,11 @@ class Folded:
         parts = [(each.scored_in, place) for each, place in self._views(name)]
         return np.concatenate([place[documents] for documents, place in parts if documents is not None])
 
+    def cases(self, name: str) -> Floats:
+        """The weights of single cases, where these are drawn; those of equal weight are together."""
+        parts = [each.cases for each, _ in self._views(name) if each.cases is not None]
+        return np.concatenate([np.repeat(part.rows, part.times, axis=0) for part in parts])
+
     def cut(self, label: str, view: str) -> Cut:
         """The cases of a view by value of a label, and document."""
         found = zip(self.blocks, self.order.places, strict=True)
@@ -163,8 +173,13 @@ class Folded:
         """The mentions of all documents with the clusters that hold them; see `Plan.reaches`."""
         if name not in self._held:
             found = zip(self.blocks, self.order.places, strict=True)
-            self._held[name] = put_together([(block.reaches[name], place) for block, place in found])
+            there = [(block.reaches[name], place) for block, place in found if name in block.reaches]
+            self._held[name] = put_together(there).held
         return self._held[name]
+
+    def too_many(self, plan: Plan) -> int | None:
+        """How many mentions there are in clusters, if nobody could keep them."""
+        return self.blocks[-1].too_many.get(plan.reaches) if plan.weights_are_whole else None
 
     def _tally(self, parts: Sequence[Tally]) -> Tally:
         totals = [part.total for part in parts if part.total is not None]
@@ -175,6 +190,47 @@ class Folded:
             parts[0].reason,
             parts[0].defined,
         )
+
+
+class Gathering:
+    """What blocks have for views that reach across documents: put together as it comes, so that it stays small.
+
+    Only what has to be told by document stays as it came. What becomes too much is dropped and counted.
+    """
+
+    def __init__(self, *, by_document: bool) -> None:
+        self.by_document = by_document
+        self.kept: dict[str, list[KeyReach]] = {}
+        self.too_many: dict[str, int] = {}
+
+    def add(self, block: BlockSums) -> BlockSums:
+        """Take what a block has; what is left of the block."""
+        for name, reach in block.reaches.items():
+            if name in self.too_many:
+                self.too_many[name] += len(reach)
+            else:
+                self._put(name, reach)
+        return block if self.by_document else replace(block, reaches={})
+
+    def _put(self, name: str, reach: KeyReach) -> None:
+        own = self.kept.setdefault(name, [])
+        own.append(reach)
+        # To put together what is as much as there is already costs little for each of them.
+        if not self.by_document and sum(map(len, own[1:])) > max(len(own[0]), _AT_ONCE):
+            own[:] = [self._together(own)]
+        if (number := sum(map(len, own))) > _MOST + (0 if self.by_document else max(len(own[0]), _AT_ONCE)):
+            self.too_many[name] = number
+            del self.kept[name]
+
+    def _together(self, parts: Sequence[KeyReach]) -> KeyReach:
+        return put_together([(part, np.zeros(0, np.int64)) for part in parts])
+
+    def finished(self, blocks: Sequence[BlockSums]) -> list[BlockSums]:
+        """The blocks, of which the last has what was put together."""
+        rest = [replace(b, reaches={name: b.reaches[name] for name in b.reaches if name in self.kept}) for b in blocks]
+        merged = {} if self.by_document else {name: self._together(own) for name, own in self.kept.items()}
+        last = replace(rest[-1], reaches={**rest[-1].reaches, **merged}, too_many=self.too_many)
+        return [*rest[:-1], last]
 
 
 def steps_through(blocks: Sequence[Swept], base: str) -> tuple[Steps, Bools]:

@@ -19,7 +19,7 @@ from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
 from karat.registry import get, identity, names
 from karat.spec.choices.choices import CIRCUMSTANCES, SIGNED, Conventions
-from karat.spec.choices.conventions import Ids, Spans
+from karat.spec.choices.conventions import Ids, Macro, Spans
 from karat.spec.grouping import Grouping
 from karat.version import __version__
 
@@ -170,6 +170,11 @@ class Request:
             if meant.relation != view.relation
         )
         return tuple(dict.fromkeys(said))
+
+    @property
+    def takes_answered(self) -> bool:
+        """Whether documents that only the answers have belong to the gold standard: there is nothing in them."""
+        return self.conventions.macro is Macro.GOLD_DOCUMENTS and not self.allow_unknown
 
     @property
     def reads_text(self) -> bool:

@@ -20,7 +20,7 @@ from karat.matching.read.texts import on_gold_text
 from karat.matching.read.whole import Whole
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.spec.choices.conventions import Macro, Unnamed
+from karat.spec.choices.conventions import Unnamed
 from karat.spec.choices.task import Source
 from karat.spec.choices.threshold import Threshold
 
@@ -46,7 +46,7 @@ class Sides:
         if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
             raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
         run = on_gold_text(corpus, run)
-        if request.conventions.macro is Macro.GOLD_DOCUMENTS and not request.allow_unknown:
+        if request.takes_answered:
             corpus = with_answered(corpus, run)
         found = cls(request, corpus, run, gold=gold)
         for task in request.tasks:

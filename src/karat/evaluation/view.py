@@ -45,17 +45,18 @@ class Shape:
 class View:
     """The statistics of a view and all that its measures may look at.
 
-    `whole` says that it cannot be divided into documents. `macro` marks the documents over which macro scores are
-    taken, None for all. `found` are the statistics of detection. `present` says that there were cases before a
-    threshold. `ranking` and `scored` make what some measures ask for. For intervals, `silent` counts further documents
-    in which there is nothing to count, `cases` makes the weights of single cases, `scored_in` says in which document
-    each scored answer is, `again` counts some of the documents anew where they cannot be divided, and `order` sorts
-    documents by their ids.
+    `unknown` says why nobody counted it, and `whole` that it cannot be divided into documents. `macro` marks the
+    documents over which macro scores are taken, None for all. `found` are the statistics of detection. `present` says
+    that there were cases before a threshold. `ranking` and `scored` make what some measures ask for. For intervals,
+    `silent` counts further documents in which there is nothing to count, `cases` makes the weights of single cases,
+    `scored_in` says in which document each scored answer is, `again` counts some of the documents anew where they
+    cannot be divided, and `order` sorts documents by their ids.
     """
 
     shape: Shape
     statistics: Statistics
     found: Statistics | None = None
+    unknown: str | None = None
     whole: bool = False
     macro: Bools | None = None
     present: bool = False
@@ -103,6 +104,8 @@ class View:
         return {short: self.score(short) for short in shorts}
 
     def _score(self, name: MeasureName, measure: Measure) -> Scored:
+        if self.unknown is not None:
+            return Scored(None, 0, self.unknown)
         if measure.derive is not None:
             return measure.derive(self)
         if measure.scored is not None:

@@ -82,6 +82,11 @@ class Held(NamedTuple):
         times = _count(kind, None if self.times is None else self.times[names], len(example))
         return Held(_chosen(gold, number), _chosen(answers, number), times)
 
+    def once(self) -> Held:
+        """Every pair once."""
+        names, gold, answers = _sides(self)
+        return Held(_chosen(gold, names), _chosen(answers, names), self.times)
+
     def counted(self) -> tuple[int, int, int]:
         """How many mentions gold has, the answers have, and both have."""
         names, gold, answers = _sides(self)

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from karat.errors import InputError, KaratError, UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds, ViewSums
 from karat.evaluation.cases.rows import verdict_table
-from karat.evaluation.fold import Folded
+from karat.evaluation.fold import Folded, Gathering
 from karat.evaluation.request import Request
 from karat.evaluation.sides import Sides
 from karat.evaluation.spread.pieces import in_parts
-from karat.evaluation.spread.survey import check_values, surveyed
+from karat.evaluation.spread.survey import Undivided, check_values, surveyed, undivided, without
 from karat.evaluation.thresholds import Steps
 from karat.evaluation.told import Told, in_order, told
+from karat.matching.read.answered import ONLY_ANSWERED, with_answered
 from karat.matching.read.pairing import unknown_document
 from karat.matching.read.reduce import demand_of
 from karat.matching.read.texts import on_gold_text, on_texts
@@ -52,6 +53,7 @@ class Job:
     """What is to be counted: all that a block needs besides its documents. It can be pickled.
 
     `names` and `columns` are those of the gold standard and of the answers; `about` is what the former says of itself.
+    With a number of `documents`, which the gold standard has, those that only the answers have are put behind them.
     """
 
     request: Request
@@ -60,14 +62,25 @@ class Job:
     about: Mapping[str, str] = field(default_factory=dict)
     whole: Whole = field(default_factory=Whole)
     thresholds: Thresholds = field(default_factory=Thresholds)
+    documents: int | None = None
 
     def block(self, gold: Arrow, answers: Arrow) -> Block:
         """The block of some gold documents and all replies to them, checked.
 
         Both tables are in Karat's schema, with a column `ROW`; without rows they need not have columns.
         """
-        sides = Sides(self.request, self._corpus(gold), self._run(answers), self.whole)
+        corpus, run = self._corpus(gold), self._run(answers)
+        if self.documents is not None:
+            corpus = with_answered(corpus, run)
+        sides = Sides(self.request, corpus, run, self.whole)
         return Block(sides, size=max(1, len(sides.corpus))).above(self.thresholds)
+
+    def rows(self, block: Block, gold: Arrow, answers: Arrow) -> Longs:
+        """Which rows of the whole the documents of a block are."""
+        rows, place = _rows(gold), block.sides.pairing().place
+        if self.documents is None or not (place >= len(rows)).any():
+            return rows
+        return np.concatenate([rows, self.documents + _rows(answers)[place >= len(rows)]])
 
     def _corpus(self, table: Arrow) -> Corpus:
         table = _filled(table, self.columns[0], pa.unify_schemas([GOLD, _FACTS]), ("text", "labels", *_FACTS.names))
@@ -138,13 +151,16 @@ class CountedBlock:
 def counted_block(gold: Arrow, answers: Arrow, job: Job) -> CountedBlock | Refusal:
     """What is counted in a block. Pure, but for a plugin or a knowledge base that is not."""
     try:
-        block, rows, replies = job.block(gold, answers), _rows(gold), _rows(answers)
+        block, replies = job.block(gold, answers), _rows(answers)
+        rows = job.rows(block, gold, answers)
         sums = _packed(block.sums(rows))
     except KaratError as problem:
         return _refusal(problem)
     sides = block.sides
+    added = {f"gold: {ONLY_ANSWERED}": len(rows) - gold.num_rows} if len(rows) > gold.num_rows else {}
     placed = replace(
         sums,
+        skipped={**sums.skipped, **added},
         unknown=tuple((int(replies[row]), id) for row, id in sums.unknown),
     )
     return CountedBlock(placed, (int(sides.corpus.digest, 16), int(sides.given.digest, 16)))
@@ -153,7 +169,8 @@ def counted_block(gold: Arrow, answers: Arrow, job: Job) -> CountedBlock | Refus
 def swept_block(gold: Arrow, answers: Arrow, job: Job, views: Sequence[ViewName], grid: int | None) -> Swept | Refusal:
     """What has to be known of a block to find the best thresholds; see `counted_block`."""
     try:
-        found = job.block(gold, answers).swept(views, grid, _rows(gold))
+        block = job.block(gold, answers)
+        found = block.swept(views, grid, job.rows(block, gold, answers))
     except KaratError as problem:
         return _refusal(problem)
     return replace(found, steps={base: _short(steps) for base, steps in found.steps.items()})
@@ -162,7 +179,8 @@ def swept_block(gold: Arrow, answers: Arrow, job: Job, views: Sequence[ViewName]
 def told_block(gold: Arrow, answers: Arrow, job: Job, views: Sequence[str], columns: Set[str]) -> Told | Refusal:
     """The cases of a block; see `counted_block`."""
     try:
-        return told(job.block(gold, answers), _rows(gold), _rows(answers), views, columns)
+        block = job.block(gold, answers)
+        return told(block, job.rows(block, gold, answers), _rows(answers), views, columns)
     except KaratError as problem:
         return _refusal(problem)
 
@@ -213,6 +231,7 @@ class Spread:
     answers: Parts
     job: Job
     asked: Request
+    left_out: Undivided
     progress: Progress | None = None
     _digests: list[tuple[int, int]] = field(default_factory=list, repr=False)
 
@@ -221,20 +240,22 @@ class Spread:
         cls, request: Request, gold: Corpus | Parts, answers: Run | Parts, engine: str, progress: Progress | None
     ) -> Spread:
         """Both sides in pieces, and what blocks have to know of the whole."""
-        if request.draw.resamples and request.draw.over == "cases":
-            raise UsageError("an engine keeps no single cases to draw. Take intervals over documents.")
+        left_out = undivided(request)
         found = get("engines", engine, Engine)
         if isinstance(answers, Run):
             answers = _on_gold_text(gold, answers)
         gold, answers = in_parts(gold), in_parts(answers)
         if request.reads_text:
             gold = gold.with_text()
-        inside = request.but(allow_unknown=True)  # a block does not know what documents there are
-        job = Job(inside, (gold.name, answers.name), (_columns(gold), _columns(answers)), dict(gold.about))
+        counted = without(request, left_out)
+        inside = counted.but(allow_unknown=True)  # a block does not know what documents there are
+        documents = len(gold) if request.takes_answered else None
+        columns = (_columns(gold), _columns(answers))
+        job = Job(inside, (gold.name, answers.name), columns, dict(gold.about), documents=documents)
         nothing = job.block(pa.table({}), pa.table({})).sides
         job = replace(job, whole=surveyed(nothing, gold, answers))
         check_values(job.block(pa.table({}), pa.table({})).sides, job.whole, gold)
-        return cls(found, gold, answers, job, request, progress)
+        return cls(found, gold, answers, job, request, left_out, progress)
 
     @cached_property
     def planning(self) -> Block:
@@ -259,13 +280,14 @@ class Spread:
     def counted(self, thresholds: Thresholds) -> list[BlockSums]:
         """What is counted, block by block."""
         found: list[BlockSums] = []
+        across = Gathering(by_document=bool(self.asked.draw.recompute))
         self._digests.clear()
         for block in self._done(partial(counted_block, job=replace(self.job, thresholds=thresholds))):
-            found.append(block.sums)
+            found.append(across.add(block.sums))
             self._digests.append(block.digests)
             if self.progress is not None:
                 self.progress(len(block.sums.row))
-        return found
+        return across.finished(found)
 
     def digests(self) -> tuple[str, str]:
         """The fingerprints of all documents and of all replies, known once they have been counted."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import get_args
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, get_args
 
 import msgspec
 import numpy as np
@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.cases.labels import label_in
 from karat.evaluation.drop import gold_types, needs_types
+from karat.evaluation.measures import parts_of
+from karat.evaluation.request import Request
 from karat.evaluation.sides import Sides
 from karat.kb.protocol import KB
 from karat.matching.read.facets import document_label
@@ -32,6 +34,49 @@ _ROWS = 20_000
 _SINGLE = ("kind", "difficulty", "nil_cluster")
 
 
+class Undivided(NamedTuple):
+    """Views and labels that are left out where an engine divides the documents, each with the reason."""
+
+    views: Mapping[str, str] = {}
+    labels: Mapping[str, str] = {}
+
+
+def undivided(request: Request) -> Undivided:
+    """What nobody can count who has only a block: parts of the data whose values only the whole can tell."""
+    views = {
+        str(view): f"an engine makes no part of the data by {label}"
+        for view in request.parts
+        for label in (condition.partition("=")[0] for condition in view.filters if condition not in FILTERS)
+        if _only_of_whole(label)
+    }
+    filtered = request.conventions.groups is Groups.FILTERED
+    labels = [label for label in request.labels if filtered and _only_of_whole(label)]
+    return Undivided(views, {label: f"an engine makes no part of the data by {label}" for label in labels})
+
+
+def _only_of_whole(label: str) -> bool:
+    return label == "entity" or "+" in label
+
+
+def without(request: Request, left_out: Undivided) -> Request:
+    """The request with what blocks can count; `UsageError` where nothing is left, or a measure asks for the rest."""
+    task = request.conventions.task_name
+    for name in request.wanted:
+        if name.group is not None and name.group[0] in left_out.labels:
+            raise UsageError(f"{name}: {left_out.labels[name.group[0]]}. Load both sides.")
+    rest = [
+        str(name)
+        for name in request.wanted
+        if not any(str(part) in left_out.views for part in parts_of(name.view, task) or (name.view,))
+    ]
+    if not rest:
+        raise UsageError(f"{next(iter(left_out.views.values()))}. Group by it, or load both sides.")
+    if not left_out.views and not left_out.labels:
+        return request
+    by = [label for label in request.labels if label not in left_out.labels]
+    return request.but(by=by, measures=rest, also=()) if left_out.views else request.but(by=by)
+
+
 def surveyed(sides: Sides, gold: Parts, answers: Parts) -> Whole:
     """What blocks have to know, as far as somebody asks for it; mostly that is nothing, and nothing is read."""
     request = sides.request
@@ -45,9 +90,6 @@ def surveyed(sides: Sides, gold: Parts, answers: Parts) -> Whole:
         {label for label in asked if _depends(label) != "never"}
         | {label for label in request.labels if _depends(label) == "always"}
     )
-    for label in sorted(asked):
-        if label == "entity" or "+" in label:
-            raise UsageError(f"an engine makes no part of the data by {label}. Group by it, or load both sides.")
     if wanted and sources != {"mentions"}:
         raise UsageError(f"{wanted[0]} is a label of mentions, and an engine divides nothing else by it.")
     gold_tags, answer_tags = ("entities" in sources and _tagged(parts) for parts in (gold, answers))

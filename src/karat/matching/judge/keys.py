@@ -57,6 +57,9 @@ class KeyReach:
     clusters: Arrow | None = None
     mentions: tuple[Coded, ...] = ()
 
+    def __len__(self) -> int:
+        return len(self.held.gold.mention) + len(self.held.answers.mention)
+
 
 def reach(gold: Items, answers: Items, key: Key, names: KeyNames | None, *, by_document: bool) -> KeyReach:
     """The mentions of both sides, as the fields of the key tell them apart, and the clusters they are in.
@@ -104,26 +107,30 @@ def _coded(code: Longs, names: Arrow | None) -> Coded:
     return Coded(np.where(code < 0, code, place - low), _called(used[low:], names))
 
 
-def put_together(blocks: Sequence[tuple[KeyReach, Longs]]) -> Held:
+def put_together(blocks: Sequence[tuple[KeyReach, Longs]]) -> KeyReach:
     """What all blocks have, each given with the places of its documents among all of them."""
     if len(blocks) == 1:
-        return blocks[0][0].held
+        return blocks[0][0]
     called: list[Arrow] = [block.clusters for block, _ in blocks]
-    clusters = _common([Coded(np.arange(len(names)), names) for names in called])
+    clusters, names = _common([Coded(np.arange(len(own)), own) for own in called])
     sizes = [_size(block.held) for block, _ in blocks]
-    if blocks[0][0].mentions:
-        columns = [_common(parts) for parts in zip(*(block.mentions for block, _ in blocks), strict=True)]
-        code = _numbered((np.concatenate(parts) for parts in columns), sum(sizes))
-        mentions = np.split(code, np.cumsum(sizes)[:-1])
-    else:
-        mentions = [np.arange(size) + before for size, before in zip(sizes, np.cumsum([0, *sizes]), strict=False)]
+    fields = [_common(parts) for parts in zip(*(block.mentions for block, _ in blocks), strict=True)]
+    code, same = np.arange(sum(sizes)), tuple[Coded, ...]()
+    if fields:
+        columns = [np.concatenate(codes) for codes, _ in fields]
+        code = _numbered(columns, sum(sizes))
+        _, example = np.unique(code, return_index=True)
+        same = tuple(Coded(column[example], own) for column, (_, own) in zip(columns, fields, strict=True))
+    mentions = np.split(code, np.cumsum(sizes)[:-1])
     sides = [
         _joined([(getattr(block.held, side), place) for block, place in blocks], mentions, clusters)
         for side in ("gold", "answers")
     ]
     counted = [block.held.times for block, _ in blocks if block.held.times is not None]
     held = Held(sides[0], sides[1], np.concatenate(counted) if counted else None)
-    return held.alike() if counted else held
+    if held.gold.document is None:
+        held = held.once() if fields else held.alike()
+    return KeyReach(held, names, same)
 
 
 def _size(held: Held) -> int:
@@ -143,19 +150,18 @@ def _joined(parts: Sequence[tuple[Members, Longs]], mentions: Sequence[Longs], c
     )
 
 
-def _common(parts: Sequence[Coded]) -> list[Longs]:
-    """Codes that mean the same in all blocks; what has no name there is like nothing else."""
+def _common(parts: Sequence[Coded]) -> tuple[list[Longs], Arrow | None]:
+    """Codes that mean the same in all blocks, and their names; what has no name is like nothing else."""
     if parts[0].names is None:
-        return [part.code for part in parts]
-    names: list[Arrow] = [part.names for part in parts]
-    named = pa.chunked_array(names, pa.string()).combine_chunks()
-    codes = named.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return [part.code for part in parts], None
+    called: list[Arrow] = [part.names for part in parts]
+    named = pa.chunked_array(called, pa.string()).combine_chunks().dictionary_encode()
+    codes = named.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     alone = codes < 0
-    codes[alone] = len(codes) + np.arange(int(alone.sum()))
-    each = np.split(codes, np.cumsum([len(own) for own in names])[:-1])
-    return [
-        np.where(part.code < 0, part.code, np.append(own, -1)[part.code]) for part, own in zip(parts, each, strict=True)
-    ]
+    codes[alone] = len(named.dictionary) + np.arange(int(alone.sum()))
+    names = pa.concat_arrays([named.dictionary, pa.nulls(int(alone.sum()), pa.string())])
+    each = zip(parts, np.split(codes, np.cumsum([len(own) for own in called])[:-1]), strict=True)
+    return [np.where(part.code < 0, part.code, np.append(own, -1)[part.code]) for part, own in each], names
 
 
 def kept(items: Items, conditions: tuple[str, ...]) -> Items:
