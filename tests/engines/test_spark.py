@@ -18,6 +18,7 @@ HOW = [
     {"like": "elevant", "by": ["error"]},
     {"like": "finegrained", "by": ["types"]},
     {"like": "hipe"},
+    {"like": "neleval", "measures": ["all-coref", "sets:is_linked:kbid", "strong:micro.f1"]},
 ]
 
 
@@ -28,7 +29,9 @@ def test_finds_what_memory_finds(tmp_path):
     write_parts(run, tmp_path / "answers", 2, order=rng.permutation(len(run)))
     sides, here = both(tmp_path), loaded(tmp_path)
     for how in HOW:
-        assert told(karat.evaluate(*sides, engine="spark", **how)) == told(karat.evaluate(*here, **how)), how
+        found, expected = karat.evaluate(*sides, engine="spark", **how), karat.evaluate(*here, **how)
+        assert told(found) == told(expected), how
+    assert found.verdicts.combine_chunks().equals(expected.verdicts.combine_chunks())
 
 
 def test_says_what_is_wrong_and_where(tmp_path):

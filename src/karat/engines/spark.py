@@ -120,7 +120,7 @@ def _first_line(problem: Exception) -> str:
 ENGINE = Engine(
     title="Spark",
     says="Spark's workers read the pieces, divide them into buckets by id and count the buckets (mapInArrow); what was "
-    "counted is collected. The paths must be the same for all workers.",
+    "counted is fetched from them, one partition after the other. The paths must be the same for all workers.",
     spread=_spread,
     extra="spark",
 )
