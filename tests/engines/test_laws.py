@@ -88,9 +88,24 @@ def test_any_blocks(data, how, places):
 
 
 @pytest.mark.both
-@given(rich_documents(), rich_replies(), HOW, PLACES, st.booleans())
-def test_all_fields(documents, replies, how, places, allow):
-    _check(Corpus.of(documents), Run.of(replies), how, places, allow=allow)
+@given(rich_documents(), rich_replies(), HOW, PLACES)
+def test_all_fields(documents, replies, how, places):
+    _check(Corpus.of(documents), Run.of(replies), how, places)
+
+
+NELEVAL = st.sampled_from(
+    [
+        {"like": "neleval", "by": ["doc", "nil"]},
+        {"like": "neleval", "measures": ["all-coref", "strong:macro.f1"]},
+        {"like": "neleval", "threshold": "oracle", "measures": ["strong:macro.f1"]},
+    ]
+)
+
+
+@pytest.mark.both
+@given(rich_documents(), rich_replies(), NELEVAL, PLACES)
+def test_documents_that_only_the_answers_have(documents, replies, how, places):
+    _check(Corpus.of(documents), Run.of(replies), how, places, allow=False)
 
 
 def test_the_rows_of_pieces_are_numbered():

@@ -312,12 +312,12 @@ class Spread:
         """Refuse what only the whole shows: ids given twice, unknown documents, data that is not that of the task."""
         gold, answers = self.gold, self.answers
         check.refuse(check.identified(sums.ids), lambda place: gold.where(int(sums.order.rows[place])))
-        unknown = sorted(pair for block in sums.blocks for pair in block.unknown)
-        if unknown and not self.asked.allow_unknown:
-            raise unknown_document(answers.where(unknown[0][0]), unknown[0][1], gold.name, len(unknown) - 1)
         sizes = (gold.name, sums.census(0)), (answers.name, sums.census(1))
         for task in self.asked.tasks:
             demand_of(task, *sizes, asked=self.asked.task_is_asked)
+        unknown = sorted(pair for block in sums.blocks for pair in block.unknown)
+        if unknown and not self.asked.allow_unknown:
+            raise unknown_document(answers.where(unknown[0][0]), unknown[0][1], gold.name, len(unknown) - 1)
         rule = self.asked.conventions.threshold
         if isinstance(rule, Threshold) and rule.at is not None and not (sizes[1][1].scored or sizes[1][1].scored_tags):
             raise UsageError(f"{answers.name} has no scores to compare with a threshold. Score without one.")
