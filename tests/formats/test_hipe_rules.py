@@ -8,6 +8,7 @@ import pytest
 
 import karat
 from karat import Answer, InputError
+from karat.comparison.entries import entries
 from karat.data.load import load_both
 from tests.formats.test_hipe import table, written
 
@@ -160,6 +161,14 @@ def test_a_run_without_its_gold_is_read_by_its_own_columns_and_says_so(tmp_path)
     run = karat.load_run(written(tmp_path, table(*ranked), "run.tsv"))
     said = "documents spaced by their own MISC column (read without the gold standard)"
     assert (len(run.answers), run.skipped) == (3, {said: 2})
+
+
+def test_a_run_beside_several_golds_is_laid_on_the_tokens_of_its_own(tmp_path):
+    golds = written(tmp_path, table(*GOLD[:7]), "a.tsv"), written(tmp_path, table(*GOLD[7:]), "b.tsv")
+    bare = [row.partition(" MISC")[0] for row in GOLD]
+    runs = written(tmp_path, table(*bare[:7]), "c.tsv"), written(tmp_path, table(*bare[7:]), "d.tsv")
+    for entry in entries([*map(str, runs)], [*map(str, golds)]):
+        assert karat.evaluate(entry.corpus, entry.run, like="hipe")["hipe-nel-strict:micro.f1"] == 1
 
 
 def test_pooled_runs_are_laid_each_on_its_own_gold(tmp_path):

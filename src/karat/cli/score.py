@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -259,7 +258,7 @@ def _tuned(
 ) -> list[tuple[Run, dict[str, str]]]:
     """Each run with the threshold chosen on a development corpus, if there is one."""
     from karat.curves.tune import same_corpus, shared_documents, tuned_threshold, without_dev
-    from karat.data.load import load, load_parts, load_run
+    from karat.data.load import laid_on, load, load_parts, load_run
 
     if tune_on is None:
         return [(run, {}) for run in runs]
@@ -269,8 +268,10 @@ def _tuned(
         return [(run, {"threshold": "oracle"}) for run in runs]
     if shared := shared_documents(dev, corpus):
         say(f"karat: {shared} documents of {dev.name} are also scored: the threshold has seen them.", err=True)
-    read = load_run if engine is None else partial(load_parts, gold=False)
-    on_dev = [cast("Run", read(name)) for name in answers] or runs
+    if engine is None:
+        on_dev = [laid_on(dev, load_run(name), name) for name in answers] or runs
+    else:
+        on_dev = [cast("Run", load_parts(name, gold=False)) for name in answers] or runs
     return [
         (
             cast("Run", without_dev(run, dev, corpus)),

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 import pyarrow.compute as pc
 
-from karat.data.load import beside, inputs, load, load_both, load_run, noted, stored_runs
+from karat.data.load import inputs, laid_on, load, load_both, load_run, noted, stored_runs
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.result import LAYOUT, Result
@@ -186,7 +187,8 @@ def _answers(files: Sequence[str], golds: Sequence[str], formats: Formats) -> It
     for place, corpus in enumerate(corpora):
         own = [(run, name) for run, name, at in zip(runs, given, places, strict=True) if at == place]
         apart = named_apart([run for run, _ in own], [name for _, name in own])
-        yield from ((corpus, beside(corpus, run), name) for run, (_, name) in zip(apart, own, strict=True))
+        on_corpus = partial(laid_on, corpus, format=formats.answers)
+        yield from ((corpus, on_corpus(run, name), name) for run, (_, name) in zip(apart, own, strict=True))
 
 
 def _renamed(runs: Sequence[Run], told: Sequence[tuple[str | None, str]]) -> list[Run]:

@@ -82,6 +82,15 @@ def _asked(on_error: OnError | None, same_id: SameId | None) -> Tolerance:
     return replace(how, skip=skip, apart=how.apart if same_id is None else same_id == "apart")
 
 
+def laid_on(corpus: Corpus, run: Run, name: str, *, format: str | None = None) -> Run:
+    """A run that was read before its corpus was known: read again where the format counts rows, then put beside it."""
+    given = _Given(name, format)
+    named_or_pooled = given.pool or stored_answers(name) is not None or named(name) is not None
+    if not named_or_pooled and given.found.read_run_on is not None:
+        run = replace(_answers(given, lambda: corpus), name=run.name)
+    return beside(corpus, run, given.how)
+
+
 def beside(corpus: Corpus, run: Run, how: Tolerance | None = None) -> Run:
     """A run on the texts of its corpus.
 
