@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from karat.errors import UsageError
 from karat.evaluation.cases.cuts import Cut, Values, cut_cases
 from karat.evaluation.cases.errors import Categorised, Tally, evaluated_words, tallies
+from karat.evaluation.cases.health import SeenIds, seen
 from karat.evaluation.cases.labels import documents_in, doubts, label_in, mention_type, part_views, parted, values_in
 from karat.evaluation.cases.notes import Noticed, noticed
 from karat.evaluation.cases.ranked import documents_of_scores, ranking_of, scores_of
@@ -76,10 +77,11 @@ class ViewSums(NamedTuple):
 class BlockSums:
     """What is left of a block: by document, in the order of the rows that these are of the whole, or in sums.
 
-    `unknown` are the replies to documents that the gold standard does not have, by row and id. `cuts` are by label and
-    view, and `given` says which labels answers carry; `values` are those of documents, by label. `tallies` of error
-    categories are by view and category, and `candidates` names the views in which some answer has several. `reaches` is
-    for views that reach across documents, by what they have in common.
+    `unknown` are the replies to documents that the gold standard does not have, by row and id; `seen` are the ids of
+    both sides, where links are compared. `cuts` are by label and view, and `given` says which labels answers carry;
+    `values` are those of documents, by label. `tallies` of error categories are by view and category, and `candidates`
+    names the views in which some answer has several. `reaches` is for views that reach across documents, by what they
+    have in common.
     """
 
     row: Longs
@@ -88,6 +90,7 @@ class BlockSums:
     census: tuple[Census, Census]
     skipped: Mapping[str, int]
     noticed: Noticed
+    seen: tuple[SeenIds, SeenIds] | None
     doubts: tuple[int, int]
     has_gold: Mapping[Source, Bools]
     views: Mapping[str, ViewSums]
@@ -286,6 +289,7 @@ class Block:
             census=(census(sides.corpus), census(sides.run)),
             skipped=self.skipped(),
             noticed=noticed(pairing),
+            seen=seen(pairing, request.kb) if any(plan.relation.links for plan in plans.views.values()) else None,
             doubts=doubts(sides),
             has_gold={source: sides.pairing(source).has_gold for source in {p.source for p in plans.views.values()}},
             views={name: self._view_sums(name) for name in counted},

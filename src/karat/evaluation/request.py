@@ -11,8 +11,8 @@ from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.drop import needs_text, rules_of
 from karat.evaluation.intervals import Draw
 from karat.evaluation.measures import expanded, in_task, measure_of, measures_of, parts_of, profile_named
-from karat.kb.folder import read_kb
 from karat.kb.any_spelling import AnySpelling, in_any_spelling
+from karat.kb.folder import read_kb
 from karat.kb.protocol import KB
 from karat.matching.weigh.membership import WHOLE, Membership, membership_of
 from karat.model.corpus import Corpus

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TypeVar
 
 from karat.kb.hierarchy import Hierarchy
@@ -15,7 +14,6 @@ from karat.spec.choices.conventions import Ids
 _T = TypeVar("_T")
 
 
-@lru_cache(maxsize=16)  # what is known about a gold standard is shared by those who ask the very same one
 def in_any_spelling(kb: KB, how: Ids) -> KB:
     """The knowledge base for ids that are read in a certain way; itself where they are read as written."""
     return AnySpelling(kb, how) if how in SPELLINGS and how.by_kb else kb

@@ -28,9 +28,10 @@ DBPEDIA = "DBpedia"
 _CACHED = 1 << 18
 _WEB = r"(?:(?i:https?:)?//)?"
 _LANGUAGE = r"((?!www\b)[a-z]{2,3}(?:-[a-z]+)*|simple)"
-_ITEM = re.compile(r"(?:wd:)?[Qq]([1-9][0-9]*)")
+_ITEM = re.compile(r"(?:wd:|wikidata:)?[Qq]([1-9][0-9]*)")
 _ITEM_PAGE = re.compile(
-    rf"{_WEB}(?i:(?:www\.|m\.)?wikidata\.org)/(?:entity|wiki|wiki/Special:EntityData)/[Qq]([1-9][0-9]*)(#.*)?", re.DOTALL
+    rf"{_WEB}(?i:(?:www\.|m\.)?wikidata\.org)/(?:entity|wiki(?:/Special:EntityData)?)/[Qq]([1-9][0-9]*)(#.*)?",
+    re.DOTALL,
 )
 _PAGE = re.compile(
     rf"(?:{_WEB}(?i:{_LANGUAGE}(?:\.m)?\.wikipedia\.org)/wiki/|{_LANGUAGE}wiki:)([^#]+)(#.*)?", re.DOTALL
@@ -109,7 +110,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*/", re.DOTALL)
 
 @lru_cache(maxsize=_CACHED)
 def _bridged(id: str) -> str:
-    """The DBpedia resource of the same name and language, for a page of Wikipedia; the last part of any address in plain.
+    """For a page of Wikipedia the DBpedia resource of its name and language; the last part of any address in plain.
 
     The title is compared letter by letter, as GERBIL does.
     """
@@ -149,7 +150,7 @@ def _bridge_ends(resource: str) -> Iterator[str]:
 
 
 class Spelling(NamedTuple):
-    """A way to read ids: the form that stands for an id, which ids may have another, and what else is written for it."""
+    """A way to read ids: what stands for an id, which ids that may be another for, and what else is written for it."""
 
     normal: Callable[[str], str]
     touched: str
@@ -165,7 +166,8 @@ SPELLINGS: Mapping[Ids, Spelling] = MappingProxyType(
 )
 """What the choice `ids` makes of an id by looking at it alone; the other values leave it as written."""
 
-_PLAIN = r"^Q[1-9][0-9]*$"
+PLAIN = r"^Q[1-9][0-9]*$"
+"""How most ids are written, in every reading; they are told from others all at once."""
 
 
 def spelt(names: Arrow, how: Ids) -> Arrow:
@@ -175,7 +177,7 @@ def spelt(names: Arrow, how: Ids) -> Arrow:
     own = SPELLINGS[how]
     may = pc.match_substring_regex(names, own.touched)
     if how is Ids.NORMALISED:  # most ids are items as they should be, and need no look
-        may = pc.and_(may, pc.invert(pc.match_substring_regex(names, _PLAIN)))
+        may = pc.and_(may, pc.invert(pc.match_substring_regex(names, PLAIN)))
     places = np.flatnonzero(may.to_numpy(zero_copy_only=False))
     old = names.take(pa.array(places)).to_pylist()
     new = [own.normal(id) for id in old]

@@ -93,6 +93,67 @@ class Group(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     intervals: dict[str, tuple[float, float]] = {}
 
 
+class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How the ids of both sides are written, and whether they can meet.
+
+    `gold` and `answers` count linked mentions by the scheme of their id as written. `unmatchable` are the answers whose
+    id, as it is read, is of a scheme that no gold id has; `remedy` is what would help. `unknown` (and `gold_unknown`)
+    are the answers (gold labels) whose id the knowledge base `kb` does not list, None where it lists none or there is
+    none; ids of schemes of which it knows no id are `undecided`. `fragments` were dropped from the ids of so many gold
+    labels and answers. `merged` has the ids that were written in several ways, with these.
+    """
+
+    gold: dict[str, int]
+    answers: dict[str, int]
+    unmatchable: int = 0
+    remedy: str = ""
+    kb: str = ""
+    unknown: int | None = None
+    gold_unknown: int | None = None
+    undecided: int = 0
+    fragments: tuple[int, int] = (0, 0)
+    merged: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def well(self) -> bool:
+        """Whether nothing is wrong with the ids, as far as anybody can tell by looking at them."""
+        return not self.unmatchable and not self.unknown
+
+    @property
+    def line(self) -> str:
+        """What a reader should know, in a line; short if all is well."""
+        if self.well and self.gold.keys() == self.answers.keys():
+            parts = [f"{_schemes(self.gold, counts=False)} on both sides"]
+        else:
+            sides = (self.gold, "gold"), (self.answers, "answers")
+            parts = [f"{side} {_schemes(own, counts=not self.well)}" for own, side in sides]
+        if self.unmatchable:
+            parts.append(f"{_number(self.unmatchable, 'answer')} cannot match any gold id: {self.remedy}")
+        if self.unknown:
+            parts.append(f"{_number(self.unknown, 'answer')} unknown to {self.kb}")
+        if self.undecided and self.unknown is not None:
+            parts.append(f"{_number(self.undecided, 'answer')} of schemes that {self.kb} does not use")
+        if self.merged:
+            parts.append(f"{_number(len(self.merged), 'id')} in several spellings")
+        if any(self.fragments):
+            parts.append(f"{_number(sum(self.fragments), 'fragment')} dropped")
+        return f"ids: {'; '.join(parts)}"
+
+
+_SCHEMES = 4  # that a line names
+
+
+def _schemes(counted: Mapping[str, int], *, counts: bool) -> str:
+    most = sorted(counted, key=lambda scheme: (-counted[scheme], scheme))
+    named = [f"{scheme} {counted[scheme]}" if counts else scheme for scheme in most[:_SCHEMES]]
+    more = [f"{len(most) - _SCHEMES} others"] if len(most) > _SCHEMES else []
+    return ", ".join([*named, *more]) or "without links"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
 class _Layout(msgspec.Struct, frozen=True):
     """What a file calls its layout, whatever else it holds."""
 
@@ -127,6 +188,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     by: dict[str, dict[str, dict[str, Group]]] = {}
     about_corpus: dict[str, str] = {}
     about_run: dict[str, str] = {}
+    id_health: IdHealth | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,8 +203,9 @@ class Result:
     where no threshold was best. `intervals` are of `interval_level`, made by `interval_method` from `resamples` samples
     of what `interval_over` says; scores that do not add up were `recomputed` so often for theirs. `shown` names the
     measures that tables show, with ± if `plus_minus`, `aliases` what else they were called when they were asked for;
-    `skipped` counts what was left out; `notes` hint at likely mistakes. `evaluation` is what it was made by, for who
-    wants to open it; None if read from a file.
+    `skipped` counts what was left out; `notes` hint at likely mistakes; `id_health` says whether the ids of both sides
+    can meet, where links are compared. `evaluation` is what it was made by, for who wants to open it; None if read from
+    a file.
     """
 
     signature: Signature
@@ -170,6 +233,7 @@ class Result:
     by: Mapping[str, Mapping[str, Mapping[str, Group]]] = field(default_factory=dict, repr=False)
     about_corpus: Mapping[str, str] = field(default_factory=dict, repr=False)
     about_run: Mapping[str, str] = field(default_factory=dict, repr=False)
+    id_health: IdHealth | None = field(default=None, repr=False)
     shown: tuple[str, ...] = field(default=(), repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[[], Iterator[Arrow]] | None = field(default=None, repr=False)
@@ -259,6 +323,7 @@ class Result:
             by={label: {view: dict(groups) for view, groups in views.items()} for label, views in self.by.items()},
             about_corpus=dict(self.about_corpus),
             about_run=dict(self.about_run),
+            id_health=self.id_health,
         )
         return shown_json(msgspec.json.encode(file))
 
@@ -310,6 +375,7 @@ class Result:
             by=file.by,
             about_corpus=file.about_corpus,
             about_run=file.about_run,
+            id_health=file.id_health,
             shown=tuple(file.shown),
         )
 

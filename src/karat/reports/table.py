@@ -196,8 +196,12 @@ def _group_row(result: Result, value: str, group: Group) -> list[str]:
 
 
 def _notes(results: Sequence[Result]) -> list[str]:
-    lines = []
-    for result in results:
+    health = [result.id_health.line if result.id_health is not None else "" for result in results]
+    alike = len(set(health)) == 1
+    lines = [health[0]] if alike and health[0] else []
+    for result, line in zip(results, health, strict=True):
+        if line and not alike:
+            lines.append(f"{result.run}: {line}")
         if result.skipped:
             lines.append(f"{result.run}: {', '.join(f'{what} {n}' for what, n in result.skipped.items())}")
         lines += [f"{result.run}: {note}" for note in result.notes]

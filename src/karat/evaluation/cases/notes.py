@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.kb.protocol import KB
+from karat.kb.spelling import spelt
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading
 from karat.model.statistics import Statistics
@@ -87,18 +87,18 @@ def noticed(pairing: Pairing) -> Noticed:
     known[pairing.gold_entity] = True
     known[-2:] = False  # NO_LINK and NIL
     shared = bool(known[pairing.answer_entity].any())
-    labels, answers, kb = pairing.corpus.labels, pairing.run.answers, pairing.reading.kb
+    labels, answers, how = pairing.corpus.labels, pairing.run.answers, pairing.reading
     score = answers.score()
     outside = score[(score < 0) | (score > 1)]
     return Noticed(
-        _side(labels, pairing.gold_entity, labels.document, None if shared else pairing.names, kb),
-        _side(answers, pairing.answer_entity, answers.document, None if shared else pairing.names, kb),
+        _side(labels, pairing.gold_entity, labels.document, None if shared else pairing.names, how),
+        _side(answers, pairing.answer_entity, answers.document, None if shared else pairing.names, how),
         shared,
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
     )
 
 
-def _side(mentions: Mentions, entity: Ints, document: Ints, names: Arrow | None, kb: KB | None) -> NoticedSide:
+def _side(mentions: Mentions, entity: Ints, document: Ints, names: Arrow | None, how: Reading) -> NoticedSide:
     linked = np.flatnonzero(mentions.entity >= 0)
     first = None
     if len(linked):
@@ -113,17 +113,17 @@ def _side(mentions: Mentions, entity: Ints, document: Ints, names: Arrow | None,
         int((entity >= 0).sum()),
         ids,
         int(((entity == NIL) & (mentions.entity >= 0)).sum()),
-        _replaced(mentions, kb),
+        _replaced(mentions, how),
         tuple(_nil_as_text(mentions)),
     )
 
 
-def _replaced(mentions: Mentions, kb: KB | None) -> int:
+def _replaced(mentions: Mentions, how: Reading) -> int:
     """How many ids the knowledge base replaced."""
-    if kb is None:
+    if how.kb is None:
         return 0
-    ids = mentions.names.to_pylist()
-    moved = np.array([old != new for old, new in zip(ids, kb.canonical(ids), strict=True)] + [False, False])
+    ids, new = spelt(mentions.names, how.ids).to_pylist(), how.kb.canonical(mentions.names.to_pylist())
+    moved = np.array([old != other for old, other in zip(ids, new, strict=True)] + [False, False])
     return int(moved[mentions.entity].sum())
 
 
