@@ -46,7 +46,7 @@ _CASE_MATTERS = frozenset({"jbo"})  # the Wikipedia whose titles may begin with 
 _MTAVRULI = range(0x1C90, 0x1CC0)  # Georgian capitals, which no title begins with
 
 
-class Written(NamedTuple):
+class Recognised(NamedTuple):
     """An id by its scheme: the form that all its spellings share, and whether it named a part of a page."""
 
     scheme: str
@@ -55,23 +55,23 @@ class Written(NamedTuple):
 
 
 @lru_cache(maxsize=_CACHED)
-def written(id: str) -> Written | None:
+def recognised(id: str) -> Recognised | None:
     """The scheme of an id and its normal form; None where it is of no recognised scheme."""
     text = id.strip()
     if (found := _ITEM.fullmatch(text)) is not None:
-        return Written(QID, f"Q{found[1]}")
+        return Recognised(QID, f"Q{found[1]}")
     if (found := _ITEM_PAGE.fullmatch(text)) is not None:
-        return Written(QID, f"Q{found[1]}", found[2] is not None)
+        return Recognised(QID, f"Q{found[1]}", found[2] is not None)
     if (found := _PAGE.fullmatch(text)) is not None:
         language = (found[1] or found[2]).lower()
         title = _page_title(found[3], capital=language not in _CASE_MATTERS)
         if title:
             normal = f"https://{language}.wikipedia.org/wiki/{title}"
-            return Written(f"{WIKIPEDIA} {language}", normal, found[4] is not None)
+            return Recognised(f"{WIKIPEDIA} {language}", normal, found[4] is not None)
     if (found := _RESOURCE.fullmatch(text)) is not None:
         language, title = (found[1] or found[2] or "en").lower(), _decoded(found[3]).strip().replace(" ", "_")
         if title:
-            return Written(f"{DBPEDIA} {language}", _resource(language, title), found[4] is not None)
+            return Recognised(f"{DBPEDIA} {language}", _resource(language, title), found[4] is not None)
     return None
 
 
@@ -99,7 +99,7 @@ def _resource(language: str, title: str) -> str:
 
 
 def _normal(id: str) -> str:
-    found = written(id)
+    found = recognised(id)
     return id if found is None else found.normal
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from karat.kb.protocol import KB
 from karat.kb.scheme import scheme_of
-from karat.kb.spelling import DBPEDIA, PLAIN, QID, SPELLINGS, WIKIPEDIA, spelt, written
+from karat.kb.spelling import DBPEDIA, PLAIN, QID, SPELLINGS, WIKIPEDIA, recognised, spelt
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading, resolved
 from karat.model.result import IdHealth
@@ -100,7 +100,7 @@ def _each(names: Arrow, plain: str, of: Callable[[str], str]) -> NDArray[Any]:
 
 def _scheme(id: str) -> str:
     """The scheme of an id, as people call it."""
-    known = written(id)
+    known = recognised(id)
     if known is not None:
         return known.scheme
     kind = _kind(id)
@@ -116,7 +116,7 @@ def _kind(id: str) -> str:
 
 
 def _fragment(id: str, how: Reading) -> bool:
-    found = written(id) if how.ids is Ids.NORMALISED else None
+    found = recognised(id) if how.ids is Ids.NORMALISED else None
     return found is not None and found.fragment
 
 

@@ -16,6 +16,7 @@ from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Ints, Mentions
 from karat.model.tables.digest import string_hashes
+from karat.spec.choices.conventions import Ids
 
 _LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme--", "not_in_kb")
 
@@ -157,7 +158,7 @@ def _foreign_ids(found: Noticed, how: Reading) -> Iterator[str]:
     if gold.first and answers.first and gold.linked and not found.shared:
         yield (
             f"no entity id of the answers occurs in the gold standard (gold has {gold.first[1]!r}, answers have "
-            f"{answers.first[1]!r})" + ("" if how.renames else ": ids are compared as written")
+            f"{answers.first[1]!r})" + (": ids are compared as written" if how.ids is Ids.AS_WRITTEN else "")
         )
 
 
