@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -114,6 +114,24 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     fragments: tuple[int, int] = (0, 0)
     merged: dict[str, tuple[str, ...]] = {}
 
+    def plus(self, other: IdHealth) -> IdHealth:
+        """That of the same system on two gold standards together."""
+        merged = {id: {*self.merged.get(id, ()), *other.merged.get(id, ())} for id in (*self.merged, *other.merged)}
+        return IdHealth(
+            gold=_added(self.gold, other.gold),
+            answers=_added(self.answers, other.answers),
+            unmatchable=self.unmatchable + other.unmatchable,
+            remedy=self.remedy or other.remedy,
+            kb=self.kb or other.kb,
+            unknown=None if self.unknown is None or other.unknown is None else self.unknown + other.unknown,
+            gold_unknown=None
+            if self.gold_unknown is None or other.gold_unknown is None
+            else self.gold_unknown + other.gold_unknown,
+            undecided=self.undecided + other.undecided,
+            fragments=(self.fragments[0] + other.fragments[0], self.fragments[1] + other.fragments[1]),
+            merged={id: tuple(sorted(merged[id])) for id in sorted(merged)},
+        )
+
     @property
     def well(self) -> bool:
         """Whether nothing is wrong with the ids, as far as anybody can tell by looking at them."""
@@ -141,6 +159,22 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 _SCHEMES = 4  # that a line names
+
+
+def health_lines(found: Iterable[tuple[str, IdHealth | None]]) -> list[str]:
+    """What to say of the ids of several systems: those of which the same is to be said share a line."""
+    lines: dict[str, list[str]] = {}
+    for system, own in found:
+        if own is not None:
+            lines.setdefault(own.line, []).append(system)
+    if len(lines) == 1:
+        return list(lines)
+    return [f"{', '.join(systems)}: {line}" for line, systems in lines.items()]
+
+
+def _added(one: Mapping[str, int], two: Mapping[str, int]) -> dict[str, int]:
+    total = {scheme: one.get(scheme, 0) + two.get(scheme, 0) for scheme in (*one, *two)}
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _schemes(counted: Mapping[str, int], *, counts: bool) -> str:
