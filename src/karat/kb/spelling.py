@@ -169,6 +169,14 @@ SPELLINGS: Mapping[Ids, Spelling] = MappingProxyType(
 PLAIN = r"^Q[1-9][0-9]*$"
 """How most ids are written, in every reading; they are told from others all at once."""
 
+_SIMPLE = r"(?:_?[A-Za-z0-9().,'!*&:;/+=$@~-])*"
+_AT_ONCE = (
+    (r"^(?:https?://www\.wikidata\.org/(?:entity|wiki)/|wd:)(Q[1-9][0-9]*)$", r"\1"),
+    (rf"^https?://([a-z]{2})(?:\.m)?\.wikipedia\.org/wiki/([A-Z0-9]{_SIMPLE})$", r"https://\1.wikipedia.org/wiki/\2"),
+    (rf"^https?://dbpedia\.org/(?:resource|page)/([A-Za-z0-9]{_SIMPLE})$", r"http://dbpedia.org/resource/\1"),
+)
+"""Common spellings and their normal forms: what `recognised` says of them, but without a Python loop."""
+
 
 def spelt(names: Arrow, how: Ids) -> Arrow:
     """The ids as they are read; the very same array where none changes."""
@@ -178,12 +186,17 @@ def spelt(names: Arrow, how: Ids) -> Arrow:
     may = pc.match_substring_regex(names, own.touched)
     if how is Ids.NORMALISED:  # most ids are items as they should be, and need no look
         may = pc.and_(may, pc.invert(pc.match_substring_regex(names, PLAIN)))
-    places = np.flatnonzero(may.to_numpy(zero_copy_only=False))
-    old = names.take(pa.array(places)).to_pylist()
-    new = [own.normal(id) for id in old]
-    if new == old:
-        return names
-    found = names.to_pylist()
-    for place, id in zip(places.tolist(), new, strict=True):
-        found[place] = id
-    return pa.array(found, pa.string())
+    old = names.filter(may)
+    new = _at_once(old) if how is Ids.NORMALISED else pa.array(map(own.normal, old.to_pylist()), pa.string())
+    return names if new.equals(old) else pc.replace_with_mask(names, may, new)
+
+
+def _at_once(ids: Arrow) -> Arrow:
+    """The normal forms of ids; one by one only of those that are written in a rarer way."""
+    done = np.zeros(len(ids), np.bool_)
+    found = ids
+    for pattern, normal in _AT_ONCE:
+        done |= pc.match_substring_regex(ids, pattern).to_numpy(zero_copy_only=False)
+        found = pc.replace_substring_regex(found, pattern, normal)
+    rest = pa.array(map(_normal, ids.filter(pa.array(~done)).to_pylist()), pa.string())
+    return pc.replace_with_mask(found, pa.array(~done), rest)

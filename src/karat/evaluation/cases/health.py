@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from karat.kb.protocol import KB
 from karat.kb.scheme import scheme_of
-from karat.kb.spelling import DBPEDIA, PLAIN, QID, SPELLINGS, WIKIPEDIA, recognised, spelt
+from karat.kb.spelling import DBPEDIA, PLAIN, SPELLINGS, WIKIPEDIA, recognised, spelt
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading, resolved
 from karat.model.result import IdHealth
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Ints, Longs, Mentions
+from karat.model.tables.columns import NIL, Ints, Longs, Mentions
 from karat.model.tables.digest import string_hashes
 from karat.spec.choices.conventions import Ids
 
@@ -64,38 +64,86 @@ class SeenIds(NamedTuple):
 def seen(pairing: Pairing, kb: KB | None) -> tuple[SeenIds, SeenIds]:
     """What is seen of the gold labels, and of the answers."""
     return (
-        _side(pairing.corpus.labels, pairing.gold_entity, pairing.reading, kb),
-        _side(pairing.run.answers, pairing.answer_entity, pairing.reading, kb),
+        _side(pairing.corpus.labels, pairing.gold_entity, pairing, kb),
+        _side(pairing.run.answers, pairing.answer_entity, pairing, kb),
     )
 
 
-def _side(mentions: Mentions, entity: Ints, how: Reading, kb: KB | None) -> SeenIds:
+def _side(mentions: Mentions, entity: Ints, pairing: Pairing, kb: KB | None) -> SeenIds:
     """`entity` is what each mention is linked to as it is read."""
-    counted = np.bincount(mentions.entity[mentions.entity >= 0], minlength=len(mentions.names))
+    linked, how = mentions.entity >= 0, pairing.reading
+    counted = np.bincount(mentions.entity[linked], minlength=len(mentions.names))
     names, count = mentions.names.filter(pa.array(counted > 0)), counted[counted > 0]
-    scheme = _each(names, QID, _scheme)
-    read = spelt(names, how.ids)
-    differs = pc.not_equal(read, names).to_numpy(zero_copy_only=False)
-    old, new = (ids.filter(pa.array(differs)).to_pylist() for ids in (names, read))
+    became = np.full(len(counted), NIL, np.int32)
+    became[mentions.entity[linked]] = entity[linked]  # the same wherever an id stands, unless its mention has others
+    became = became[counted > 0]
+    read = pairing.names.take(pa.array(became, mask=became < 0))
+    likes = _likes(names)
+    read_likes = likes if read.equals(names) else _likes(read.fill_null(""))
+    spelling = spelt(names, how.ids) if how.kb is not None or pairing.reading.prefixes is not None else read
+    differs = np.zeros(len(names), np.bool_)
+    if how.ids in SPELLINGS and spelling is not names:
+        differs = pc.not_equal(spelling, names).to_numpy(zero_copy_only=False)
+    old, new = (ids.filter(pa.array(differs)).to_pylist() for ids in (names, spelling))
     known = None if kb is None else kb.has(names.to_pylist())
     listed = np.ones(len(names), np.bool_) if known is None else np.array(known, np.bool_)
     return SeenIds(
-        schemes=_summed(scheme, count),
-        meets=_meeting(mentions, entity, how),
-        listed=frozenset() if known is None else frozenset(scheme[listed].tolist()),
-        unlisted=_summed(scheme[~listed], count[~listed]),
+        schemes=likes.summed(_scheme, count),
+        meets=_meeting(mentions, entity, pairing, read_likes, count * (became >= 0)),
+        listed=frozenset() if known is None else frozenset(likes.summed(_scheme, count * listed)),
+        unlisted=likes.summed(_scheme, count * ~listed),
         fragments=sum(number for id, number in zip(old, count[differs].tolist(), strict=True) if _fragment(id, how)),
         changed=dict(zip(old, new, strict=True)),
         kept=(string_hashes(names.filter(pa.array(~differs))),) if how.ids in SPELLINGS else (),
     )
 
 
-def _each(names: Arrow, plain: str, of: Callable[[str], str]) -> NDArray[Any]:
-    """What holds of each id; most are plain items, and need no look."""
-    items = pc.match_substring_regex(names, PLAIN).to_numpy(zero_copy_only=False)
-    found = np.full(len(names), plain, object)
-    found[~items] = [of(id) for id in names.filter(pa.array(~items)).to_pylist()]
-    return found
+class _Likes(NamedTuple):
+    """For each id the place of one that is written like it, in a list that is short where ids are alike."""
+
+    place: Longs
+    ids: list[str]
+
+    def summed(self, of: Callable[[str], str], counts: Longs) -> Counter[str]:
+        """The sum of numbers for each thing that holds of ids."""
+        sums = np.bincount(self.place, counts, minlength=len(self.ids)).astype(np.int64)
+        total: Counter[str] = Counter()
+        for id, number in zip(self.ids, sums.tolist(), strict=True):
+            if number:
+                total[of(id)] += number
+        return total
+
+
+_ALIKE = (
+    (PLAIN, "Q1"),
+    (r"^(https?://(?:[a-z-]+\.)*(?:wikipedia\.org/wiki|dbpedia\.org/resource)/)[^#_\s](?s:.*)$", r"\1X"),
+    (r"^(https?://www\.wikidata\.org/(?:entity|wiki)/)Q[1-9][0-9]*$", r"\1Q1"),
+    (r"^[^:/]*_[^:/]*$", "a_b"),
+    (r"^[^\s:/_]+(?: [^\s:/_]+)+$", "a b"),
+    (r"^[A-Z]?[a-z]{2,}$", "ab"),
+    (r"^[0-9]+$", "1"),
+)
+"""Ids of which the same holds as of another one: they need no look each."""
+
+
+def _likes(names: Arrow) -> _Likes:
+    """The ids by what they are written like."""
+    place, ids = np.zeros(len(names), np.int64), list[str]()
+    rest, left = np.arange(len(names)), names
+    for pattern, alike in _ALIKE:
+        matches = pc.match_substring_regex(left, pattern).to_numpy(zero_copy_only=False)
+        if not matches.any():
+            continue
+        if "\\" in alike:
+            found = pc.replace_substring_regex(left.filter(pa.array(matches)), pattern, alike).dictionary_encode()
+            place[rest[matches]] = found.indices.to_numpy() + len(ids)
+            ids += found.dictionary.to_pylist()
+        else:
+            place[rest[matches]] = len(ids)
+            ids.append(alike)
+        rest, left = rest[~matches], left.filter(pa.array(~matches))
+    place[rest] = len(ids) + np.arange(len(rest))
+    return _Likes(place, [*ids, *left.to_pylist()])
 
 
 def _scheme(id: str) -> str:
@@ -120,32 +168,18 @@ def _fragment(id: str, how: Reading) -> bool:
     return found is not None and found.fragment
 
 
-def _summed(keys: NDArray[Any], counts: Longs) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
-        total[key] += count
-    return total
-
-
-def _meeting(mentions: Mentions, entity: Ints, how: Reading) -> Counter[frozenset[str]]:
+def _meeting(mentions: Mentions, entity: Ints, pairing: Pairing, read: _Likes, count: Longs) -> Counter[frozenset[str]]:
     """How many mentions have ids of which kinds, as they are read; not those that are read as NIL."""
-    rows = (mentions.entity >= 0) & (entity >= 0)
-    if how.kb is None:
-        kind = _each(spelt(mentions.names, how.ids), _kind("Q1"), _kind)
-    else:
-        kind = np.array([_kind(id) for id in resolved(mentions.names.to_pylist(), how)], object)
-    total: Counter[frozenset[str]] = Counter()
     further = mentions.field("same_as")
-    if further is not None:
-        several = rows & (further.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 0)
-        more = further.filter(pa.array(several)).to_pylist()
-        for code, ids in zip(mentions.entity[several].tolist(), more, strict=True):
-            total[frozenset([kind[code], *map(_kind, resolved(ids, how))])] += 1
-        rows &= ~several
-    counted = np.bincount(mentions.entity[rows], minlength=len(kind))
-    for name, count in _summed(kind, counted).items():
-        if count:
-            total[frozenset([name])] += count
+    if further is None:
+        return Counter({frozenset([kind]): number for kind, number in read.summed(_kind, count).items()})
+    total: Counter[frozenset[str]] = Counter()
+    ids, names = further.flatten().unique().to_pylist(), pairing.names.to_pylist()
+    kinds = dict(zip(ids, map(_kind, resolved(ids, pairing.reading)), strict=True))
+    rows = np.flatnonzero((mentions.entity >= 0) & (entity >= 0))
+    more = further.take(pa.array(rows)).to_pylist()
+    for code, others in zip(entity[rows].tolist(), more, strict=True):
+        total[frozenset([_kind(names[code]), *(kinds[id] for id in others or ())])] += 1
     return total
 
 

@@ -109,7 +109,7 @@ def renamed(names: Arrow, sides: tuple[Codes, Codes], how: Reading) -> tuple[Arr
     given = names, sides
     read = spelt(names, how.ids) if how.kb is None else _canonical(names, how.kb, alike=how.alike)
     if read is not names:
-        names, code = _coded(read.to_pylist(), names.to_pylist())
+        names, code = _coded(read, names)
         sides = _mapped(sides[0], code), _mapped(sides[1], code)
     if how.unlinked_is_nil:
         sides = _linked(sides[0], NIL), _linked(sides[1], NIL)
@@ -172,12 +172,10 @@ def _canonical(names: Arrow, kb: KB, *, alike: bool) -> Arrow:
     return pa.array(found, pa.string())
 
 
-def _coded(found: list[str], ids: list[str]) -> tuple[Arrow, Ints]:
+def _coded(found: Arrow, ids: Arrow) -> tuple[Arrow, Ints]:
     """All ids, old and new, and for each old one the code of what it became."""
-    code = {name: place for place, name in enumerate(ids)}
-    for name in found:
-        code.setdefault(name, len(code))
-    return pa.array(list(code), pa.string()), np.array([code[name] for name in found], np.int32)
+    every = pa.concat_arrays([ids, found]).unique()
+    return every, np.asarray(pc.index_in(found, every).to_numpy(zero_copy_only=False), np.int32)
 
 
 def _mapped(side: Codes, code: Ints) -> Codes:
