@@ -145,8 +145,8 @@ def _bridge_ends(resource: str) -> Iterator[str]:
     """A DBpedia resource and the page that the bridge leads to, as they are mostly written."""
     yield resource
     if (found := _BRIDGED_RESOURCE.fullmatch(resource)) is not None:
-        yield from _spellings(resource)
-        yield from (f"{web}://{found[1] or 'en'}.wikipedia.org/wiki/{found[2]}" for web in ("http", "https"))
+        pages = (f"{web}://{found[1] or 'en'}.wikipedia.org/wiki/{found[2]}" for web in ("http", "https"))
+        yield from (id for id in (*_spellings(resource), *pages) if _bridged(id) == resource)
 
 
 class Spelling(NamedTuple):

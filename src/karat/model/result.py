@@ -132,6 +132,11 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             merged={id: tuple(sorted(merged[id])) for id in sorted(merged)},
         )
 
+    def spellings(self) -> Iterator[str]:
+        """Each id that was written in several ways, and how, in a line."""
+        for id, written in self.merged.items():
+            yield f"{id} is written {', '.join(written)}"
+
     @property
     def well(self) -> bool:
         """Whether nothing is wrong with the ids, as far as anybody can tell by looking at them."""
