@@ -23,13 +23,8 @@ ITEMS = st.builds(
 PAGES = st.builds(
     "{}{}{}.wikipedia.org/wiki/{}".format, WEB, st.sampled_from(LANGUAGES), st.sampled_from(["", ".m"]), TITLES
 )
-RESOURCES = st.builds(
-    "{}{}dbpedia.org/{}/{}".format,
-    WEB,
-    st.sampled_from(["", "en.", "de."]),
-    st.sampled_from(["resource", "page"]),
-    TITLES,
-)
+HOSTS = st.sampled_from(["", "en.", "de."])
+RESOURCES = st.builds("{}{}dbpedia.org/{}/{}".format, WEB, HOSTS, st.sampled_from(["resource", "page"]), TITLES)
 WRITTEN = ITEMS | PAGES | RESOURCES | st.text(min_size=1, max_size=8)
 
 
