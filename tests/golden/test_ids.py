@@ -176,7 +176,7 @@ def health(*links, **options):
 def test_where_all_is_well_little_is_said():
     assert health(("Q1", "Q1"), ("Q2", None)).line == "ids: QID on both sides"
     assert health((BERLIN, "http://en.wikipedia.org/wiki/Rome")).line == "ids: Wikipedia en on both sides"
-    assert health(("Q1", None)).line == "ids: gold QID; answers without links"
+    assert health(("Q1", None)).line == "ids: gold QID 1; answers without links"
 
 
 def test_answers_that_cannot_match():

@@ -289,7 +289,7 @@ class Block:
             census=(census(sides.corpus), census(sides.run)),
             skipped=self.skipped(),
             noticed=noticed(pairing),
-            seen=seen(pairing, request.kb) if any(plan.relation.links for plan in plans.views.values()) else None,
+            seen=self._seen(pairing),
             doubts=doubts(sides),
             has_gold={source: sides.pairing(source).has_gold for source in {p.source for p in plans.views.values()}},
             views={name: self._view_sums(name) for name in counted},
@@ -300,6 +300,12 @@ class Block:
             candidates=frozenset(view for view, each in tagged.items() if each.table.cases.several_candidates.any()),
             reaches=self._reaches(),
         )
+
+    def _seen(self, pairing: Pairing) -> tuple[SeenIds, SeenIds] | None:
+        """The ids of both sides, where links are compared; a statement has several in one."""
+        request, views = self.sides.request, self.plans.views.values()
+        by_id = request.conventions.task.source != "statements" and any(plan.relation.links for plan in views)
+        return seen(pairing, request.kb) if by_id else None
 
     def _reaches(self) -> dict[str, KeyReach]:
         """What views that reach across documents need of these; views that look at the same share it."""

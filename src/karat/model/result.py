@@ -146,10 +146,9 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def line(self) -> str:
         """What a reader should know, in a line; short if all is well."""
         if self.well and self.gold.keys() == self.answers.keys():
-            parts = [f"{_schemes(self.gold, counts=False)} on both sides"]
+            parts = [f"{', '.join(list(self.gold)[:_SCHEMES]) or 'none'} on both sides"]
         else:
-            sides = (self.gold, "gold"), (self.answers, "answers")
-            parts = [f"{side} {_schemes(own, counts=not self.well)}" for own, side in sides]
+            parts = [f"gold {_schemes(self.gold)}", f"answers {_schemes(self.answers)}"]
         if self.unmatchable:
             parts.append(f"{_number(self.unmatchable, 'answer')} cannot match any gold id: {self.remedy}")
         if self.unknown:
@@ -182,11 +181,10 @@ def _added(one: Mapping[str, int], two: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _schemes(counted: Mapping[str, int], *, counts: bool) -> str:
-    most = sorted(counted, key=lambda scheme: (-counted[scheme], scheme))
-    named = [f"{scheme} {counted[scheme]}" if counts else scheme for scheme in most[:_SCHEMES]]
-    more = [f"{len(most) - _SCHEMES} others"] if len(most) > _SCHEMES else []
-    return ", ".join([*named, *more]) or "without links"
+def _schemes(counted: Mapping[str, int]) -> str:
+    named = [f"{scheme} {count}" for scheme, count in counted.items()]
+    more = [f"{len(named) - _SCHEMES} others"] if len(named) > _SCHEMES else []
+    return ", ".join([*named[:_SCHEMES], *more]) or "without links"
 
 
 def _number(count: int, what: str) -> str:

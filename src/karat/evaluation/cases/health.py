@@ -18,7 +18,7 @@ from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading, resolved
 from karat.model.result import IdHealth
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import NIL, Ints, Longs, Mentions
+from karat.model.tables.columns import NIL, Bools, Ints, Longs, Mentions
 from karat.model.tables.digest import string_hashes
 from karat.spec.choices.conventions import Ids
 
@@ -62,16 +62,22 @@ class SeenIds(NamedTuple):
 
 
 def seen(pairing: Pairing, kb: KB | None) -> tuple[SeenIds, SeenIds]:
-    """What is seen of the gold labels, and of the answers."""
+    """What is seen of the gold labels and of the answers that may count.
+
+    What a quantity or a datetime is linked to may be its value, and is left out.
+    """
+    labels, answers = pairing.corpus.labels, pairing.run.answers
+    gold, answered = pairing.inside
+    gold &= (labels.entity >= 0) & (pairing.gold_kind == 0)
     return (
-        _side(pairing.corpus.labels, pairing.gold_entity, pairing, kb),
-        _side(pairing.run.answers, pairing.answer_entity, pairing, kb),
+        _side(labels, pairing.gold_entity, gold, pairing, kb),
+        _side(answers, pairing.answer_entity, answered & (answers.entity >= 0), pairing, kb),
     )
 
 
-def _side(mentions: Mentions, entity: Ints, pairing: Pairing, kb: KB | None) -> SeenIds:
-    """`entity` is what each mention is linked to as it is read."""
-    linked, how = mentions.entity >= 0, pairing.reading
+def _side(mentions: Mentions, entity: Ints, linked: Bools, pairing: Pairing, kb: KB | None) -> SeenIds:
+    """`entity` is what each mention is linked to as it is read, and `linked` which of them are."""
+    how = pairing.reading
     counted = np.bincount(mentions.entity[linked], minlength=len(mentions.names))
     names, count = mentions.names.filter(pa.array(counted > 0)), counted[counted > 0]
     became = np.full(len(counted), NIL, np.int32)
@@ -80,7 +86,7 @@ def _side(mentions: Mentions, entity: Ints, pairing: Pairing, kb: KB | None) -> 
     read = pairing.names.take(pa.array(became, mask=became < 0))
     likes = _likes(names)
     read_likes = likes if read.equals(names) else _likes(read.fill_null(""))
-    spelling = spelt(names, how.ids) if how.kb is not None or pairing.reading.prefixes is not None else read
+    spelling = spelt(names, how.ids) if how.kb is not None or how.prefixes is not None else read
     differs = np.zeros(len(names), np.bool_)
     if how.ids in SPELLINGS and spelling is not names:
         differs = pc.not_equal(spelling, names).to_numpy(zero_copy_only=False)
@@ -89,7 +95,7 @@ def _side(mentions: Mentions, entity: Ints, pairing: Pairing, kb: KB | None) -> 
     listed = np.ones(len(names), np.bool_) if known is None else np.array(known, np.bool_)
     return SeenIds(
         schemes=likes.summed(_scheme, count),
-        meets=_meeting(mentions, entity, pairing, read_likes, count * (became >= 0)),
+        meets=_meeting(mentions, entity, linked, pairing, read_likes.summed(_kind, count * (became >= 0))),
         listed=frozenset() if known is None else frozenset(likes.summed(_scheme, count * listed)),
         unlisted=likes.summed(_scheme, count * ~listed),
         fragments=sum(number for id, number in zip(old, count[differs].tolist(), strict=True) if _fragment(id, how)),
@@ -168,15 +174,17 @@ def _fragment(id: str, how: Reading) -> bool:
     return found is not None and found.fragment
 
 
-def _meeting(mentions: Mentions, entity: Ints, pairing: Pairing, read: _Likes, count: Longs) -> Counter[frozenset[str]]:
+def _meeting(
+    mentions: Mentions, entity: Ints, linked: Bools, pairing: Pairing, kinds_read: Mapping[str, int]
+) -> Counter[frozenset[str]]:
     """How many mentions have ids of which kinds, as they are read; not those that are read as NIL."""
     further = mentions.field("same_as")
     if further is None:
-        return Counter({frozenset([kind]): number for kind, number in read.summed(_kind, count).items()})
+        return Counter({frozenset([kind]): number for kind, number in kinds_read.items()})
     total: Counter[frozenset[str]] = Counter()
     ids, names = further.flatten().unique().to_pylist(), pairing.names.to_pylist()
     kinds = dict(zip(ids, map(_kind, resolved(ids, pairing.reading)), strict=True))
-    rows = np.flatnonzero((mentions.entity >= 0) & (entity >= 0))
+    rows = np.flatnonzero(linked & (entity >= 0))
     more = further.take(pa.array(rows)).to_pylist()
     for code, others in zip(entity[rows].tolist(), more, strict=True):
         total[frozenset([_kind(names[code]), *(kinds[id] for id in others or ())])] += 1
