@@ -465,7 +465,9 @@ class Evaluation:
     def _notes(self) -> Iterator[str]:
         statistics = {name: view.statistics for name, view in self.views.items()}
         from_labels = self.feed.names[1][1].get("answers") == "labels"
-        yield from said(self.folded.noticed, self.sides.pairing().reading, statistics, from_labels=from_labels)
+        apart = self.id_health is not None and bool(self.id_health.unmatchable)
+        how = self.sides.pairing().reading
+        yield from said(self.folded.noticed, how, statistics, from_labels=from_labels, apart=apart)
         yield from self._without_classes()
         yield from undecided(self.request.conventions.unnamed, *self.folded.doubts)
         yield from untyped(self.groups)

@@ -194,7 +194,7 @@ def _meeting(
 def health(gold: SeenIds, answers: SeenIds, how: Ids, kb: KB | None) -> IdHealth:
     """What is seen, as people want to know it."""
     gold_kinds = _with_names(frozenset().union(*gold.meets))
-    lost = sum(count for kinds, count in answers.meets.items() if kinds.isdisjoint(gold_kinds)) if gold_kinds else 0
+    lost = sum(count for kinds, count in answers.meets.items() if kinds.isdisjoint(gold_kinds)) if gold.schemes else 0
     listed = gold.listed | answers.listed
     listing = kb is not None and bool(listed or gold.unlisted or answers.unlisted)
     unknown = [sum(count for scheme, count in side.unlisted.items() if scheme in listed) for side in (answers, gold)]

@@ -137,12 +137,15 @@ def _nil_as_text(mentions: Mentions) -> Iterator[tuple[str, int]]:
 
 
 def said(
-    found: Noticed, how: Reading, views: Mapping[str, Statistics], *, from_labels: bool = False
+    found: Noticed, how: Reading, views: Mapping[str, Statistics], *, from_labels: bool = False, apart: bool = False
 ) -> tuple[str, ...]:
-    """What was noticed, in words; `from_labels` if gold labels are taken as answers."""
+    """What was noticed, in words.
+
+    `from_labels` says that gold labels are taken as answers, `apart` that it is said already which ids cannot meet.
+    """
     return (
         *(["the file holds gold labels, which are taken as answers"] if from_labels else []),
-        *_foreign_ids(found, how),
+        *([] if apart else _foreign_ids(found, how)),
         *_all_emerging(found.gold, how),
         *_emerging(found, how),
         *_resolved(found, how),
