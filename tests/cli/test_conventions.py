@@ -90,7 +90,7 @@ def test_ids_are_resolved_by_tables(files, karat_cli):
     result = json.loads(ran.out)
     assert result["counts"]["strong"]["matched_answers"] == 2
     assert "kb:kb@" in result["signature"]
-    assert "ids:resolved" in result["signature"]
+    assert "ids:normalised" in result["signature"]
     kept = json.loads(
         karat_cli("score", "test.jsonl", "answers.jsonl", "--kb", "kb", "--set", "ids=as-written", "--json", "-").out
     )

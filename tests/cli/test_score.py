@@ -147,7 +147,7 @@ def test_likely_mistakes_are_hinted_at(karat_cli, tmp_path):
     foreign.write_text('{"id":"news-01","answers":[{"start":0,"end":10,"entity":"http://example.org/Q48525"}]}')
     text.write_text('{"id":"news-01","answers":[{"start":0,"end":10,"entity":"NIL"}]}')
     assert "ends inclusive" in karat_cli("score", "demo", shifted).out
-    assert "compared as written" in karat_cli("score", "demo", foreign).out
+    assert "1 answer cannot match any gold id" in karat_cli("score", "demo", foreign).out
     assert "NIL is null" in karat_cli("score", "demo", text).out
 
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import Corpus, KaratError, Run
+from karat import Answer, Corpus, Document, KaratError, Label, Reply, Run
 from karat.evaluation.spread.pieces import in_parts
+from karat.kb.tables import Tables
 from karat.spec.engine import ROW, Engine
 from tests.engines.parts import told
 from tests.strategies import pairs, rich_documents, rich_replies
@@ -101,11 +102,29 @@ NELEVAL = st.sampled_from(
     ]
 )
 
+IDS = st.sampled_from(
+    [
+        *("Q64", "wd:Q64", "http://www.wikidata.org/entity/Q64", "Q9", "x", "a_b", "a b"),
+        *("http://en.wikipedia.org/wiki/Berlin#a", "https://en.wikipedia.org/wiki/berlin"),
+        "http://dbpedia.org/resource/Berlin",
+    ]
+)
+
 
 @pytest.mark.both
 @given(rich_documents(), rich_replies(), NELEVAL, PLACES)
 def test_documents_that_only_the_answers_have(documents, replies, how, places):
     _check(Corpus.of(documents), Run.of(replies), how, places, allow=False)
+
+
+@pytest.mark.both
+@given(st.lists(st.tuples(IDS, IDS), min_size=1, max_size=6), st.sampled_from(["karat", "gerbil", "bat"]), PLACES)
+def test_ids_that_are_written_in_many_ways(links, like, places):
+    kb = Tables.of(entities=["Q64"], same_as=[("Q64", "http://en.wikipedia.org/wiki/Berlin")])
+    documents = [Document(f"d{n}", "x", (Label(0, 1, gold),)) for n, (gold, _) in enumerate(links)]
+    replies = [Reply(f"d{n}", (Answer(0, 1, answer),)) for n, (_, answer) in enumerate(links)]
+    for options in ({}, {"kb": kb}):
+        _check(Corpus.of(documents), Run.of(replies), {"like": like, **options}, places)
 
 
 def test_the_rows_of_pieces_are_numbered():

@@ -721,7 +721,7 @@ def test_ids_are_resolved_by_a_knowledge_base():
     assert counts([Label(*ADA, "Q1")], [Answer(*ADA, "new")], kb=kb) == WRONG
     assert counts([Label(*ADA, "Q1")], [Answer(*ADA, "x", same_as=("db:1",))], kb=kb) == RIGHT
     result = karat.evaluate(corpus_of([Label(*ADA, "Q1")]), run_of([Answer(*ADA, "db:1")]), kb=kb)
-    assert (result.signature["ids"], result.signature["kb"]) == ("resolved", f"tables@{kb.digest}")
+    assert (result.signature["ids"], result.signature["kb"]) == ("normalised", f"tables@{kb.digest}")
 
 
 def test_unknown_ids_can_be_one_entity():
@@ -775,7 +775,7 @@ def test_an_unknown_name_says_what_may_be_meant(options, meant):
         ({"like": "gerbil", "prefixes": "none"}, "prefixes=gerbil"),
         ({"prefixes": "gerbil"}, "nil=emerging"),
         ({"ids": "resolved"}, "--kb"),
-        ({"missing": "alike"}, "ids=resolved"),
+        ({"missing": "alike"}, "--kb"),
         ({"missing": "alike", "kb": PLACES, "ids": "as-written"}, "ids=resolved"),
         ({"choices": {"kb": "wikidata"}}, "Give the knowledge base itself"),
         ({"match": "strong", "measures": ["weak:micro.f1"]}, "Give one of the two"),

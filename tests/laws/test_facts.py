@@ -24,6 +24,7 @@ from karat.kb.tables import Tables
 from karat.matching.read.pairing import pair
 from karat.matching.read.reading import Reading
 from karat.model.truth import NO, UNKNOWN, YES
+from karat.spec.choices.conventions import Ids
 from tests.strategies import pairs
 
 PLACE, CLUB = "Q27096213", "Q43229"
@@ -140,7 +141,8 @@ def test_nil_stays_nil_where_nothing_may_match_it():
 READINGS = [
     Reading(),
     Reading(kb=KB),
-    Reading(last_segment=True),
+    Reading(ids=Ids.LAST_SEGMENT),
+    Reading(ids=Ids.NORMALISED),
     Reading(unlinked_is_nil=True),
     Reading(unlinked_is_entity=True, nil_unmatched=True),
     Reading(kb=KB, prefixes=("Q",)),

@@ -91,6 +91,7 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
     help="Write every case (.parquet or .jsonl).",
 )
 @click.option("--layout", metavar="NAME", help="Write --json and --verdicts as another program does: elevant.")
+@click.option("--merged-ids", is_flag=True, help="List the ids that are written in several ways, which count as one.")
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
@@ -120,6 +121,7 @@ def command(
     json_file: str | None,
     verdicts_file: str | None,
     layout: str | None,
+    merged_ids: bool,
     gold_format: str | None,
     answers_format: str | None,
     allow_unknown: bool,
@@ -201,6 +203,9 @@ def command(
             save_results(results, json_file)
     if "-" not in (json_file, verdicts_file):
         show([replace(result, plus_minus=plus_minus) for result in results])
+        for result in results if merged_ids else ():
+            for one in () if result.id_health is None else result.id_health.spellings():
+                say(f"{result.run}: {one}")
 
 
 def _parts(sides: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:

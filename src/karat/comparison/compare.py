@@ -20,6 +20,7 @@ from karat.comparison.terms import Terms
 from karat.comparison.tests import DatasetScores, compared, too_few_documents, too_few_throws
 from karat.comparison.winners import Winners, winners
 from karat.evaluation.request import Request
+from karat.model.result import IdHealth
 from karat.model.run import chosen_note
 from karat.model.signature import Signature
 from karat.stats.tests.ranks import critical_difference, friedman, groups, ranks
@@ -83,6 +84,7 @@ class Comparison:
     similarity: Similarities | None
     winners: Winners | None
     drops: Drops | None
+    id_health: Mapping[str, IdHealth]
     notes: tuple[str, ...]
     rule: Terms
     signature: Signature
@@ -144,6 +146,7 @@ def compare(
         similarity=alike,
         winners=winners(table, terms) if parts.winners else None,
         drops=drops(table, terms) if parts.drops else None,
+        id_health=table.id_health,
         notes=tuple(_notes(table, datasets, seen, terms)),
         rule=terms,
         signature=table.signature,

@@ -17,7 +17,7 @@ from karat.evaluation.request import Request
 from karat.evaluation.stored import stored_view
 from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, parse_measure
-from karat.model.result import Result, Scored
+from karat.model.result import IdHealth, Result, Scored
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats, Longs
 from karat.registry import get, names
@@ -116,6 +116,17 @@ class Grid:
     def results(self) -> list[Result]:
         """All results."""
         return [cell.result for row in self.cells.values() for cell in row.values()]
+
+    @property
+    def id_health(self) -> dict[str, IdHealth]:
+        """How the ids of each system are written, over all datasets that links were compared on."""
+        found: dict[str, IdHealth] = {}
+        for row in self.cells.values():
+            for system, cell in row.items():
+                own = cell.result.id_health
+                if own is not None:
+                    found[system] = found[system].plus(own) if system in found else own
+        return dict(sorted(found.items()))
 
     @cached_property
     def signature(self) -> Signature:

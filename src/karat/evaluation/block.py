@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from karat.errors import UsageError
 from karat.evaluation.cases.cuts import Cut, Values, cut_cases
 from karat.evaluation.cases.errors import Categorised, Tally, evaluated_words, tallies
+from karat.evaluation.cases.health import SeenIds, seen
 from karat.evaluation.cases.labels import documents_in, doubts, label_in, mention_type, part_views, parted, values_in
 from karat.evaluation.cases.notes import Noticed, noticed
 from karat.evaluation.cases.ranked import documents_of_scores, ranking_of, scores_of
@@ -81,11 +82,11 @@ class ViewSums(NamedTuple):
 class BlockSums:
     """What is left of a block: by document, in the order of the rows that these are of the whole, or in sums.
 
-    `unknown` are the replies to documents that the gold standard does not have, by row and id. `cuts` are by label and
-    view, and `given` says which labels answers carry; `values` are those of documents, by label. `tallies` of error
-    categories are by view and category, and `candidates` names the views in which some answer has several. `reaches` is
-    for views that reach across documents, by what they have in common, and `too_many` says of which of them there is
-    more than can be kept.
+    `unknown` are the replies to documents that the gold standard does not have, by row and id; `seen` are the ids of
+    both sides, where links are compared. `cuts` are by label and view, and `given` says which labels answers carry;
+    `values` are those of documents, by label. `tallies` of error categories are by view and category, and `candidates`
+    names the views in which some answer has several. `reaches` is for views that reach across documents, by what they
+    have in common, and `too_many` says of which of them there is more than can be kept.
     """
 
     row: Longs
@@ -94,6 +95,7 @@ class BlockSums:
     census: tuple[Census, Census]
     skipped: Mapping[str, int]
     noticed: Noticed
+    seen: tuple[SeenIds, SeenIds] | None
     doubts: tuple[int, int]
     has_gold: Mapping[Source, Bools]
     views: Mapping[str, ViewSums]
@@ -293,6 +295,7 @@ class Block:
             census=(census(sides.corpus), census(sides.run)),
             skipped=self.skipped(),
             noticed=noticed(pairing),
+            seen=self._seen(pairing),
             doubts=doubts(sides),
             has_gold={source: sides.pairing(source).has_gold for source in {p.source for p in plans.views.values()}},
             views={name: self._view_sums(name) for name in counted},
@@ -303,6 +306,12 @@ class Block:
             candidates=frozenset(view for view, each in tagged.items() if each.table.cases.several_candidates.any()),
             reaches=self._reaches(),
         )
+
+    def _seen(self, pairing: Pairing) -> tuple[SeenIds, SeenIds] | None:
+        """The ids of both sides, where links are compared; a statement has several in one."""
+        request, views = self.sides.request, self.plans.views.values()
+        by_id = request.conventions.task.source != "statements" and any(plan.relation.links for plan in views)
+        return seen(pairing, request.kb) if by_id else None
 
     def _reaches(self) -> dict[str, KeyReach]:
         """What views that reach across documents need of these; views that look at the same share it."""

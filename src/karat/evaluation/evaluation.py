@@ -14,6 +14,7 @@ import pyarrow as pa
 from karat.errors import UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds
 from karat.evaluation.cases.errors import Categorised, Tally, senseless
+from karat.evaluation.cases.health import health
 from karat.evaluation.cases.labels import label_in, parted, parts_by, undecided
 from karat.evaluation.cases.notes import said
 from karat.evaluation.cases.rows import case_columns, verdict_table
@@ -33,7 +34,7 @@ from karat.kb.protocol import KB
 from karat.matching.read.pairing import BLOCK
 from karat.model.corpus import Corpus
 from karat.model.name import ViewName
-from karat.model.result import Group, Result, Scored
+from karat.model.result import Group, IdHealth, Result, Scored
 from karat.model.run import Run, chosen_note, chosen_on
 from karat.model.signature import Signature
 from karat.model.statistics import Statistics
@@ -456,11 +457,18 @@ class Evaluation:
             by=self.groups,
             about_corpus=about_corpus,
             about_run=about_run,
+            id_health=self.id_health,
             shown=request.shown,
             aliases=request.aliases,
             evaluation=self,
             make_verdicts=self.tables,
         )
+
+    @cached_property
+    def id_health(self) -> IdHealth | None:
+        """Whether the ids of both sides can meet; None where no links are compared."""
+        seen = self.folded.seen
+        return None if seen is None else health(*seen, self.request.conventions.ids, self.request.kb)
 
     def table(self, view: str | None = None) -> Arrow:
         """Every case of every view, or of one, with the labels of cases that were asked for."""
@@ -481,7 +489,9 @@ class Evaluation:
         yield from self.request.synonyms
         statistics = {name: view.statistics for name, view in self._known.items()}
         from_labels = self.feed.names[1][1].get("answers") == "labels"
-        yield from said(self.folded.noticed, self.sides.pairing().reading, statistics, from_labels=from_labels)
+        apart = self.id_health is not None and bool(self.id_health.unmatchable)
+        how = self.sides.pairing().reading
+        yield from said(self.folded.noticed, how, statistics, from_labels=from_labels, apart=apart)
         reasons = {name: view.unknown for name, view in self.views.items() if view.unknown is not None}
         for what, why in (
             reasons | {f"scores by {name}": why for name, why in self.feed.left_out.labels.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from karat.evaluation.block import BlockSums, Swept, ViewSums
 from karat.evaluation.cases.cuts import Cut, joined_cuts
 from karat.evaluation.cases.errors import Tally, without_candidates
+from karat.evaluation.cases.health import SeenIds
 from karat.evaluation.cases.notes import Noticed
 from karat.evaluation.plan import Plan
 from karat.evaluation.thresholds import Steps, joined_steps
@@ -85,6 +86,13 @@ class Folded:
         for noticed in others:
             total = total.plus(noticed)
         return total
+
+    @property
+    def seen(self) -> tuple[SeenIds, SeenIds] | None:
+        """The ids of both sides, where links are compared."""
+        blocks = [block.seen for block in self.blocks if block.seen is not None]
+        gold, answers = ([each[side] for each in blocks] for side in (0, 1))
+        return (reduce(SeenIds.plus, gold), reduce(SeenIds.plus, answers)) if blocks else None
 
     @property
     def doubts(self) -> tuple[int, int]:

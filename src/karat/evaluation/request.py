@@ -11,6 +11,7 @@ from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.drop import needs_text, rules_of
 from karat.evaluation.intervals import Draw
 from karat.evaluation.measures import expanded, in_task, measure_of, measures_of, parts_of, profile_named
+from karat.kb.any_spelling import AnySpelling, in_any_spelling
 from karat.kb.folder import read_kb
 from karat.kb.protocol import KB
 from karat.matching.weigh.membership import WHOLE, Membership, membership_of
@@ -19,7 +20,7 @@ from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
 from karat.registry import get, identity, names
 from karat.spec.choices.choices import CIRCUMSTANCES, SIGNED, Conventions
-from karat.spec.choices.conventions import Ids, Macro, Spans
+from karat.spec.choices.conventions import Ids, Macro, Missing, Spans
 from karat.spec.grouping import Grouping
 from karat.version import __version__
 
@@ -67,6 +68,8 @@ class Request:
         """
         if isinstance(kb, str | os.PathLike):
             kb = read_kb(kb)
+        if isinstance(kb, AnySpelling):  # of another request
+            kb = kb.base
         measures, also, by = ((item,) if isinstance(item, str) else tuple(item) for item in (measures, also, by))
         words = as_text(choices or {})
         given = {
@@ -82,11 +85,13 @@ class Request:
         }
         profile = profile_named(like)
         own = _checked(words)
-        if kb is not None:
+        if kb is not None and not Ids(profile.choices["ids"]).by_kb:
             own = {"ids": str(Ids.RESOLVED), **own}
         conventions = Conventions.of({**profile.choices, **own})
         if conventions.ids is Ids.RESOLVED and kb is None:
             raise UsageError("ids=resolved needs a knowledge base. Give one with --kb, or set ids=as-written.")
+        if conventions.missing is Missing.ALIKE and kb is None:
+            raise UsageError("missing=alike needs a knowledge base. Give one with --kb, or set missing=distinct.")
         membership = membership_of(conventions.membership)
         shown = measures_of(profile, conventions, own.get("match"), measures)
         if membership is not None:
@@ -109,7 +114,7 @@ class Request:
             shown=shown,
             wanted=wanted,
             labels=tuple(dict.fromkeys([*by, *(name.group[0] for name in wanted if name.group)])),
-            kb=kb,
+            kb=None if kb is None else in_any_spelling(kb, conventions.ids),
             drop=rules_of(words.get("drop", "none")),
             membership=membership,
             draw=drawn.checked(),

@@ -20,7 +20,7 @@ from karat.matching.read.texts import on_gold_text
 from karat.matching.read.whole import Whole
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.spec.choices.conventions import Unnamed
+from karat.spec.choices.conventions import Ids, Unnamed
 from karat.spec.choices.task import Source
 from karat.spec.choices.threshold import Threshold
 
@@ -74,8 +74,8 @@ class Sides:
         if source not in self._pairings:
             # The parts of a statement are compared as they are: no rule for emerging entities holds between them.
             how = self._reading
-            own = replace(how, kb=None, prefixes=None) if source == "statements" else how
-            both = reduced(self.corpus, self.run, source, how.kb, how.whole)
+            own = replace(how, kb=None, ids=Ids.AS_WRITTEN, prefixes=None) if source == "statements" else how
+            both = reduced(self.corpus, self.run, source, how)
             self._pairings[source] = pair(*both, allow_unknown=self.request.allow_unknown, how=own)
         return self._pairings[source]
 

@@ -29,11 +29,14 @@ import numpy as np
 
 from karat.errors import InputError, UsageError
 from karat.evaluation.evaluation import evaluate
+from karat.kb.any_spelling import in_any_spelling
 from karat.kb.protocol import KB
 from karat.matching.read.facets import dimension_names
+from karat.matching.read.reading import Reading, resolved
 from karat.model.corpus import Corpus
 from karat.model.run import Run
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
+from karat.spec.choices.conventions import Ids
 from karat.stats.agreement import (
     Coefficient,
     all_the_same,
@@ -203,12 +206,12 @@ def judgements(corpora: Sequence[Corpus], ids: Sequence[str], kb: KB | None = No
     said: list[dict[_Item, int]] = []
     codes: dict[tuple[str, ...], int] = {_NONE: 0}
     has = np.zeros((len(corpora), len(ids)), np.bool_)
-    left_out = 0
+    left_out, ids_as = 0, Ids.NORMALISED  # as scores read them
+    how = Reading(kb=None if kb is None else in_any_spelling(kb, ids_as), ids=ids_as)
     for annotator, corpus in enumerate(corpora):
         labels, documents = corpus.labels, _places(corpus, ids)
         has[annotator, documents[documents >= 0]] = True
-        names = labels.names.to_pylist()
-        entities = [(name,) for name in (names if kb is None else kb.canonical(names))]
+        entities = [(name,) for name in resolved(labels.names.to_pylist(), how)]
         number = dict(enumerate(codes.setdefault(each, len(codes)) for each in entities))
         number |= {NIL: codes.setdefault(_NIL, len(codes)), NO_LINK: codes.setdefault(_NO_LINK, len(codes))}
         own = {item: number[int(labels.entity[row])] for item, row in _marked(corpus, documents).items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -93,6 +93,104 @@ class Group(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     intervals: dict[str, tuple[float, float]] = {}
 
 
+class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How the ids of both sides are written, and whether they can meet.
+
+    `gold` and `answers` count linked mentions by the scheme of their id as written. `unmatchable` are the answers whose
+    id, as it is read, is of a scheme that no gold id has; `remedy` is what would help. `unknown` (and `gold_unknown`)
+    are the answers (gold labels) whose id the knowledge base `kb` does not list, None where it lists none or there is
+    none; ids of schemes of which it knows no id are `undecided`. `fragments` were dropped from the ids of so many gold
+    labels and answers. `merged` has the ids that were written in several ways, with these.
+    """
+
+    gold: dict[str, int]
+    answers: dict[str, int]
+    unmatchable: int = 0
+    remedy: str = ""
+    kb: str = ""
+    unknown: int | None = None
+    gold_unknown: int | None = None
+    undecided: int = 0
+    fragments: tuple[int, int] = (0, 0)
+    merged: dict[str, tuple[str, ...]] = {}
+
+    def plus(self, other: IdHealth) -> IdHealth:
+        """That of the same system on two gold standards together."""
+        merged = {id: {*self.merged.get(id, ()), *other.merged.get(id, ())} for id in (*self.merged, *other.merged)}
+        return IdHealth(
+            gold=_added(self.gold, other.gold),
+            answers=_added(self.answers, other.answers),
+            unmatchable=self.unmatchable + other.unmatchable,
+            remedy=self.remedy or other.remedy,
+            kb=self.kb or other.kb,
+            unknown=None if self.unknown is None or other.unknown is None else self.unknown + other.unknown,
+            gold_unknown=None
+            if self.gold_unknown is None or other.gold_unknown is None
+            else self.gold_unknown + other.gold_unknown,
+            undecided=self.undecided + other.undecided,
+            fragments=(self.fragments[0] + other.fragments[0], self.fragments[1] + other.fragments[1]),
+            merged={id: tuple(sorted(merged[id])) for id in sorted(merged)},
+        )
+
+    def spellings(self) -> Iterator[str]:
+        """Each id that was written in several ways, and how, in a line."""
+        for id, written in self.merged.items():
+            yield f"{id} is written {', '.join(written)}"
+
+    @property
+    def well(self) -> bool:
+        """Whether nothing is wrong with the ids, as far as anybody can tell by looking at them."""
+        return not self.unmatchable and not self.unknown
+
+    @property
+    def line(self) -> str:
+        """What a reader should know, in a line; short if all is well."""
+        if self.well and self.gold.keys() == self.answers.keys():
+            parts = [f"{', '.join(list(self.gold)[:_SCHEMES]) or 'none'} on both sides"]
+        else:
+            parts = [f"gold {_schemes(self.gold)}", f"answers {_schemes(self.answers)}"]
+        if self.unmatchable:
+            parts.append(f"{_number(self.unmatchable, 'answer')} cannot match any gold id: {self.remedy}")
+        if self.unknown:
+            parts.append(f"{_number(self.unknown, 'answer')} unknown to {self.kb}")
+        if self.undecided and self.unknown is not None:
+            parts.append(f"{_number(self.undecided, 'answer')} of schemes that {self.kb} does not use")
+        if self.merged:
+            parts.append(f"{_number(len(self.merged), 'id')} in several spellings")
+        if any(self.fragments):
+            parts.append(f"{_number(sum(self.fragments), 'fragment')} dropped")
+        return f"ids: {'; '.join(parts)}"
+
+
+_SCHEMES = 4  # that a line names
+
+
+def health_lines(found: Iterable[tuple[str, IdHealth | None]]) -> list[str]:
+    """What to say of the ids of several systems: those of which the same is to be said share a line."""
+    lines: dict[str, list[str]] = {}
+    for system, own in found:
+        if own is not None:
+            lines.setdefault(own.line, []).append(system)
+    if len(lines) == 1:
+        return list(lines)
+    return [f"{', '.join(systems)}: {line}" for line, systems in lines.items()]
+
+
+def _added(one: Mapping[str, int], two: Mapping[str, int]) -> dict[str, int]:
+    total = {scheme: one.get(scheme, 0) + two.get(scheme, 0) for scheme in (*one, *two)}
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _schemes(counted: Mapping[str, int]) -> str:
+    named = [f"{scheme} {count}" for scheme, count in counted.items()]
+    more = [f"{len(named) - _SCHEMES} others"] if len(named) > _SCHEMES else []
+    return ", ".join([*named[:_SCHEMES], *more]) or "without links"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
 class _Layout(msgspec.Struct, frozen=True):
     """What a file calls its layout, whatever else it holds."""
 
@@ -127,6 +225,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     by: dict[str, dict[str, dict[str, Group]]] = {}
     about_corpus: dict[str, str] = {}
     about_run: dict[str, str] = {}
+    id_health: IdHealth | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,8 +240,9 @@ class Result:
     where no threshold was best. `intervals` are of `interval_level`, made by `interval_method` from `resamples` samples
     of what `interval_over` says; scores that do not add up were `recomputed` so often for theirs. `shown` names the
     measures that tables show, with ± if `plus_minus`, `aliases` what else they were called when they were asked for;
-    `skipped` counts what was left out; `notes` hint at likely mistakes. `evaluation` is what it was made by, for who
-    wants to open it; None if read from a file.
+    `skipped` counts what was left out; `notes` hint at likely mistakes; `id_health` says whether the ids of both sides
+    can meet, where links are compared. `evaluation` is what it was made by, for who wants to open it; None if read from
+    a file.
     """
 
     signature: Signature
@@ -170,6 +270,7 @@ class Result:
     by: Mapping[str, Mapping[str, Mapping[str, Group]]] = field(default_factory=dict, repr=False)
     about_corpus: Mapping[str, str] = field(default_factory=dict, repr=False)
     about_run: Mapping[str, str] = field(default_factory=dict, repr=False)
+    id_health: IdHealth | None = field(default=None, repr=False)
     shown: tuple[str, ...] = field(default=(), repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[[], Iterator[Arrow]] | None = field(default=None, repr=False)
@@ -259,6 +360,7 @@ class Result:
             by={label: {view: dict(groups) for view, groups in views.items()} for label, views in self.by.items()},
             about_corpus=dict(self.about_corpus),
             about_run=dict(self.about_run),
+            id_health=self.id_health,
         )
         return shown_json(msgspec.json.encode(file))
 
@@ -310,6 +412,7 @@ class Result:
             by=file.by,
             about_corpus=file.about_corpus,
             about_run=file.about_run,
+            id_health=file.id_health,
             shown=tuple(file.shown),
         )
 

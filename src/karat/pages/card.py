@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from karat.comparison.card.card import Card, CardTerms
+from karat.model.result import IdHealth, health_lines
 from karat.pages.files import Written, line
 from karat.pages.tables import LAYOUTS
 
@@ -39,6 +40,7 @@ class CardFile(Written, frozen=True):
     left_out: Mapping[str, str]
     figures: tuple[CardFigure, ...]
     systems: tuple[Card, ...]
+    id_health: Mapping[str, IdHealth]
     notes: tuple[str, ...]
 
 
@@ -53,6 +55,7 @@ def json_of(found: Cards) -> bytes:
             left_out=found.left_out,
             figures=tuple(_figure(found, figure) for figure in found.figures),
             systems=found.cards,
+            id_health=found.id_health,
             notes=found.notes,
         )
     )
@@ -83,7 +86,8 @@ def page(found: Cards, layout: str | None, *, details: bool) -> str:
     blocks += _cards(found, draw, plain=layout is None)
     if details:
         blocks += [draw(_details(found, card), frozenset({0})) for card in found.cards]
-    blocks += [text for text in (_too_few(found), _reading(found), "\n".join(found.notes)) if text]
+    notes = [*health_lines(found.id_health.items()), *found.notes]
+    blocks += [text for text in (_too_few(found), _reading(found), "\n".join(notes)) if text]
     return LAYOUTS[layout].page([*blocks, str(found.signature)])
 
 

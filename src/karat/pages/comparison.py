@@ -17,6 +17,7 @@ from karat.comparison.similarities import Alike
 from karat.comparison.terms import Terms
 from karat.comparison.tests import DatasetScores
 from karat.comparison.winners import Winners
+from karat.model.result import IdHealth, health_lines
 from karat.pages.files import Written, line
 from karat.pages.tables import LAYOUTS, Drawn
 
@@ -108,6 +109,7 @@ class ComparisonFile(Written, frozen=True):
     similarity: tuple[LikePair, ...]
     winners: Winners | None
     drops: Drops | None
+    id_health: Mapping[str, IdHealth]
     notes: tuple[str, ...]
     rule: Terms
     signature: str
@@ -140,6 +142,7 @@ def json_of(found: Comparison) -> bytes:
             similarity=tuple(_like(pair, name) for name, own in alike.items() for pair in own.likeness),
             winners=found.winners,
             drops=found.drops,
+            id_health=found.id_health,
             notes=found.notes,
             rule=found.rule,
             signature=str(found.signature),
@@ -192,7 +195,8 @@ def page(found: Comparison, layout: str | None, *, details: bool) -> str:
         blocks += list(_winners(found, draw))
     if details:
         blocks += [draw(_details(found, dataset), {0}) for dataset in found.datasets if dataset.pairs]
-    blocks += ["\n".join(found.notes)] if found.notes else []
+    notes = [*health_lines(found.id_health.items()), *found.notes]
+    blocks += ["\n".join(notes)] if notes else []
     return LAYOUTS[layout].page([*blocks, str(found.signature)])
 
 

@@ -20,6 +20,7 @@ PROFILE = Profile(
         "quantities": "id",
         "empty": "bat",
         "threshold": "oracle-bat",
+        "ids": "as-written",
     },
     measures=tuple(
         f"{relation}:{short}"

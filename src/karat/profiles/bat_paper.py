@@ -19,6 +19,7 @@ PROFILE = Profile(
         "quantities": "id",
         "empty": "bat",
         "threshold": "oracle-bat-paper",
+        "ids": "as-written",
     },
     measures=tuple(
         f"{relation}:{short}"

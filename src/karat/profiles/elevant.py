@@ -16,6 +16,7 @@ PROFILE = Profile(
         "unlinked": "entity",
         "span": "unmatched",
         "empty": "zero",
+        "ids": "as-written",
         "categories": "answer",
         "unnamed": "named",
         "near": "labelled",

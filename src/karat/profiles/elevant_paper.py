@@ -12,6 +12,7 @@ PROFILE = Profile(
     choices={
         "match": "strong,mention",
         "empty": "zero",
+        "ids": "as-written",
         "categories": "all",
         "false-coreference": "pronouns",
     },

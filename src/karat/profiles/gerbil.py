@@ -19,6 +19,7 @@ PROFILE = Profile(
         "quantities": "id",
         "empty": "gerbil",
         "threshold": "oracle-gerbil",
+        "ids": "bridged",
     },
     measures=(
         *(f"strong:{short}" for short in ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1")),

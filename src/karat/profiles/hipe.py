@@ -17,6 +17,7 @@ PROFILE = Profile(
         "unlinked": "absent",
         "quantities": "id",
         "empty": "hipe",
+        "ids": "as-written",
     },
     measures=tuple(
         f"{relation}:{short}"

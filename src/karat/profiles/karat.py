@@ -25,7 +25,7 @@ PROFILE = Profile(
         "empty": "fair",
         "macro": "defined",
         "threshold": "none",
-        "ids": "as-written",
+        "ids": "normalised",
         "missing": "distinct",
         "categories": "mention",
         "unnamed": "undecided",

@@ -17,6 +17,7 @@ PROFILE = Profile(
         "quantities": "id",
         "empty": "zero",
         "macro": "gold-documents",
+        "ids": "as-written",
     },
     measures=tuple(f"{name}:micro.{short}" for name in SETS["all"] for short in ("p", "r", "f1")),
 )

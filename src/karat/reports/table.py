@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from karat.model.name import parse_measure
-from karat.model.result import Group, Result, Scored
+from karat.model.result import Group, Result, Scored, health_lines
 from karat.model.scheme import DIMENSIONS, NODES, dimension_of, title_of
 from karat.model.tables.facet import NONE
 from karat.printable import shown
@@ -196,7 +196,7 @@ def _group_row(result: Result, value: str, group: Group) -> list[str]:
 
 
 def _notes(results: Sequence[Result]) -> list[str]:
-    lines = []
+    lines = health_lines((result.run, result.id_health) for result in results)
     for result in results:
         if result.skipped:
             lines.append(f"{result.run}: {', '.join(f'{what} {n}' for what, n in result.skipped.items())}")

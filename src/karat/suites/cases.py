@@ -193,6 +193,7 @@ def _options(case: Case) -> dict[str, Any]:
             options |= {"nil": "explicit", "prefixes": "none"}
         elif isinstance(case.kb_prefixes, list):
             options["prefixes"] = " ".join(case.kb_prefixes)
+    options["ids"] = "resolved"  # a case gives all ids that its peer has, as its matching sees them
     options["kb"] = Tables.of(subclass_of=case.subclass_of or (), redirects=case.redirects)
     return options
 

@@ -20,6 +20,7 @@ from karat.comparison.means import mean_p
 from karat.comparison.samples import estimate
 from karat.comparison.terms import Terms
 from karat.evaluation.request import Request
+from karat.model.result import IdHealth
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
 from karat.stats.tests.contrast import against_others, mean_of_strata, resampled
@@ -110,6 +111,7 @@ class Cards:
     counted: Mapping[str, tuple[str, ...]]
     left_out: Mapping[str, str]
     not_counted: Mapping[str, Mapping[str, str]]
+    id_health: Mapping[str, IdHealth]
     notes: tuple[str, ...]
     rule: CardTerms
     signature: Signature
@@ -150,6 +152,7 @@ def cards(
         counted=counted,
         left_out=grown.left_out,
         not_counted={name: without for name, without in not_counted.items() if without},
+        id_health=grown.id_health,
         notes=(
             *_perfect(table, averages["f1"]),
             *shared_texts({name: own.texts for name, own in table.benchmarks.items()}),

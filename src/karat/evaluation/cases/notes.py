@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.kb.protocol import KB
+from karat.kb.spelling import spelt
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Ints, Mentions
 from karat.model.tables.digest import string_hashes
+from karat.spec.choices.conventions import Ids
 
 _LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme--", "not_in_kb")
 
@@ -85,18 +86,18 @@ def noticed(pairing: Pairing) -> Noticed:
     known[pairing.gold_entity] = True
     known[-2:] = False  # NO_LINK and NIL
     shared = bool(known[pairing.answer_entity].any())
-    labels, answers, kb = pairing.corpus.labels, pairing.run.answers, pairing.reading.kb
+    labels, answers, how = pairing.corpus.labels, pairing.run.answers, pairing.reading
     score = answers.score()
     outside = score[(score < 0) | (score > 1)]
     return Noticed(
-        _side(labels, pairing.gold_entity, None if shared else pairing.names, kb),
-        _side(answers, pairing.answer_entity, None if shared else pairing.names, kb),
+        _side(labels, pairing.gold_entity, None if shared else pairing.names, how),
+        _side(answers, pairing.answer_entity, None if shared else pairing.names, how),
         shared,
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
     )
 
 
-def _side(mentions: Mentions, entity: Ints, names: Arrow | None, kb: KB | None) -> NoticedSide:
+def _side(mentions: Mentions, entity: Ints, names: Arrow | None, how: Reading) -> NoticedSide:
     named = np.zeros(len(mentions.names) + 2, np.bool_)
     named[mentions.entity] = True
     named[-2:] = False  # NO_LINK and NIL
@@ -109,17 +110,17 @@ def _side(mentions: Mentions, entity: Ints, names: Arrow | None, kb: KB | None) 
         int((entity >= 0).sum()),
         ids,
         int(((entity == NIL) & (mentions.entity >= 0)).sum()),
-        _replaced(mentions, kb),
+        _replaced(mentions, how),
         tuple(_nil_as_text(mentions)),
     )
 
 
-def _replaced(mentions: Mentions, kb: KB | None) -> int:
+def _replaced(mentions: Mentions, how: Reading) -> int:
     """How many ids the knowledge base replaced."""
-    if kb is None:
+    if how.kb is None:
         return 0
-    ids = mentions.names.to_pylist()
-    moved = np.array([old != new for old, new in zip(ids, kb.canonical(ids), strict=True)] + [False, False])
+    ids, new = spelt(mentions.names, how.ids).to_pylist(), how.kb.canonical(mentions.names.to_pylist())
+    moved = np.array([old != other for old, other in zip(ids, new, strict=True)] + [False, False])
     return int(moved[mentions.entity].sum())
 
 
@@ -132,12 +133,15 @@ def _nil_as_text(mentions: Mentions) -> Iterator[tuple[str, int]]:
 
 
 def said(
-    found: Noticed, how: Reading, views: Mapping[str, Statistics], *, from_labels: bool = False
+    found: Noticed, how: Reading, views: Mapping[str, Statistics], *, from_labels: bool = False, apart: bool = False
 ) -> tuple[str, ...]:
-    """What was noticed, in words; `from_labels` if gold labels are taken as answers."""
+    """What was noticed, in words.
+
+    `from_labels` says that gold labels are taken as answers, `apart` that it is said already which ids cannot meet.
+    """
     return (
         *(["the file holds gold labels, which are taken as answers"] if from_labels else []),
-        *_foreign_ids(found, how),
+        *([] if apart else _foreign_ids(found, how)),
         *_all_emerging(found.gold, how),
         *_emerging(found, how),
         *_resolved(found, how),
@@ -153,7 +157,7 @@ def _foreign_ids(found: Noticed, how: Reading) -> Iterator[str]:
     if gold.example and answers.example and gold.linked and not found.shared:
         yield (
             f"no entity id of the answers occurs in the gold standard (gold has {gold.example!r}, answers have "
-            f"{answers.example!r})" + ("" if how.renames else ": ids are compared as written")
+            f"{answers.example!r})" + (": ids are compared as written" if how.ids is Ids.AS_WRITTEN else "")
         )
 
 

@@ -348,6 +348,17 @@ class Pairing:
         """Which items may count at all."""
         return np.ones(len(items), np.bool_) if self.reading.span_of_unmatched else self._inside(items)
 
+    @property
+    def inside(self) -> tuple[Bools, Bools]:
+        """Which labels and which answers lie inside the evaluation span of a document of the corpus."""
+        labels, answers = self.corpus.labels, self.run.answers
+        asked = self.place[answers.document]
+        if self._spans is None:
+            return np.ones(len(labels), np.bool_), asked >= 0
+        start, end = self._spans
+        gold = (labels.start >= start[labels.document]) & (labels.end <= end[labels.document])
+        return gold, (asked >= 0) & (answers.start >= start[asked]) & (answers.end <= end[asked])
+
     def _inside(self, items: Items) -> Bools:
         if self._spans is None:
             return np.ones(len(items), np.bool_)

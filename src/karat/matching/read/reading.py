@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from karat.errors import UsageError
 from karat.kb.protocol import KB
+from karat.kb.spelling import SPELLINGS, spelt
 from karat.matching.read.whole import Whole
 from karat.model.items import Lists
 from karat.model.tables.arrow import Arrow
@@ -35,12 +36,14 @@ _GOLD_NIL = "NIL"
 class Reading:
     """The choices that decide what the items are, before any is selected.
 
+    `ids` says how ids are read by themselves, and `kb` is what they are then resolved by.
     `prefixes` are those of the knowledge base where ids outside of it are emerging entities; `typed` and `clustered`
     say that some view looks at types or at clusters; `kinds` is who says which entities are quantities and datetimes,
     where these are compared by kind; `whole` is what is known of the whole where there is only a block of it.
     """
 
     kb: KB | None = field(default=None, compare=False)
+    ids: Ids = Ids.AS_WRITTEN
     alike: bool = False
     prefixes: tuple[str, ...] | None = None
     unlinked_is_nil: bool = False
@@ -53,7 +56,6 @@ class Reading:
     unlinked_is_entity: bool = False
     span_of_unmatched: bool = False
     merged: bool = False
-    last_segment: bool = False
     nil_unmatched: bool = False
     kinds: KB | None = field(default=None, compare=False)
     whole: Whole | None = None
@@ -66,7 +68,7 @@ class Reading:
             or self.prefixes is not None
             or self.unlinked_is_nil
             or self.unlinked_is_entity
-            or self.last_segment
+            or self.ids in SPELLINGS
             or self.nil_unmatched
         )
 
@@ -75,7 +77,8 @@ def reading(conventions: Conventions, kb: KB | None, *, typed: bool, clustered: 
     """The reading that conventions ask for."""
     c = conventions
     return Reading(
-        kb=kb if c.ids is Ids.RESOLVED else None,
+        kb=kb if c.ids.by_kb else None,
+        ids=c.ids,
         alike=c.missing is Missing.ALIKE,
         prefixes=c.prefixes if c.nil is Nil.EMERGING else None,
         unlinked_is_nil=c.unlinked is Unlinked.NIL,
@@ -88,7 +91,6 @@ def reading(conventions: Conventions, kb: KB | None, *, typed: bool, clustered: 
         unlinked_is_entity=c.unlinked is Unlinked.ENTITY,
         span_of_unmatched=c.span is EvaluationSpan.UNMATCHED,
         merged=c.alternatives is Alternatives.MERGED,
-        last_segment=c.ids is Ids.LAST_SEGMENT,
         nil_unmatched=c.nil is Nil.UNMATCHED,
         kinds=kb if c.quantities is Quantities.KIND else None,
     )
@@ -103,12 +105,11 @@ class Codes:
 
 
 def renamed(names: Arrow, sides: tuple[Codes, Codes], how: Reading) -> tuple[Arrow, tuple[Codes, Codes]]:
-    """The ids and codes of both sides after redirects, same-as and the rule for emerging entities."""
-    if how.kb is not None:
-        names, code = _canonical(names, how.kb, alike=how.alike)
-        sides = _mapped(sides[0], code), _mapped(sides[1], code)
-    if how.last_segment:
-        names, code = _coded([name.rpartition("/")[2] for name in names.to_pylist()], names.to_pylist())
+    """The ids and codes of both sides after spelling, redirects, same-as and the rule for emerging entities."""
+    given = names, sides
+    read = spelt(names, how.ids) if how.kb is None else _canonical(names, how.kb, alike=how.alike)
+    if read is not names:
+        names, code = _coded(read, names)
         sides = _mapped(sides[0], code), _mapped(sides[1], code)
     if how.unlinked_is_nil:
         sides = _linked(sides[0], NIL), _linked(sides[1], NIL)
@@ -122,11 +123,22 @@ def renamed(names: Arrow, sides: tuple[Codes, Codes], how: Reading) -> tuple[Arr
         gold = np.where(sides[0].entity == NIL, np.int32(len(names) - 1), sides[0].entity)
         sides = Codes(gold, sides[0].same_as), sides[1]
     if how.prefixes is not None:
-        inside = np.zeros(len(names), np.bool_)
-        for prefix in how.prefixes:
-            inside |= pc.starts_with(names, prefix).to_numpy(zero_copy_only=False)
+        inside = _begins(names, how.prefixes)
+        if how.ids is Ids.NORMALISED:  # a normal form may have lost what its other spellings begin with
+            inside |= np.array([_any_begins(id, how.prefixes) for id in names.to_pylist()], np.bool_)
         sides = _emerging(sides[0], inside), _emerging(sides[1], inside)
-    return _gold_first(names, sides)
+    return given if names is given[0] and sides is given[1] else _gold_first(names, sides)
+
+
+def _begins(names: Arrow, prefixes: tuple[str, ...]) -> Bools:
+    found = np.zeros(len(names), np.bool_)
+    for prefix in prefixes:
+        found |= pc.starts_with(names, prefix).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _any_begins(id: str, prefixes: tuple[str, ...]) -> bool:
+    return any(spelling.startswith(prefixes) for spelling in SPELLINGS[Ids.NORMALISED].spellings(id))
 
 
 def _gold_first(names: Arrow, sides: tuple[Codes, Codes]) -> tuple[Arrow, tuple[Codes, Codes]]:
@@ -142,12 +154,14 @@ def _gold_first(names: Arrow, sides: tuple[Codes, Codes]) -> tuple[Arrow, tuple[
 
 
 def resolved(ids: list[str], how: Reading) -> list[str]:
-    """Ids by which entities are looked up after redirects and same-as."""
-    found = ids if how.kb is None else how.kb.canonical(ids)
-    return [name.rpartition("/")[2] for name in found] if how.last_segment else found
+    """Ids by which entities are looked up after spelling, redirects and same-as."""
+    if how.kb is not None:
+        return how.kb.canonical(ids)
+    found: list[str] = spelt(pa.array(ids, pa.string()), how.ids).to_pylist()
+    return found
 
 
-def _canonical(names: Arrow, kb: KB, *, alike: bool) -> tuple[Arrow, Ints]:
+def _canonical(names: Arrow, kb: KB, *, alike: bool) -> Arrow:
     ids = names.to_pylist()
     found = kb.canonical(ids)
     if alike:
@@ -155,15 +169,13 @@ def _canonical(names: Arrow, kb: KB, *, alike: bool) -> tuple[Arrow, Ints]:
         if known is None:
             raise UsageError(f"missing=alike needs to know the entities of {kb.name}, which lists none.")
         found = [name if there else "" for name, there in zip(found, known, strict=True)]
-    return _coded(found, ids)
+    return pa.array(found, pa.string())
 
 
-def _coded(found: list[str], ids: list[str]) -> tuple[Arrow, Ints]:
+def _coded(found: Arrow, ids: Arrow) -> tuple[Arrow, Ints]:
     """All ids, old and new, and for each old one the code of what it became."""
-    code = {name: place for place, name in enumerate(ids)}
-    for name in found:
-        code.setdefault(name, len(code))
-    return pa.array(list(code), pa.string()), np.array([code[name] for name in found], np.int32)
+    every = pa.concat_arrays([ids, found]).unique()
+    return every, np.asarray(pc.index_in(found, every).to_numpy(zero_copy_only=False), np.int32)
 
 
 def _mapped(side: Codes, code: Ints) -> Codes:

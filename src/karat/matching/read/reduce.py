@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import UsageError
-from karat.kb.protocol import KB
 from karat.matching.read.merging import merged
+from karat.matching.read.reading import Reading, resolved
 from karat.matching.read.whole import Whole
 from karat.model.corpus import Corpus
 from karat.model.document import Answer
@@ -26,23 +26,21 @@ SEPARATOR = "\t"
 """Stands between subject, predicate and object where a statement is written as one id."""
 
 
-def reduced(
-    corpus: Corpus, run: Run, source: Source, kb: KB | None = None, whole: Whole | None = None
-) -> tuple[Corpus, Run]:
+def reduced(corpus: Corpus, run: Run, source: Source, how: Reading) -> tuple[Corpus, Run]:
     """Both sides with what is compared in place of their labels and answers.
 
-    The parts of statements are resolved by the knowledge base here, since afterwards they are one id. `whole` is for
-    blocks of a corpus: one document with tags decides for all.
+    The parts of statements are resolved here, since afterwards they are one id. Of blocks of a corpus, one document
+    with tags decides for all.
     """
     if source == "entities":
-        gold_tags, answer_tags = _tagged(corpus, run, whole)
+        gold_tags, answer_tags = _tagged(corpus, run, how.whole)
         if gold_tags:
             corpus = replace(corpus, labels=_tags(corpus.table))
         if answer_tags:
             run = replace(run, answers=_tags(run.table), repeated=0)
     elif source == "statements":
-        corpus = replace(corpus, labels=_statements(corpus.table, kb))
-        run = replace(run, answers=_statements(run.table, kb), repeated=0)
+        corpus = replace(corpus, labels=_statements(corpus.table, how))
+        run = replace(run, answers=_statements(run.table, how), repeated=0)
     elif source == "individuals":
         corpus = replace(corpus, labels=corpus.labels.where(~_is_class(corpus.labels)))
         run = replace(run, answers=run.answers.where(~_is_class(run.answers)))
@@ -225,7 +223,7 @@ def _placed(lists: Arrow) -> Arrow:
     return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(columns, ["start", "end", *names]))
 
 
-def _statements(table: Arrow, kb: KB | None) -> Mentions:
+def _statements(table: Arrow, how: Reading) -> Mentions:
     """Statements as entities: every way to write subject, predicate and object is one of its ids.
 
     Two statements share such an id exactly if their subjects, predicates and objects share one each.
@@ -235,7 +233,7 @@ def _statements(table: Arrow, kb: KB | None) -> Mentions:
         [
             {"entity": ids[0], "same_as": ids[1:], "score": row.get("score")}
             for row in statements or ()
-            for ids in [[SEPARATOR.join(parts) for parts in product(*_parts(row, kb))]]
+            for ids in [[SEPARATOR.join(parts) for parts in product(*_parts(row, how))]]
         ]
         for statements in rows
     ]
@@ -243,12 +241,12 @@ def _statements(table: Arrow, kb: KB | None) -> Mentions:
     return mentions(pa.chunked_array([_placed(pa.array(column, pa.list_(kind)))]))
 
 
-def _parts(row: dict[str, object], kb: KB | None) -> list[list[str]]:
+def _parts(row: dict[str, object], how: Reading) -> list[list[str]]:
     found = []
     for part in ("subject", "predicate", "object"):
         more = row.get(f"{part}_same_as")
         ids = [str(row[part]), *(more if isinstance(more, list) else ())]
-        found.append(ids if kb is None else kb.canonical(ids))
+        found.append(resolved(ids, how) if how.renames else ids)
     return found
 
 

@@ -256,7 +256,7 @@ CONTRADICTIONS: tuple[Contradiction, ...] = (
         "assignment=lookup cannot try thresholds. Give a number, or choose another assignment.",
     ),
     Contradiction(
-        lambda c: c.missing is Missing.ALIKE and c.ids is not Ids.RESOLVED,
+        lambda c: c.missing is Missing.ALIKE and not c.ids.by_kb,
         "missing=alike needs ids=resolved and a knowledge base that lists its entities. Give one, or set "
         "missing=distinct.",
     ),

@@ -287,6 +287,19 @@ class Ids(Convention):
         "as-written",
         "Entities are the same if their ids are written alike, or if they share a `same_as` id.",
     )
+    NORMALISED = (
+        "normalised",
+        "Ids that a scheme lets one write in several ways are the same: Wikidata items, and pages of one Wikipedia or "
+        "resources of one DBpedia, whatever their http or https, prefix, mobile host, percent-encoding, blanks, "
+        "fragment or, on Wikipedia, case of the first letter. Others are compared as written. A knowledge base, where "
+        "one is given, then says what else is the same.",
+    )
+    BRIDGED = (
+        "bridged",
+        "As GERBIL without network: a page of Wikipedia and the DBpedia resource of its title and language are the "
+        "same, en.dbpedia.org is dbpedia.org, and the last part of an address may be percent-encoded. A knowledge "
+        "base, where one is given, then says what else is the same.",
+    )
     LAST_SEGMENT = (
         "last-segment",
         "Entities are the same if what follows the last slash of their ids is written alike.",
@@ -296,6 +309,11 @@ class Ids(Convention):
         "Ids of both sides are replaced by what the knowledge base redirects them to or holds for the same; then "
         "entities are the same if their ids are, or if they share a `same_as` id.",
     )
+
+    @property
+    def by_kb(self) -> bool:
+        """Whether a knowledge base, where there is one, has a say."""
+        return self in (Ids.NORMALISED, Ids.BRIDGED, Ids.RESOLVED)
 
 
 class Missing(Convention):
