@@ -64,8 +64,8 @@ class SystemCase:
 class MentionCase:
     """A mention with what every system answered there, or a place where only systems see one.
 
-    `gold` has the alternatives of the mention, none where the gold standard has no mention. A system that has nothing
-    to say about a place without mention is not among `systems`. There is no `sentence` where there is no text.
+    `gold` has the alternatives of the mention, none where the gold standard has no mention. A system may be among
+    `systems` several times, and is not there where it has nothing to say. Without a text there is no `sentence`.
     """
 
     document: str
@@ -182,9 +182,9 @@ class _Judged:
             undecided,
         )
 
-    def types(self, row: int) -> tuple[str, ...]:
-        """The types of the mention of a row, or else of its answer."""
-        facets, unit = self.pairing.facets, int(self.unit[row])
+    def types(self, unit: int, row: int) -> tuple[str, ...]:
+        """The types of a mention, or else of the answer of a row."""
+        facets = self.pairing.facets
         if unit >= 0:
             return _values(facets.of_gold("types"), unit)
         return _values(facets.of_answers("types"), int(self.cases.answer[row]))
@@ -240,30 +240,44 @@ def _from_the_end(codes: Ints, known: int) -> Longs:
     return np.where(codes >= 0, codes, np.where(codes == NIL, known, known + 1)).astype(np.int64)
 
 
+def _by_place(pairing: Pairing) -> dict[tuple[int, int, int], int]:
+    """The mention that stands at a place of a document, by the label that stands for it: the first of several."""
+    labels, units = pairing.corpus.labels, pairing.units
+    rows = np.flatnonzero(units.unit == np.arange(len(labels)))[::-1]
+    places = np.column_stack([labels.document[rows], labels.start[rows], labels.end[rows]]).tolist()
+    return {(document, start, end): row for (document, start, end), row in zip(places, rows.tolist(), strict=True)}
+
+
 @dataclass(frozen=True, eq=False)
 class _Beside:
     """The cases of all systems beside each other: `case` says for each row of each system which of all it belongs to.
 
-    They are in the order of documents and places; `document` has that of each.
+    They are in the order of documents and places; `document` has that of each, and `unit` the label that stands for its
+    mention, or -1.
     """
 
     corpus: Corpus
     judged: tuple[_Judged, ...]
     case: tuple[Longs, ...]
     document: Longs
+    unit: Longs
     ids: list[str]
 
     @classmethod
     def of(cls, corpus: Corpus, judged: tuple[_Judged, ...]) -> _Beside:
-        """Rows are of one case if they are about one mention, or stand on one place where no mention is."""
+        """Rows are of one case if they are about one mention or stand where it does, or else if they share a place."""
         known: dict[str, int] = {}
         keys = []
-        for own in judged:  # documents that only answers have may differ between systems
+        mention = _by_place(judged[0].pairing)
+        for own in judged:  # documents that only answers have stand behind the others, and may not be the same
             place = np.array([known.setdefault(id, len(known)) for id in own.pairing.corpus.ids.to_pylist()], np.int64)
-            keys.append(np.column_stack([place[own.cases.document], *own.span, own.unit]))
+            spans, unit = np.column_stack([place[own.cases.document], *own.span]), own.unit.copy()
+            alone = np.flatnonzero(unit < 0)
+            unit[alone] = [mention.get((document, start, end), -1) for document, start, end in spans[alone].tolist()]
+            keys.append(np.column_stack([spans, unit]))
         every, inverse = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
         sizes = np.cumsum([len(each) for each in keys])[:-1]
-        return cls(corpus, judged, tuple(np.split(inverse.ravel(), sizes)), every[:, 0], list(known))
+        return cls(corpus, judged, tuple(np.split(inverse.ravel(), sizes)), every[:, 0], every[:, 3], list(known))
 
     @cached_property
     def _rows(self) -> tuple[tuple[Longs, Longs], ...]:
@@ -295,7 +309,7 @@ class _Beside:
             for row in order[bounds[case] : bounds[case + 1]].tolist()
         ]
         own, row = rows[0]
-        unit, document = int(own.unit[row]), int(self.document[case])
+        unit, document = int(self.unit[case]), int(self.document[case])
         start, end = (int(ends[row]) for ends in own.span)
         texts, names = self._texts, own.facts.gold.names
         return MentionCase(
@@ -304,7 +318,7 @@ class _Beside:
             end,
             sentence_around(texts[document], start, end) if texts is not None and document < len(texts) else None,
             tuple(_link(self.corpus.labels, label, names[label]) for label in self._members.get(unit, ())),
-            own.types(row),
+            own.types(unit, row),
             unit >= 0 and bool(own.pairing.units.optional[unit]),
             tuple(each.made(one) for each, one in rows),
         )
