@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.output import say
+from karat.printable import shown_lines
 
 
 @click.command()
@@ -20,6 +21,12 @@ def command(what: str) -> None:
     karat explain ner-fn
     karat explain 'karat:0.1.0|data:…'
     """
+    from textwrap import wrap
+
     from karat.explanation.prose import explain
 
-    say(explain(what))
+    lines = shown_lines(explain(what)).split("\n")
+    said = (
+        wrap(line, 80, subsequent_indent="  ", break_on_hyphens=False) if len(line) > 80 else [line] for line in lines
+    )
+    say("\n".join(part for each in said for part in each))

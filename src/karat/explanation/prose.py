@@ -59,12 +59,7 @@ def _category_named(text: str) -> tuple[str, Category] | None:
 
 def _category(name: str, category: Category) -> str:
     lines = [f"{name}: {category.title}. {category.says}"]
-    if category.among:
-        lines.append(f"Rate: of {category.among}.")
-    elif category.words is not None:
-        lines.append("Rate: of the words of the text.")
-    else:
-        lines.append("There is no rate: only errors are counted.")
+    lines.append(f"Rate: of {category.among}." if category.among else "There is no rate: only errors are counted.")
     if category.needs_candidates:
         lines.append("Undefined for systems that never have several candidates.")
     if category.needs:
@@ -74,8 +69,7 @@ def _category(name: str, category: Category) -> str:
         among = "" if own.total is None else f" of {own.total}"
         errors = f"{own.errors} error{'s' * (own.errors != 1)}{among}"
         lines += ["Example:", f"  gold     {own.gold}", f"  answers  {own.answers}", f"  {errors}"]
-    view = "strong" if category.example is None or category.example.like == "karat" else "strong[in-kb]"
-    lines.append(f"Measure: {view}:micro.error-rate@{ERROR}={name}")
+    lines += [f"Measure: strong:micro.error-rate@{ERROR}={name}"] * bool(category.among)
     lines.append(f"Cases: karat show GOLD ANSWERS --error {name}")
     return "\n".join(lines)
 

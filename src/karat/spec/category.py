@@ -106,9 +106,9 @@ class Category:
     a case is in the first that holds: among errors, and where `exclusive` is "both" also among those avoided. `tempted`
     narrows the errors where the answer is taken into account (the choice `categories`). `needs_candidates`: undefined
     for systems that never have several candidates. `needs` names the facts without which cases are undecided: those of
-    a knowledge base, or what labels say themselves. `elsewhere`: it is about answers that stand on no mention, and makes
-    no sense where mentions are given. `whole`: mentions that are scored by their parts are among those
-    that could have been.
+    a knowledge base, or what labels say themselves. `elsewhere`: it is about answers that stand on no mention, and
+    makes no sense where mentions are given. `whole`: mentions that are scored by their parts are among those that could
+    have been.
     """
 
     title: str
