@@ -51,6 +51,9 @@ def evil(tmp_path):
     [
         ["score", "GOLD", "MINE", "--by", "entity", "--by", "types", "--by", "doc"],
         ["score", "GOLD", "MINE", "YOURS"],
+        ["show", "GOLD", "MINE", "YOURS"],
+        ["show", "GOLD", "MINE", "YOURS", "--jsonl", "-"],
+        ["show", "GOLD", "MINE", "--type", EVIL, "--doc", EVIL, "--entity", EVIL],
         ["compare", "--gold", "GOLD", "MINE", "YOURS"],
         ["compare", "--gold", "GOLD", "MINE", "YOURS", "--markdown"],
         ["compare", "--gold", "GOLD", "MINE", "YOURS", "--latex"],

@@ -49,11 +49,9 @@ def _first(text: str, start: int, low: int) -> tuple[int, bool]:
     """Where the sentence begins, and whether it does so only because nobody looked further."""
     breaks = list(_BREAK.finditer(text, low, start))
     begins = next((found.end() for found in reversed(breaks) if _ends(text, found, low)), None)
-    if begins is not None:
-        return begins, False
-    if low:
+    if begins is None and low:
         return breaks[0].end() if breaks else low, True
-    return start - len(text[:start].lstrip()), False
+    return start - len(text[begins or 0 : start].lstrip()), False
 
 
 def _last(text: str, end: int, high: int) -> tuple[int, bool]:
