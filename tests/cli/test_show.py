@@ -33,7 +33,7 @@ def test_a_mention_in_its_sentence_with_gold_and_answers_by_name(karat_cli):
         "prior      167  14  56          41       39     6\n"
         "noisy      152  51  74          38       38     0\n"
         "\n"
-        "1.  news-01  0–10  ORG\n"
+        "1.  document news-01, 0–10, type ORG\n"
         "    [Washington] and Brussels traded accusations over steel tariffs on Thursday,\n"
         "    while Berlin urged both sides to count to ten.\n"
         "    gold                 Q48525  Federal Government of the United States\n"

@@ -68,6 +68,13 @@ def test_an_answer_too_many_stands_with_the_mention_that_it_stands_on():
     assert case.gold[0].entity == "Q64"
 
 
+def test_an_answer_beside_a_mention_is_said_with_what_was_missed():
+    missed, spurious = shown((Answer(0, 9, "Q64"),), labels=(BERLIN,))
+    assert [(own.outcome, [link.end for link in own.near]) for own in missed.systems] == [("fn", [9])]
+    assert missed.systems[0].near[0].name == "Berlin"
+    assert [(own.outcome, own.near) for own in spurious.systems] == [("fp", ())]
+
+
 def test_alternatives_nil_and_no_link_are_told_apart():
     labels = (Label(0, 6, "Q64", unit="u"), Label(0, 6, "Q1", unit="u"), Label(18, 21, None, optional=True))
     first, second = shown((Answer(0, 6, UNLINKED), Answer(18, 21, None)), labels=labels, view="mention")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, overload
+from typing import Final, Literal, overload
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from karat.spec.choices.task import TASKS
 
 _RIGHT: Final = (Outcome.TP, Outcome.MATCHED_ANSWER, Outcome.MATCHED_GOLD)
 _WRONG: Final = (Outcome.FP, Outcome.FN, Outcome.WRONG_LINK)
+
+_SIDES: Final[tuple[Literal["left", "right"], ...]] = ("left", "right")
 
 OUTCOMES: Final[Mapping[str, tuple[Outcome, ...]]] = {
     **{outcome.label.replace(" ", "-"): (outcome,) for outcome in Outcome},
@@ -47,7 +49,7 @@ class NamedLink:
 
 @dataclass(frozen=True, slots=True)
 class SystemCase:
-    """What one system made of a case; `answer` is None where it has none.
+    """What one system made of a case; `answer` is None where it has none, and `near` are then those that overlap it.
 
     `errors` are the categories of its error, `undecided` those that nobody can decide for want of facts.
     """
@@ -58,6 +60,7 @@ class SystemCase:
     score: float | None = None
     errors: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
+    near: tuple[NamedLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,24 @@ class _Judged:
             None if np.isnan(score) else score,
             errors,
             undecided,
+            () if answer >= 0 else self._near(row),
         )
+
+    @cached_property
+    def _by_document(self) -> tuple[Longs, Ints]:
+        """The rows in the order of documents, and these."""
+        order = np.argsort(self.cases.document, kind="stable")
+        return order, self.cases.document[order]
+
+    def _near(self, row: int) -> tuple[NamedLink, ...]:
+        """The answers that overlap a mention without one."""
+        answers, (order, document) = self.pairing.run.answers, self._by_document
+        low, high = (np.searchsorted(document, self.cases.document[row], side) for side in _SIDES)
+        own = np.unique(self.cases.answer[order[low:high]])
+        own = own[own >= 0]
+        start, end = (int(ends[row]) for ends in self.span)
+        near = own[(answers.start[own] < end) & (answers.end[own] > start)]
+        return tuple(_link(answers, answer, self.names[answer]) for answer in near.tolist())
 
     def types(self, unit: int, row: int) -> tuple[str, ...]:
         """The types of a mention, or else of the answer of a row."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -27,7 +27,7 @@ _INDENT: Final = "    "
 _GOLD: Final = "gold"
 _NONE: Final = "–"
 _MENTION: Final = 240  # characters of a mention that are shown
-_NAME: Final = 16  # columns for the name of a system, and at most for an id beside a name
+_NAME: Final = 20  # columns for the name of a system, and at most for an id beside a name
 _BLANKS: Final = re.compile(r"\s+")
 
 
@@ -112,8 +112,9 @@ def _outcomes(found: CaseList) -> str:
 
 def _case(number: int, case: MentionCase, found: CaseList, width: int) -> Iterator[str]:
     """A case: where it is, its sentence, and what gold and systems say."""
-    said = [case.document, f"{case.start}–{case.end}", ", ".join(case.types), "optional" * case.optional]
-    yield from _hanging(f"{number}.".ljust(len(_INDENT)), _joined(said), width)
+    types = f"type {', '.join(case.types)}" * bool(case.types)
+    said = [f"document {case.document}", f"{case.start}–{case.end}", types, "optional" * case.optional]
+    yield from _hanging(f"{number}.".ljust(len(_INDENT)), ", ".join(_blanked(part) for part in said if part), width)
     if case.sentence is not None:
         yield from _hanging(_INDENT, _marked(case.sentence), width)
     who = max(_columns(_clipped(name, _NAME)) for name in (_GOLD, *found.systems))
@@ -130,9 +131,10 @@ def _case(number: int, case: MentionCase, found: CaseList, width: int) -> Iterat
         for each in own:
             answer = "" if each.answer is None else _link(each.answer, case, aligned_ids)
             yield from _said(name, each.outcome.ljust(outcome), answer, widths)
-            why = _why(each, decided=found.signature["kb"] != "none")
-            if why:
-                yield from _hanging(" " * (len(_INDENT) + who + 2 + outcome + 2), why, width)
+            below = [f"near: {_link(near, case, 0)}" for near in each.near]
+            below.append(_why(each, decided=found.signature["kb"] != "none"))
+            for text in filter(None, below):
+                yield from _hanging(" " * (len(_INDENT) + who + 2 + outcome + 2), text, width)
         if not own:
             yield from _said(name, _NONE, "", widths)
 
@@ -188,10 +190,6 @@ def _marked(sentence: Sentence) -> str:
 def _blanked(text: str) -> str:
     """A text as data, with one blank for all white space in a row."""
     return shown(_BLANKS.sub(" ", text)).strip()
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return "  ".join(_blanked(part) for part in parts if part)
 
 
 def _hanging(first: str, text: str, width: int) -> Iterator[str]:
