@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, overload
+from typing import Final, overload
 
 import numpy as np
 
@@ -18,15 +18,13 @@ from karat.facts.sentence import Sentence, sentence_around
 from karat.matching.read.pairing import Pairing
 from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.signature import Signature
-from karat.model.tables.columns import NIL, Bools, Ints, Longs, Mentions
+from karat.model.tables.columns import NIL, Bools, Floats, Ints, Longs, Mentions
 from karat.model.tables.facet import NONE, Facet
 from karat.model.verdict import Outcome, Verdicts
 from karat.spec.choices.task import TASKS
 
 _RIGHT: Final = (Outcome.TP, Outcome.MATCHED_ANSWER, Outcome.MATCHED_GOLD)
 _WRONG: Final = (Outcome.FP, Outcome.FN, Outcome.WRONG_LINK)
-
-_SIDES: Final[tuple[Literal["left", "right"], ...]] = ("left", "right")
 
 OUTCOMES: Final[Mapping[str, tuple[Outcome, ...]]] = {
     **{outcome.label.replace(" ", "-"): (outcome,) for outcome in Outcome},
@@ -125,6 +123,16 @@ class _Judged:
         return self.evaluation.verdicts(self.view)
 
     @cached_property
+    def answer(self) -> Longs:
+        """The answer of each row, or -1; made once, as everything is that a single case asks for."""
+        return self.cases.answer
+
+    @cached_property
+    def score(self) -> Floats:
+        """The score of each answer."""
+        return self.pairing.run.answers.score()
+
+    @cached_property
     def pairing(self) -> Pairing:
         """Both sides."""
         return self.evaluation.sides.pairing(self.evaluation.plans.views[self.view].source)
@@ -150,9 +158,7 @@ class _Judged:
         labels, answers = self.pairing.corpus.labels, self.pairing.run.answers
         ends = []
         for gold, answer in ((labels.start, answers.start), (labels.end, answers.end)):
-            ends.append(
-                np.where(self.unit >= 0, np.append(gold, 0)[self.unit], np.append(answer, 0)[self.cases.answer])
-            )
+            ends.append(np.where(self.unit >= 0, np.append(gold, 0)[self.unit], np.append(answer, 0)[self.answer]))
         return ends[0], ends[1]
 
     @cached_property
@@ -172,10 +178,10 @@ class _Judged:
 
     def made(self, row: int) -> SystemCase:
         """What it made of one of its cases."""
-        answers, answer = self.pairing.run.answers, int(self.cases.answer[row])
+        answers, answer = self.pairing.run.answers, int(self.answer[row])
         errors = tuple(name for name, (error, _) in self.tags.items() if error[row])
         undecided = tuple(name for name, (_, unknown) in self.tags.items() if unknown[row])
-        score = np.nan if answer < 0 else float(answers.score()[answer])
+        score = np.nan if answer < 0 else float(self.score[answer])
         return SystemCase(
             self.system,
             Outcome(int(self.cases.outcome[row])).label,
@@ -187,19 +193,22 @@ class _Judged:
         )
 
     @cached_property
-    def _by_document(self) -> tuple[Longs, Ints]:
-        """The rows in the order of documents, and these."""
-        order = np.argsort(self.cases.document, kind="stable")
-        return order, self.cases.document[order]
+    def _by_place(self) -> tuple[Longs, Longs, Longs]:
+        """The answers of all rows by document and start, where they start, and how far any of them reached so far."""
+        answers, document = self.pairing.run.answers, np.zeros(len(self.pairing.run.answers), np.int64)
+        document[self.answer[self.answer >= 0]] = self.cases.document[self.answer >= 0]
+        own = np.unique(self.answer[self.answer >= 0])
+        start, end = (_place(document[own], ends[own]) for ends in (answers.start, answers.end))
+        order = np.argsort(start, kind="stable")
+        return own[order], start[order], np.maximum.accumulate(end[order])
 
     def _near(self, row: int) -> tuple[NamedLink, ...]:
         """The answers that overlap a mention without one."""
-        answers, (order, document) = self.pairing.run.answers, self._by_document
-        low, high = (np.searchsorted(document, self.cases.document[row], side) for side in _SIDES)
-        own = np.unique(self.cases.answer[order[low:high]])
-        own = own[own >= 0]
+        answers, (own, starts, reached) = self.pairing.run.answers, self._by_place
         start, end = (int(ends[row]) for ends in self.span)
-        near = own[(answers.start[own] < end) & (answers.end[own] > start)]
+        low = np.searchsorted(reached, _place(self.cases.document[row], start), "right")
+        high = np.searchsorted(starts, _place(self.cases.document[row], end), "left")
+        near = own[low:high][answers.end[own[low:high]] > start]
         return tuple(_link(answers, answer, self.names[answer]) for answer in near.tolist())
 
     def types(self, unit: int, row: int) -> tuple[str, ...]:
@@ -207,7 +216,7 @@ class _Judged:
         facets = self.pairing.facets
         if unit >= 0:
             return _values(facets.of_gold("types"), unit)
-        return _values(facets.of_answers("types"), int(self.cases.answer[row]))
+        return _values(facets.of_answers("types"), int(self.answer[row]))
 
     def typed(self, types: Collection[str]) -> Bools:
         """Which rows have one of some types."""
@@ -217,7 +226,7 @@ class _Judged:
         found = np.zeros(len(self.cases), np.bool_)
         for value in types:
             gold[units[facets.of_gold("types").mask(every, value)]] = True
-            found[answers] |= facets.of_answers("types").mask(self.cases.answer[answers], value)
+            found[answers] |= facets.of_answers("types").mask(self.answer[answers], value)
         return found | gold[self.unit]
 
     def linked(self, entities: Collection[str]) -> Bools:
@@ -226,7 +235,7 @@ class _Judged:
         gold = np.zeros(len(units) + 1, np.bool_)
         gold[units[_among(self.pairing.corpus.labels, self.facts.gold.names, entities)]] = True
         answers = np.append(_among(self.pairing.run.answers, self.names, entities), False)
-        found: Bools = gold[self.unit] | answers[self.cases.answer]
+        found: Bools = gold[self.unit] | answers[self.answer]
         return found
 
     @property
@@ -235,6 +244,11 @@ class _Judged:
         weights = self.cases.weights()
         mentions = (self.unit >= 0) & (weights[:, 2] + weights[:, 3] > 0)
         return mentions, mentions & (weights[:, 2] > 0)
+
+
+def _place(document: Ints | Longs, offset: Ints | int) -> Longs:
+    """A document and an offset in it as one number, in the same order."""
+    return (np.asarray(document, np.int64) << 32) + offset
 
 
 def _link(side: Mentions, row: int, name: str | None) -> NamedLink:
