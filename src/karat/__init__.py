@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from karat.version import __version__
 
 if TYPE_CHECKING:
-    from karat.comparison.asking import card, compare
+    from karat.comparison.asking import card, cases, compare
     from karat.comparison.similarity import similarity
     from karat.curves.alpha import alpha_curve
     from karat.curves.calibration import scored_answers
@@ -63,6 +63,7 @@ __all__ = [
     "agree",
     "alpha_curve",
     "card",
+    "cases",
     "category_curve",
     "compare",
     "curve",
@@ -105,7 +106,7 @@ _HOME = {
     "karat.model.signature": ("Signature", "parse_signature"),
     "karat.spec.category": ("Category",),
     "karat.spec.relation": ("Relation",),
-    "karat.comparison.asking": ("card", "compare"),
+    "karat.comparison.asking": ("card", "cases", "compare"),
     "karat.curves.alpha": ("alpha_curve",),
     "karat.curves.calibration": ("scored_answers",),
     "karat.curves.categories": ("category_curve",),

@@ -51,6 +51,8 @@ def evil(tmp_path):
     [
         ["score", "GOLD", "MINE", "--by", "entity", "--by", "types", "--by", "doc"],
         ["score", "GOLD", "MINE", "YOURS"],
+        ["show", "GOLD", "MINE", "YOURS"],
+        ["show", "GOLD", "MINE", "--type", EVIL, "--doc", EVIL, "--entity", EVIL],
         ["compare", "--gold", "GOLD", "MINE", "YOURS"],
         ["compare", "--gold", "GOLD", "MINE", "YOURS", "--markdown"],
         ["compare", "--gold", "GOLD", "MINE", "YOURS", "--latex"],
@@ -88,6 +90,9 @@ def test_json_on_a_terminal_is_data_too(karat_cli, evil):
     out = karat_cli("score", gold, mine, "--by", "types", "--json", "-").out
     assert OBEYED.search(out) is None
     assert json.loads(out)["by"]["types"]["strong"][EVIL]
+    cases = karat_cli("show", gold, mine, "--jsonl", "-").out
+    assert OBEYED.search(cases) is None
+    assert json.loads(cases.splitlines()[0])["document"] == EVIL
 
 
 LATEX = {

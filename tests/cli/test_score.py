@@ -57,7 +57,7 @@ def test_several_results_are_one_object_per_line(karat_cli):
 @pytest.mark.parametrize("name", ["cases.jsonl", "cases.jsonl.gz", "cases.parquet"])
 def test_verdicts_sum_to_the_scores(name, karat_cli, tmp_path):
     path = tmp_path / name
-    assert karat_cli("score", "demo", "demo", "--verdicts", path).code == 0
+    assert karat_cli("score", "demo", "demo", "--verdicts", path, "--view", "all").code == 0
     if name.endswith("parquet"):
         rows = pq.read_table(path).to_pylist()
     else:

@@ -91,10 +91,13 @@ def test_every_mention_that_some_get_is_a_line():
     ]
     assert lines[0] == {
         "dataset": "bay",
+        "view": "strong",
         "document": "d00",
         "start": 0,
         "end": 4,
         "text": "bay ",
+        "sentence": "bay 0 " + 54 * "x",
+        "sentence_start": 0,
         "entity": "Q0",
         "types": ["PER"],
         "right": ["dull", "keen"],

@@ -7,7 +7,6 @@ from importlib.metadata import EntryPoint
 
 import jsonschema
 import msgspec
-import numpy as np
 import pytest
 
 import karat
@@ -16,11 +15,9 @@ from karat.errors import KaratError, UnknownNameError, UsageError
 from karat.evaluation.measures import profile_named
 from karat.model.document import Answer as AnswerType
 from karat.model.document import Candidate, Statement, Tag
-from karat.model.statistics import Statistics
 from karat.model.tables import schema
 from karat.registry import get, names
 from karat.spec.choices.choices import CHOICES
-from karat.spec.choices.empty import EMPTY
 from karat.spec.clustering import Clustering
 from karat.spec.dataset import Dataset
 from karat.spec.format import Format
@@ -28,6 +25,7 @@ from karat.spec.measure import Measure
 from karat.spec.relation import Relation
 from karat.spec.report import Report
 from tests.conftest import ROOT
+from tests.contract import faults
 
 
 def _tiny():
@@ -51,23 +49,13 @@ def test_relations(name):
 @pytest.mark.parametrize("name", names("measures"))
 def test_measures(name):
     measure = get("measures", name, Measure)
-    assert measure.title
-    assert measure.formula
-    assert measure.undefined
-    ways = (measure.values, measure.derive, measure.ranked, measure.scored)
-    assert sum(way is not None for way in ways) == 1
+    assert faults.of_measure(measure) == []
     own = f"{name.removesuffix('-at')}@1" if measure.cutoff == "required" else name
     for short in [f"{aggregate}.{own}" for aggregate in measure.aggregates] or [own]:
         full = f"{'entity' if measure.ranked else 'strong'}:{short}"
         assert str(karat.parse_measure(full)) == full
         assert measure.formula in karat.explain(full)
         assert karat.evaluate(*_tiny(), measures=[full])[full] is not None
-    if measure.values is not None:
-        rows = Statistics(np.array([[1.0, 1, 1, 3], [0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 2]]))
-        for rule in EMPTY.values():
-            values = measure.values(rows, rule.documents)
-            assert values.shape == (4,)
-            assert np.all(np.isnan(values) | ((values >= 0) & (values <= 1)))
 
 
 @pytest.mark.parametrize("name", names("clusterings"))
@@ -103,6 +91,7 @@ def test_profiles(name):
 def test_formats(name, tmp_path):
     known = get("formats", name, Format)
     assert known.title
+    assert faults.of_format(known, tmp_path / "sample") == []
     corpus, run = _tiny()
     if known.write_corpus is not None:
         karat.save(corpus, tmp_path / f"gold{known.suffix}", format=name)

@@ -249,7 +249,11 @@ def samples() -> dict[str, Sample]:
     found = dict(_OWN)
     for name in names("formats"):
         if name != "spacy-docbin" or find_spec("spacy"):
-            found |= _written(name, get("formats", name, Format))
+            known = get("formats", name, Format)
+            found |= _written(name, known)
+            if known.sample is not None:
+                files = {path: text.encode() for path, text in known.sample.files.items()}
+                found[f"{name} sample"] = Sample(name, known.sample.given, files)
     if find_spec("spacy"):
         from tests.formats.test_spacy_docbin import made_by_spacy
 

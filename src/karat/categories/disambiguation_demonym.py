@@ -23,6 +23,7 @@ CATEGORY = Category(
     among="detected mentions that are demonyms",
     rank=1,
     exclusive="both",
+    needs=("demonyms", "types"),
     example=Example(
         gold="A [Danish → Denmark] ship met two [Swedish → Sweden] ones.",
         answers="A [Danish → Danish language] ship met two [Swedish → Sweden] ones.",

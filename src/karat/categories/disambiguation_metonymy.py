@@ -27,6 +27,7 @@ CATEGORY = Category(
     among="detected mentions that are metonyms",
     rank=2,
     exclusive="both",
+    needs=("popular entities", "types"),
     tempted=_tempted,
     example=Example(
         gold="[Vienna → Government of Austria] signed, and [Rome → Government of Italy] did not.",

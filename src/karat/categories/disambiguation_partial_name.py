@@ -23,6 +23,7 @@ CATEGORY = Category(
     among="detected mentions that are partial names",
     rank=3,
     exclusive="both",
+    needs=("names",),
     example=Example(
         gold="[Anning → Mary Anning] wrote to [Lyell → Charles Lyell].",
         answers="[Anning → Anning (surname)] wrote to [Lyell → Charles Lyell].",

@@ -26,6 +26,7 @@ CATEGORY = Category(
     among="detected mentions that are rare",
     rank=4,
     exclusive="both",
+    needs=("popular entities",),
     tempted=_tempted,
     example=Example(
         gold="It is far from [Memphis → Men-nefer] to [Thebes → Waset].",

@@ -88,8 +88,9 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
     callback=once,
     multiple=True,
     metavar="FILE",
-    help="Write every case (.parquet or .jsonl).",
+    help="Write every case of one view in its sentence (.parquet or .jsonl).",
 )
+@click.option("--view", metavar="VIEW", help="The view of --verdicts, or all.  [default: that of the first measure]")
 @click.option("--layout", metavar="NAME", help="Write --json and --verdicts as another program does: elevant.")
 @click.option("--merged-ids", is_flag=True, help="List the ids that are written in several ways, which count as one.")
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
@@ -120,6 +121,7 @@ def command(
     by: tuple[str, ...],
     json_file: str | None,
     verdicts_file: str | None,
+    view: str | None,
     layout: str | None,
     merged_ids: bool,
     gold_format: str | None,
@@ -158,6 +160,8 @@ def command(
     if [gold, *answers].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
     apart([gold, *answers], [json_file, verdicts_file])
+    if view is not None and (verdicts_file is None or layout is not None):
+        raise UsageError("--view is that of the cases in --verdicts, in Karat's own layout. Add --verdicts FILE.")
     dropping = ",".join(rule for given in drop_answers for rule in rules_of(given)) or None
     choices = chosen(overrides, match=",".join(match) or None, threshold=threshold, task=task, drop=dropping)
     if tune_on is not None and "threshold" in choices:
@@ -198,7 +202,7 @@ def command(
         results = [_asked_for(results[0], by)]
     else:
         if verdicts_file is not None:
-            save_verdicts(results, verdicts_file)
+            save_verdicts(results, verdicts_file, _view(results[0], view))
         if json_file is not None:
             save_results(results, json_file)
     if "-" not in (json_file, verdicts_file):
@@ -206,6 +210,13 @@ def command(
         for result in results if merged_ids else ():
             for one in () if result.id_health is None else result.id_health.spellings():
                 say(f"{result.run}: {one}")
+
+
+def _view(result: Result, asked: str | None) -> str | None:
+    """The view whose cases are written: the one that is asked for, or else of the first measure; None is all."""
+    from karat.model.name import parse_measure
+
+    return None if asked == "all" else asked or str(parse_measure(result.shown[0]).view)
 
 
 def _parts(sides: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:

@@ -15,8 +15,10 @@ import pyarrow.compute as pc
 from karat.comparison.grid import Grid
 from karat.errors import UsageError
 from karat.evaluation.evaluation import Evaluation
+from karat.facts.facts import Facts
+from karat.facts.sentence import sentence_around
 from karat.matching.read.facets import gold_facet
-from karat.model.corpus import Corpus
+from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Longs
 from karat.model.verdict import Verdicts
@@ -31,7 +33,16 @@ ERROR: Final = "error"
 OUTCOME: Final = "outcome"
 """How the other system failed: what flips are always counted by."""
 
-_SHOWN: Final = ("outcome", "answer_start", "answer_end", "answer_nil", "answer_entity", "mention_type", "errors")
+_SHOWN: Final = (
+    "outcome",
+    "answer",
+    "answer_start",
+    "answer_end",
+    "answer_nil",
+    "answer_entity",
+    "mention_type",
+    "errors",
+)
 """The columns of verdicts that say how a system failed."""
 
 
@@ -71,7 +82,7 @@ class Detected:
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """MentionsBySystem that the first system gets and the second does not, and the other way round.
+    """Mentions that the first system gets and the second does not, and the other way round.
 
     `both` and `neither` are the other mentions. `p` is McNemar's, over mentions, which are not independent of each
     other. `by` has for each label, one of which is how the other failed, both numbers by value.
@@ -88,13 +99,17 @@ class Flips:
 
 
 class _Seen(NamedTuple):
-    """What became of mentions under one system, by row of their labels: -1 where there is no such case."""
+    """What became of mentions under one system, by row of their labels: -1 where there is no such case.
+
+    `facts` know what entities are called.
+    """
 
     case: Longs
     counts: Bools
     right: Bools
     detected: Bools | None
     cases: Arrow
+    facts: Facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +117,7 @@ class MentionsBySystem:
     """All systems on the mentions of one dataset, which are told by the row of one of their labels."""
 
     dataset: str
+    view: str
     corpus: Corpus
     labels: tuple[str, ...]
     seen: Mapping[str, _Seen]
@@ -184,7 +200,8 @@ class MentionsBySystem:
     def _said(self, rows: Longs) -> Iterator[dict[str, Any]]:
         """What is to be said about some mentions, whoever gets them."""
         labels, ids = self.corpus.labels, self.corpus.ids.to_pylist()
-        texts = self.corpus.table.column("text").to_pylist() if self.corpus.has_text else None
+        texts = None if self.corpus.skipped.get(WITHOUT_TEXT) or not self.corpus.has_text else self.corpus.texts
+        names = next(iter(self.seen.values())).facts.gold.names
         known = {label: gold_facet(self.corpus, label) for label in self.labels if _column(label) is None}
         kinds = self._cases(next(iter(self.seen)), rows) if "mention-type" in self.labels else []
         places = zip(
@@ -192,9 +209,13 @@ class MentionsBySystem:
         )
         entities = labels.linked_to(rows).to_pylist()
         for place, (row, (document, start, end)) in enumerate(zip(rows.tolist(), places, strict=True)):
-            line: dict[str, Any] = {"dataset": self.dataset, "document": ids[document], "start": start, "end": end}
-            line |= {} if texts is None else {"text": texts[document][start:end]}
+            line: dict[str, Any] = {"dataset": self.dataset, "view": self.view, "document": ids[document]}
+            line |= {"start": start, "end": end}
+            if texts is not None:
+                found = sentence_around(texts[document], start, end)
+                line |= {"text": texts[document][start:end], "sentence": found.text, "sentence_start": found.offset}
             line |= {"nil": True} if labels.entity[row] == NIL else {"entity": entities[place]}
+            line |= {"name": names[row]} if names[row] else {}
             for label, own in known.items():
                 codes = own.lists.values[own.lists.offsets[row] : own.lists.offsets[row + 1]]
                 line[label] = [own.names[code] for code in codes.tolist()]
@@ -209,12 +230,13 @@ class MentionsBySystem:
 
     def _failed(self, system: str, rows: Longs) -> list[dict[str, Any]]:
         """How a system failed on some mentions: what it answered instead, if anything."""
-        lines = []
+        lines, names = [], self.seen[system].facts.called(by_labels=True)
         for case in self._cases(system, rows):
             found = {"system": system, "outcome": case["outcome"]}
             if case["answer_start"] is not None:
                 found |= {"start": case["answer_start"], "end": case["answer_end"]}
                 found |= {"nil": True} if case["answer_nil"] else {"entity": case["answer_entity"]}
+                found |= {"name": names[case["answer"]]} if names[case["answer"]] else {}
             lines.append(found | ({"errors": case["errors"]} if ERROR in self.labels else {}))
         return lines
 
@@ -232,7 +254,7 @@ def mentions(grid: Grid, dataset: str) -> MentionsBySystem | None:
         return None
     label = next(iter(judged.values())).sides.pairing().units.unit
     seen = {system: _seen(evaluation, str(name.view), label) for system, evaluation in judged.items()}
-    return MentionsBySystem(dataset, corpus, grid.labels, seen)
+    return MentionsBySystem(dataset, str(name.view), corpus, grid.labels, seen)
 
 
 def _column(label: str) -> str | None:
@@ -257,7 +279,8 @@ def _seen(evaluation: Evaluation, view: str, label: Longs) -> _Seen:
     case[mention] = np.flatnonzero(counting)
     counts[mention] = True
     right[label[gold[counting & (found > 0)].astype(np.int64)]] = True
-    return _Seen(case, counts, right, _detected(evaluation.detected(view), label), cases)
+    facts = evaluation.sides.facts_of(evaluation.plans.views[view].source)
+    return _Seen(case, counts, right, _detected(evaluation.detected(view), label), cases, facts)
 
 
 def _detected(cases: Verdicts | None, label: Longs) -> Bools | None:

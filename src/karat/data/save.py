@@ -34,8 +34,8 @@ def save_layout(result: Result, layout: Report, path: str | None, cases_path: st
                 file.write(line.encode() + b"\n")
 
 
-def save_verdicts(results: Sequence[Result], path: str) -> None:
-    """Every case of every result, with the run it belongs to; Parquet or JSONL, as the suffix says."""
+def save_verdicts(results: Sequence[Result], path: str, view: str | None = None) -> None:
+    """Every case of every result in a view, or in all, with run, sentence and names; Parquet or JSONL by the suffix."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -43,7 +43,7 @@ def save_verdicts(results: Sequence[Result], path: str) -> None:
     if not (bare.endswith((".parquet", ".jsonl")) or path == "-"):
         raise UsageError(f"{path}: verdicts are written as .parquet or .jsonl. Choose one of the two.")
     # Pieces of one result may be many, so that the columns of all have to be known before the first is written.
-    opened = [_verdicts_of(result) for result in results]
+    opened = [_verdicts_of(result, view) for result in results]
     firsts = [next(tables) for tables in opened]
     said = {"layout": "karat-verdicts/1", "signature": str(results[0].signature)}
     schema = pa.unify_schemas([table.schema for table in firsts]).with_metadata(said)
@@ -61,9 +61,9 @@ def save_verdicts(results: Sequence[Result], path: str) -> None:
                 file.write(encode({name: value for name, value in row.items() if value is not None}) + b"\n")
 
 
-def _verdicts_of(result: Result) -> Iterator[Arrow]:
+def _verdicts_of(result: Result, view: str | None) -> Iterator[Arrow]:
     """The verdicts of a result, with the run they belong to."""
     import pyarrow as pa
 
-    for table in result.verdict_tables():
+    for table in result.verdict_tables(view, sentences=True):
         yield table.add_column(0, "run", pa.array([result.run] * table.num_rows, pa.string()))

@@ -11,13 +11,13 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from karat.errors import UsageError
+from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds
 from karat.evaluation.cases.errors import Categorised, Tally, senseless
 from karat.evaluation.cases.health import health
 from karat.evaluation.cases.labels import label_in, parted, parts_by, undecided
 from karat.evaluation.cases.notes import said
-from karat.evaluation.cases.rows import case_columns, verdict_table
+from karat.evaluation.cases.rows import SENTENCE, case_columns, verdict_table
 from karat.evaluation.fold import Folded, steps_through
 from karat.evaluation.groups import Groups, by_document, by_part, by_property, by_value, check_groups, rated, untyped
 from karat.evaluation.intervals import Between, Draw, Over, ends, seed_of, view_intervals, without_interval
@@ -475,11 +475,17 @@ class Evaluation:
         tables = list(self.tables(view))
         return tables[0] if len(tables) == 1 else pa.concat_tables(tables)
 
-    def tables(self, view: str | None = None) -> Iterator[Arrow]:
-        """The same piece by piece, in tables of the same columns, of which the first may have no rows."""
+    def tables(self, view: str | None = None, *, sentences: bool = False) -> Iterator[Arrow]:
+        """The same piece by piece, in tables of the same columns, of which the first may have no rows.
+
+        With `sentences`, what entities are called and the sentence of each case are columns too.
+        """
         columns = {label.column for label in self.labels.values() if label.column is not None}
         every = [name for name, plan in self.plans.views.items() if not plan.weights_are_whole]
-        return self.feed.tables(self.thresholds, every if view is None else [view], columns)
+        if view is not None and view not in every:
+            raise UnknownNameError("view of single cases", view, every)
+        wanted = {*columns, SENTENCE} if sentences else columns
+        return self.feed.tables(self.thresholds, every if view is None else [view], wanted)
 
     def _skipped(self) -> dict[str, int]:
         counts = {**self.feed.skipped, **self.folded.skipped}

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from karat.errors import KaratError
+from karat.evaluation.cases.errors import categories
 from karat.evaluation.measures import measure_of, profile_named
 from karat.matching.read.facets import document_label
 from karat.matching.select.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature, parse_signature
 from karat.registry import get, names
+from karat.spec.category import Category
 from karat.spec.choices.choices import CHOICES, IN_ORDER, SIGNED, sentence_of
 from karat.spec.choices.task import ALSO, TASKS, task_named
 from karat.spec.clustering import Clustering
 from karat.spec.key import SETS, Key, key_of
 from karat.spec.relation import Relation
 
+ERROR = "error"
+"""The label whose values are error categories."""
+
 _BY_CASE = "wrong answers by the answer's own value, the rest by the gold's"
 
 
 def explain(text: str | Signature) -> str:
-    """What a signature, a measure, a relation or a choice means, in sentences, with formula and edge cases."""
+    """What a signature, a measure, a relation, a choice or an error category means, with formula and edge cases."""
     text = str(text).strip()
     if text.startswith("karat:"):
         return _signature(parse_signature(text))
@@ -31,6 +36,10 @@ def explain(text: str | Signature) -> str:
         return f"{text}: {get('clusterings', text, Clustering).says}"
     if text in names("profiles"):
         return _profile(text)
+    if text == ERROR:
+        return "\n".join(f"{name}: {category.title}." for name, category in categories().items())
+    if (found := _category_named(text)) is not None:
+        return _category(*found)
     if text in SETS:
         return f"{text}: {', '.join(SETS[text])}"
     if text.lower() in (*TASKS, *ALSO):
@@ -41,6 +50,30 @@ def explain(text: str | Signature) -> str:
     if choice in SIGNED:
         return _choice(choice, value)
     return _measure(parse_measure(text))
+
+
+def _category_named(text: str) -> tuple[str, Category] | None:
+    """An error category by its name, or by the title that tables have."""
+    return next(
+        ((name, each) for name, each in categories().items() if text.lower() in (name, each.title.lower())), None
+    )
+
+
+def _category(name: str, category: Category) -> str:
+    lines = [f"{name}: {category.title}. {category.says}"]
+    lines.append(f"Rate: of {category.among}." if category.among else "There is no rate: only errors are counted.")
+    if category.needs_candidates:
+        lines.append("Undefined for systems that never have several candidates.")
+    if category.needs:
+        lines.append(f"Undecided where these facts are not known, which --kb has: {', '.join(category.needs)}.")
+    if category.example is not None:
+        own = category.example
+        among = "" if own.total is None else f" of {own.total}"
+        errors = f"{own.errors} error{'s' * (own.errors != 1)}{among}"
+        lines += ["Example:", f"  gold     {own.gold}", f"  answers  {own.answers}", f"  {errors}"]
+    lines += [f"Measure: strong:micro.error-rate@{ERROR}={name}"] * bool(category.among)
+    lines.append(f"Cases: karat show GOLD ANSWERS --error {name}")
+    return "\n".join(lines)
 
 
 def _choice(name: str, value: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from karat.parsing.bioc.collections import recognises
 from karat.parsing.bioc.reading import corpus_of, run_of
-from karat.spec.format import Format
+from karat.spec.format import Format, Sample
 
 FORMAT = Format(
     title="BioC JSON and XML",
@@ -15,4 +15,14 @@ FORMAT = Format(
     read_run=run_of,
     says="Documents of passages with annotations and infons, as in PubTator Central and BioCreative.",
     either=True,
+    sample=Sample(
+        {
+            "sample.json": '{"documents": [{"id": "a", "infons": {}, "passages": [{"offset": 0, "infons": {}, '
+            '"text": "Ada met", "annotations": [{"id": "1", "infons": {"identifier": "Q7259"}, '
+            '"locations": [{"offset": 0, "length": 3}], "text": "Ada"}]}]}]}',
+        },
+        documents=1,
+        mentions=1,
+        given="sample.json",
+    ),
 )

@@ -22,7 +22,7 @@ from karat.model.defects import sound
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.parsing.distinct import distinct_id
 from karat.parsing.json.records import Record, first_object, others, records, shaped
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 
 class _Row(msgspec.Struct):
@@ -105,4 +105,13 @@ FORMAT = Format(
     holds_gold=lambda source: True,
     read_corpus=read_corpus,
     says="A mention with its context on each line; NIL as in NIL-aware sets.",
+    sample=Sample(
+        {
+            "sample.jsonl": '{"id": "a", "mention": "Ada", "context_left": "", "context_right": " met", '
+            '"label_title": "Ada Lovelace"}\n',
+        },
+        documents=1,
+        mentions=1,
+        given="sample.jsonl",
+    ),
 )

@@ -28,7 +28,7 @@ from karat.parsing.counting import Placed, in_code_points
 from karat.parsing.lines import Line, decoded, lines
 from karat.parsing.merging import merged
 from karat.parsing.numbers import offset
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _BOUND = re.compile(r"(?P<type>\S+) (?P<spans>\d+ \d+(?:;\d+ \d+)*)")
 _LINE = re.compile(rb"(?:[TRENAM]\d+\S*|#\S*|\*)\t[^\t]*(?:\t.*)?")
@@ -215,4 +215,12 @@ FORMAT = Format(
     recognises_folder=_recognises_folder,
     says="Annotations in .ann files beside the .txt files that they are about.",
     either=True,
+    sample=Sample(
+        {
+            "a.ann": "T1\tPER 0 3\tAda\nN1\tReference T1 Wikidata:Q7259\tAda\n",
+            "a.txt": "Ada met",
+        },
+        documents=1,
+        mentions=1,
+    ),
 )

@@ -31,7 +31,7 @@ from karat.parsing.elevant.articles import (
 from karat.parsing.elevant.beside import manifest
 from karat.parsing.elevant.both import read_both
 from karat.parsing.losing import candidate_scores
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
@@ -79,4 +79,13 @@ FORMAT = Format(
     holds=frozenset({"candidates"}),
     loses=candidate_scores,
     says="Candidates are kept without their scores. Who recognised and linked is written into every mention.",
+    sample=Sample(
+        {
+            "sample.jsonl": '{"id": "a", "text": "Ada met", "labels": [{"id": 0, "span": [0, 3], "entity_id": '
+            '"Q7259"}], "entity_mentions": [{"span": [0, 3], "id": "Q7259"}]}\n',
+        },
+        documents=1,
+        mentions=1,
+        given="sample.jsonl",
+    ),
 )

@@ -19,7 +19,7 @@ from karat.parsing.lines import Line, columns, each_line
 from karat.parsing.numbers import number
 from karat.parsing.openings import first_lines
 from karat.parsing.repeats import apart
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _ROW = re.compile(r"[^\t]+\t\d{1,4}\t[^\t]+\t[^\t]+\t[\d.]+", re.ASCII)
 _QUERIES = re.compile(r"([^/]+)\.query\.txt")
@@ -122,4 +122,12 @@ FORMAT = Format(
     read_corpus=read_corpus,
     recognises_folder=lambda names: _named(names) is not None,
     says="NAME.query.txt and NAME.annotation.txt in one folder.",
+    sample=Sample(
+        {
+            "sample.annotation.txt": "a\t0\t/m/0m7d\tada\t1\n",
+            "sample.query.txt": "a\tada met\n",
+        },
+        documents=1,
+        mentions=1,
+    ),
 )

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
 from karat.parsing.xml import records, root
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
@@ -78,4 +78,13 @@ FORMAT = Format(
     holds_gold=lambda source: True,
     read_corpus=read_corpus,
     says="Queries with marked mentions; the ranked entities of a mention are its alternatives.",
+    sample=Sample(
+        {
+            "sample.xml": '<dataset><instance><annotation rank_0_id="974" rank_0_title="Ada Lovelace">'
+            "ada</annotation> met</instance></dataset>",
+        },
+        documents=1,
+        mentions=1,
+        given="sample.xml",
+    ),
 )

@@ -38,7 +38,7 @@ from karat.parsing.tokens.hipe import (
     run_of,
 )
 from karat.parsing.tokens.iob import OUTSIDE, MarkedTokens
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _LAYOUT = ("NoSpaceAfter", "EndOfLine", "EndOfSentence", "PySBDSegment")
 _DISTANCE = re.compile(r"LED(\d+(?:\.\d+)?)")
@@ -176,4 +176,14 @@ FORMAT = Format(
     read_run=read_run,
     read_run_on=read_run_on,
     says="A token per line with columns for mentions, links and flags, as in the HIPE shared tasks.",
+    sample=Sample(
+        {
+            "sample.tsv": "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\t"
+            "NE-FINE-COMP\tNE-NESTED\tNEL-LIT\tNEL-METO\tMISC\n# hipe2022:document_id = a\n"
+            "Ada\tB-pers\tO\tB-pers.ind\tO\tO\tO\tQ7259\t_\t_\nmet\tO\tO\tO\tO\tO\tO\t_\t_\t_\n",
+        },
+        documents=1,
+        mentions=1,
+        given="sample.tsv",
+    ),
 )

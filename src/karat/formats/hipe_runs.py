@@ -12,7 +12,7 @@ from karat.model.document import Answer, Candidate, Label
 from karat.model.run import Run
 from karat.parsing.tokens.hipe import TableReading, Tokens, corpus_of, links, pieces, run_of
 from karat.parsing.tokens.iob import OUTSIDE
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
@@ -70,4 +70,15 @@ FORMAT = Format(
     read_run=read_run,
     read_run_on=read_run_on,
     says="As HIPE-2022 TSV, but a mention is a run of tokens with the same link: a defect of the first scorer.",
+    sample=Sample(
+        {
+            "sample.tsv": "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\t"
+            "NE-FINE-COMP\tNE-NESTED\tNEL-LIT\tNEL-METO\tMISC\n# hipe2022:document_id = a\n"
+            "Ada\tB-pers\tO\tB-pers.ind\tO\tO\tO\tQ7259\t_\t_\n"
+            "Ada\tB-pers\tO\tB-pers.ind\tO\tO\tO\tQ7259\t_\t_\n",
+        },
+        documents=1,
+        mentions=1,
+        given="sample.tsv",
+    ),
 )

@@ -17,7 +17,7 @@ from karat.model.span import Span
 from karat.parsing.numbers import offset
 from karat.parsing.standoff import Texts, spans
 from karat.parsing.xml import child, records, root
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _ANNOTATIONS = "CSAW_Annotations.xml"
 _TEXTS = "crawledDocs"
@@ -75,4 +75,14 @@ FORMAT = Format(
     read_corpus=read_corpus,
     recognises_folder=_recognises_folder,
     says="CSAW_Annotations.xml with the texts in crawledDocs beside it; each annotation of each annotator is a label.",
+    sample=Sample(
+        {
+            "CSAW_Annotations.xml": "<iitb.CSAW.entityAnnotations><annotation><docName>a</docName><userId>u</userId>"
+            "<wikiName>Ada Lovelace</wikiName><offset>0</offset><length>3</length></annotation>"
+            "</iitb.CSAW.entityAnnotations>",
+            "crawledDocs/a": "Ada met",
+        },
+        documents=1,
+        mentions=1,
+    ),
 )

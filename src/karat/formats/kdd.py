@@ -19,7 +19,7 @@ from karat.model.corpus import Corpus
 from karat.model.defects import pass_over
 from karat.model.document import UNLINKED, Document, Label
 from karat.parsing.lines import columns, lines
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _BETWEEN = [".", "O", "O", "#"]
 _OPENING = b".\tO\tO\t#"
@@ -104,4 +104,13 @@ FORMAT = Format(
     holds_gold=lambda source: True,
     read_corpus=read_corpus,
     says="Queries as a word per line, with types, titles and addresses of Wikipedia.",
+    sample=Sample(
+        {
+            "sample.txt": ".\tO\tO\t#\nada\tada\tO\tB-PER\tAda\thttp://en.wikipedia.org/wiki/Ada_Lovelace\n"
+            "met\tO\tO\tO\n.\tO\tO\t#\n",
+        },
+        documents=1,
+        mentions=1,
+        given="sample.txt",
+    ),
 )

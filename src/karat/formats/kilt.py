@@ -24,7 +24,7 @@ from karat.model.run import Run
 from karat.model.span import Span
 from karat.parsing.distinct import distinct_id, labels_once
 from karat.parsing.json.records import Record, first_object, others, records, shaped
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _START, _END = "[START_ENT]", "[END_ENT]"
 
@@ -171,4 +171,13 @@ FORMAT = Format(
     read_corpus=read_corpus,
     read_run=read_run,
     says="Entity linking of KILT: one mention for each line, gold and answers.",
+    sample=Sample(
+        {
+            "sample.jsonl": '{"id": "a", "input": "[START_ENT] Ada [END_ENT] met", "output": [{"answer": "Ada '
+            'Lovelace", "provenance": [{"wikipedia_id": "974", "title": "Ada Lovelace"}]}]}\n',
+        },
+        documents=1,
+        mentions=1,
+        given="sample.jsonl",
+    ),
 )

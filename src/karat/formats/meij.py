@@ -17,7 +17,7 @@ from karat.model.corpus import Corpus
 from karat.model.defects import pass_over
 from karat.model.document import Document, Tag
 from karat.parsing.lines import Line, columns, each_line
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _TWEETS = "original_tweets.list"
 _ANNOTATIONS = "wsdm2012_annotations.txt"
@@ -93,4 +93,12 @@ FORMAT = Format(
     read_corpus=read_corpus,
     recognises_folder=_recognises_folder,
     says="A folder with original_tweets.list and wsdm2012_annotations.txt; the gold standard is made of tags.",
+    sample=Sample(
+        {
+            "wsdm2012_annotations.txt": "1\t974\tAda_Lovelace\n",
+            "original_tweets.list": "1\ta\tb\tc\tada met\n",
+        },
+        documents=1,
+        mentions=0,
+    ),
 )

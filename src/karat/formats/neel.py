@@ -23,7 +23,7 @@ from karat.parsing.neel import is_neel
 from karat.parsing.numbers import number, offset
 from karat.parsing.openings import first_lines
 from karat.parsing.repeats import apart
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _TWEET = re.compile(r"\|(\d+)\|,\|(.*)\|", re.ASCII)
 
@@ -163,4 +163,13 @@ FORMAT = Format(
     read_corpus=read_corpus,
     read_run=read_run,
     says="NAME.tsv with the tweets and NAME_neel.gs with their entities; give either.",
+    sample=Sample(
+        {
+            "sample.tsv": "|123456789|,|Ada met|\n",
+            "sample_neel.gs": "123456789\t0\t3\thttp://dbpedia.org/resource/Ada_Lovelace\t1\tPerson\n",
+        },
+        documents=1,
+        mentions=1,
+        given="sample.tsv",
+    ),
 )

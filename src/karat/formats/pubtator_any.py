@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from karat.parsing.composite import ANY
 from karat.parsing.pubtator import corpus_of, recognises, run_of
-from karat.spec.format import Format
+from karat.spec.format import Format, Sample
 
 FORMAT = Format(
     title="PubTator, any id of a composite one",
@@ -16,4 +16,12 @@ FORMAT = Format(
     says="As pubtator. The ids that `|`, `,` or `;` join are alternatives: one that both sides name is enough. "
     "Never recognised: name it.",
     either=True,
+    sample=Sample(
+        {
+            "sample.pubtator": "1|t|Ada met\n1\t0\t3\tAda\tPerson\tQ7259|Q1\n",
+        },
+        documents=1,
+        mentions=2,
+        given="sample.pubtator",
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from karat.parsing.composite import EACH
 from karat.parsing.pubtator import corpus_of, recognises, run_of
-from karat.spec.format import Format
+from karat.spec.format import Format, Sample
 
 FORMAT = Format(
     title="PubTator, each id of a composite one",
@@ -15,4 +15,12 @@ FORMAT = Format(
     read_run=lambda source: run_of(source, EACH),
     says="As pubtator. Every id that `|`, `,` or `;` joins is an annotation of its own. Never recognised: name it.",
     either=True,
+    sample=Sample(
+        {
+            "sample.pubtator": "1|t|Ada met\n1\t0\t3\tAda\tPerson\tQ7259|Q1\n",
+        },
+        documents=1,
+        mentions=2,
+        given="sample.pubtator",
+    ),
 )

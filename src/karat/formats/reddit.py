@@ -23,7 +23,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.parsing.distinct import labels_once
 from karat.parsing.lines import Line, columns, each_line, lines, whole
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _POST = re.compile(r"(?P<id>[0-9a-z]+)\t(?P<subreddit>\w+)\t(?P<text>.*)")
 _COMMENT = re.compile(
@@ -166,4 +166,12 @@ FORMAT = Format(
     holds_gold=lambda source: True,
     read_corpus=read_corpus,
     says="Posts and comments; gold is what all three annotators say.",
+    sample=Sample(
+        {
+            "gold_post_annotations.tsv": "a1\tnews\tAda\tAda_Lovelace\t0\t3\n",
+            "posts.tsv": "a1\tnews\tAda met\n",
+        },
+        documents=1,
+        mentions=1,
+    ),
 )

@@ -18,7 +18,7 @@ from karat.model.defects import sound
 from karat.model.document import UNLINKED, Document, Label
 from karat.parsing.distinct import distinct_id
 from karat.parsing.json.records import first_element, json_file, others, shaped
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=-1, le=2**30 - 1)]
 
@@ -74,4 +74,13 @@ FORMAT = Format(
     holds_gold=lambda source: True,
     read_corpus=read_corpus,
     says="Short texts with one ambiguous mention each.",
+    sample=Sample(
+        {
+            "sample.json": '[{"example": "Ada met", "span": [0, 3], "entity_name": "Ada Lovelace", "wiki_title": '
+            '"Ada Lovelace", "wiki_id": "974"}]',
+        },
+        documents=1,
+        mentions=1,
+        given="sample.json",
+    ),
 )

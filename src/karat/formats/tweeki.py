@@ -22,7 +22,7 @@ from karat.parsing import tweeki
 from karat.parsing.distinct import distinct_id
 from karat.parsing.lines import Line, columns, lines
 from karat.parsing.tokens.text import laid_sentences
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?# tweet_id \S+\r?\n(?:# [^\n]*\n)*\d+\t[^\t\n]*\t(?:O|[A-Z]-[A-Z]+)\t")
 _LINKED_OUTSIDE = "links on tokens tagged O (read as mentions)"
@@ -137,4 +137,12 @@ FORMAT = Format(
     holds_gold=lambda source: True,
     read_corpus=read_corpus,
     says="Tweets with types and links to Wikidata.",
+    sample=Sample(
+        {
+            "sample.conll": "# tweet_id 1\n1\tAda\tB-PER\tAda_Lovelace|Q7259\n2\tmet\tO\t-\n\n",
+        },
+        documents=1,
+        mentions=1,
+        given="sample.conll",
+    ),
 )

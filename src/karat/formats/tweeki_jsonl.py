@@ -17,7 +17,7 @@ from karat.model.document import Document, Offset
 from karat.parsing import tweeki
 from karat.parsing.distinct import distinct_id, labels_once
 from karat.parsing.json.records import Record, first_object, others, records, shaped
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 
 class _Row(msgspec.Struct):
@@ -60,4 +60,12 @@ FORMAT = Format(
     holds_gold=lambda source: True,
     read_corpus=read_corpus,
     says="Tweets with links to Wikidata.",
+    sample=Sample(
+        {
+            "sample.jsonl": '{"id": "a", "sentence": "Ada met", "index": [[0, 3]], "link": ["Ada_Lovelace|Q7259"]}\n',
+        },
+        documents=1,
+        mentions=1,
+        given="sample.jsonl",
+    ),
 )

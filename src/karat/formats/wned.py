@@ -24,7 +24,7 @@ from karat.parsing.numbers import offset
 from karat.parsing.repeats import apart
 from karat.parsing.standoff import Texts, spans
 from karat.parsing.xml import child, records, root
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _XML = re.compile(r"[^/]+\.xml(\.gz|\.zst)?")
 _PROBLEM = re.compile(r"((?:[^/]+/)?)Problems([^/]*)/[^/]+")
@@ -213,4 +213,14 @@ FORMAT = Format(
     read_corpus=read_corpus,
     recognises_folder=_recognises_folder,
     says="One XML file with the texts in RawText beside it, or a folder of problems beside a folder of texts.",
+    sample=Sample(
+        {
+            "sample.xml": '<?xml version="1.0"?><sample.entityAnnotation><document docName="a"><annotation>'
+            "<mention>Ada</mention><wikiName>Ada Lovelace</wikiName><offset>0</offset><length>"
+            "3</length></annotation></document></sample.entityAnnotation>",
+            "RawText/a": "Ada met",
+        },
+        documents=1,
+        mentions=1,
+    ),
 )

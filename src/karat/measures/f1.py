@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat.model.statistics import Statistics, ratio
-from karat.model.tables.columns import Floats
+from karat.model.tables.columns import Bools, Floats
 from karat.spec.choices.empty import Empty, filled
 from karat.spec.measure import Measure
 
@@ -13,6 +13,12 @@ def _values(s: Statistics, empty: Empty) -> Floats:
     values = filled(_harmonic(p, r), s, [case.f1 for case in empty])
     weightless = (s.gold == 0) & (s.matched_answers > 0)  # then precision holds, and recall is what no gold gives
     return np.where(weightless, _harmonic(p, filled(r, s, [case.r for case in empty])), values)
+
+
+def _undefined(s: Statistics) -> Bools:
+    """Neither side has anything, or recall has nothing to divide by while precision holds."""
+    undefined: Bools = (s.gold == 0) & ((s.answers == 0) | (s.matched_answers > 0))
+    return undefined
 
 
 def _harmonic(p: Floats, r: Floats) -> Floats:
@@ -25,6 +31,7 @@ MEASURE = Measure(
     undefined="there are neither gold mentions nor answers",
     aggregates=("micro", "macro"),
     values=_values,
+    undefined_where=_undefined,
     note="The macro F1 is the mean of the documents' F1; the harmonic mean of macro P and macro R is "
-    "`macro.f1-of-means`.",
+    "`macro.f1-of-means`. Where the mentions that were found weigh nothing (`membership`), F1 is undefined too.",
 )

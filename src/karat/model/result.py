@@ -273,7 +273,7 @@ class Result:
     id_health: IdHealth | None = field(default=None, repr=False)
     shown: tuple[str, ...] = field(default=(), repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
-    make_verdicts: Callable[[], Iterator[Arrow]] | None = field(default=None, repr=False)
+    make_verdicts: Callable[..., Iterator[Arrow]] | None = field(default=None, repr=False)
     evaluation: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -325,11 +325,14 @@ class Result:
         tables = list(self.verdict_tables())
         return tables[0] if len(tables) == 1 else pa.concat_tables(tables)
 
-    def verdict_tables(self) -> Iterator[Arrow]:
-        """The verdicts piece by piece, where an engine made them; all have the columns of the first."""
+    def verdict_tables(self, view: str | None = None, *, sentences: bool = False) -> Iterator[Arrow]:
+        """The verdicts piece by piece, where an engine made them; all have the columns of the first.
+
+        Those of one view, if it is named; with `sentences`, the sentence of each case and names of entities are there.
+        """
         if self.make_verdicts is None:
             raise KaratError("a result read from a file has no verdicts. Score again, or read the --verdicts file.")
-        return self.make_verdicts()
+        return self.make_verdicts(view, sentences=sentences)
 
     def to_json(self) -> bytes:
         """The content of a result file."""

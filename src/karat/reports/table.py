@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from textwrap import wrap
 
 from karat.model.name import parse_measure
 from karat.model.result import Group, Result, Scored, health_lines
 from karat.model.scheme import DIMENSIONS, NODES, dimension_of, title_of
 from karat.model.tables.facet import NONE
 from karat.printable import shown
+from karat.registry import get, names
+from karat.spec.category import Category
 from karat.spec.report import Report
 
 _UNDEFINED = "–"
 _ALL = "All"
+_WIDTH = 80
 _PRF = ("micro.p", "micro.r", "micro.f1")
 
 
@@ -26,6 +30,8 @@ def _render(results: Sequence[Result]) -> str:
     for label in head.by:
         if _is_parts(head, label):
             blocks += [_parts(results, label, view) for view in head.by[label] if "[" not in view]
+        elif _is_errors(head, label):
+            blocks += _errors(results, label)
         else:
             blocks += [_grouped(result, label) for result in results]
     if head.intervals:
@@ -82,8 +88,6 @@ def _interval_words(result: Result) -> str:
 
 def _grouped(result: Result, label: str) -> str:
     """One label of one run: per view a row for each value, with the counts behind it; of parts if nothing else is."""
-    if any(group.counts is None for groups in result.by[label].values() for group in groups.values()):
-        return "\n\n".join(_errors(result, view, groups) for view, groups in result.by[label].items())
     parts = []
     whole = {view: groups for view, groups in result.by[label].items() if "[" not in view}
     for view, groups in (whole or result.by[label]).items():
@@ -114,10 +118,10 @@ def _parts(results: Sequence[Result], label: str, view: str) -> str:
     return _columns(head, [["", "", *under], *body])
 
 
-def _lined(rows: Sequence[Sequence[str]]) -> list[str]:
+def _lined(rows: Sequence[Sequence[str]], between: str = "  ") -> list[str]:
     """Cells side by side, each column to the right; an empty row stays empty."""
     widths = [max(map(len, column)) for column in zip(*(row for row in rows if row), strict=True)]
-    return ["  ".join(map(str.rjust, row, widths)) for row in rows]
+    return [between.join(map(str.rjust, row, widths)) for row in rows]
 
 
 def _ordered(label: str, values: Sequence[str]) -> list[str]:
@@ -164,27 +168,84 @@ def _size(result: Result, label: str, view: str, value: str) -> str:
     return f"{size:.1f}" if size % 1 else f"{size:.0f}"
 
 
-def _errors(result: Result, view: str, groups: Mapping[str, Group]) -> str:
-    """The error categories of one view: how many of how many, and how many could not be decided."""
-    if all(group.errors is None for group in groups.values()):
-        reason = next(iter(groups.values()))["micro.error-rate"].reason
-        return f"{result.run}, {view}: no error categories, {reason}"
-    rows = [
-        [
-            name,
-            _with_interval(result, _percent(group["micro.error-rate"]), group.intervals.get("micro.error-rate")),
-            _UNDEFINED if group.errors is None else str(group.errors),
-            _UNDEFINED if group.total is None else str(group.total),
-            str(group.undecided or ""),
-        ]
-        for name, group in groups.items()
+def _is_errors(result: Result, label: str) -> bool:
+    return any(group.counts is None for groups in result.by[label].values() for group in groups.values())
+
+
+def _errors(results: Sequence[Result], label: str) -> list[str]:
+    """Error categories down and runs across, in the first view; below, what is undecided and what would decide it."""
+    view, *others = results[0].by[label]
+    groups = [result.by[label][view] for result in results]
+    defined = [
+        (r, own) for r, own in zip(results, groups, strict=True) if any(g.errors is not None for g in own.values())
     ]
-    lines = [_columns([f"{result.run}, {view}, errors", "rate", "errors", "of", "undecided"], rows)]
-    reasons: dict[str, list[str]] = {}
-    for name, group in groups.items():
-        if (reason := group["micro.error-rate"].reason) is not None and group.total is None:
-            reasons.setdefault(reason, []).append(name)
-    return "\n".join([*lines, *(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())])
+    blocks = [
+        f"{result.run}, {view}: no error categories, {next(iter(own.values()))['micro.error-rate'].reason}"
+        for result, own in zip(results, groups, strict=True)
+        if all(group.errors is None for group in own.values())
+    ]
+    if not defined:
+        return blocks
+    titles = ["", *map(_category_title, groups[0])]
+    runs = [_lined([["rate", "n", "of"], *(_error_cells(r, g) for g in own.values())], " ") for r, own in defined]
+    called = [result.run for result, _ in defined]
+    for some in _fitting(titles, list(zip(called, runs, strict=True))):
+        head = [f"{view}, errors", *(name for name, _ in some)]
+        blocks.append(_columns(head, [list(row) for row in zip(titles, *(cells for _, cells in some), strict=True)]))
+    blocks += _undecided(defined)
+    reasons: dict[str, dict[str, None]] = {}
+    for _, own in defined:
+        for name, group in own.items():
+            if (reason := group["micro.error-rate"].reason) is not None and group.total is None:
+                reasons.setdefault(reason, {})[_category_title(name)] = None
+    said = [f"No rate of {', '.join(own)}: {reason}." for reason, own in reasons.items()]
+    said.append("n: errors. of: where there could have been one. karat explain 'Wrong links' explains a category.")
+    if others:
+        said.append(f"The same of {', '.join(others)}: name a measure of it with -m; --json has all.")
+    return [*blocks, "\n".join(line for text in said for line in wrap(text, _WIDTH))]
+
+
+def _category_title(name: str) -> str:
+    """What cards call a category; one that is not installed here keeps its name."""
+    return get("categories", name, Category).title if name in names("categories") else name
+
+
+def _error_cells(result: Result, group: Group) -> list[str]:
+    rate = _with_interval(result, _percent(group["micro.error-rate"]), group.intervals.get("micro.error-rate"))
+    return [rate, *(_UNDEFINED if count is None else str(count) for count in (group.errors, group.total))]
+
+
+def _fitting(titles: Sequence[str], runs: list[tuple[str, list[str]]]) -> list[list[tuple[str, list[str]]]]:
+    """Runs in as many groups as it takes for each to fit the width beside the titles."""
+    groups: list[list[tuple[str, list[str]]]] = []
+    for run in runs:
+        wide = sum(2 + max(len(shown(name)), len(cells[0])) for name, cells in [*(groups[-1] if groups else []), run])
+        if not groups or max(map(len, titles)) + wide > _WIDTH:
+            groups.append([])
+        groups[-1].append(run)
+    return groups
+
+
+def _undecided(runs: Sequence[tuple[Result, Mapping[str, Group]]]) -> list[str]:
+    """Which categories are open, in how many cases of each run, and which facts would decide them."""
+    found = [name for name in runs[0][1] if any(own[name].undecided for _, own in runs)]
+    if not found:
+        return []
+    asked = "decided by" if runs[0][0].signature["kb"] != "none" else "decided by --kb with"
+    titles = [_category_title(name) for name in found]
+    needs = {title: _needs(name) for name, title in zip(found, titles, strict=True)}
+    counts = [(result.run, [str(own[name].undecided) for name in found]) for result, own in runs]
+    wide = max(len(asked), *map(len, needs.values()))
+    blocks = []
+    for some in _fitting([title + " " * (wide + 2) for title in titles], [(name, ["", *own]) for name, own in counts]):
+        rows = zip(titles, *(cells[1:] for _, cells in some), (needs[title] for title in titles), strict=True)
+        head = ["undecided for want of facts", *(name for name, _ in some), asked]
+        blocks.append(_columns(head, [list(row) for row in rows]))
+    return blocks
+
+
+def _needs(name: str) -> str:
+    return ", ".join(get("categories", name, Category).needs) if name in names("categories") else ""
 
 
 def _group_row(result: Result, value: str, group: Group) -> list[str]:

@@ -105,9 +105,10 @@ class Category:
     either only errors are counted. `among` says the same in words. Of the categories of one `group` that have a `rank`,
     a case is in the first that holds: among errors, and where `exclusive` is "both" also among those avoided. `tempted`
     narrows the errors where the answer is taken into account (the choice `categories`). `needs_candidates`: undefined
-    for systems that never have several candidates. `elsewhere`: it is about answers that stand on no mention, and makes
-    no sense where mentions are given. `whole`: mentions that are scored by their parts are among those
-    that could have been.
+    for systems that never have several candidates. `needs` names the facts without which cases are undecided: those of
+    a knowledge base, or what labels say themselves. `elsewhere`: it is about answers that stand on no mention, and
+    makes no sense where mentions are given. `whole`: mentions that are scored by their parts are among those that could
+    have been.
     """
 
     title: str
@@ -121,6 +122,7 @@ class Category:
     exclusive: Literal["errors", "both"] = "errors"
     tempted: Condition | None = None
     needs_candidates: bool = False
+    needs: tuple[str, ...] = ()
     elsewhere: bool = False
     whole: bool = False
     example: Example | None = None

@@ -79,6 +79,20 @@ class Manifest(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Sample:
+    """A gold standard of a few lines, made up in a format: it shows how bytes lie, and its reader is tried on it.
+
+    `files` have their contents by name; the one that is `given` is read, or else the folder with all of them. There are
+    as many `documents` and `mentions` in it, a mention once for each of its labels.
+    """
+
+    files: Mapping[str, str]
+    documents: int
+    mentions: int
+    given: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """How bytes lie, for gold and for answers. What a format cannot read or write is None.
 
@@ -93,7 +107,8 @@ class Format:
     if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold labels and
     answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it once.
     `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that say where
-    they stand only by what they answer: beside their gold standard.
+    they stand only by what they answer: beside their gold standard. A format that writes nothing has a `sample`, by
+    which its reader is tried; of one that writes, what it wrote is read again.
     """
 
     title: str
@@ -118,3 +133,4 @@ class Format:
     holds: frozenset[str] | None = None
     loses: Callable[[Corpus | Run], Mapping[str, int]] | None = None
     says: str = ""
+    sample: Sample | None = None

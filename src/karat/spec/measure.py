@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from karat.model.result import Scored
 from karat.model.statistics import Statistics
-from karat.model.tables.columns import Floats
+from karat.model.tables.columns import Bools, Floats
 from karat.spec.choices.empty import Empty
 from karat.stats.ranking import Ranking
 
@@ -36,6 +36,15 @@ class Moments(NamedTuple):
     deviation: Floats
 
 
+UNDEFINED: Final[Mapping[str, Callable[[Statistics], Bools]]] = {
+    "there are no answers": lambda s: s.answers == 0,
+    "there are no gold mentions": lambda s: s.gold == 0,
+    "there are neither gold mentions nor answers": lambda s: (s.gold == 0) & (s.answers == 0),
+    "nothing could go wrong": lambda s: s.gold == 0,
+}
+"""When measures of statistics have no value, in words and as a test: contract tests hold the one against the other."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A number made from what a view counts, in one of four ways.
@@ -43,7 +52,8 @@ class Measure:
     `values`: one value for each row of statistics, NaN where undefined, from which Karat makes micro (of the sum),
     macro (the mean over documents where defined), intervals and tests. `derive`: from other measures of the view.
     `ranked`: one value for each document from its ranked answers, down to a cut-off, averaged by macro. `scored`: from
-    the scores of all answers and how right each is. `undefined` says when there is no value.
+    the scores of all answers and how right each is. `undefined` says when there is no value, unless a rule for empty
+    sides gives one; other words than those of `UNDEFINED` need a test of their own, `undefined_where`.
     A derived measure has intervals if it says how it follows from sums: `of_means` makes it from the `Moments` of those
     in `means`, sample by sample. What is a `share` says of what, from the statistics of the view and of detection.
     A measure `of_gold` does not look at unmatched answers; one of `spread` says how far scores lie apart. That, and
@@ -66,6 +76,7 @@ class Measure:
     of_gold: bool = False
     spread: bool = False
     on_request: bool = False
+    undefined_where: Callable[[Statistics], Bools] | None = None
     note: str = ""
 
     @property

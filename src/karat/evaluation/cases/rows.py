@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,9 @@ import pyarrow as pa
 from karat.evaluation.block import Block
 from karat.evaluation.cases.labels import mention_type
 from karat.facts.facts import MENTION_TYPES
+from karat.facts.sentence import sentence_around
 from karat.matching.read.pairing import Pairing
+from karat.model.corpus import WITHOUT_TEXT
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Longs, Mentions
 from karat.model.verdict import Outcome, Verdicts, Weights
@@ -30,10 +32,16 @@ def verdict_table(cases: Iterable[tuple[Pairing, str, Verdicts, dict[str, Arrow]
     )
 
 
+SENTENCE: Final = "sentence"
+"""The column that asks for sentences and names, for whoever reads cases by themselves."""
+
+
 def case_columns(block: Block, view: str, columns: Set[str]) -> dict[str, Arrow]:
-    """The columns that the labels of cases add to the verdicts of a view."""
+    """The columns that the labels of cases, and `SENTENCE`, add to the verdicts of a view."""
     more: dict[str, Arrow] = {}
     own = block.verdicts(view)
+    if SENTENCE in columns:
+        more |= _in_words(block, view, own)
     if "mention_type" in columns:
         facts = block.sides.facts_of(block.plans.views[view].source)
         more["mention_type"] = pa.array(MENTION_TYPES).take(pa.array(mention_type(facts, own)))
@@ -51,11 +59,39 @@ def case_columns(block: Block, view: str, columns: Set[str]) -> dict[str, Arrow]
     return more
 
 
+def _in_words(block: Block, view: str, cases: Verdicts) -> dict[str, Arrow]:
+    """What entities are called, the sentence of each case, and where in the text that begins."""
+    source = block.plans.views[view].source
+    pairing, facts = block.sides.pairing(source), block.sides.facts_of(source)
+    names = {"gold_name": (facts.gold.names, cases.gold)}
+    names["answer_name"] = facts.called(by_labels=block.sides.whole is None), cases.answer
+    found = {
+        name: pa.array([*known, None], pa.string()).take(pa.array(np.where(rows < 0, len(known), rows)))
+        for name, (known, rows) in names.items()
+    }
+    if not pairing.corpus.has_text or pairing.corpus.skipped.get(WITHOUT_TEXT):
+        return found
+    texts, (start, end) = pairing.corpus.texts, _spans(pairing, cases)
+    places = zip(cases.document.tolist(), start.tolist(), end.tolist(), strict=True)
+    cut = [sentence_around(texts[document] or "", low, high) for document, low, high in places]
+    return found | {
+        SENTENCE: pa.array([each.text for each in cut], pa.string()),
+        "sentence_start": pa.array([each.offset for each in cut], pa.int64()),
+    }
+
+
+def _spans(pairing: Pairing, cases: Verdicts) -> tuple[Arrow, Arrow]:
+    """Where each case stands: on its mention, or else where its answer does."""
+    labels, answers = pairing.corpus.labels, pairing.run.answers
+    has_gold = cases.gold >= 0
+    start = np.where(has_gold, _at(labels.start, cases.gold), _at(answers.start, cases.answer))
+    return start, np.where(has_gold, _at(labels.end, cases.gold), _at(answers.end, cases.answer))
+
+
 def _table(pairing: Pairing, view: str, cases: Verdicts, more: dict[str, Arrow]) -> Arrow:
     labels, answers = pairing.corpus.labels, pairing.run.answers
     has_gold, has_answer = cases.gold >= 0, cases.answer >= 0
-    start = np.where(has_gold, _at(labels.start, cases.gold), _at(answers.start, cases.answer))
-    end = np.where(has_gold, _at(labels.end, cases.gold), _at(answers.end, cases.answer))
+    start, end = _spans(pairing, cases)
     order = np.lexsort((cases.answer, cases.gold, end, start, cases.document))
     weights = cases.weights()
     columns: dict[str, Any] = {

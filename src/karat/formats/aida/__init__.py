@@ -28,7 +28,7 @@ from karat.model.defects import by_itself, sound
 from karat.model.document import Document, Label
 from karat.parsing.lines import Line, columns, lines, whole
 from karat.parsing.tokens.text import laid_sentences
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _ANNOTATIONS, _MERGED = "AIDA-YAGO2-annotations.tsv", "AIDA-YAGO2-dataset.tsv"
 _NIL = "--NME--"
@@ -236,4 +236,12 @@ FORMAT = Format(
     holds_gold=lambda source: True,
     read_corpus=read_corpus,
     says="The annotations with the user's own CoNLL-2003 files, or the file merged of both.",
+    sample=Sample(
+        {
+            "sample.tsv": "-DOCSTART- (1 a)\nAda\tB\tAda\tAda_Lovelace\nmet\n",
+        },
+        documents=1,
+        mentions=1,
+        given="sample.tsv",
+    ),
 )

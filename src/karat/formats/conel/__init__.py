@@ -36,7 +36,7 @@ from karat.model.span import Span
 from karat.parsing.counting import DIFFERS
 from karat.parsing.distinct import labels_once
 from karat.parsing.json.records import each_shaped, json_file, shaped
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _DIALOGUES = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{[^\[\]{}]*"dialogue_id"')
 _ROWS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\[\s*"[^"\n]*",\s*\d+,\s*"')
@@ -264,4 +264,14 @@ FORMAT = Format(
     read_corpus=read_corpus,
     read_run=read_run,
     says="Conversations, turn by turn, also the folder of ConEL-2022; a run needs the gold file beside it.",
+    sample=Sample(
+        {
+            "sample.json": '[{"dialogue_id": "a", "turns": [{"turn_number": 1, "speaker": "USER", "utterance": "Ada '
+            'met", "el_annotations": [{"mention": "Ada", "entity": "Ada Lovelace", "span": [0, '
+            "3]}]}]}]",
+        },
+        documents=1,
+        mentions=1,
+        given="sample.json",
+    ),
 )

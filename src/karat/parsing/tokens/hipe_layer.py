@@ -7,10 +7,10 @@ from karat.model.document import Answer, Label
 from karat.model.run import Run
 from karat.parsing.tokens.hipe import TableReading, Tokens, corpus_of, counted, mentions, run_of
 from karat.parsing.tokens.iob import OUTSIDE
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 
-def layer(column: str, *, title: str, suffix: str, says: str) -> Format:
+def layer(column: str, *, title: str, suffix: str, says: str, sample: Sample) -> Format:
     """The format that reads a column; it is never recognised, only named."""
 
     def labels(tokens: Tokens, reading: TableReading) -> list[Label]:
@@ -41,6 +41,7 @@ def layer(column: str, *, title: str, suffix: str, says: str) -> Format:
         read_run=read_run,
         read_run_on=read_run_on,
         says=says,
+        sample=sample,
     )
 
 

@@ -1,0 +1,169 @@
+"""`karat show`: cases for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import pytest
+
+from karat import Answer, Corpus, Document, Label, Reply, Run, save
+
+
+def columns(line: str) -> int:
+    return sum(
+        0 if unicodedata.category(sign) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(sign) in "WF")
+        for sign in line
+    )
+
+
+def fits(text: str) -> bool:
+    return all(columns(line) <= 80 for line in text.splitlines())
+
+
+def test_a_mention_in_its_sentence_with_gold_and_answers_by_name(karat_cli):
+    ran = karat_cli("show", "demo", "demo", "--outcome", "wrong-link", "--system", "prior", "--limit", 1)
+    assert ran.code == 0
+    assert ran.out == (
+        "perfect, prior, noisy on demo: strong, profile karat\n"
+        "41 of 370 cases; outcome wrong-link; of prior\n"
+        "\n"
+        "all cases   tp  fp  fn  wrong link  ignored  part\n"
+        "perfect    264   0   0           0       40     0\n"
+        "prior      167  14  56          41       39     6\n"
+        "noisy      152  51  74          38       38     0\n"
+        "\n"
+        "1.  document news-01, 0–10, type ORG\n"
+        "    [Washington] and Brussels traded accusations over steel tariffs on Thursday,\n"
+        "    while Berlin urged both sides to count to ten.\n"
+        "    gold                 Q48525  Federal Government of the United States\n"
+        "    perfect  tp          Q48525  Federal Government of the United States\n"
+        "    prior    wrong link  Q61     Washington, D.C.\n"
+        "                         Missing candidates; undecided without --kb: Metonyms\n"
+        "    noisy    tp          Q48525  Federal Government of the United States\n"
+        "\n"
+        "… and 40 more cases: --limit 41 shows all, --json and --jsonl write all\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "--flips prior,noisy",
+        "--error ner-fn-lowercased --system noisy",
+        "--type PER --outcome wrong",
+        "--entity NIL",
+        "--doc news-01 --doc news-02",
+        "--view mention --outcome fp",
+        "--view weak",
+        "--like gerbil",
+        "--like elevant --outcome wrong",
+    ],
+)
+def test_everything_fits_80_columns(karat_cli, asked):
+    ran = karat_cli("show", "demo", "demo", "--limit", 400, *asked.split())
+    assert (ran.code, ran.err) == (0, "")
+    assert fits(ran.out)
+    assert "more case" not in ran.out
+
+
+@pytest.mark.parametrize("entity", ["Q64", "http://dbpedia.org/resource/" + "Federal_" * 20, "城" * 70, "אבג 123"])
+def test_long_wide_and_strange_names_fit_too(karat_cli, tmp_path, entity):
+    text = f"{'wide ' * 20}\n{'柏' * 90} {'א' * 30} Ulm\x1b[31m\u202e {'x' * 200}\r\nend " + "." * 3000
+    start = text.index("Ulm")
+    label = Label(start, start + 3, entity, name=entity[::-1], types=("LOC" * 20,))
+    long = Label(start, start + 260, "Q1")
+    save(Corpus.of([Document("d" * 99, text, (label, long))]), tmp_path / "gold.jsonl")
+    names = ["mine" * 30, "ours" * 30, "柏林" * 20]
+    for name in names:
+        replies = [Reply("d" * 99, (Answer(start, start + 9, entity), Answer(5, 9, entity)))]
+        save(Run.of(replies, name=name), tmp_path / f"{name[:9]}.jsonl")
+    ran = karat_cli("show", tmp_path / "gold.jsonl", *(tmp_path / f"{name[:9]}.jsonl" for name in names))
+    assert ran.code == 0
+    assert fits(ran.out)
+    assert "\x1b" not in ran.out
+    assert "\u202e" not in ran.out
+    assert r"\x1b[31m\u202e" in ran.out.replace("\n    ", "")
+
+
+def test_a_name_that_is_written_to_the_left_ends_its_line(karat_cli, tmp_path):
+    save(Corpus.of([Document("d", "שלום Ulm", (Label(0, 4, "7", name="שלום"),))]), tmp_path / "gold.jsonl")
+    save(Run.of([Reply("d", (Answer(0, 4, "7"),))], name="mine"), tmp_path / "mine.jsonl")
+    lines = karat_cli("show", tmp_path / "gold.jsonl", tmp_path / "mine.jsonl").out.splitlines()
+    assert next(line for line in lines if line.endswith("7  שלום")).lstrip().startswith("gold")
+
+
+def test_lines_and_json_say_the_same(karat_cli, tmp_path):
+    both = karat_cli("show", "demo", "demo", "--flips", "prior,noisy", "--json", tmp_path / "x.json", "--jsonl", "-")
+    assert both.code == 0
+    lines = [json.loads(line) for line in both.out.splitlines()]
+    whole = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    assert whole["cases"] == lines
+    assert len(lines) == 141
+    assert (whole["every"], whole["filter"]["flips"]) == (370, ["prior", "noisy"])
+    assert lines[0]["gold"][0]["name"] == "Federal Government of the United States"
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("--flips prior", "write ONE,TWO"),
+        ("--flips prior,noise", "Did you mean 'noisy'"),
+        ("--outcome wron", "Did you mean 'wrong'"),
+        ("--error ner-fm", "or 'ner-fn'"),
+        ("--type PERS", "Did you mean 'PER'"),
+        ("--doc news-99", "unknown document"),
+        ("--entity Q0", "linked to Q0"),
+        ("--limit -1", "--limit"),
+        ("--view strng", "Did you mean 'strong'"),
+        ("--like gerbli", "Did you mean 'gerbil'"),
+    ],
+)
+def test_bad_requests_are_one_message(karat_cli, asked, says):
+    ran = karat_cli("show", "demo", "demo", *asked.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_results_are_refused_by_name(karat_cli, tmp_path):
+    path = tmp_path / "result.json"
+    karat_cli("score", "demo", "demo/prior", "--json", path)
+    for given in ([path], ["demo", path]):
+        ran = karat_cli("show", *given)
+        assert ran.code == 2
+        assert "a result, which keeps sums and no cases" in ran.err
+
+
+def test_errors_stand_side_by_side_under_the_titles_of_cards(karat_cli):
+    ran = karat_cli("score", "demo", "demo", "--by", "error")
+    block = ran.out[ran.out.index("strong, errors") : ran.out.index("\nperfect: ")]
+    assert fits(block)
+    lines = {line[:33].rstrip(): line[33:].split() for line in block.splitlines()}
+    assert lines["strong, errors"] == ["perfect", "prior", "noisy"]
+    assert lines["Undetected mentions"][3:6] == ["19.5", "51", "261"]
+    assert "ner-fn" not in block
+    assert "decided by --kb with" in block
+    assert "strong[in-kb]" in block, "other views are named"
+    wide = karat_cli("score", "demo", "demo", "--by", "error", "--ci", "--resamples", 20).out
+    assert wide.count("strong, errors") > 1, "what does not fit side by side stands below"
+
+
+@pytest.mark.parametrize("view", [None, "weak", "all"])
+def test_verdicts_are_of_one_view_in_their_sentences(karat_cli, view):
+    more = () if view is None else ("--view", view)
+    lines = karat_cli("score", "demo", "demo/prior", "--verdicts", "-", *more).out.splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert {row["view"] for row in rows} == (
+        {"strong", "strong[in-kb]", "strong[nil]", "weak", "mention"} if view == "all" else {view or "strong"}
+    )
+    for row in rows:
+        start = row.get("gold_start", row.get("answer_start")) - row["sentence_start"]
+        assert row["sentence"][start:].startswith(row["text"])
+    assert rows[0]["gold_name"] == "Federal Government of the United States"
+    assert rows[0]["answer_name"] == "Washington, D.C."
+
+
+def test_a_view_is_asked_for_with_verdicts_only(karat_cli):
+    assert "Add --verdicts" in karat_cli("score", "demo", "demo/prior", "--view", "weak").err
+    assert "unknown view" in karat_cli("score", "demo", "demo/prior", "--verdicts", "-", "--view", "x").err

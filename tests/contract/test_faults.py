@@ -1,0 +1,122 @@
+"""Plugins that break their contract on purpose: the contract tests catch each, and say why."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from karat.model.result import Scored
+from karat.model.statistics import ratio
+from karat.registry import get
+from karat.spec.format import Format, Sample
+from karat.spec.measure import Measure
+from tests.contract import faults
+
+
+def measure(**how) -> Measure:
+    said = {"title": "Mine", "formula": "x / y", "undefined": "there are no answers", "aggregates": ("micro",)}
+    return Measure(**said | how)
+
+
+def precision(s, _):
+    return ratio(s.matched_answers, s.answers)
+
+
+MEASURES = {
+    "it says one thing and does another": (
+        measure(undefined="there are no gold mentions", values=precision),
+        "undefined where there are no gold mentions, and gives NaN where that is not so",
+    ),
+    "it has a value where it says that it has none": (
+        measure(values=lambda s, _: np.nan_to_num(precision(s, _))),
+        "undefined where there are no answers, and gives a value: of matched answers 0, unmatched answers 0",
+    ),
+    "its words are its own and nothing tests them": (
+        measure(undefined="it rains", values=precision),
+        "nobody can test 'it rains'",
+    ),
+    "its test is not that of its values": (
+        measure(undefined="it rains", values=precision, undefined_where=lambda s: s.gold == 0),
+        "undefined where it rains, and gives NaN",
+    ),
+    "it is NaN now and then": (
+        measure(values=lambda s, _: np.where(s.gold > 2, np.nan, precision(s, _))),
+        "gives NaN where that is not so",
+    ),
+    "it is more than everything": (measure(values=lambda s, _: s.answers), "is no share"),
+    "it has one value for all": (measure(values=lambda s, _: np.ones(1)), "give values of shape (1,)"),
+    "a derived one is NaN": (
+        measure(derive=lambda view: Scored(math.nan, 1)),
+        "gives nan of two mentions and answers, which is no number",
+    ),
+    "a derived one has no reason": (
+        measure(derive=lambda view: Scored(None, 0)),
+        "with the reason None: None has one",
+    ),
+    "a ranked one has values without gold": (
+        measure(undefined=faults.NOTHING_TO_FIND, ranked=lambda ranking, k: np.zeros(ranking.documents)),
+        "undefined where the document has nothing to find, and gives [0.0, 0.0, 0.0, 0.0]",
+    ),
+    "one of scores is NaN without any": (
+        measure(
+            undefined="no answer that counts has a score", scored=lambda s, r: float(np.mean(s)) if len(s) else math.nan
+        ),
+        "gives nan for no answer",
+    ),
+    "one of scores is NaN": (
+        measure(undefined="no answer that counts has a score", scored=lambda s, r: math.nan if len(s) else None),
+        "it gives nan for scores [0.5]",
+    ),
+    "it is made in two ways": (
+        measure(values=precision, derive=lambda view: Scored(1.0, 1)),
+        "it is made in 2 of four ways",
+    ),
+    "it has no words": (measure(formula="", values=precision), "it has no formula"),
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_broken_measure_is_caught(name):
+    broken, says = MEASURES[name]
+    assert says in "\n".join(faults.of_measure(broken))
+
+
+def test_a_sound_measure_is_not():
+    assert faults.of_measure(measure(values=precision)) == []
+
+
+def a_format(**how) -> Format:
+    aida = get("formats", "aida", Format)
+    said = {"title": "Mine", "suffix": ".x", "recognises": aida.recognises, "holds_gold": aida.holds_gold}
+    return Format(**said | {"read_corpus": aida.read_corpus, "sample": aida.sample} | how)
+
+
+LINES = "-DOCSTART- (1 a)\nAda\tB\tAda\tU\n"
+FORMATS = {
+    "it has no sample": (a_format(sample=None), "it has no sample of its own"),
+    "its sample is another one's": (
+        a_format(sample=Sample({"x": '{"id": "a"}'}, 1, 1, "x")),
+        "it does not read its own sample: ",
+    ),
+    "its reader drops a mention": (
+        a_format(sample=Sample({"x": LINES}, 1, 2, "x")),
+        "(1, 2) documents and mentions, as it says, and it reads (1, 1)",
+    ),
+    "its sample is empty": (
+        a_format(sample=Sample({"x": "-DOCSTART- (1 a)\nAda\n"}, 1, 0, "x")),
+        "its sample has nothing to score",
+    ),
+    "it reads nothing": (a_format(read_corpus=None), "it has a sample and reads nothing"),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_broken_format_is_caught(name, tmp_path):
+    broken, says = FORMATS[name]
+    assert says in "\n".join(faults.of_format(broken, tmp_path))
+
+
+def test_a_sound_format_is_not(tmp_path):
+    assert faults.of_format(a_format(), tmp_path) == []
