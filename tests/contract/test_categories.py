@@ -145,3 +145,21 @@ def test_a_category_of_ones_own(installed):
     )
     found = scored(example)[VIEW]["long-misses"]
     assert (found.errors, found.total, found.measures["micro.error-rate"]) == (1, 2, 0.5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_category_is_explained_by_name_and_by_title(name):
+    category = get("categories", name, Category)
+    said = karat.explain(name)
+    assert said == karat.explain(category.title) == karat.explain(category.title.upper())
+    for words in (category.says, category.among, category.example.gold, *category.needs, f"--error {name}"):
+        assert words in said
+    assert f"{name}: {category.title}." in karat.explain("error")
+
+
+def test_what_is_undecided_without_facts_says_which_it_needs():
+    """Categories of a corpus with names and types, but without a knowledge base."""
+    found = karat.evaluate(karat.load("demo"), karat.load_run("demo/noisy"), by=["error"])
+    open_ = {name for groups in found.by["error"].values() for name, group in groups.items() if group.undecided}
+    assert open_
+    assert all(get("categories", name, Category).needs for name in open_)

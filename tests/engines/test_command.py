@@ -42,8 +42,8 @@ def test_verdicts_are_written(karat_cli, halves, engine, small_blocks):
         options = "--by", "mention-type", "--verdicts"
         karat_cli("score", halves / "whole", halves / "answers", "--engine", engine, *options, written[0])
         karat_cli("score", halves / "whole.parquet", halves / "answers.parquet", *options, written[1])
-    # The answers of the folder are in another order: where each is in its file differs. A block does not know how
-    # labels of other blocks call an entity, so that without a knowledge base its answers have no names.
+    # The answers of the folder are in another order: where each is in its file differs. A block does not know what
+    # labels of other blocks call an entity: without a knowledge base its answers have no names.
     lines = [(halves / f"{name}.jsonl").read_text().splitlines() for name in WRITTEN]
     rows = [[{**json.loads(line), "answer": 0, "answer_name": ""} for line in own] for own in lines]
     assert rows[0] == rows[1]

@@ -111,7 +111,7 @@ class CaseFilter:
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """What a system made of a view, and which of all cases each of its rows belongs to."""
+    """What a system made of a view: one row for each case of its own."""
 
     system: str
     evaluation: Evaluation
