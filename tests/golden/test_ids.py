@@ -211,6 +211,8 @@ def test_answers_that_a_knowledge_base_does_not_know():
 
 def test_no_links_no_word_about_ids():
     assert karat.evaluate(*sides(("Q1", BERLIN)), match="mention").id_health is None
+    assert karat.evaluate(*sides(("Q1", BERLIN)), like="neleval", measures="sets::span").id_health is None
+    assert karat.evaluate(*sides(("Q1", BERLIN)), like="neleval").id_health.unmatchable == 1
 
 
 def test_the_state_of_ids_is_in_the_file():
