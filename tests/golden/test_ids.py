@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pyarrow as pa
 import pytest
 
@@ -60,6 +62,13 @@ def test_spellings_of_one_id(normal, spellings):
         assert recognised(id).normal == normal
         assert same(normal, id)
         assert not same(normal, id, ids="as-written")
+
+
+def test_a_common_spelling_needs_no_look_of_its_own():
+    ids = pa.array(["http://de.wikipedia.org/wiki/A_B", "wd:Q1", "http://dbpedia.org/page/A_b", "Q1"])
+    with mock.patch("karat.kb.spelling._normal", side_effect=AssertionError):
+        read = spelt(ids, Ids.NORMALISED).to_pylist()
+    assert read == ["https://de.wikipedia.org/wiki/A_B", "Q1", "http://dbpedia.org/resource/A_b", "Q1"]
 
 
 def test_blanks_are_underscores_in_titles():
@@ -202,6 +211,8 @@ def test_answers_that_a_knowledge_base_does_not_know():
 
 def test_no_links_no_word_about_ids():
     assert karat.evaluate(*sides(("Q1", BERLIN)), match="mention").id_health is None
+    assert karat.evaluate(*sides(("Q1", BERLIN)), like="neleval", measures="sets::span").id_health is None
+    assert karat.evaluate(*sides(("Q1", BERLIN)), like="neleval").id_health.unmatchable == 1
 
 
 def test_the_state_of_ids_is_in_the_file():

@@ -310,7 +310,7 @@ class Block:
     def _seen(self, pairing: Pairing) -> tuple[SeenIds, SeenIds] | None:
         """The ids of both sides, where links are compared; a statement has several in one."""
         request, views = self.sides.request, self.plans.views.values()
-        by_id = request.conventions.task.source != "statements" and any(plan.relation.links for plan in views)
+        by_id = request.conventions.task.source != "statements" and any(plan.links for plan in views)
         return seen(pairing, request.kb) if by_id else None
 
     def _reaches(self) -> dict[str, KeyReach]:

@@ -84,6 +84,11 @@ class Plan:
         return looked_up(gold, answers, found, shown, tied, links=self.relation.links, whole=not self.select.filters)
 
     @property
+    def links(self) -> bool:
+        """Whether the ids of one side are compared with those of the other."""
+        return self.relation.links if self.key is None else not {"kbid", "eid"}.isdisjoint(self.key.fields)
+
+    @property
     def weights_are_whole(self) -> bool:
         """Whether the view cannot be divided into documents: clusters and keys without a document reach across them."""
         return self.key is not None and self.key.reaches_across

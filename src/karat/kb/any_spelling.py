@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeVar
 
 from karat.kb.hierarchy import Hierarchy
@@ -74,8 +75,10 @@ class AnySpelling:
 
     def comparable(self, ids: Sequence[str]) -> list[bool]:
         """Whether each id, if canonical, is written as those are that surfaces stand for, in one of its spellings."""
-        found = self.base.comparable(self._own(ids))
-        return [there or any(self.base.comparable(self._spellings(id))) for id, there in zip(ids, found, strict=True)]
+        spellings = [tuple(self._spellings(id)) for id in ids]
+        every = list(dict.fromkeys(chain.from_iterable(spellings)))
+        there = dict(zip(every, self.base.comparable(every), strict=True))  # at once: asking may be slow
+        return [any(there[spelling] for spelling in own) for own in spellings]
 
     def demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:
         """Whether each surface is a demonym."""
@@ -84,7 +87,7 @@ class AnySpelling:
     def _own(self, ids: Sequence[str]) -> list[str]:
         """Each id as the base writes it, or the normal form where it does not know any spelling."""
         new = [id for id in dict.fromkeys(ids) if id not in self._found]
-        waiting = {id: iter((*self._spellings(id), id)) for id in new}
+        waiting = {id: chain(self._spellings(id), [id]) for id in new}
         self._found.update((id, SPELLINGS[self.how].normal(id)) for id in new)
         while waiting:
             tried = {id: spelling for id, rest in waiting.items() if (spelling := next(rest, None)) is not None}
@@ -95,9 +98,9 @@ class AnySpelling:
             waiting = {id: waiting[id] for id, there in zip(tried, known, strict=True) if not there}
         return [self._found[id] for id in ids]
 
-    def _spellings(self, id: str) -> Sequence[str]:
+    def _spellings(self, id: str) -> Iterator[str]:
         own = SPELLINGS[self.how]
-        return tuple(own.spellings(own.normal(id)))
+        return own.spellings(own.normal(id))
 
     def _knows(self, ids: Sequence[str]) -> list[bool]:
         """Which ids the base says anything about."""

@@ -26,6 +26,7 @@ WIKIPEDIA = "Wikipedia"
 DBPEDIA = "DBpedia"
 
 _CACHED = 1 << 18
+_BLANK = " \t\n\f\r"  # as Arrow's patterns know it
 _WEB = r"(?:(?i:https?:)?//)?"
 _LANGUAGE = r"((?!www\b)[a-z]{2,3}(?:-[a-z]+)*|simple)"
 _ITEM = re.compile(r"(?:wd:|wikidata:)?[Qq]([1-9][0-9]*)")
@@ -57,7 +58,7 @@ class Recognised(NamedTuple):
 @lru_cache(maxsize=_CACHED)
 def recognised(id: str) -> Recognised | None:
     """The scheme of an id and its normal form; None where it is of no recognised scheme."""
-    text = id.strip()
+    text = id.strip(_BLANK)
     if (found := _ITEM.fullmatch(text)) is not None:
         return Recognised(QID, f"Q{found[1]}")
     if (found := _ITEM_PAGE.fullmatch(text)) is not None:
@@ -172,7 +173,7 @@ PLAIN = r"^Q[1-9][0-9]*$"
 _SIMPLE = r"(?:_?[A-Za-z0-9().,'!*&:;/+=$@~-])*"
 _AT_ONCE = (
     (r"^(?:https?://www\.wikidata\.org/(?:entity|wiki)/|wd:)(Q[1-9][0-9]*)$", r"\1"),
-    (rf"^https?://([a-z]{2})(?:\.m)?\.wikipedia\.org/wiki/([A-Z0-9]{_SIMPLE})$", r"https://\1.wikipedia.org/wiki/\2"),
+    (rf"^https?://([a-z]{{2}})(?:\.m)?\.wikipedia\.org/wiki/([A-Z0-9]{_SIMPLE})$", r"https://\1.wikipedia.org/wiki/\2"),
     (rf"^https?://dbpedia\.org/(?:resource|page)/([A-Za-z0-9]{_SIMPLE})$", r"http://dbpedia.org/resource/\1"),
 )
 """Common spellings and their normal forms: what `recognised` says of them, but without a Python loop."""
