@@ -13,7 +13,7 @@ _C = TypeVar("_C", bound=Callable[..., Any])
 
 
 def reading(command: _C) -> _C:
-    """Add `--on-error` and `--same-id`, which hold for all that the command reads."""
+    """Add `--on-error`, `--same-id` and `--wrong-span`, which hold for all that the command reads."""
     skip = click.option(
         "--on-error",
         type=click.Choice(["fail", "skip"]),
@@ -32,7 +32,16 @@ def reading(command: _C) -> _C:
         callback=_set("apart"),
         help="Refuse documents that share an id, or keep them apart by a number behind it.",
     )
-    return skip(apart(command))
+    wrong = click.option(
+        "--wrong-span",
+        type=click.Choice(["refuse", "repair"]),
+        default="refuse",
+        show_default=True,
+        expose_value=False,
+        callback=_set("repair"),
+        help="Refuse an answer whose text does not stand on its span, or move it to where it stands and count it.",
+    )
+    return skip(apart(wrong(command)))
 
 
 def _set(name: str) -> Callable[[click.Context, click.Parameter, str], None]:
@@ -41,7 +50,7 @@ def _set(name: str) -> Callable[[click.Context, click.Parameter, str], None]:
 
         from karat.model.defects import tolerance, tolerating
 
-        if value != "fail":
+        if value not in ("fail", "refuse"):
             context.with_resource(tolerating(replace(tolerance(), **{name: True}, told=_say)))
 
     return ask

@@ -31,6 +31,7 @@ from karat.storage.files import Source, writing
 
 OnError: TypeAlias = Literal["fail", "skip"]
 SameId: TypeAlias = Literal["fail", "apart"]
+WrongSpan: TypeAlias = Literal["refuse", "repair"]
 
 _OWN = ("karat-jsonl", "karat-parquet")
 
@@ -59,15 +60,17 @@ def load_run(
     format: str | None = None,
     on_error: OnError | None = None,
     same_id: SameId | None = None,
+    wrong_span: WrongSpan | None = None,
 ) -> Run:
     """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
 
     A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
     checked against it at once; without, `evaluate` does so. Answers on the rows of a table of tokens, such as HIPE's,
-    are laid on the tokens of the corpus; without it, on what the file itself says. `on_error` and `same_id` are those
-    of `load`.
+    are laid on the tokens of the corpus; without it, on what the file itself says. Answers that give words in place of
+    spans are placed in its texts; where both are given and disagree, `wrong_span` says whether that is an error, or the
+    answer is moved to its words and counted. `on_error` and `same_id` are those of `load`.
     """
-    given = _Given(os.fspath(name), format, _asked(on_error, same_id))
+    given = _Given(os.fspath(name), format, _asked(on_error, same_id, wrong_span))
     if corpus is None:
         return _answers(given)
     run = beside(corpus, _answers(given, lambda: corpus), given.how)
@@ -75,11 +78,12 @@ def load_run(
     return run
 
 
-def _asked(on_error: OnError | None, same_id: SameId | None) -> Tolerance:
+def _asked(on_error: OnError | None, same_id: SameId | None, wrong_span: WrongSpan | None = None) -> Tolerance:
     """What is said here, and what else was asked for."""
     how = tolerance()
     skip = how.skip if on_error is None else on_error == "skip"
-    return replace(how, skip=skip, apart=how.apart if same_id is None else same_id == "apart")
+    repair = how.repair if wrong_span is None else wrong_span == "repair"
+    return replace(how, skip=skip, apart=how.apart if same_id is None else same_id == "apart", repair=repair)
 
 
 def beside(corpus: Corpus, run: Run, how: Tolerance | None = None) -> Run:
@@ -183,7 +187,7 @@ def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None, how: 
 
 def _read_run(source: Source, found: Format, gold: Callable[[], Corpus] | None) -> Run:
     if found.read_run_on is not None and gold is not None:
-        return found.read_run_on(source, gold())
+        return found.read_run_on(source, gold)
     if found.holds_gold(source) and not (found.either and found.read_run is not None):
         if found.read_corpus is None:
             raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
@@ -244,10 +248,16 @@ class Inputs:
         if not self.alike and not (self.gold in self.answers and self.gold.both):
             with ThreadPoolExecutor(max_workers=2) as pool:
                 corpus = pool.submit(_gold, self.gold, text=text)
-                runs = [pool.submit(_answers, given, corpus.result) for given in self.answers]
+                texts = partial(self._with_text, corpus.result)
+                runs = [pool.submit(_answers, given, texts) for given in self.answers]
                 return corpus.result(), [run.result() for run in runs]
         gold, own = _gold_and_answers(self.gold, text=text)
         return gold, [own if given == self.gold else self._other(given, gold, text=text) for given in self.answers]
+
+    def _with_text(self, gold: Callable[[], Corpus]) -> Corpus:
+        """The gold standard for answers that cannot do without it: they look at its texts."""
+        corpus = gold()
+        return corpus if corpus.has_text else _gold(self.gold, text=True)
 
     @property
     def large(self) -> bool:

@@ -29,11 +29,13 @@ _T = TypeVar("_T")
 class Tolerance:
     """What becomes of documents with defects: `skip` leaves them out; `apart` gives each of one id an id of its own.
 
+    `repair` moves an answer whose words do not stand on its span to where they do; else it is a defect.
     `told` is called with the name of each file and what was left out of it, in words.
     """
 
     skip: bool = False
     apart: bool = False
+    repair: bool = False
     told: Callable[[str, Mapping[str, int]], None] | None = field(default=None, compare=False)
 
 

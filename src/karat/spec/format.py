@@ -92,8 +92,8 @@ class Format:
     `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory; `parts` gives gold, or answers
     if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold labels and
     answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it once.
-    `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that say where
-    they stand only by what they answer: beside their gold standard.
+    `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that may say
+    where they stand only by what they answer: its second argument gives their gold standard, where it is asked.
     """
 
     title: str
@@ -102,7 +102,7 @@ class Format:
     holds_gold: Callable[[Bytes], bool]
     read_corpus: Callable[[Bytes, bool], Corpus] | None = None
     read_run: Callable[[Bytes], Run] | None = None
-    read_run_on: Callable[[Bytes, Corpus], Run] | None = None
+    read_run_on: Callable[[Bytes, Callable[[], Corpus]], Run] | None = None
     holds_both: Callable[[Bytes], bool] | None = None
     read_both: Callable[[Bytes], tuple[Corpus, Run]] | None = None
     manifest: Callable[[Bytes], Manifest | None] | None = None
