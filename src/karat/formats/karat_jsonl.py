@@ -7,12 +7,12 @@ A law test holds the two to accepting the same files.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -26,7 +26,6 @@ from karat.model.defects import by_itself, current
 from karat.model.document import (
     ANSWERS_LAYOUT,
     GOLD_LAYOUT,
-    Answer,
     Candidate,
     Document,
     Header,
@@ -70,13 +69,13 @@ _GOLD = _Side(GOLD_LAYOUT, Document, GOLD, "labels")
 _ANSWERS = _Side(ANSWERS_LAYOUT, Reply, ANSWERS, "answers")
 
 
-@dataclass
+@dataclasses.dataclass
 class _Placing:
     """What answers that give words in place of spans are placed in, what became of them, and the texts of the lines."""
 
     gold: GoldTexts
-    counts: Counter[str] = field(default_factory=Counter)
-    texts: list[str | None] = field(default_factory=list)
+    counts: Counter[str] = dataclasses.field(default_factory=Counter)
+    texts: list[str | None] = dataclasses.field(default_factory=list)
 
     def reply(self, found: msgspec.Struct, where: str) -> msgspec.Struct:
         """A line as a reply whose answers have spans."""
@@ -118,7 +117,7 @@ def _run(source: Bytes, gold: Callable[[], Corpus] | None) -> Run:
     name = about.pop("system", source.stem)
     texts = text_column(placing.texts)
     run = Run.checked(table, name=name, about=about, where=lambda row: f"{source.label}:{line(row)}", texts=texts)
-    return replace(run, skipped=+placing.counts) if placing.counts else run
+    return dataclasses.replace(run, skipped=+placing.counts) if placing.counts else run
 
 
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:

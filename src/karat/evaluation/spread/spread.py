@@ -303,7 +303,8 @@ class Spread:
         check.refuse(check.identified(sums.ids), lambda place: gold.where(int(sums.order.rows[place])))
         unknown = sorted(pair for block in sums.blocks for pair in block.unknown)
         if unknown and not self.asked.allow_unknown:
-            raise unknown_document(answers.where(unknown[0][0]), unknown[0][1], gold.name, len(unknown) - 1)
+            row, id = unknown[0]
+            raise unknown_document(answers.where(row), id, gold.name, len(unknown) - 1, _ids(gold), _ids(answers))
         sizes = (gold.name, sums.census(0)), (answers.name, sums.census(1))
         for task in self.asked.tasks:
             demand_of(task, *sizes, asked=self.asked.task_is_asked)
@@ -330,9 +331,17 @@ def _on_gold_text(gold: Corpus | Parts, run: Run) -> Run:
     """The run on the texts of the gold standard, of which nothing is read where the run carries none."""
     if isinstance(gold, Corpus) or run.texts is None:
         return on_gold_text(gold, run) if isinstance(gold, Corpus) else run
-    tables = (table for piece in gold.with_text().pieces for table in piece.tables(_TEXTS, ["id", "text"]))
-    rows = pa.concat_tables(tables)
+    rows = _rows(gold.with_text(), "id", "text")
     return on_texts(rows.column("id").combine_chunks(), rows.column("text"), run)
+
+
+def _ids(parts: Parts) -> Arrow:
+    return _rows(parts, "id").column("id").combine_chunks()
+
+
+def _rows(parts: Parts, *columns: str) -> Arrow:
+    """Some columns of all pieces."""
+    return pa.concat_tables(table for piece in parts.pieces for table in piece.tables(_TEXTS, [*columns]))
 
 
 def _columns(parts: Parts) -> tuple[str, ...]:
