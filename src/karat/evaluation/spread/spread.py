@@ -331,15 +331,15 @@ def _on_gold_text(gold: Corpus | Parts, run: Run) -> Run:
     """The run on the texts of the gold standard, of which nothing is read where the run carries none."""
     if isinstance(gold, Corpus) or run.texts is None:
         return on_gold_text(gold, run) if isinstance(gold, Corpus) else run
-    rows = _rows(gold.with_text(), "id", "text")
+    rows = _columns_of(gold.with_text(), "id", "text")
     return on_texts(rows.column("id").combine_chunks(), rows.column("text"), run)
 
 
 def _ids(parts: Parts) -> Arrow:
-    return _rows(parts, "id").column("id").combine_chunks()
+    return _columns_of(parts, "id").column("id").combine_chunks()
 
 
-def _rows(parts: Parts, *columns: str) -> Arrow:
+def _columns_of(parts: Parts, *columns: str) -> Arrow:
     """Some columns of all pieces."""
     return pa.concat_tables(table for piece in parts.pieces for table in piece.tables(_TEXTS, [*columns]))
 

@@ -423,7 +423,7 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading 
         )
     labels, answers = corpus.labels, run.answers
     limits = np.append(corpus.lengths, np.iinfo(np.int64).max)[place]  # the last is for unknown documents
-    check.refuse(_outside(corpus, run, limits), run.where)
+    check.refuse(_outside(corpus, run, limits, known=not allow_unknown), run.where)
     counts = np.diff(answers.offsets)
     per_document = np.zeros(len(corpus), np.int64)
     per_document[place[place >= 0]] = counts[place >= 0]
@@ -455,10 +455,10 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading 
     )
 
 
-def _outside(corpus: Corpus, run: Run, limits: Longs) -> Iterator[check.Problem]:
-    """Answers outside of their text; where documents are numbered differently, that comes first."""
+def _outside(corpus: Corpus, run: Run, limits: Longs, *, known: bool) -> Iterator[check.Problem]:
+    """Answers outside of their text; where all documents are known and numbered differently, that comes first."""
     for problem in check.inside(run.answers, limits, "answer"):
-        said = numbered_apart(corpus.ids, run.ids, corpus.name)
+        said = numbered_apart(corpus.ids, run.ids, corpus.name) if known else ""
         yield problem._replace(found=f"{said}, and {problem.found}") if said else problem
 
 
