@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -13,7 +13,7 @@ _C = TypeVar("_C", bound=Callable[..., Any])
 
 
 def reading(command: _C) -> _C:
-    """Add `--on-error`, `--same-id` and `--wrong-span`, which hold for all that the command reads."""
+    """Add `--columns`, `--on-error`, `--same-id` and `--wrong-span`, which hold for all that the command reads."""
     skip = click.option(
         "--on-error",
         type=click.Choice(["fail", "skip"]),
@@ -41,7 +41,29 @@ def reading(command: _C) -> _C:
         callback=_set("repair"),
         help="Refuse an answer whose text does not stand on its span, or move it to where it stands and count it.",
     )
-    return skip(apart(wrong(command)))
+    columns = click.option(
+        "--columns",
+        multiple=True,
+        metavar="ROLE=COLUMN,…",
+        expose_value=False,
+        callback=_by_columns,
+        help="Read a CSV, TSV, JSON or JSONL by its columns: doc, text, start, end, mention, entity, … (repeatable).",
+    )
+    return columns(skip(apart(wrong(command))))
+
+
+def _by_columns(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+    from karat.data.tables import Tables, reading_tables
+    from karat.parsing.surfaces.columns import Columns
+
+    if given:
+        context.with_resource(reading_tables(Tables(tuple(map(Columns.of, given)), understood=_understood)))
+
+
+def _understood(label: str, rows: Sequence[str]) -> None:
+    say(f"karat: {label}: first rows as they were understood:", err=True)
+    for row in rows or ["no mention"]:
+        say(f"karat:   {row}", err=True)
 
 
 def _set(name: str) -> Callable[[click.Context, click.Parameter, str], None]:

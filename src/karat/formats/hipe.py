@@ -170,6 +170,7 @@ def _holds_gold(source: Bytes) -> bool:
 FORMAT = Format(
     title="HIPE-2022 TSV",
     suffix=".hipe.tsv",
+    signs=("TOKEN", "NE-COARSE-LIT", "NEL-LIT"),
     recognises=recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

@@ -499,6 +499,7 @@ def _holds_gold(source: Bytes) -> bool:
 FORMAT = Format(
     title="Karat JSONL",
     suffix=".jsonl",
+    signs=('"id"', '"text"', '"labels"', '"answers"'),
     recognises=_recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

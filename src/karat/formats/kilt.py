@@ -162,6 +162,7 @@ def _holds_gold(source: Bytes) -> bool:
 FORMAT = Format(
     title="KILT JSONL",
     suffix=".kilt.jsonl",
+    signs=('"input"', '"output"', "[START_ENT]", '"provenance"'),
     recognises=_recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

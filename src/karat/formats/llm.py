@@ -188,6 +188,7 @@ def _bare(entry: object) -> bool:
 FORMAT = Format(
     title="LLM answers",
     suffix=".llm.jsonl",
+    signs=("```", '"response"', '"mention"', '"custom_id"'),
     recognises=_recognises,
     holds_gold=lambda source: False,
     read_run=read_run,

@@ -94,6 +94,8 @@ class Format:
     answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it once.
     `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that may say
     where they stand only by what they answer: its second argument gives their gold standard, where it is asked.
+    `signs` are what such files have, so that a file that nobody recognises can be said to be near; None is for formats
+    that have to be named. A `textless` one holds no texts.
     """
 
     title: str
@@ -118,3 +120,5 @@ class Format:
     holds: frozenset[str] | None = None
     loses: Callable[[Corpus | Run], Mapping[str, int]] | None = None
     says: str = ""
+    signs: tuple[str, ...] | None = None
+    textless: bool = False

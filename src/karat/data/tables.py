@@ -1,0 +1,71 @@
+"""Tables of the user's own: which columns were named, and which of them some file has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from karat.errors import UsageError
+from karat.parsing.surfaces.columns import Columns
+from karat.parsing.surfaces.table import missing, names_in, own_table
+from karat.spec.format import Bytes, Format
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The columns to read tables by; `understood` is told of each what its first rows were understood to say.
+
+    Where it is `strict`, every file has to have them; else others are read as ever.
+    """
+
+    columns: tuple[Columns, ...] = ()
+    strict: bool = False
+    understood: Callable[[str, Sequence[str]], None] | None = field(default=None, compare=False)
+    _used: set[Columns] = field(default_factory=set, compare=False, repr=False)
+    _lacking: dict[str, list[str]] = field(default_factory=dict, compare=False, repr=False)
+
+    def format(self, source: Bytes) -> Format | None:
+        """The first that a file has all columns of, None where it has of none."""
+        for columns in self.columns:
+            lacking = missing(source, columns)
+            if not lacking:
+                self._used.add(columns)
+                return own_table(columns, self.understood)
+            self._lacking.setdefault(str(columns), []).append(_said(source, lacking))
+        if self.strict:
+            self.refuse_unused()
+        return None
+
+    def refuse_unused(self) -> None:
+        """Raise an error about columns that no file has."""
+        for columns in self.columns:
+            if columns not in self._used:
+                said = "; ".join(self._lacking.get(str(columns), ["no file was read by its columns"]))
+                raise UsageError(f"the columns {columns} fit no file: {said}. Correct the names of the columns.")
+
+
+def _said(source: Bytes, lacking: Sequence[str]) -> str:
+    found = [] if source.folder else names_in(source)
+    has = f"it has {', '.join(found[:20])}" if found else "it is no table"
+    return f"{source.label} has no {', '.join(lacking)} ({has})"
+
+
+_ASKED: ContextVar[Tables] = ContextVar("_ASKED", default=Tables())  # noqa: B039  # nothing is noted in an empty one
+
+
+def tables() -> Tables:
+    """What was asked for, wherever nothing else is said."""
+    return _ASKED.get()
+
+
+@contextmanager
+def reading_tables(asked: Tables) -> Iterator[None]:
+    """Ask for it, for all that is read inside; columns that fit no file are an error."""
+    token = _ASKED.set(asked)
+    try:
+        yield
+    finally:
+        _ASKED.reset(token)
+    asked.refuse_unused()
