@@ -53,11 +53,11 @@ def reading(command: _C) -> _C:
 
 
 def _by_columns(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
-    from karat.data.tables import Tables, reading_tables
-    from karat.parsing.surfaces.columns import Columns
-
     if given:
-        context.with_resource(reading_tables(Tables(tuple(map(Columns.of, given)), understood=_understood)))
+        from karat.data.own_tables import OwnTables, reading_own_tables
+        from karat.parsing.surfaces.columns import ColumnRoles
+
+        context.with_resource(reading_own_tables(OwnTables(tuple(map(ColumnRoles.of, given)), understood=_understood)))
 
 
 def _understood(label: str, rows: Sequence[str]) -> None:

@@ -13,10 +13,10 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 
 from karat.data.catalogue import choose, finished, named, needs_text, ready, stored_answers
+from karat.data.own_tables import OwnTables, own_tables
 from karat.data.pool import collide, pooled, pooled_run
 from karat.data.recognise import formats, recognised
 from karat.data.save import save_results
-from karat.data.tables import Tables, tables
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.matching.read.pairing import pair
 from karat.matching.read.texts import carries_others, misplaced, on_gold_text
@@ -25,7 +25,7 @@ from karat.model.defects import Tolerance, collecting, tolerance
 from karat.model.result import Result
 from karat.model.run import Run
 from karat.model.tables import check
-from karat.parsing.surfaces.columns import Columns
+from karat.parsing.surfaces.columns import ColumnRoles
 from karat.registry import get, names
 from karat.spec.dataset import is_bare_name
 from karat.spec.engine import Parts
@@ -90,9 +90,9 @@ def _asked(on_error: OnError | None, same_id: SameId | None, wrong_span: WrongSp
     return replace(how, skip=skip, apart=how.apart if same_id is None else same_id == "apart", repair=repair)
 
 
-def _own(columns: Mapping[str, str] | None) -> Tables:
+def _own(columns: Mapping[str, str] | None) -> OwnTables:
     """The columns that are named here, or those that were asked for."""
-    return tables() if columns is None else Tables((Columns.of(columns),), strict=True)
+    return own_tables() if columns is None else OwnTables((ColumnRoles.of(columns),), strict=True)
 
 
 def beside(corpus: Corpus, run: Run, how: Tolerance | None = None) -> Run:
@@ -116,7 +116,7 @@ class _Given:
     name: str
     format: str | None = None
     how: Tolerance = field(default_factory=tolerance)
-    tables: Tables = field(default_factory=tables)
+    tables: OwnTables = field(default_factory=own_tables)
 
     @cached_property
     def source(self) -> Source:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from karat.data.tables import Tables
+from karat.data.own_tables import OwnTables
 from karat.errors import InputError, KaratError
-from karat.parsing.surfaces.table import names_in
+from karat.parsing.surfaces.rows import names_in
 from karat.registry import get, names
 from karat.spec.format import Format
 from karat.storage.files import Source
@@ -46,7 +46,7 @@ def formats() -> Iterator[tuple[str, Format]]:
         yield name, get("formats", name, Format)
 
 
-def recognised(source: Source, forced: str | None, tables: Tables) -> Format:
+def recognised(source: Source, forced: str | None, tables: OwnTables) -> Format:
     """The format that is named, or that of a table with the user's columns, or the one that knows the content."""
     if forced is not None:
         chosen = get("formats", forced, Format)
@@ -76,7 +76,8 @@ def recognised(source: Source, forced: str | None, tables: Tables) -> Format:
 def _guarded(known: Format, name: str) -> Format:
     """The format of a user's own file, of which whatever goes wrong is said in one sentence."""
     given = {field: getattr(known, field) for field in _READS}
-    return replace(known, **{field: _safe(read, name) for field, read in given.items() if read is not None})
+    safe: dict[str, Any] = {field: _safe(read, name) for field, read in given.items() if read is not None}
+    return replace(known, **safe)
 
 
 def _safe(read: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -27,7 +27,7 @@ _OF_DOCUMENTS = ("doc", "text", "texts")
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnRoles:
     """The column of each role; `start=entities.start` is a field of the objects in the list `entities`.
 
     Where all are numbers, the table has no header, and columns are counted from 1.
@@ -36,8 +36,8 @@ class Columns:
     roles: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, given: str | Mapping[str, str]) -> Columns:
-        """Columns as the user names them, or an error that says what is missing."""
+    def of(cls, given: str | Mapping[str, str]) -> ColumnRoles:
+        """The roles as the user gives them, or an error that says what is missing."""
         pairs = list(given.items()) if isinstance(given, Mapping) else [_pair(part) for part in given.split(",")]
         roles = dict(pairs)
         for role, name in pairs:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple
-
-import msgspec
 
 from karat.errors import InputError, UsageError
 from karat.model.corpus import Corpus
@@ -22,11 +16,11 @@ from karat.model.defects import by_itself, pass_over
 from karat.model.document import UNLINKED, Answer, Document, EntityId, Label, WrittenAnswer, WrittenReply
 from karat.model.run import Run
 from karat.parsing.json.blocks import nothing
-from karat.parsing.json.records import json_file, records, shaped
 from karat.parsing.lines import decoded
 from karat.parsing.repeats import apart
-from karat.parsing.surfaces.columns import Columns
+from karat.parsing.surfaces.columns import ColumnRoles
 from karat.parsing.surfaces.entries import offset_in, storable
+from karat.parsing.surfaces.rows import TableRow, has, rows, value_at
 from karat.parsing.surfaces.written import GoldTexts, WrittenAt, answers_of, run_of
 from karat.spec.format import Bytes, Format
 
@@ -38,13 +32,6 @@ _SHOWN = 3
 _NIL = "NIL"
 
 
-class _Row(NamedTuple):
-    """A row of a table or an object of JSON, and where it stands."""
-
-    fields: Mapping[str, Any]
-    where: str
-
-
 @dataclass
 class _Found:
     """What a table says of one document."""
@@ -54,7 +41,7 @@ class _Found:
     answers: list[WrittenAnswer] = field(default_factory=list)
 
 
-def own_table(columns: Columns, understood: Understood | None = None) -> Format:
+def own_table(columns: ColumnRoles, understood: Understood | None = None) -> Format:
     """The format of a table with these columns."""
 
     def read_run(source: Bytes) -> Run:
@@ -76,32 +63,23 @@ def own_table(columns: Columns, understood: Understood | None = None) -> Format:
     )
 
 
-def missing(source: Bytes, columns: Columns) -> list[str]:
+def missing(source: Bytes, columns: ColumnRoles) -> list[str]:
     """The columns that a file does not have; all of them where it is no table."""
     wanted = columns.wanted
     if source.folder:
         return [*wanted.values()]
-    first: list[_Row] = []
+    first: list[TableRow] = []
     with suppress(InputError):  # it is said where the table is read
-        first.extend(islice(_rows(source, columns), 20))
+        first.extend(islice(rows(source, numbered=columns.numbered), 20))
     nested = {name.partition(".")[0] for name in columns.of_items.values() if "." in name}
     return [
         name
         for name in wanted.values()
-        if not any(_has(row.fields, name) or (name.partition(".")[0] in nested & row.fields.keys()) for row in first)
+        if not any(has(row.fields, name) or (name.partition(".")[0] in nested & row.fields.keys()) for row in first)
     ]
 
 
-def names_in(source: Bytes) -> list[str]:
-    """The columns that a file has, none where it is no table."""
-    try:
-        first = next(_rows(source, Columns((("doc", ""),))), None)
-    except InputError:
-        return []
-    return [] if first is None else [*first.fields]
-
-
-def _corpus(source: Bytes, columns: Columns, understood: Understood | None) -> Corpus:
+def _corpus(source: Bytes, columns: ColumnRoles, understood: Understood | None) -> Corpus:
     if not columns.has_texts:
         raise InputError(
             source.label,
@@ -142,7 +120,7 @@ def _label(answer: Answer) -> Label:
     return Label(answer.start, answer.end, answer.entity, types=answer.types)
 
 
-def _run(source: Bytes, columns: Columns, gold: Callable[[], Corpus] | None, understood: Understood | None) -> Run:
+def _run(source: Bytes, columns: ColumnRoles, gold: Callable[[], Corpus] | None, understood: Understood | None) -> Run:
     found = _documents(source, columns)
     if not found:
         raise nothing(source)
@@ -176,12 +154,12 @@ def _shown(document: str, item: Label | Answer, text: str | None) -> str:
 # --- rows
 
 
-def _documents(source: Bytes, columns: Columns) -> dict[str, _Found]:
+def _documents(source: Bytes, columns: ColumnRoles) -> dict[str, _Found]:
     """What the table says of each document, in the order of their first rows; a defect takes its row with it."""
     found: dict[str, _Found] = {}
     ids: dict[str, str] = {}
     texts = _texts_beside(source, columns)
-    for row in _rows(source, columns):
+    for row in rows(source, numbered=columns.numbered):
         with by_itself():
             text = _text(row, columns)
             name = _name(row, columns, ids, text)
@@ -201,56 +179,64 @@ def _documents(source: Bytes, columns: Columns) -> dict[str, _Found]:
     return found
 
 
-def _name(row: _Row, columns: Columns, ids: dict[str, str], text: str | None) -> str:
+def _name(row: TableRow, columns: ColumnRoles, ids: dict[str, str], text: str | None) -> str:
     """The id of the document; where there is no column of ids, a number for each text."""
     column = columns.named.get("doc")
     if column is None:
         return ids.setdefault(text or "", str(len(ids)))
-    value = _value(row.fields, column)
+    value = value_at(row.fields, column)
     name = storable(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
     if not name:
         raise _refused(row, column, value, "the id of a document")
     return name
 
 
-def _text(row: _Row, columns: Columns) -> str | None:
+def _text(row: TableRow, columns: ColumnRoles) -> str | None:
     column = columns.named.get("text")
     if column is None or "texts" in columns.named:
         return None
-    value = _value(row.fields, column)
+    value = value_at(row.fields, column)
     if value is not None and not isinstance(value, str):
         raise _refused(row, column, value, "a text")
     return storable(value) if value else None
 
 
-def _items(row: _Row, columns: Columns) -> Iterator[_Row]:
+def _items(row: TableRow, columns: ColumnRoles) -> Iterator[TableRow]:
     """What a row says of each mention: the row itself, or the members of its list of mentions."""
     lists = {name.rpartition(".")[0] for name in columns.of_items.values() if "." in name and name not in row.fields}
     if not lists:
         yield row
         return
     path = lists.pop()
-    members = _value(row.fields, path)
+    members = value_at(row.fields, path)
     if members is not None and not isinstance(members, list):
         raise _refused(row, path, members, "a list of mentions")
     for number, member in enumerate(members or (), 1):
         fields = dict(enumerate(member)) if isinstance(member, list) else member
         if not isinstance(fields, dict):
             raise _refused(row, path, member, "objects or lists in it")
-        yield _Row({f"{path}.{name}": value for name, value in fields.items()}, f"{row.where}, {path} {number}")
+        yield TableRow({f"{path}.{name}": value for name, value in fields.items()}, f"{row.where}, {path} {number}")
 
 
-def _answer(row: _Row, columns: Columns) -> WrittenAnswer | None:
+def _answer(row: TableRow, columns: ColumnRoles) -> WrittenAnswer | None:
     """What a row marks, None where it marks nothing and only names its document."""
 
     def value(role: str) -> object:
         name = columns.named.get(role)
-        found = None if name is None else _value(row.fields, name)
+        found = None if name is None else value_at(row.fields, name)
         return None if isinstance(found, str) and not found.strip() else found
 
     start, end = (_offset(row, columns.named.get(role, role), value(role)) for role in ("start", "end"))
     words = value("mention")
     if start is None and end is None and words is None:
+        said = [columns.named[role] for role in ("entity", "type", "score") if value(role) is not None]
+        if said:
+            raise _refused(
+                row,
+                columns.of_items.get("start", columns.of_items.get("mention", "")),
+                None,
+                f"a place for {said[0]!r}",
+            )
         return None
     if words is None and (start is None or end is None):
         raise _refused(row, columns.named["end" if end is None else "start"], None, "both ends of a span")
@@ -266,11 +252,11 @@ def _answer(row: _Row, columns: Columns) -> WrittenAnswer | None:
     )
 
 
-def _entity(row: _Row, columns: Columns) -> EntityId:
+def _entity(row: TableRow, columns: ColumnRoles) -> EntityId:
     name = columns.named.get("entity")
-    if name is None or not _has(row.fields, name):
+    if name is None or not has(row.fields, name):
         return UNLINKED
-    value = _value(row.fields, name)
+    value = value_at(row.fields, name)
     if value is None or value == _NIL:
         return None
     if isinstance(value, int) and not isinstance(value, bool):
@@ -289,7 +275,7 @@ def _types(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for one in given if isinstance(one, str) and (text := storable(one))))
 
 
-def _score(row: _Row, columns: Columns, value: object) -> float | None:
+def _score(row: TableRow, columns: ColumnRoles, value: object) -> float | None:
     if value is None:
         return None
     try:
@@ -301,14 +287,14 @@ def _score(row: _Row, columns: Columns, value: object) -> float | None:
     return found
 
 
-def _offset(row: _Row, column: str, value: object) -> int | None:
+def _offset(row: TableRow, column: str, value: object) -> int | None:
     found = None if value is None else offset_in(value)
     if value is not None and found is None:
         raise _refused(row, column, value, "a place in the text, a whole number from 0")
     return found
 
 
-def _refused(row: _Row, column: str, value: object, expected: str) -> InputError:
+def _refused(row: TableRow, column: str, value: object, expected: str) -> InputError:
     return InputError(
         row.where,
         found=f"{str(value)[:40]!r} in the column {column!r}" if value is not None else f"nothing in {column!r}",
@@ -317,97 +303,7 @@ def _refused(row: _Row, column: str, value: object, expected: str) -> InputError
     )
 
 
-def _has(fields: Mapping[str, Any], name: str) -> bool:
-    return name in fields or ("." in name and _value(fields, name) is not None)
-
-
-def _value(fields: Mapping[str, Any], name: str) -> object:
-    """The value of a column, or what its path leads to: `meta.id`."""
-    if name in fields:
-        return fields[name]
-    found: object = fields
-    for step in name.split("."):
-        found = found.get(step) if isinstance(found, Mapping) else None
-    return found
-
-
-# --- files
-
-
-def _rows(source: Bytes, columns: Columns) -> Iterator[_Row]:
-    start = source.opening.removeprefix(_BOM).lstrip()
-    if start.startswith(b"["):
-        yield from _members(json_file(source), source)
-    elif start.startswith(b"{"):
-        yield from _objects(source)
-    else:
-        yield from _cells(source, columns.numbered)
-
-
-def _members(value: object, source: Bytes) -> Iterator[_Row]:
-    for number, member in enumerate(shaped(value, list[Any], source.label), 1):
-        with by_itself():
-            yield _Row(
-                shaped(member, dict[str, Any], f"{source.label}: entry {number}"), f"{source.label}: entry {number}"
-            )
-
-
-def _objects(source: Bytes) -> Iterator[_Row]:
-    """Objects on lines of their own; or one object over many lines, with the list of them."""
-    first = source.data().removeprefix(_BOM).lstrip().partition(b"\n")[0]
-    try:
-        msgspec.json.decode(first)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        whole = shaped(json_file(source), dict[str, Any], source.label)
-        lists = [found for found in whole.values() if isinstance(found, list) and found and isinstance(found[0], dict)]
-        if len(lists) == 1:
-            yield from _members(lists[0], source)
-        else:
-            yield _Row(whole, source.label)
-        return
-    yield from (_Row(record.fields, record.where) for record in records(source))
-
-
-def _cells(source: Bytes, numbered: bool) -> Iterator[_Row]:
-    text = decoded(source.data().removeprefix(_BOM), source)
-    csv.field_size_limit(max(csv.field_size_limit(), min(sys.maxsize, 2**31 - 1)))  # texts are longer than its 128 KiB
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
-    header: list[str] = []
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as problem:
-            raise _broken(source, line, f"a row that is no CSV ({problem})", "rows of CSV or TSV") from None
-        if cells is None:
-            return
-        if not any(cell.strip() for cell in cells):
-            continue
-        if not header and numbered:
-            header = [str(number) for number in range(1, len(cells) + 1)]
-        elif not header:
-            header = [cell.strip() for cell in cells]
-            if len(set(header)) < len(header):
-                raise _broken(source, line, f"a header with a name twice ({', '.join(header)[:80]})", "each name once")
-            continue
-        if len(cells) != len(header):
-            pass_over(_broken(source, line, f"{len(cells)} cells", f"{len(header)}, as in the first row"))
-            continue
-        yield _Row(dict(zip(header, cells, strict=True)), f"{source.label}:{line}")
-
-
-def _broken(source: Bytes, line: int, found: str, expected: str) -> InputError:
-    remedy = "Put cells with separators or quotes into double quotes, and double the quotes inside"
-    return InputError(f"{source.label}:{line}", found=found, expected=expected, remedy=remedy)
-
-
-def _separator(text: str) -> str:
-    """Tabs if the first line has one, else what it has more of, commas or semicolons."""
-    first = text.lstrip().partition("\n")[0]
-    return "\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ","
-
-
-def _texts_beside(source: Bytes, columns: Columns) -> Callable[[str], str | None] | None:
+def _texts_beside(source: Bytes, columns: ColumnRoles) -> Callable[[str], str | None] | None:
     """The texts in a folder or table beside this one, by document; None where none is named."""
     named = columns.named.get("texts")
     if named is None:
@@ -428,6 +324,6 @@ def _texts_beside(source: Bytes, columns: Columns) -> Callable[[str], str | None
             return None if file is None else decoded(place.inside(file).data().removeprefix(_BOM), place.inside(file))
 
         return read
-    pair = Columns((("doc", columns.named["doc"]), ("text", columns.named.get("text", "text"))))
-    texts = {_name(row, pair, {}, None): _text(row, pair) for row in _rows(place, pair)}
+    pair = ColumnRoles((("doc", columns.named["doc"]), ("text", columns.named.get("text", "text"))))
+    texts = {_name(row, pair, {}, None): _text(row, pair) for row in rows(place, numbered=pair.numbered)}
     return texts.get

@@ -1,4 +1,4 @@
-"""Tables of the user's own: which columns were named, and which of them some file has."""
+"""OwnTables of the user's own: which columns were named, and which of them some file has."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from karat.errors import UsageError
-from karat.parsing.surfaces.columns import Columns
-from karat.parsing.surfaces.table import missing, names_in, own_table
+from karat.parsing.surfaces.columns import ColumnRoles
+from karat.parsing.surfaces.rows import names_in
+from karat.parsing.surfaces.table import missing, own_table
 from karat.spec.format import Bytes, Format
 
 
 @dataclass(frozen=True)
-class Tables:
+class OwnTables:
     """The columns to read tables by; `understood` is told of each what its first rows were understood to say.
 
     Where it is `strict`, every file has to have them; else others are read as ever.
     """
 
-    columns: tuple[Columns, ...] = ()
+    columns: tuple[ColumnRoles, ...] = ()
     strict: bool = False
     understood: Callable[[str, Sequence[str]], None] | None = field(default=None, compare=False)
-    _used: set[Columns] = field(default_factory=set, compare=False, repr=False)
+    _used: set[ColumnRoles] = field(default_factory=set, compare=False, repr=False)
     _lacking: dict[str, list[str]] = field(default_factory=dict, compare=False, repr=False)
 
     def format(self, source: Bytes) -> Format | None:
@@ -52,16 +53,16 @@ def _said(source: Bytes, lacking: Sequence[str]) -> str:
     return f"{source.label} has no {', '.join(lacking)} ({has})"
 
 
-_ASKED: ContextVar[Tables] = ContextVar("_ASKED", default=Tables())  # noqa: B039  # nothing is noted in an empty one
+_ASKED: ContextVar[OwnTables] = ContextVar("_ASKED", default=OwnTables())  # noqa: B039  # nothing is noted in an empty one
 
 
-def tables() -> Tables:
+def own_tables() -> OwnTables:
     """What was asked for, wherever nothing else is said."""
     return _ASKED.get()
 
 
 @contextmanager
-def reading_tables(asked: Tables) -> Iterator[None]:
+def reading_own_tables(asked: OwnTables) -> Iterator[None]:
     """Ask for it, for all that is read inside; columns that fit no file are an error."""
     token = _ASKED.set(asked)
     try:
