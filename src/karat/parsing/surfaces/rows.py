@@ -6,6 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +18,7 @@ from karat.parsing.lines import decoded
 from karat.spec.format import Bytes
 
 _BOM = b"\xef\xbb\xbf"
+_FIRST = 20
 
 
 class TableRow(NamedTuple):
@@ -26,13 +28,23 @@ class TableRow(NamedTuple):
     where: str
 
 
-def names_in(source: Bytes) -> list[str]:
-    """The columns that a file has, none where it is no table."""
+def names_in(source: Bytes, *, numbered: bool = False) -> list[str]:
+    """The columns that a file has, those of the first objects where it is JSON; none where it is no table."""
+    found: dict[str, None] = {}
     try:
-        first = next(rows(source, numbered=False), None)
-    except InputError:
-        return []
-    return [] if first is None else [*first.fields]
+        if is_json(source):
+            for row in islice(rows(source, numbered=False), _FIRST):
+                found.update(dict.fromkeys(row.fields))
+        elif (cells := next(_lines(source), None)) is not None:
+            found.update(dict.fromkeys(_header(cells[0], numbered)))
+    except InputError:  # it is said where the table is read
+        pass
+    return [*found]
+
+
+def is_json(source: Bytes) -> bool:
+    """Whether a file is JSON and no table of cells."""
+    return source.opening.removeprefix(_BOM).lstrip().startswith((b"{", b"["))
 
 
 def has(fields: Mapping[str, Any], name: str) -> bool:
@@ -85,10 +97,29 @@ def _objects(source: Bytes) -> Iterator[TableRow]:
 
 
 def _cells(source: Bytes, numbered: bool) -> Iterator[TableRow]:
+    header: list[str] = []
+    for cells, line in _lines(source):
+        if not header:
+            header = _header(cells, numbered)
+            if len(set(header)) < len(header):
+                raise _broken(source, line, f"a header with a name twice ({', '.join(header)[:80]})", "each name once")
+            if not numbered:
+                continue
+        if len(cells) != len(header):
+            pass_over(_broken(source, line, f"{len(cells)} cells", f"{len(header)}, as in the first row"))
+            continue
+        yield TableRow(dict(zip(header, cells, strict=True)), f"{source.label}:{line}")
+
+
+def _header(cells: list[str], numbered: bool) -> list[str]:
+    return [str(number) for number in range(1, len(cells) + 1)] if numbered else [cell.strip() for cell in cells]
+
+
+def _lines(source: Bytes) -> Iterator[tuple[list[str], int]]:
+    """The cells of each row that has any, and the number of its line."""
     text = decoded(source.data().removeprefix(_BOM), source)
     csv.field_size_limit(max(csv.field_size_limit(), min(sys.maxsize, 2**31 - 1)))  # texts are longer than its 128 KiB
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
-    header: list[str] = []
     while True:
         line = reader.line_num + 1
         try:
@@ -97,19 +128,8 @@ def _cells(source: Bytes, numbered: bool) -> Iterator[TableRow]:
             raise _broken(source, line, f"a row that is no CSV ({problem})", "rows of CSV or TSV") from None
         if cells is None:
             return
-        if not any(cell.strip() for cell in cells):
-            continue
-        if not header and numbered:
-            header = [str(number) for number in range(1, len(cells) + 1)]
-        elif not header:
-            header = [cell.strip() for cell in cells]
-            if len(set(header)) < len(header):
-                raise _broken(source, line, f"a header with a name twice ({', '.join(header)[:80]})", "each name once")
-            continue
-        if len(cells) != len(header):
-            pass_over(_broken(source, line, f"{len(cells)} cells", f"{len(header)}, as in the first row"))
-            continue
-        yield TableRow(dict(zip(header, cells, strict=True)), f"{source.label}:{line}")
+        if any(cell.strip() for cell in cells):
+            yield cells, line
 
 
 def _broken(source: Bytes, line: int, found: str, expected: str) -> InputError:

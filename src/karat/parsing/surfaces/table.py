@@ -20,7 +20,7 @@ from karat.parsing.lines import decoded
 from karat.parsing.repeats import apart
 from karat.parsing.surfaces.columns import ColumnRoles
 from karat.parsing.surfaces.entries import offset_in, storable
-from karat.parsing.surfaces.rows import TableRow, has, rows, value_at
+from karat.parsing.surfaces.rows import TableRow, has, is_json, names_in, rows, value_at
 from karat.parsing.surfaces.written import GoldTexts, WrittenAt, answers_of, run_of
 from karat.spec.format import Bytes, Format
 
@@ -65,17 +65,12 @@ def own_table(columns: ColumnRoles, understood: Understood | None = None) -> For
 
 def missing(source: Bytes, columns: ColumnRoles) -> list[str]:
     """The columns that a file does not have; all of them where it is no table."""
-    wanted = columns.wanted
-    if source.folder:
-        return [*wanted.values()]
-    first: list[TableRow] = []
-    with suppress(InputError):  # it is said where the table is read
-        first.extend(islice(rows(source, numbered=columns.numbered), 20))
-    nested = {name.partition(".")[0] for name in columns.of_items.values() if "." in name}
+    names = set() if source.folder else set(names_in(source, numbered=columns.numbered))
+    nested = not source.folder and is_json(source)
     return [
         name
-        for name in wanted.values()
-        if not any(has(row.fields, name) or (name.partition(".")[0] in nested & row.fields.keys()) for row in first)
+        for name in columns.wanted.values()
+        if name not in names and not (nested and name.partition(".")[0] in names and "." in name)
     ]
 
 
