@@ -381,7 +381,10 @@ def _parsed(line: bytes, number: int, source: Bytes, kind: type[_T]) -> _T:
     except UnicodeEncodeError:
         says = _says("half of a surrogate pair (\\ud800 to \\udfff)", "whole characters", "Write the character itself")
     except msgspec.ValidationError as problem:
-        says = _says(*_explained(str(problem), kind), "See docs/formats.md for the fields")
+        says = _says(
+            *_explained(str(problem), kind),
+            "See docs/formats.md for the fields, or say with --columns which of yours is what",
+        )
     except (ValueError, RecursionError) as problem:
         says = _says(
             f"a line that is not valid JSON ({problem})",
