@@ -279,6 +279,38 @@ def test_every_way_to_load_places_them(karat_cli, tmp_path):
     assert f"{AMBIGUOUS} 1" in ran.out
 
 
+def test_answers_are_converted_to_spans_beside_their_gold_standard(karat_cli, tmp_path):
+    karat.save(GOLD, tmp_path / "gold.jsonl")
+    (tmp_path / "a.jsonl").write_text('{"id": "d", "answers": [{"text": "Potsdam", "entity": "Q1711"}]}\n')
+    refused = karat_cli("data", "convert", tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    assert (refused.code, "--gold FILE" in refused.err) == (2, True)
+    ran = karat_cli("data", "convert", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--gold", tmp_path / "gold.jsonl")
+    assert ran.code == 0
+    assert spans(karat.load_run(tmp_path / "b.jsonl")) == [(15, 22, "Q1711")]
+
+
+def test_among_several_gold_standards_words_are_placed_in_the_one_that_is_answered(karat_cli, tmp_path):
+    karat.save(GOLD, tmp_path / "gold.jsonl")
+    karat.save(Corpus.of([Document("e", "Ulm", (Label(0, 3, "Q3"),))], name="other"), tmp_path / "other.jsonl")
+    for system in ("one", "two"):
+        (tmp_path / f"{system}.jsonl").write_text('{"id": "e", "answers": [{"text": "Ulm", "entity": "Q3"}]}\n')
+    golds = ("--gold", tmp_path / "gold.jsonl", "--gold", tmp_path / "other.jsonl")
+    ran = karat_cli("compare", *golds, tmp_path / "one.jsonl", tmp_path / "two.jsonl")
+    assert ran.code == 0, ran.err
+    assert "100.0" in ran.out
+
+
+def test_words_in_answers_that_a_threshold_is_chosen_by(karat_cli, tmp_path):
+    dev = Corpus.of([Document("e", "Ulm", (Label(0, 3, "Q3"),))], name="dev")
+    karat.save(GOLD, tmp_path / "gold.jsonl")
+    karat.save(dev, tmp_path / "dev.jsonl")
+    for name, id, words in (("a", "d", "Potsdam"), ("b", "e", "Ulm")):
+        answer = {"text": words, "entity": "Q3", "score": 0.5}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": id, "answers": [answer]}) + "\n")
+    tuned = ("--tune-on", tmp_path / "dev.jsonl", "--tune-answers", tmp_path / "b.jsonl")
+    assert karat_cli("score", tmp_path / "gold.jsonl", tmp_path / "a.jsonl", *tuned).code == 0
+
+
 SAMPLE = b'{"id": "d", "answers": [{"text": "Berlin", "entity": "Q64", "before": "x"}, {"start": 1, "text": "Ulm"}]}\n'
 
 

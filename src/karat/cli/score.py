@@ -256,7 +256,7 @@ def _tuned(
 ) -> list[tuple[Run, dict[str, str]]]:
     """Each run with the threshold chosen on a development corpus, if there is one."""
     from karat.curves.tune import same_corpus, shared_documents, tuned_threshold, without_dev
-    from karat.data.load import load, load_parts, load_run
+    from karat.data.load import load, load_parts, load_run_among
 
     if tune_on is None:
         return [(run, {}) for run in runs]
@@ -266,7 +266,7 @@ def _tuned(
         return [(run, {"threshold": "oracle"}) for run in runs]
     if shared := shared_documents(dev, corpus):
         say(f"karat: {shared} documents of {dev.name} are also scored: the threshold has seen them.", err=True)
-    read = load_run if engine is None else partial(load_parts, gold=False)
+    read = partial(load_run_among, corpora=[dev]) if engine is None else partial(load_parts, gold=False)
     on_dev = [cast("Run", read(name)) for name in answers] or runs
     return [
         (

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from karat.data.catalogue import choose, finished, named, needs_text, ready, stored_answers
 from karat.data.own_tables import OwnTables, own_tables
@@ -26,6 +27,7 @@ from karat.model.result import Result
 from karat.model.run import Run
 from karat.model.tables import check
 from karat.parsing.surfaces.columns import ColumnRoles
+from karat.parsing.surfaces.written import NoGoldError
 from karat.registry import get, names
 from karat.spec.dataset import is_bare_name
 from karat.spec.engine import Parts
@@ -390,10 +392,27 @@ def read_for(name: str) -> list[str]:
     return [part.name for part in _Given(name).pool] or [name]
 
 
-def load_either(name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None) -> Corpus | Run:
-    """Gold or answers, whichever a file holds, unless `kind` says so."""
+def load_either(
+    name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None, gold: str | None = None
+) -> Corpus | Run:
+    """Gold or answers, whichever a file holds, unless `kind` says so. Answers are laid on the texts of `gold`."""
     given = _Given(os.fspath(name), format)
-    return _gold(given, text=True) if (kind or given.kind) == "gold" else _answers(given)
+    if (kind or given.kind) == "gold" and gold is None:
+        return _gold(given, text=True)
+    if gold is None:
+        return _answers(given)
+    corpus = _gold(_Given(gold), text=True)
+    return beside(corpus, _answers(given, lambda: corpus), given.how)
+
+
+def load_run_among(name: str, corpora: Sequence[Corpus], *, format: str | None = None) -> Run:
+    """Answers to one of several corpora, not checked beside it: words are placed in the one that has most documents."""
+    given = _Given(name, format)
+    try:
+        return _answers(given)
+    except NoGoldError:
+        runs = [(_answers(given, partial(_itself, corpus)), corpus) for corpus in corpora]
+        return max(runs, key=lambda one: int(pc.sum(pc.is_in(one[0].ids, one[1].ids)).as_py() or 0))[0]
 
 
 def converted_in_blocks(

@@ -45,11 +45,12 @@ def on_gold_text(corpus: Corpus, run: Run) -> Run:
         return run
     if corpus.skipped.get(WITHOUT_TEXT):
         return replace(run, texts=None)
-    if corpus.has_text and carries_others(corpus, run):
-        run = _paired(corpus.ids, corpus.table.column("text"), run)
-    assert run.texts is not None
     place = _places(corpus.ids, run)
     rows = _unlike(corpus, run.texts, place)
+    if corpus.has_text and (len(rows) or _strangers(run.texts, place)):
+        paired = _paired(corpus.ids, corpus.table.column("text"), run)
+        if paired is not run:
+            return on_gold_text(corpus, paired)
     if not len(rows):
         return replace(run, texts=None)
     if not corpus.has_text:
@@ -81,7 +82,12 @@ def carries_others(corpus: Corpus, run: Run) -> bool:
     if run.texts is None or corpus.skipped.get(WITHOUT_TEXT):
         return False
     place = _places(corpus.ids, run)
-    return bool(np.any((place < 0) & _mask(run.texts.is_valid()))) or len(_unlike(corpus, run.texts, place)) > 0
+    return _strangers(run.texts, place) or len(_unlike(corpus, run.texts, place)) > 0
+
+
+def _strangers(texts: Arrow, place: Longs) -> bool:
+    """Whether there are texts of documents that the corpus does not have."""
+    return bool(np.any((place < 0) & _mask(texts.is_valid())))
 
 
 def misplaced(corpus: Corpus, run: Run) -> Iterator[check.Problem]:

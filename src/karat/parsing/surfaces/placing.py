@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from heapq import nsmallest
 from typing import Final, NamedTuple
 
 from karat.model.span import Span
@@ -137,13 +138,12 @@ class _Page:
                 self._reach[place] = max(self._reach.get(place, 0), span.end)
         return span
 
-    def fits(self, span: Span, wanted: Surface) -> bool:
-        """Whether the context that is asked for stands around a span."""
-        before, after = _plain(wanted.before), _plain(wanted.after)
-        room = 2 * (len(wanted.before) + len(wanted.after)) + 40
-        left = _plain(self.text[max(0, span.start - room) : span.start])
-        right = _plain(self.text[span.end : span.end + room])
-        return left.endswith(before) and right.startswith(after)
+    def fits(self, span: Span, before: str, after: str) -> bool:
+        """Whether a context, without what is passed over, stands around a span."""
+        room = 2 * (len(before) + len(after)) + 40  # white space may be longer here
+        return (not before or _plain(self.text[max(0, span.start - room) : span.start]).endswith(before)) and (
+            not after or _plain(self.text[span.end : span.end + room]).startswith(after)
+        )
 
 
 def _found(folded: _Folded, wanted: str) -> Iterator[Span]:
@@ -185,23 +185,27 @@ def placed(
 
 def _shared_out(page: _Page, spans: Sequence[Span], asked: Sequence[tuple[int, Surface]]) -> Iterator[tuple[int, Span]]:
     """Occurrences of one surface for the answers that give it: by their context, near a place, or in their order."""
-    free = [span for span in spans if span not in page.taken]
+    free = dict.fromkeys(span for span in spans if span not in page.taken)
     ranks = {span: page.rank(span) for span in free}
+    around: dict[tuple[str, str], list[Span]] = {}
     rest: list[int] = []
     for place, wanted in asked:
-        near = wanted.near
-        fitting = free
-        if wanted.before.strip() or wanted.after.strip():
-            fitting = [span for span in free if page.fits(span, wanted)]
-            if not fitting and free:
-                page.counts[NO_CONTEXT] += 1
-        if not fitting or (fitting is free and near is None):
+        near, fitting = wanted.near, list(free) if wanted.near is not None else []
+        context = _plain(wanted.before), _plain(wanted.after)
+        if any(context) and free:
+            if context not in around:
+                around[context] = [span for span in free if page.fits(span, *context)]
+            fitting = [span for span in around[context] if span in free] or fitting
+            page.counts[NO_CONTEXT] += not around[context]
+        if not fitting:
             rest.append(place)
             continue
-        order = sorted(fitting, key=lambda span: (ranks[span], 0 if near is None else abs(span.start - near), span))
-        page.counts[AMBIGUOUS] += len(order) > 1 and ranks[order[0]] == ranks[order[1]]
-        free.remove(order[0])
-        yield place, order[0]
+        first, *others = nsmallest(
+            2, fitting, key=lambda span: (ranks[span], 0 if near is None else abs(span.start - near), span)
+        )
+        page.counts[AMBIGUOUS] += any(ranks[span] == ranks[first] for span in others)
+        del free[first]
+        yield place, first
     order = sorted(free, key=lambda span: (ranks[span], span))
     chosen, others = order[: len(rest)], order[len(rest) :]
     page.counts[TOO_OFTEN] += len(rest) - len(chosen)

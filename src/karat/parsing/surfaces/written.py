@@ -21,6 +21,10 @@ NO_DOCUMENT = "without a text to stand in, for the gold standard does not have t
 _OWN = frozenset({"start", "end", "text", "before", "after"})
 
 
+class NoGoldError(UsageError):
+    """Words cannot be placed, for nobody gave the gold standard."""
+
+
 class WrittenAt(NamedTuple):
     """A reply, and where it is written."""
 
@@ -42,9 +46,9 @@ class GoldTexts:
     @cached_property
     def _texts(self) -> dict[str, str]:
         if self.gold is None:
-            raise UsageError(
+            raise NoGoldError(
                 f"{self.label} says by their text where answers stand, and that is decided beside the gold standard. "
-                'Give it too (in Python: corpus=…), or the text of each document as "text" beside its "answers".'
+                "Give it too (--gold FILE; in Python corpus=…), or the text of each document beside its answers."
             )
         corpus = self.gold()
         if corpus.skipped.get(WITHOUT_TEXT) or not corpus.has_text:
