@@ -166,6 +166,17 @@ def test_one_array_a_fenced_file_and_a_folder(tmp_path):
     assert spans(karat.load_run(folder, corpus=GOLD, format="llm")) == FOUND | {"d2": []}
 
 
+def test_entries_that_name_their_documents(tmp_path):
+    rows = [
+        {"doc_id": "d1", "mention": "Ada Lovelace", "qid": "Q7259"},
+        {"doc_id": "d1", "mention": "London", "qid": "Q84"},
+    ]
+    assert spans(read(tmp_path, json.dumps(rows), "a.json")) == FOUND
+    assert spans(read(tmp_path, "".join(json.dumps(row) + "\n" for row in rows))) == FOUND
+    by_id = {"d1": [{"text": "Ada Lovelace", "id": "Q7259"}, {"text": "London", "id": "Q84"}], "d2": []}
+    assert spans(read(tmp_path, json.dumps(by_id, indent=1), "b.json", format="llm")) == FOUND | {"d2": []}
+
+
 def test_tokens_and_failures_are_kept(tmp_path):
     done = {"choices": [{"message": {"content": "[]"}}], "usage": {"total_tokens": 7}}
     lines = [

@@ -24,6 +24,7 @@ from karat.parsing.surfaces.placing import (
     Surface,
     placed,
 )
+from karat.parsing.surfaces.written import run_of_objects
 from tests.formats.broken import nearly, read_or_refused
 
 
@@ -309,6 +310,16 @@ def test_words_in_answers_that_a_threshold_is_chosen_by(karat_cli, tmp_path):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": id, "answers": [answer]}) + "\n")
     tuned = ("--tune-on", tmp_path / "dev.jsonl", "--tune-answers", tmp_path / "b.jsonl")
     assert karat_cli("score", tmp_path / "gold.jsonl", tmp_path / "a.jsonl", *tuned).code == 0
+
+
+def test_dictionaries_are_placed_too():
+    answers = [{"text": "Potsdam", "entity": "Q1711"}, {"start": 0, "end": 6, "entity": None}]
+    run = run_of_objects([{"id": "d", "answers": answers}], lambda: GOLD, name="mine")
+    assert spans(run) == [(15, 22, "Q1711"), (0, 6, None)]
+    with pytest.raises(InputError, match="reply 1: found `int` at `answers"):
+        run_of_objects([{"id": "d", "answers": [{"text": 1}]}], lambda: GOLD, name="mine")
+    with pytest.raises(InputError, match="found no document"):
+        run_of_objects([], lambda: GOLD, name="mine")
 
 
 SAMPLE = b'{"id": "d", "answers": [{"text": "Berlin", "entity": "Q64", "before": "x"}, {"start": 1, "text": "Ulm"}]}\n'

@@ -1,8 +1,9 @@
 """What language models and APIs answer: a list of entries for each document, with words in place of spans.
 
 JSONL with an id and an answer on each line (also the files of OpenAI's and Anthropic's batches), one JSON array of such
-objects, a folder of one file per document, or a single file. An answer is a list of entries, or text that has one: in
-Markdown fences, with prose around it. docs/llm.md says which names of fields are understood, and how words are placed.
+objects, entries that name their documents, a folder of one file per document, or a single file. An answer is a list of
+entries, or text that has one: in Markdown fences, with prose around it. docs/llm.md says which names of fields are
+understood, and how words are placed.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from karat.model.run import Run
 from karat.parsing.json.blocks import first_objects, nothing
 from karat.parsing.json.records import first_element, records
 from karat.parsing.lines import decoded
-from karat.parsing.surfaces.entries import LISTS, answer_of, entries_of, is_entry, storable
+from karat.parsing.surfaces.entries import BEFORE, LISTS, answer_of, entries_of, is_entry, storable
 from karat.parsing.surfaces.prose import Value, values_in
 from karat.parsing.surfaces.written import GoldTexts, WrittenAt, run_of
 from karat.spec.format import Bytes, Format
 
 _IDS = ("custom_id", "id", "doc_id", "document_id", "docid", "document", "doc")
+_DOCUMENTS = tuple(name for name in _IDS if name != "id")  # in an entry, `id` may be that of the entity
 _PATHS: tuple[tuple[str | int, ...], ...] = (
     ("response", "body", "choices", 0, "message", "content"),
     ("response", "body", "output"),
@@ -89,8 +91,32 @@ def _records(source: Bytes) -> Iterator[_Record]:
     if objects and len(objects) == len(found):
         for number, one in enumerate(objects, 1):
             yield _Record(one, f"{source.label}: entry {number}")
+    elif grouped := _by_document(found):
+        for name, listed in grouped.items():
+            yield _Record({"id": name, "answers": listed}, f"{source.label}, document {name!r}")
     else:
         yield _whole(source, source.stem)
+
+
+def _by_document(found: Sequence[object]) -> dict[str, list[object]]:
+    """Entries by document: of one object of lists, or entries that each name theirs; nothing where it is neither."""
+    only = found[0] if len(found) == 1 else None
+    if isinstance(only, dict) and not only.keys() & {*LISTS}:
+        lists = {storable(name) or "": listed for name, listed in only.items() if isinstance(listed, list)}
+        if len(lists) == len(only) and all(is_entry(entry) for listed in lists.values() for entry in listed):
+            return lists
+    grouped: dict[str, list[object]] = {}
+    for one in found:
+        if not _names_document(one) or not isinstance(one, dict):
+            return {}
+        name = _id({key: one[key] for key in _DOCUMENTS if key in one}) or ""
+        grouped.setdefault(name, []).append({key: value for key, value in one.items() if key not in _DOCUMENTS})
+    return grouped
+
+
+def _names_document(entry: object) -> bool:
+    """Whether an entry says which document it belongs to."""
+    return isinstance(entry, dict) and is_entry(entry) and any(name in entry for name in _DOCUMENTS)
 
 
 def _whole(source: Bytes, name: str) -> _Record:
@@ -171,6 +197,8 @@ def _recognises(head: bytes) -> bool:
     first = first_element(head) if head.lstrip().startswith(b"[") else next(iter(first_objects(head)), None)
     if not isinstance(first, dict) or _id(first) is None or "karat" in first:
         return False
+    if _names_document(first) and _bare(first) and not first.keys() & {*BEFORE}:  # BLINK has contexts
+        return True
     answer = _answer(first)
     if isinstance(answer, str):
         return bool(answer.strip()) or "custom_id" in first

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.errors import InputError, UsageError
 from karat.model.corpus import WITHOUT_TEXT, Corpus
-from karat.model.defects import by_itself, current
+from karat.model.defects import by_itself, current, sound
 from karat.model.document import Answer, Reply, WrittenAnswer, WrittenReply
 from karat.model.run import Run
 from karat.model.span import Span
+from karat.parsing.json.records import shaped
 from karat.parsing.surfaces.placing import Surface, alike, placed
 
 NO_DOCUMENT = "without a text to stand in, for the gold standard does not have the document (left out)"
@@ -78,6 +79,14 @@ def run_of(
             places.append(where)
             own.append(reply.text)
     return Run.built(made, name=name, about=about, skipped=counts, where=places.__getitem__, texts=own)
+
+
+def run_of_objects(replies: Iterable[Mapping[str, Any]], gold: Callable[[], Corpus] | None, *, name: str) -> Run:
+    """A run of dictionaries with the fields of Karat's own answers, words in place of spans too."""
+    given = ((fields, f"reply {number}") for number, fields in enumerate(replies, 1))
+    read = sound(given, lambda one: shaped(one[0], WrittenReply, one[1]))
+    made = [WrittenAt(reply, where) for (_, where), reply in read]
+    return run_of(made, GoldTexts(gold, name), name=name)
 
 
 def reply_of(reply: WrittenReply, texts: GoldTexts, where: str, counts: Counter[str]) -> Reply:
