@@ -121,4 +121,7 @@ def test_the_nearest_formats_with_their_reasons(tmp_path, karat_cli, name, conte
 def test_a_table_is_told_how_it_can_be_read(tmp_path, karat_cli):
     path = tmp_path / "x.csv"
     path.write_text("doc,begin,qid\nd,1,Q1\n")
-    assert "--columns doc=…,start=…,end=…,entity=… (it has doc, begin, qid)" in karat_cli("score", "demo", path).err
+    assert (
+        "--columns doc=doc,start=begin,end=…,entity=qid (it has doc, begin, qid)"
+        in karat_cli("score", "demo", path).err
+    )

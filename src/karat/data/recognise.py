@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from karat.data.own_tables import OwnTables
 from karat.errors import InputError, KaratError
+from karat.parsing.surfaces.columns import suggested
 from karat.parsing.surfaces.rows import names_in
 from karat.registry import get, names
 from karat.spec.format import Format
@@ -113,14 +114,14 @@ def _unknown(source: Source) -> InputError:
             remedy="Check the path, or give a file in it",
         )
     near = [f"{one.title} ({one.name}: {one.reason})" for one in nearest(source)]
-    columns = names_in(source)
-    own = f", or say which column is what: --columns doc=…,start=…,end=…,entity=… ({_shown(columns)})"
+    columns = [name for name in names_in(source) if name]
+    own = f", or say which column is what: --columns {suggested(columns)} ({_shown(columns)})"
     return InputError(
         source.label,
         found=_described(source.opening),
         expected=f"a known format; nearest: {'; '.join(near)}" if near else "a known format",
         remedy="Check the path, or name the format with --gold-format or --answers-format (docs/data.md lists all)"
-        + (own if columns else ""),
+        + (own if len(columns) > 1 else ""),
     )
 
 

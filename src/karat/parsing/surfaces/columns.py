@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from karat.errors import UnknownNameError, UsageError
+from karat.parsing.surfaces.entries import ENDS, IDS, LINKS, STARTS
 
 ROLES: Final[Mapping[str, str]] = {
     "doc": "the id of the document",
@@ -86,6 +88,21 @@ class ColumnRoles:
 
     def __str__(self) -> str:
         return ",".join(f"{role}={name}" for role, name in self.roles)
+
+
+_USUAL: Final[Mapping[str, Sequence[str]]] = {
+    "doc": ("doc_id", "doc", "document_id", "document", "docid", "article", "article_id", "id"),
+    "start": STARTS,
+    "end": ENDS,
+    "entity": (*IDS, "entity", *LINKS),
+}
+
+
+def suggested(columns: Iterable[str]) -> str:
+    """What the user could say of a table with these columns, as far as their names tell."""
+    plain = {re.sub(r"\W+", "_", name).lower(): name for name in columns}
+    found = {role: next((plain[n] for n in names if n in plain), "…") for role, names in _USUAL.items()}
+    return ",".join(f"{role}={name}" for role, name in found.items())
 
 
 def _pair(part: str) -> tuple[str, str]:
