@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from karat.errors import UsageError
 from karat.parsing.surfaces.columns import ColumnRoles
-from karat.parsing.surfaces.rows import names_in
+from karat.parsing.surfaces.rows import names_in, rows
 from karat.parsing.surfaces.table import missing, own_table
 from karat.spec.format import Bytes, Format
 
@@ -36,8 +36,14 @@ class OwnTables:
                 return own_table(columns, self.understood)
             self._lacking.setdefault(str(columns), []).append(_said(source, lacking))
         if self.strict:
-            self.refuse_unused()
+            self.refuse(source)
         return None
+
+    def refuse(self, source: Bytes) -> None:
+        """Say why a file that nobody else knows was not read by its columns."""
+        if self.columns and not source.folder:
+            next(rows(source, numbered=False), None)  # what cannot be read at all is no matter of columns
+        self.refuse_unused()
 
     def refuse_unused(self) -> None:
         """Raise an error about columns that no file has."""

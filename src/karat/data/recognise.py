@@ -70,7 +70,7 @@ def recognised(source: Source, forced: str | None, tables: OwnTables) -> Format:
             expected=f"one of {several}",
             remedy="Name the format with --gold-format or --answers-format",
         )
-    tables.refuse_unused()
+    tables.refuse(source)
     raise _unknown(source)
 
 
