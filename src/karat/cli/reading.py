@@ -72,8 +72,8 @@ def _set(name: str) -> Callable[[click.Context, click.Parameter, str], None]:
 
         from karat.model.defects import tolerance, tolerating
 
-        if value not in ("fail", "refuse"):
-            context.with_resource(tolerating(replace(tolerance(), **{name: True}, told=_say)))
+        asked = {} if value in ("fail", "refuse") else {name: True}
+        context.with_resource(tolerating(replace(tolerance(), **asked, told=_say)))
 
     return ask
 

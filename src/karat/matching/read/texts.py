@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from karat.errors import UsageError
 from karat.matching.read.ids import numbered_apart
 from karat.model.corpus import WITHOUT_TEXT, Corpus, text_facts
+from karat.model.defects import current
 from karat.model.run import Run
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
@@ -133,6 +134,7 @@ def _paired(ids: Arrow, texts: Arrow, run: Run) -> Run:
         return run
     table = run.table.set_column(run.table.column_names.index("id"), "id", pa.array(names, pa.string()))
     made = Run.checked(table, name=run.name, about=run.about, where=run.where, texts=run.texts)
+    current().noted[PAIRED] += found
     return replace(made, skipped={**run.skipped, PAIRED: found})
 
 

@@ -15,10 +15,11 @@ from karat.model.document import Answer, Reply, WrittenAnswer, WrittenReply
 from karat.model.run import Run
 from karat.model.span import Span
 from karat.parsing.json.records import shaped
-from karat.parsing.surfaces.placing import Surface, alike, placed
+from karat.parsing.surfaces.placing import MOVED, NOT_FOUND, TOO_OFTEN, Surface, alike, placed
 
 NO_DOCUMENT = "without a text to stand in, for the gold standard does not have the document (left out)"
 
+_TOLD = (NOT_FOUND, TOO_OFTEN, MOVED, NO_DOCUMENT)  # what is not as the file says, in every command
 _OWN = frozenset({"start", "end", "text", "before", "after"})
 
 
@@ -98,7 +99,10 @@ def reply_of(reply: WrittenReply, texts: GoldTexts, where: str, counts: Counter[
 
 def answers_of(reply: WrittenReply, texts: GoldTexts, where: str, counts: Counter[str]) -> tuple[Answer, ...]:
     """The answers of a reply that have a place in the text."""
-    spans = _spans(reply, texts, where, counts)
+    own: Counter[str] = Counter()
+    spans = _spans(reply, texts, where, own)
+    counts.update(own)
+    current().noted.update({what: own[what] for what in _TOLD})
     found = zip(reply.answers, spans, strict=True)
     return tuple(_answer(answer, span) for answer, span in found if span is not None)
 
