@@ -24,7 +24,7 @@ from karat.explanation.prose import in_order
 from karat.limits import LIMITS, variable_of
 from karat.matching.judge.policy import FAIR
 from karat.matching.select.select import FILTERS
-from karat.model.document import Document, Header, Reply
+from karat.model.document import Document, Header, WrittenReply
 from karat.model.verdict import WEIGHTS
 from karat.pages.schemas import FILES, layout_of, name_of, schema, schemas
 from karat.registry import get, names
@@ -351,7 +351,7 @@ def generated() -> dict[Path, str]:
     folder = ROOT / "src" / "karat" / "schema"
     files = {
         folder / "gold.schema.json": laid_out(schema("Karat gold, one line", Document, Header)),
-        folder / "answers.schema.json": laid_out(schema("Karat answers, one line", Reply, Header)),
+        folder / "answers.schema.json": laid_out(schema("Karat answers, one line", WrittenReply, Header)),
         **{folder / f"{name}.schema.json": laid_out(found) for name, found in schemas().items()},
     }
     for page in [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:

@@ -222,7 +222,7 @@ def test_broken_files_are_refused_in_words(data):
 
 @given(nearly(GOLD.encode()))
 def test_broken_answers_are_refused_beside_their_gold(corpus, data):
-    read_or_refused(lambda source: hipe.read_run_on(source, corpus), data)
+    read_or_refused(lambda source: hipe.read_run_on(source, lambda: corpus), data)
 
 
 @pytest.fixture(scope="module")

@@ -276,10 +276,13 @@ ALIKE = {
 }
 WHOLE = {"spacy-docbin"}
 """Formats of which a defect takes the whole file: their bytes are one value."""
+ANSWERING = {"llm"}
+"""Formats of answers only, which are below."""
 
 
 def test_every_format_is_here():
-    assert {case.split(" ")[0] for case in DAMAGED} | set(ALIKE) | WHOLE == set(names("formats"))
+    assert {case.split(" ")[0] for case in DAMAGED} | set(ALIKE) | WHOLE | ANSWERING == set(names("formats"))
+    assert set(ANSWERS) >= ANSWERING
 
 
 def laid_out(folder: Path, files):
@@ -321,6 +324,7 @@ def reply(id, *spans):
 
 ANSWERS = {
     "karat-jsonl": rows(reply("a", (0, 3)), reply("b", (3, 0)), {"id": "n", "answers": 3}, reply("c")),
+    "llm": rows(*({"response": "[]"} | ({"id": n} if n != "b" else {}) for n in "abc")),
     "simple-jsonl": rows({"id": "a", "predictions": []}, {"id": "b"}, {"id": "c", "predictions": []}),
     "elevant-linked": rows(
         *({"id": n, "entity_mentions": [{"span": s}]} for n, s in (("a", [0, 3]), ("b", 1), ("c", [0, 3])))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -13,7 +13,7 @@ _C = TypeVar("_C", bound=Callable[..., Any])
 
 
 def reading(command: _C) -> _C:
-    """Add `--on-error` and `--same-id`, which hold for all that the command reads."""
+    """Add `--columns`, `--on-error`, `--same-id` and `--wrong-span`, which hold for all that the command reads."""
     skip = click.option(
         "--on-error",
         type=click.Choice(["fail", "skip"]),
@@ -32,7 +32,38 @@ def reading(command: _C) -> _C:
         callback=_set("apart"),
         help="Refuse documents that share an id, or keep them apart by a number behind it.",
     )
-    return skip(apart(command))
+    wrong = click.option(
+        "--wrong-span",
+        type=click.Choice(["refuse", "repair"]),
+        default="refuse",
+        show_default=True,
+        expose_value=False,
+        callback=_set("repair"),
+        help="Refuse an answer whose text does not stand on its span, or move it to where it stands and count it.",
+    )
+    columns = click.option(
+        "--columns",
+        multiple=True,
+        metavar="ROLE=COLUMN,…",
+        expose_value=False,
+        callback=_by_columns,
+        help="Read a CSV, TSV, JSON or JSONL by its columns: doc, text, start, end, mention, entity, … (repeatable).",
+    )
+    return columns(skip(apart(wrong(command))))
+
+
+def _by_columns(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+    if given:
+        from karat.data.own_tables import OwnTables, reading_own_tables
+        from karat.parsing.surfaces.columns import ColumnRoles
+
+        context.with_resource(reading_own_tables(OwnTables(tuple(map(ColumnRoles.of, given)), understood=_understood)))
+
+
+def _understood(label: str, rows: Sequence[str]) -> None:
+    say(f"karat: {label}: first rows as they were understood:", err=True)
+    for row in rows or ["no mention"]:
+        say(f"karat:   {row}", err=True)
 
 
 def _set(name: str) -> Callable[[click.Context, click.Parameter, str], None]:
@@ -41,8 +72,8 @@ def _set(name: str) -> Callable[[click.Context, click.Parameter, str], None]:
 
         from karat.model.defects import tolerance, tolerating
 
-        if value != "fail":
-            context.with_resource(tolerating(replace(tolerance(), **{name: True}, told=_say)))
+        asked = {} if value in ("fail", "refuse") else {name: True}
+        context.with_resource(tolerating(replace(tolerance(), **asked, told=_say)))
 
     return ask
 

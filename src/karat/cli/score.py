@@ -274,7 +274,7 @@ def _tuned(
 ) -> list[tuple[Run, dict[str, str]]]:
     """Each run with the threshold chosen on a development corpus, if there is one."""
     from karat.curves.tune import same_corpus, shared_documents, tuned_threshold, without_dev
-    from karat.data.load import laid_on, load, load_parts, load_run
+    from karat.data.load import laid_on, load, load_parts, load_run_among
 
     if tune_on is None:
         return [(run, {}) for run in runs]
@@ -285,7 +285,7 @@ def _tuned(
     if shared := shared_documents(dev, corpus):
         say(f"karat: {shared} documents of {dev.name} are also scored: the threshold has seen them.", err=True)
     if engine is None:
-        on_dev = [laid_on(dev, load_run(name), name) for name in answers] or runs
+        on_dev = [laid_on(dev, load_run_among(name, [dev]), name) for name in answers] or runs
     else:
         on_dev = [cast("Run", load_parts(name, gold=False)) for name in answers] or runs
     return [

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from karat.data.load import inputs, laid_on, load, load_both, load_run, noted, stored_runs
+from karat.data.load import inputs, laid_on, load, load_both, load_run_among, noted, stored_runs
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.result import LAYOUT, Result
@@ -182,7 +182,7 @@ def _answers(files: Sequence[str], golds: Sequence[str], formats: Formats) -> It
     corpora = [load(gold, format=formats.gold) for gold in golds]
     if len({corpus.name for corpus in corpora}) < len(corpora):
         raise UsageError(f"two of {', '.join(golds)} have the same name. Give each dataset once, under its own name.")
-    runs = _renamed([load_run(name, format=formats.answers) for name in given], told)
+    runs = _renamed([load_run_among(name, corpora, format=formats.answers) for name in given], told)
     places = [_answered(run, name, corpora) for run, name in zip(runs, given, strict=True)]
     for place, corpus in enumerate(corpora):
         own = [(run, name) for run, name, at in zip(runs, given, places, strict=True) if at == place]

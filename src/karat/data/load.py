@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -11,18 +11,23 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from karat.data.catalogue import choose, finished, named, needs_text, ready, stored_answers
+from karat.data.own_tables import OwnTables, own_tables
 from karat.data.pool import collide, pooled, pooled_run
+from karat.data.recognise import formats, recognised
 from karat.data.save import save_results
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.matching.read.pairing import pair
 from karat.matching.read.texts import carries_others, misplaced, on_gold_text
-from karat.model.corpus import Corpus
+from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.defects import Tolerance, collecting, tolerance
 from karat.model.result import Result
 from karat.model.run import Run
 from karat.model.tables import check
+from karat.parsing.surfaces.columns import ColumnRoles
+from karat.parsing.surfaces.written import NoGoldError
 from karat.registry import get, names
 from karat.spec.dataset import is_bare_name
 from karat.spec.engine import Parts
@@ -31,8 +36,7 @@ from karat.storage.files import Source, writing
 
 OnError: TypeAlias = Literal["fail", "skip"]
 SameId: TypeAlias = Literal["fail", "apart"]
-
-_OWN = ("karat-jsonl", "karat-parquet")
+WrongSpan: TypeAlias = Literal["refuse", "repair"]
 
 
 def load(
@@ -42,14 +46,16 @@ def load(
     text: bool = True,
     on_error: OnError | None = None,
     same_id: SameId | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Corpus:
     """A gold standard: a registered name such as `demo` or `msnbc@guo2018`, a path, or `-` for standard input.
 
     The format is told from the content unless given. Without `text`, a format that can leaves the texts out. The first
     defect of a document is an error, unless `on_error` is `skip`: then such documents are left out, and `skipped` says
     how many of each kind, and where the first are. With `same_id="apart"`, documents of one id get a number each.
+    `columns` says which column of a CSV, TSV, JSON or JSONL file is what, as `{"doc": "doc_id", "text": "body"}`.
     """
-    return _gold(_Given(os.fspath(name), format, _asked(on_error, same_id)), text=text)
+    return _gold(_Given(os.fspath(name), format, _asked(on_error, same_id), _own(columns)), text=text)
 
 
 def load_run(
@@ -59,15 +65,18 @@ def load_run(
     format: str | None = None,
     on_error: OnError | None = None,
     same_id: SameId | None = None,
+    wrong_span: WrongSpan | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Run:
     """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
 
     A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
     checked against it at once; without, `evaluate` does so. Answers on the rows of a table of tokens, such as HIPE's,
-    are laid on the tokens of the corpus; without it, on what the file itself says. `on_error` and `same_id` are those
-    of `load`.
+    are laid on the tokens of the corpus; without it, on what the file itself says. Answers that give words in place of
+    spans are placed in its texts; where both are given and disagree, `wrong_span` says whether that is an error, or the
+    answer is moved to its words and counted. `on_error`, `same_id` and `columns` are those of `load`.
     """
-    given = _Given(os.fspath(name), format, _asked(on_error, same_id))
+    given = _Given(os.fspath(name), format, _asked(on_error, same_id, wrong_span), _own(columns))
     if corpus is None:
         return _answers(given)
     run = beside(corpus, _answers(given, lambda: corpus), given.how)
@@ -75,11 +84,17 @@ def load_run(
     return run
 
 
-def _asked(on_error: OnError | None, same_id: SameId | None) -> Tolerance:
+def _asked(on_error: OnError | None, same_id: SameId | None, wrong_span: WrongSpan | None = None) -> Tolerance:
     """What is said here, and what else was asked for."""
     how = tolerance()
     skip = how.skip if on_error is None else on_error == "skip"
-    return replace(how, skip=skip, apart=how.apart if same_id is None else same_id == "apart")
+    repair = how.repair if wrong_span is None else wrong_span == "repair"
+    return replace(how, skip=skip, apart=how.apart if same_id is None else same_id == "apart", repair=repair)
+
+
+def _own(columns: Mapping[str, str] | None) -> OwnTables:
+    """The columns that are named here, or those that were asked for."""
+    return own_tables() if columns is None else OwnTables((ColumnRoles.of(columns),), strict=True)
 
 
 def laid_on(corpus: Corpus, run: Run, name: str, *, format: str | None = None) -> Run:
@@ -112,6 +127,7 @@ class _Given:
     name: str
     format: str | None = None
     how: Tolerance = field(default_factory=tolerance)
+    tables: OwnTables = field(default_factory=own_tables)
 
     @cached_property
     def source(self) -> Source:
@@ -121,7 +137,7 @@ class _Given:
     @cached_property
     def found(self) -> Format:
         """The format of the file."""
-        return _format(self.source, self.format)
+        return recognised(self.source, self.format, self.tables)
 
     @cached_property
     def pool(self) -> tuple[_Given, ...]:
@@ -129,7 +145,7 @@ class _Given:
         names = self.name.split("+")
         if len(names) == 1 or Path(self.name).exists() or not all(names):
             return ()
-        return tuple(_Given(name, self.format, self.how) for name in names)
+        return tuple(_Given(name, self.format, self.how, self.tables) for name in names)
 
     @property
     def kind(self) -> Literal["gold", "answers"]:
@@ -192,7 +208,7 @@ def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None, how: 
 
 def _read_run(source: Source, found: Format, gold: Callable[[], Corpus] | None) -> Run:
     if found.read_run_on is not None and gold is not None:
-        return found.read_run_on(source, gold())
+        return found.read_run_on(source, gold)
     if found.holds_gold(source) and not (found.either and found.read_run is not None):
         if found.read_corpus is None:
             raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
@@ -253,10 +269,16 @@ class Inputs:
         if not self.alike and not (self.gold in self.answers and self.gold.both):
             with ThreadPoolExecutor(max_workers=2) as pool:
                 corpus = pool.submit(_gold, self.gold, text=text)
-                runs = [pool.submit(_answers, given, corpus.result) for given in self.answers]
+                texts = partial(self._with_text, corpus.result)
+                runs = [pool.submit(_answers, given, texts) for given in self.answers]
                 return corpus.result(), [run.result() for run in runs]
         gold, own = _gold_and_answers(self.gold, text=text)
         return gold, [own if given == self.gold else self._other(given, gold, text=text) for given in self.answers]
+
+    def _with_text(self, gold: Callable[[], Corpus]) -> Corpus:
+        """The gold standard for answers that cannot do without it: they look at its texts."""
+        corpus = gold()
+        return corpus if corpus.has_text else _gold(self.gold, text=True)
 
     @property
     def large(self) -> bool:
@@ -379,10 +401,27 @@ def read_for(name: str) -> list[str]:
     return [part.name for part in _Given(name).pool] or [name]
 
 
-def load_either(name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None) -> Corpus | Run:
-    """Gold or answers, whichever a file holds, unless `kind` says so."""
+def load_either(
+    name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None, gold: str | None = None
+) -> Corpus | Run:
+    """Gold or answers, whichever a file holds, unless `kind` says so. Answers are laid on the texts of `gold`."""
     given = _Given(os.fspath(name), format)
-    return _gold(given, text=True) if (kind or given.kind) == "gold" else _answers(given)
+    if (kind or given.kind) == "gold" and gold is None:
+        return _gold(given, text=True)
+    if gold is None:
+        return _answers(given)
+    corpus = _gold(_Given(gold), text=True)
+    return beside(corpus, _answers(given, lambda: corpus), given.how)
+
+
+def load_run_among(name: str, corpora: Sequence[Corpus], *, format: str | None = None) -> Run:
+    """Answers to one of several corpora, not checked beside it: words are placed in the one that has most documents."""
+    given = _Given(name, format)
+    try:
+        return _answers(given)
+    except NoGoldError:
+        runs = [(_answers(given, partial(_itself, corpus)), corpus) for corpus in corpora]
+        return max(runs, key=lambda one: int(pc.sum(pc.is_in(one[0].ids, one[1].ids)).as_py() or 0))[0]
 
 
 def converted_in_blocks(
@@ -391,10 +430,10 @@ def converted_in_blocks(
     """Documents and labels written without holding all in memory; None where the formats cannot do that."""
     if kind == "answers" or named(source) is not None or chosen.write_blocks is None or tolerance() != Tolerance():
         return None
-    if _Given(source).pool or _source(source).passing:
+    asked = _Given(source, format)
+    if asked.pool or asked.source.passing:
         return None
-    given = _source(source)
-    found = _format(given, format)
+    given, found = asked.source, asked.found
     if found.corpus_blocks is None or not found.holds_gold(given):
         return None
     counts = [0, 0]
@@ -444,6 +483,11 @@ def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: s
         raise UsageError(f"{chosen.title} cannot hold this. Choose another format.")
     if isinstance(data, Corpus) and not data.has_text:
         raise UsageError(f"{data.name} was loaded without its texts. Load it again with text=True.")
+    if isinstance(data, Corpus) and data.skipped.get(WITHOUT_TEXT) and not chosen.textless:
+        raise UsageError(
+            f"{data.name} has no texts, and {chosen.title} holds texts: blanks would be written in their place. Give a "
+            "gold standard with texts (--columns text=… or texts=… names those of a table), or choose a format without."
+        )
     with writing(target) as file:
         write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
 
@@ -455,56 +499,11 @@ def _source(given: str) -> Source:
     return Source(given)
 
 
-def _formats() -> Iterator[tuple[str, Format]]:
-    for name in names("formats"):
-        yield name, get("formats", name, Format)
-
-
-def _format(source: Source, forced: str | None) -> Format:
-    if forced is not None:
-        return get("formats", forced, Format)
-    if not source.folder:
-        for own in _OWN:  # so that Karat's own files do not wait for all other formats to be imported
-            format = get("formats", own, Format)
-            if format.certain is not None and format.certain(source.opening):
-                return format
-    if source.folder:
-        files = source.names
-        found = [(name, f) for name, f in _formats() if f.recognises_folder is not None and f.recognises_folder(files)]
-        described = f"a folder of {len(files)} files in no known layout"
-    else:
-        found = [(name, known) for name, known in _formats() if known.recognises(source.opening)]
-        found = [(name, known) for name, known in found if not known.loose] or found
-        described = _described(source.opening)
-    if len(found) != 1:
-        several = ", ".join(f"{known.title} ({name})" for name, known in found)
-        known = ", ".join(f"{known.title} ({name})" for name, known in _formats())
-        raise InputError(
-            source.label,
-            found=f"content that could be {several}" if found else described,
-            expected=f"one of {several or known}",
-            remedy="Check the path, or name the format with --gold-format or --answers-format",
-        )
-    return found[0][1]
-
-
-def _described(head: bytes) -> str:
-    """What content that nobody recognises looks like."""
-    start = head.lstrip()
-    if not start:
-        return "an empty file"
-    if start.startswith(b"["):
-        return "one JSON array, where each object belongs on a line of its own (as `jq -c '.[]'` writes them)"
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "UTF-16 text"
-    return f"content of an unknown format ({start[:40].decode(errors='replace')!r})"
-
-
 def _by_suffix(path: str) -> str:
     if path == "-":
         return "karat-jsonl"
     bare = path.removesuffix(".gz").removesuffix(".zst")
-    writers = [(name, known) for name, known in _formats() if known.write_corpus or known.write_run]
+    writers = [(name, known) for name, known in formats() if known.write_corpus or known.write_run]
     longest = max((len(known.suffix) for _, known in writers if bare.endswith(known.suffix)), default=0)
     found = [name for name, known in writers if bare.endswith(known.suffix) and len(known.suffix) == longest]
     own = [name for name in found if name.startswith("karat-")]

@@ -136,6 +136,8 @@ def _holds_gold(source: Bytes) -> bool:
 FORMAT = Format(
     title="BAT CSV",
     suffix=".csv",
+    signs=(),
+    textless=True,
     recognises=_recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

@@ -9,6 +9,7 @@ from karat.spec.format import Format, Sample
 FORMAT = Format(
     title="BioC JSON and XML",
     suffix=".bioc.json",
+    signs=('"passages"', '"offset"', '"infons"'),
     recognises=recognises,
     holds_gold=lambda source: True,
     read_corpus=lambda source, text: corpus_of(source),

@@ -101,6 +101,7 @@ def _recognises(opening: bytes) -> bool:
 FORMAT = Format(
     title="BLINK JSONL",
     suffix=".blink.jsonl",
+    signs=('"mention"', '"context_left"', '"context_right"'),
     recognises=_recognises,
     holds_gold=lambda source: True,
     read_corpus=read_corpus,

@@ -47,6 +47,7 @@ def _article(document: Document) -> dict[str, Any]:
 FORMAT = Format(
     title="ELEVANT benchmark",
     suffix=".benchmark.jsonl",
+    signs=('"evaluation_span"', '"labels"', '"entity_id"'),
     recognises=lambda head: told(head) == "gold",
     holds_gold=lambda source: not linked(source),  # as answers the labels of linked articles are not meant
     read_corpus=read_corpus,

@@ -68,6 +68,7 @@ def _reference(entity: EntityId) -> str | None:
 FORMAT = Format(
     title="ELEVANT linked articles",
     suffix=".linked_articles.jsonl",
+    signs=('"entity_mentions"', '"linked_by"', '"recognized_by"'),
     recognises=lambda head: told(head) == "answers",
     holds_gold=lambda source: False,  # as answers its labels are not meant
     read_corpus=read_corpus,

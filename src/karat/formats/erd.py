@@ -117,6 +117,7 @@ def _recognises(head: bytes) -> bool:
 FORMAT = Format(
     title="ERD 2014",
     suffix=".annotation.txt",
+    signs=(),
     recognises=_recognises,
     holds_gold=lambda source: True,
     read_corpus=read_corpus,

@@ -74,6 +74,7 @@ def _judged(element: Element, place: str) -> dict[str, str]:
 FORMAT = Format(
     title="GERDAQ XML",
     suffix=".xml",
+    signs=("<annotation ", "rank_0_id"),
     recognises=lambda head: root(head) == "dataset" and b"<instance" in head and b"rank_0_" in head,
     holds_gold=lambda source: True,
     read_corpus=read_corpus,

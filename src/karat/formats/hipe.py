@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Answer, Candidate, EntityId, Label
@@ -54,9 +54,9 @@ def read_run(source: Bytes) -> Run:
     return run_of(source, _answers)
 
 
-def read_run_on(source: Bytes, gold: Corpus) -> Run:
+def read_run_on(source: Bytes, gold: Callable[[], Corpus]) -> Run:
     """A system's answers on the tokens of their gold standard."""
-    return run_of(source, _answers, gold)
+    return run_of(source, _answers, gold())
 
 
 def _labels(tokens: Tokens, reading: TableReading) -> list[Label]:
@@ -170,6 +170,7 @@ def _holds_gold(source: Bytes) -> bool:
 FORMAT = Format(
     title="HIPE-2022 TSV",
     suffix=".hipe.tsv",
+    signs=("TOKEN", "NE-COARSE-LIT", "NEL-LIT"),
     recognises=recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

@@ -7,6 +7,8 @@ is the format `hipe`. Only NEL-LIT is read; several links in a cell are read as 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from karat.model.corpus import Corpus
 from karat.model.document import Answer, Candidate, Label
 from karat.model.run import Run
@@ -25,9 +27,9 @@ def read_run(source: Bytes) -> Run:
     return run_of(source, _answers)
 
 
-def read_run_on(source: Bytes, gold: Corpus) -> Run:
+def read_run_on(source: Bytes, gold: Callable[[], Corpus]) -> Run:
     """A system's answers on the tokens of their gold standard."""
-    return run_of(source, _answers, gold)
+    return run_of(source, _answers, gold())
 
 
 def _labels(tokens: Tokens, reading: TableReading) -> list[Label]:

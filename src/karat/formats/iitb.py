@@ -70,6 +70,7 @@ def _recognises_folder(names: Sequence[str]) -> bool:
 FORMAT = Format(
     title="IITB XML",
     suffix=".xml",
+    signs=("iitb.CSAW.entityAnnotations", "<annotation>", "<wikiName>"),
     recognises=lambda head: root(head) == "iitb.CSAW.entityAnnotations",
     holds_gold=lambda source: True,
     read_corpus=read_corpus,

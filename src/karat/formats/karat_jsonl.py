@@ -7,9 +7,11 @@ A law test holds the two to accepting the same files.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -24,7 +26,6 @@ from karat.model.defects import by_itself, current
 from karat.model.document import (
     ANSWERS_LAYOUT,
     GOLD_LAYOUT,
-    Answer,
     Candidate,
     Document,
     Header,
@@ -32,12 +33,15 @@ from karat.model.document import (
     Reply,
     Statement,
     Tag,
+    WrittenAnswer,
+    WrittenReply,
 )
-from karat.model.run import Run
+from karat.model.run import Run, text_column
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import to_table
 from karat.model.tables.schema import ANSWERS, GOLD, conformed
 from karat.parsing.lines import whole_lines
+from karat.parsing.surfaces.written import GoldTexts, reply_of
 from karat.spec.format import Bytes, Format
 
 _BOM = b"\xef\xbb\xbf"
@@ -66,6 +70,21 @@ _GOLD = _Side(GOLD_LAYOUT, Document, GOLD, "labels")
 _ANSWERS = _Side(ANSWERS_LAYOUT, Reply, ANSWERS, "answers")
 
 
+@dataclasses.dataclass
+class _Placing:
+    """What answers that give words in place of spans are placed in, what became of them, and the texts of the lines."""
+
+    gold: GoldTexts
+    counts: Counter[str] = dataclasses.field(default_factory=Counter)
+    texts: list[str | None] = dataclasses.field(default_factory=list)
+
+    def reply(self, found: msgspec.Struct, where: str) -> msgspec.Struct:
+        """A line as a reply whose answers have spans."""
+        made = reply_of(found, self.gold, where, self.counts) if isinstance(found, WrittenReply) else found
+        self.texts.append(found.text if isinstance(found, WrittenReply) else None)
+        return made
+
+
 class _Content(NamedTuple):
     """What a file says: its table, what its header says, and the line of each row."""
 
@@ -83,9 +102,23 @@ def read_corpus(source: Bytes, text: bool) -> Corpus:
 
 def read_run(source: Bytes) -> Run:
     """A system's replies."""
-    table, about, line = _read(source, _ANSWERS)
+    return _run(source, None)
+
+
+def read_run_on(source: Bytes, gold: Callable[[], Corpus]) -> Run:
+    """The same, where answers may give words in place of spans: these are placed in the texts of the gold standard."""
+    if _holds_gold(source):
+        return Run.of_gold(read_corpus(source, True), name=source.stem)
+    return _run(source, gold)
+
+
+def _run(source: Bytes, gold: Callable[[], Corpus] | None) -> Run:
+    placing = _Placing(GoldTexts(gold, source.label))
+    table, about, line = _read(source, _ANSWERS, placing)
     name = about.pop("system", source.stem)
-    return Run.checked(table, name=name, about=about, where=lambda row: f"{source.label}:{line(row)}")
+    texts = text_column(placing.texts)
+    run = Run.checked(table, name=name, about=about, where=lambda row: f"{source.label}:{line(row)}", texts=texts)
+    return dataclasses.replace(run, skipped=+placing.counts) if placing.counts else run
 
 
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
@@ -122,11 +155,13 @@ def _block(data: bytes, source: Bytes, about: dict[str, str], first_line: int) -
     return Corpus.checked(table, name=name, about=rest, where=lambda row: f"{source.label}:{line(row)}")
 
 
-def _read(source: Bytes, side: _Side) -> _Content:
-    return _read_lines(source.data(), source, side)
+def _read(source: Bytes, side: _Side, placing: _Placing | None = None) -> _Content:
+    return _read_lines(source.data(), source, side, placing=placing)
 
 
-def _read_lines(data: bytes, source: Bytes, side: _Side, first_line: int = 1) -> _Content:
+def _read_lines(
+    data: bytes, source: Bytes, side: _Side, first_line: int = 1, placing: _Placing | None = None
+) -> _Content:
     begin = len(_BOM) if data.startswith(_BOM) else 0
     about: dict[str, str] = {}
     newline = data.find(b"\n", begin)
@@ -155,7 +190,8 @@ def _read_lines(data: bytes, source: Bytes, side: _Side, first_line: int = 1) ->
     for number, line in enumerate(data[begin:end].split(b"\n"), first_line):
         if line.strip():
             with by_itself():
-                objects.append(_parsed(line, number, source, side.kind))
+                found = _parsed(line, number, source, side.kind)
+                objects.append(found if placing is None else placing.reply(found, f"{source.label}:{number}"))
                 numbers.append(number)
     if not objects:
         raise current().first or InputError(
@@ -331,7 +367,8 @@ def _parsed(line: bytes, number: int, source: Bytes, kind: type[_T]) -> _T:
         msgspec.json.encode(raw)  # refuses half a surrogate pair, which no UTF-8 file can hold
         if kind is Document and isinstance(raw, dict) and "answers" in raw:
             raise _RefusedError("a line of answers", "gold labels", "Give the gold file first, then the answers")
-        return msgspec.convert(_without_nulls(raw), kind)
+        bare = _without_nulls(raw)
+        return msgspec.convert(bare, WrittenReply if kind is Reply and _in_words(bare) else kind)  # type: ignore[return-value]
     except _RefusedError as problem:
         says = problem.says
     except UnicodeDecodeError as problem:
@@ -339,7 +376,10 @@ def _parsed(line: bytes, number: int, source: Bytes, kind: type[_T]) -> _T:
     except UnicodeEncodeError:
         says = _says("half of a surrogate pair (\\ud800 to \\udfff)", "whole characters", "Write the character itself")
     except msgspec.ValidationError as problem:
-        says = _says(*_explained(str(problem), kind), "See docs/formats.md for the fields")
+        says = _says(
+            *_explained(str(problem), kind),
+            "See docs/formats.md for the fields, or say with --columns which of yours is what",
+        )
     except (ValueError, RecursionError) as problem:
         says = _says(
             f"a line that is not valid JSON ({problem})",
@@ -347,6 +387,15 @@ def _parsed(line: bytes, number: int, source: Bytes, kind: type[_T]) -> _T:
             "Check that the line was not cut off, and that no object goes over several lines",
         )
     raise InputError(where, **says)
+
+
+def _in_words(reply: object) -> bool:
+    """Whether a line has the text of its document, or of its answers."""
+    if not isinstance(reply, dict):
+        return False
+    answers = reply.get("answers")
+    given = answers if isinstance(answers, list) else []
+    return "text" in reply or any(isinstance(answer, dict) and "text" in answer for answer in given)
 
 
 def _says(found: str, expected: str, remedy: str) -> dict[str, str]:
@@ -397,7 +446,7 @@ def _without_nulls(value: object) -> object:
 def _fields(kind: type[msgspec.Struct], path: str) -> tuple[str, ...]:
     """The fields of the object at a path such as `$.labels[0]`."""
     inner = re.findall(r"[a-z]+(?=\[)", path)
-    objects = {"labels": Label, "answers": Answer, "tags": Tag, "relations": Statement, "candidates": Candidate}
+    objects = {"labels": Label, "answers": WrittenAnswer, "tags": Tag, "relations": Statement, "candidates": Candidate}
     return (objects[inner[-1]] if inner and inner[-1] in objects else kind).__struct_fields__
 
 
@@ -431,7 +480,7 @@ def _certain(head: bytes) -> bool:
         first = msgspec.json.decode(line) if newline else None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return False
-    known = {*Document.__struct_fields__, *Reply.__struct_fields__}
+    known = {*Document.__struct_fields__, *WrittenReply.__struct_fields__}
     return isinstance(first, dict) and isinstance(first.get("id"), str) and first.keys() <= known and len(first) > 1
 
 
@@ -448,10 +497,12 @@ def _holds_gold(source: Bytes) -> bool:
 FORMAT = Format(
     title="Karat JSONL",
     suffix=".jsonl",
+    signs=('"id"', '"text"', '"labels"', '"answers"'),
     recognises=_recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,
     read_run=read_run,
+    read_run_on=read_run_on,
     write_corpus=write_corpus,
     write_run=write_run,
     corpus_blocks=corpus_blocks,

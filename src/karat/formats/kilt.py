@@ -166,6 +166,7 @@ def _listed(value: object) -> list[Any]:
 FORMAT = Format(
     title="KILT JSONL",
     suffix=".kilt.jsonl",
+    signs=('"input"', '"output"', "[START_ENT]", '"provenance"'),
     recognises=_recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

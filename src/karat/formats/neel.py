@@ -158,6 +158,7 @@ def _recognises(head: bytes) -> bool:
 FORMAT = Format(
     title="NEEL 2016",
     suffix=".gs",
+    signs=(),
     recognises=_recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

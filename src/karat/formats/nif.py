@@ -152,6 +152,7 @@ def _annotation(address: str, context: str, item: Label | Answer, more: list[str
 FORMAT = Format(
     title="NIF",
     suffix=".ttl",
+    signs=("nif:Context", "nif:isString", "nif:beginIndex", "itsrdf:taIdentRef"),
     recognises=lambda opening: nif.is_nif(opening) and not nif.by_sentence(opening),
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

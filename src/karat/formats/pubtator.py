@@ -8,6 +8,7 @@ from karat.spec.format import Format
 FORMAT = Format(
     title="PubTator",
     suffix=".pubtator",
+    signs=("|t|", "|a|"),
     recognises=recognises,
     holds_gold=lambda source: recognises(source.opening),
     read_corpus=lambda source, text: corpus_of(source),

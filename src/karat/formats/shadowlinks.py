@@ -70,6 +70,7 @@ def _recognises(opening: bytes) -> bool:
 FORMAT = Format(
     title="ShadowLink JSON",
     suffix=".shadowlinks.json",
+    signs=('"example"', '"span"', '"wiki_id"', '"entity_name"'),
     recognises=_recognises,
     holds_gold=lambda source: True,
     read_corpus=read_corpus,

@@ -204,6 +204,7 @@ def _holds_gold(source: Bytes) -> bool:
 FORMAT = Format(
     title="ELEVANT simple JSONL",
     suffix=".simple.jsonl",
+    signs=('"start_char"', '"end_char"', '"entity_reference"'),
     recognises=_recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

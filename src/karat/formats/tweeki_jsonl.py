@@ -56,6 +56,7 @@ def _document(record: Record, taken: set[str], skipped: Counter[str]) -> Documen
 FORMAT = Format(
     title="TWEEKI JSONL",
     suffix=".tweeki.jsonl",
+    signs=('"sentence"', '"index"', '"link"'),
     recognises=lambda opening: {"sentence", "index", "link"} <= first_object(opening).keys(),
     holds_gold=lambda source: True,
     read_corpus=read_corpus,

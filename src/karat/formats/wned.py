@@ -208,6 +208,7 @@ def _recognises_folder(names: Sequence[str]) -> bool:
 FORMAT = Format(
     title="WNED XML",
     suffix=".xml",
+    signs=("ReferenceProblem", ".entityAnnotation", "<wikiName>"),
     recognises=_recognises,
     holds_gold=lambda source: True,
     read_corpus=read_corpus,

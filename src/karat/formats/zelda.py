@@ -150,6 +150,7 @@ def _is_gold(fields: dict[str, Any]) -> bool:
 FORMAT = Format(
     title="ZELDA JSONL",
     suffix=".zelda.jsonl",
+    signs=('"wikipedia_titles"', '"wikipedia_ids"', '"index"'),
     recognises=_recognises,
     holds_gold=lambda source: _is_gold(first_object(source.opening)),
     read_corpus=read_corpus,

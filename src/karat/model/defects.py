@@ -7,6 +7,7 @@ what becomes of defects, so that readers need not be told.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,11 +30,13 @@ _T = TypeVar("_T")
 class Tolerance:
     """What becomes of documents with defects: `skip` leaves them out; `apart` gives each of one id an id of its own.
 
-    `told` is called with the name of each file and what was left out of it, in words.
+    `repair` moves an answer whose words do not stand on its span to where they do; else it is a defect.
+    `told` is called with the name of each file and what was left out of it or moved, in words.
     """
 
     skip: bool = False
     apart: bool = False
+    repair: bool = False
     told: Callable[[str, Mapping[str, int]], None] | None = field(default=None, compare=False)
 
 
@@ -48,12 +51,13 @@ class _Kind:
 
 @dataclass(slots=True)
 class Defects:
-    """What was left out of one file, by kind, with the first places of each."""
+    """What was left out of one file, by kind, with the first places of each; and what else is to be `noted` of it."""
 
     how: Tolerance
     label: str
     first: InputError | None = None
     renamed: int = 0
+    noted: Counter[str] = field(default_factory=Counter)
     _kinds: dict[str, _Kind] = field(default_factory=dict)
 
     def take(self, problem: InputError) -> None:
@@ -72,7 +76,7 @@ class Defects:
         """What was left out or renamed, in words."""
         kinds = self._kinds.values()
         found = {f"left out, expected {kind.expected} (at {self._at(kind)})": kind.count for kind in kinds}
-        return found | ({ID_TAKEN: self.renamed} if self.renamed else {})
+        return found | ({ID_TAKEN: self.renamed} if self.renamed else {}) | +self.noted
 
     def _at(self, kind: _Kind) -> str:
         """The first places; the file is named once."""

@@ -127,6 +127,40 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     error: str | None = None
 
 
+class WrittenAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """An answer as files may have it: `text` says what is marked in place of a span, or beside it.
+
+    `before` and `after` are what stands around it, where the text has it more than once.
+    """
+
+    start: Offset | None = None
+    end: Offset | None = None
+    text: str | None = None
+    before: str | None = None
+    after: str | None = None
+    entity: EntityId = UNLINKED
+    same_as: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    score: float | None = None
+    candidates: tuple[Candidate, ...] = ()
+    nil_cluster: str | None = None
+
+
+class WrittenReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A reply as files may have it: with the text of its document, and answers that say where they stand by words."""
+
+    id: str
+    answers: tuple[WrittenAnswer, ...] = ()
+    text: str | None = None
+    tags: tuple[Tag, ...] = ()
+    relations: tuple[Statement, ...] = ()
+    seconds: float | None = None
+    tokens: Annotated[int, msgspec.Meta(ge=0, lt=10**18)] | None = None
+    cost: float | None = None
+    error: str | None = None
+
+
 GOLD_LAYOUT: Final = "gold/1"
 ANSWERS_LAYOUT: Final = "answers/1"
 """What Karat's own files call their fields, with a number that changes when an older Karat could not read them."""

@@ -106,9 +106,11 @@ class Format:
     `corpus_blocks` and `write_blocks` read and write gold that need not fit into memory; `parts` gives gold, or answers
     if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold labels and
     answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it once.
-    `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that say where
-    they stand only by what they answer: beside their gold standard. A format that writes nothing has a `sample`, by
-    which its reader is tried; of one that writes, what it wrote is read again.
+    `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that may say
+    where they stand only by what they answer: its second argument gives their gold standard, where it is asked.
+    `signs` are what such files have, so that a file that nobody recognises can be said to be near; None is for formats
+    that have to be named. A `textless` one holds no texts. A format that writes nothing has a `sample`, by which its
+    reader is tried; of one that writes, what it wrote is read again.
     """
 
     title: str
@@ -117,7 +119,7 @@ class Format:
     holds_gold: Callable[[Bytes], bool]
     read_corpus: Callable[[Bytes, bool], Corpus] | None = None
     read_run: Callable[[Bytes], Run] | None = None
-    read_run_on: Callable[[Bytes, Corpus], Run] | None = None
+    read_run_on: Callable[[Bytes, Callable[[], Corpus]], Run] | None = None
     holds_both: Callable[[Bytes], bool] | None = None
     read_both: Callable[[Bytes], tuple[Corpus, Run]] | None = None
     manifest: Callable[[Bytes], Manifest | None] | None = None
@@ -134,3 +136,5 @@ class Format:
     loses: Callable[[Corpus | Run], Mapping[str, int]] | None = None
     says: str = ""
     sample: Sample | None = None
+    signs: tuple[str, ...] | None = None
+    textless: bool = False

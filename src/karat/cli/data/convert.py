@@ -15,10 +15,17 @@ from karat.cli.reading import reading
 @click.option("--to", "wanted", metavar="FORMAT", help="The format to write, where the suffix of OUT does not tell.")
 @click.option("--from", "given", metavar="FORMAT", help="The format of IN, where it is not recognised.")
 @click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What IN holds, where it could be both.")
+@click.option("--gold", metavar="FILE", help="The gold standard whose texts answers are laid on, and words placed in.")
 @click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
 @reading
 def command(
-    source: str, target: str, wanted: str | None, given: str | None, kind: str | None, steps: tuple[str, ...]
+    source: str,
+    target: str,
+    wanted: str | None,
+    given: str | None,
+    kind: str | None,
+    gold: str | None,
+    steps: tuple[str, ...],
 ) -> None:
     """Write a corpus or a run in another format, and say what that format cannot hold.
 
@@ -26,6 +33,7 @@ def command(
     karat data convert gold.ttl gold.jsonl
     karat data convert MSNBC msnbc.jsonl --step drop-nil --step longest
     karat data convert answers.jsonl answers.csv --to bat-csv
+    karat data convert llm.jsonl answers.jsonl --gold gold.jsonl
     """
     from karat.data.convert import lost
     from karat.data.load import converted_in_blocks, load_either, read_for, save, target_format
@@ -36,12 +44,12 @@ def command(
 
     apart(read_for(source), [target])
     format, chosen = target_format(target, wanted)
-    if not steps:
+    if not steps and gold is None:
         counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
         if counts is not None:
             say(f"{source}: {counts[0]} documents, {counts[1]} labels to {chosen.title}", err=True)
             return
-    data = load_either(source, kind=kind, format=given)
+    data = load_either(source, kind=kind, format=given, gold=gold)
     if steps:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source} holds answers, and steps change gold standards. Leave --step out.")

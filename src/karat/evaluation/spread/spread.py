@@ -317,7 +317,8 @@ class Spread:
             demand_of(task, *sizes, asked=self.asked.task_is_asked)
         unknown = sorted(pair for block in sums.blocks for pair in block.unknown)
         if unknown and not self.asked.allow_unknown:
-            raise unknown_document(answers.where(unknown[0][0]), unknown[0][1], gold.name, len(unknown) - 1)
+            row, id = unknown[0]
+            raise unknown_document(answers.where(row), id, gold.name, len(unknown) - 1, _ids(gold), _ids(answers))
         rule = self.asked.conventions.threshold
         if isinstance(rule, Threshold) and rule.at is not None and not (sizes[1][1].scored or sizes[1][1].scored_tags):
             raise UsageError(f"{answers.name} has no scores to compare with a threshold. Score without one.")
@@ -341,9 +342,17 @@ def _on_gold_text(gold: Corpus | Parts, run: Run) -> Run:
     """The run on the texts of the gold standard, of which nothing is read where the run carries none."""
     if isinstance(gold, Corpus) or run.texts is None:
         return on_gold_text(gold, run) if isinstance(gold, Corpus) else run
-    tables = (table for piece in gold.with_text().pieces for table in piece.tables(_TEXTS, ["id", "text"]))
-    rows = pa.concat_tables(tables)
+    rows = _columns_of(gold.with_text(), "id", "text")
     return on_texts(rows.column("id").combine_chunks(), rows.column("text"), run)
+
+
+def _ids(parts: Parts) -> Arrow:
+    return _columns_of(parts, "id").column("id").combine_chunks()
+
+
+def _columns_of(parts: Parts, *columns: str) -> Arrow:
+    """Some columns of all pieces."""
+    return pa.concat_tables(table for piece in parts.pieces for table in piece.tables(_TEXTS, [*columns]))
 
 
 def _columns(parts: Parts) -> tuple[str, ...]:

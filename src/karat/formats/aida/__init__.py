@@ -231,6 +231,7 @@ def _recognises_folder(names: Sequence[str]) -> bool:
 FORMAT = Format(
     title="AIDA-YAGO2",
     suffix=".aida.tsv",
+    signs=("-DOCSTART-", "--NME--"),
     recognises=lambda opening: _OPENING.match(opening) is not None,
     recognises_folder=_recognises_folder,
     holds_gold=lambda source: True,

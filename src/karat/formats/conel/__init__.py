@@ -258,6 +258,7 @@ def _recognises_folder(names: Sequence[str]) -> bool:
 FORMAT = Format(
     title="ConEL JSON",
     suffix=".conel.json",
+    signs=('"dialogue_id"', '"turns"'),
     recognises=lambda opening: bool(_DIALOGUES.match(opening) or _ROWS.match(opening)),
     recognises_folder=_recognises_folder,
     holds_gold=_holds_gold,

@@ -205,6 +205,8 @@ def _holds_gold(source: Bytes) -> bool:
 FORMAT = Format(
     title="neleval (TAC) tab",
     suffix=".tab",
+    signs=(),
+    textless=True,
     recognises=_recognises,
     holds_gold=_holds_gold,
     read_corpus=read_corpus,

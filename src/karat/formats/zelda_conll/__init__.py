@@ -227,6 +227,7 @@ def _refuse_breaks(cell: str, document: Document) -> None:
 FORMAT = Format(
     title="ZELDA CoNLL",
     suffix=".conll",
+    signs=("-DOCSTART-",),
     recognises=lambda opening: _OPENING.match(opening) is not None,
     holds_gold=lambda source: True,
     read_corpus=read_corpus,

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from karat.errors import InputError, UsageError
 from karat.matching.read.facets import Facets
+from karat.matching.read.ids import ids_said, numbered_apart, numbering
 from karat.matching.read.reading import Codes, Reading, renamed, resolved
 from karat.matching.read.trees import Trees, trees
 from karat.matching.read.widening import widened
@@ -431,10 +432,12 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading 
     unknown = np.flatnonzero(place < 0)
     if len(unknown) and not allow_unknown:
         first = int(unknown[0])
-        raise unknown_document(run.where(first), run.ids[first].as_py(), corpus.name, len(unknown) - 1)
+        raise unknown_document(
+            run.where(first), run.ids[first].as_py(), corpus.name, len(unknown) - 1, corpus.ids, run.ids
+        )
     labels, answers = corpus.labels, run.answers
     limits = np.append(corpus.lengths, np.iinfo(np.int64).max)[place]  # the last is for unknown documents
-    check.refuse(check.inside(answers, limits, "answer"), run.where)
+    check.refuse(_outside(corpus, run, limits, known=not allow_unknown), run.where)
     counts = np.diff(answers.offsets)
     per_document = np.zeros(len(corpus), np.int64)
     per_document[place[place >= 0]] = counts[place >= 0]
@@ -466,13 +469,23 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading 
     )
 
 
-def unknown_document(where: str, document: str, corpus: str, more: int) -> InputError:
-    """What to say of a reply to a document that the corpus does not have."""
+def _outside(corpus: Corpus, run: Run, limits: Longs, *, known: bool) -> Iterator[check.Problem]:
+    """Answers outside of their text; where all documents are known and numbered differently, that comes first."""
+    for problem in check.inside(run.answers, limits, "answer"):
+        said = numbered_apart(corpus.ids, run.ids, corpus.name) if known else ""
+        yield problem._replace(found=f"{said}, and {problem.found}") if said else problem
+
+
+def unknown_document(where: str, document: str, corpus: str, more: int, gold: Arrow, answered: Arrow) -> InputError:
+    """What to say of a reply to a document that the corpus does not have, by the ids of both sides."""
+    others = f" ({more} more like it)" if more else ""
+    first = numbering(gold, answered) or "Check that both files are of the same corpus and split"
     return InputError(
         where,
-        found=f"document {document!r}, which {corpus} does not have" + (f" ({more} more like it)" if more else ""),
+        found=f"document {document!r}, which {corpus} does not have{others}: {ids_said(gold, answered, corpus)}",
         expected="documents of the gold standard",
-        remedy="Check that both files are of the same corpus and split, or pass --allow-unknown to leave it out",
+        remedy=f"{first}, or write the text of each document beside its answers, so that they are paired by it; "
+        "--allow-unknown leaves it out",
     )
 
 

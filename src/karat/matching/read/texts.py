@@ -2,7 +2,8 @@
 
 Offsets mean nothing without the text they count in. Where a file of answers carries its texts, each has to be that of
 the gold standard, or to differ from it in white space alone; then the answers are moved to where the same characters
-stand in the gold standard.
+stand in the gold standard. Where the text of an id is another one, or the id is unknown, but a document of the gold
+standard has that text, the two are paired by it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from karat.errors import UsageError
+from karat.matching.read.ids import numbered_apart
 from karat.model.corpus import WITHOUT_TEXT, Corpus, text_facts
+from karat.model.defects import current
 from karat.model.run import Run
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Longs
 
 MAPPED = "documents whose text has other white space than the gold standard's (offsets were mapped)"
+
+PAIRED = "documents paired with the gold standard by their text, for their ids do not meet"
 
 _SHOWN = 20
 _LAST_BLANK = 0x3000
@@ -43,6 +48,10 @@ def on_gold_text(corpus: Corpus, run: Run) -> Run:
         return replace(run, texts=None)
     place = _places(corpus.ids, run)
     rows = _unlike(corpus, run.texts, place)
+    if corpus.has_text and (len(rows) or _strangers(run.texts, place)):
+        paired = _paired(corpus.ids, corpus.table.column("text"), run)
+        if paired is not run:
+            return on_gold_text(corpus, paired)
     if not len(rows):
         return replace(run, texts=None)
     if not corpus.has_text:
@@ -50,13 +59,16 @@ def on_gold_text(corpus: Corpus, run: Run) -> Run:
             f"the texts of {run.name} are not those of {corpus.name}, which was loaded without its texts. Load it with "
             "text=True, so that the two can be compared."
         )
-    return _mapped(run, rows, corpus.table.column("text").take(pa.array(place[rows])).to_pylist())
+    said = numbered_apart(corpus.ids, run.ids, corpus.name)
+    return _mapped(run, rows, corpus.table.column("text").take(pa.array(place[rows])).to_pylist(), said)
 
 
 def on_texts(ids: Arrow, texts: Arrow, run: Run) -> Run:
     """The same for the ids and texts of a gold standard that nobody holds as a corpus."""
     if run.texts is None:
         return run
+    run = _paired(ids, texts, run)
+    assert run.texts is not None
     place = _places(ids, run)
     rows = np.flatnonzero((place >= 0) & _mask(run.texts.is_valid()))
     gold = texts.take(pa.array(place[rows]))
@@ -67,10 +79,16 @@ def on_texts(ids: Arrow, texts: Arrow, run: Run) -> Run:
 
 
 def carries_others(corpus: Corpus, run: Run) -> bool:
-    """Whether a run carries a text that is not, to the letter, that of the corpus."""
+    """Whether a run carries a text that is not, to the letter, that of its document in the corpus."""
     if run.texts is None or corpus.skipped.get(WITHOUT_TEXT):
         return False
-    return len(_unlike(corpus, run.texts, _places(corpus.ids, run))) > 0
+    place = _places(corpus.ids, run)
+    return _strangers(run.texts, place) or len(_unlike(corpus, run.texts, place)) > 0
+
+
+def _strangers(texts: Arrow, place: Longs) -> bool:
+    """Whether there are texts of documents that the corpus does not have."""
+    return bool(np.any((place < 0) & _mask(texts.is_valid())))
 
 
 def misplaced(corpus: Corpus, run: Run) -> Iterator[check.Problem]:
@@ -86,6 +104,38 @@ def misplaced(corpus: Corpus, run: Run) -> Iterator[check.Problem]:
 def _places(ids: Arrow, run: Run) -> Longs:
     """Where the document of each reply is, -1 where there is none."""
     return np.asarray(pc.index_in(run.ids, ids).fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _paired(ids: Arrow, texts: Arrow, run: Run) -> Run:
+    """The run with the ids of the documents that have its texts, where its own are unknown or those of other texts.
+
+    Nothing is done where the text of a known id is nowhere: then it is no matter of ids. Of documents with the same
+    text, the first that no other reply belongs to is taken.
+    """
+    assert run.texts is not None
+    place, own = _places(ids, run).tolist(), run.texts.to_pylist()
+    gold = [None if text is None else "".join(text.split()) for text in texts.to_pylist()]
+    mine = [None if text is None else "".join(text.split()) for text in own]
+    right = {at for at, text in zip(place, mine, strict=True) if at >= 0 and (text is None or gold[at] == text)}
+    free: dict[str | None, list[int]] = {}
+    for at in range(len(gold) - 1, -1, -1):
+        if at not in right:
+            free.setdefault(gold[at], []).append(at)
+    names, found = run.ids.to_pylist(), 0
+    for row, (at, text) in enumerate(zip(place, mine, strict=True)):
+        if text is None or at in right:
+            continue
+        if here := free.get(text):
+            names[row] = ids[here.pop()].as_py()
+            found += 1
+        elif at >= 0:
+            return run
+    if not found or len(set(names)) < len(names):
+        return run
+    table = run.table.set_column(run.table.column_names.index("id"), "id", pa.array(names, pa.string()))
+    made = Run.checked(table, name=run.name, about=run.about, where=run.where, texts=run.texts)
+    current().noted[PAIRED] += found
+    return replace(made, skipped={**run.skipped, PAIRED: found})
 
 
 def _mask(array: Arrow) -> NDArray[np.bool_]:
@@ -125,7 +175,7 @@ class _Ink(NamedTuple):
         return np.append(self.places, len(self.text))[count]
 
 
-def _mapped(run: Run, rows: Longs, gold: Sequence[str]) -> Run:
+def _mapped(run: Run, rows: Longs, gold: Sequence[str], said: str = "") -> Run:
     """The run with the answers of some replies moved to where they stand in the texts of the gold standard."""
     assert run.texts is not None
     own = [_Ink.of(text) for text in run.texts.take(pa.array(rows)).to_pylist()]
@@ -133,7 +183,7 @@ def _mapped(run: Run, rows: Longs, gold: Sequence[str]) -> Run:
     answers = run.answers
     lengths = np.full(len(run), np.iinfo(np.int64).max)
     lengths[rows] = [len(ink.text) for ink in own]
-    problems = chain(_different(run, rows, own, other), check.inside(answers, lengths, "answer"))
+    problems = chain(_different(run, rows, own, other, said), check.inside(answers, lengths, "answer"))
     gone = check.unsound(problems, run.where)
     start, end = answers.start.astype(np.int64), answers.end.astype(np.int64)
     for row, mine, theirs in zip(rows.tolist(), own, other, strict=True):
@@ -161,8 +211,9 @@ def _moved(start: Longs, end: Longs, own: _Ink, gold: _Ink) -> tuple[Longs, Long
     return np.where(start == own.before(first), gold.before(first), opens), closes
 
 
-def _different(run: Run, rows: Longs, own: Sequence[_Ink], gold: Sequence[_Ink]) -> Iterator[check.Problem]:
-    """The texts that differ in more than white space."""
+def _different(run: Run, rows: Longs, own: Sequence[_Ink], gold: Sequence[_Ink], said: str) -> Iterator[check.Problem]:
+    """The texts that differ in more than white space; where documents are numbered differently, that comes first."""
+    cause = f"{said}, and " if said else ""
     for row, mine, theirs in zip(rows.tolist(), own, gold, strict=True):
         if np.array_equal(mine.codes, theirs.codes):
             continue
@@ -171,7 +222,7 @@ def _different(run: Run, rows: Longs, own: Sequence[_Ink], gold: Sequence[_Ink])
         count = np.array([int(parted[0]) if len(parted) else shared])
         yield check.Problem(
             row,
-            f"another text of document {run.ids[row].as_py()!r} than the gold standard's: {_shown(mine, count)}",
+            f"{cause}another text of document {run.ids[row].as_py()!r} than the gold standard's: {_shown(mine, count)}",
             f"{_shown(theirs, count)}, as in the gold standard (only white space may differ)",
             "Answer the texts of this gold standard; or, if the offsets belong to it, leave the texts out of the file",
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from karat.model.corpus import Corpus
 from karat.model.document import Answer, Label
 from karat.model.run import Run
@@ -29,8 +31,8 @@ def layer(column: str, *, title: str, suffix: str, says: str, sample: Sample) ->
     def read_run(source: Bytes) -> Run:
         return run_of(source, answers)
 
-    def read_run_on(source: Bytes, gold: Corpus) -> Run:
-        return run_of(source, answers, gold)
+    def read_run_on(source: Bytes, gold: Callable[[], Corpus]) -> Run:
+        return run_of(source, answers, gold())
 
     return Format(
         title=title,

@@ -1,0 +1,222 @@
+"""What language models answer, in the shapes that people store it in."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import karat
+from karat import UNLINKED, Candidate, Corpus, Document, InputError, UsageError
+from karat.formats import llm
+from karat.model.document import WrittenAnswer
+from karat.parsing.surfaces.entries import CUT_OFF, EARLIER, SAID_NIL, UNUSABLE, answer_of, entries_of
+from karat.parsing.surfaces.placing import MOVED, NOT_FOUND
+from karat.parsing.surfaces.prose import values_in
+from tests.formats.broken import nearly, read_or_refused
+
+TEXT = "Ada Lovelace met Charles Babbage in London."
+GOLD = Corpus.of([Document("d1", TEXT), Document("d2", "London is old.")], name="gold")
+FENCED = """Sure! Here they are:
+
+```json
+[
+  {"mention": "Ada Lovelace", "qid": "Q7259"},
+  {"mention": "London", "qid": "Q84"}
+]
+```
+I hope [1] this helps."""
+
+
+def entries(answer):
+    counts = Counter()
+    found = entries_of(values_in(answer), counts)
+    return found, dict(+counts)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (FENCED, ["Ada Lovelace", "London"]),
+        ('[{"mention": "London"}]', ["London"]),
+        ('The list [1]: [{"mention": "London"}] and {so on}', ["London"]),
+        ('{"entities": [{"mention": "London"}], "note": "x"}', ["London"]),
+        ('{"mention": "Ada"}\n{"mention": "London"}', ["Ada", "London"]),
+        ('```\n{"mention": "Ada"}\n```\n```\n{"mention": "London"}\n```', ["Ada", "London"]),
+        ('<think>[{"mention": "Ada"}]</think>[{"mention": "London"}]', ["London"]),
+        ('[{"mention": "London"},]', ["London"]),
+        ("[]", []),
+        ('Entities: [{"mention": "London"}]. Others: []', ["London"]),
+    ],
+)
+def test_lists_are_found_in_fences_and_prose(answer, words):
+    found, counts = entries(answer)
+    assert [entry["mention"] for entry in found] == words
+    assert counts == {}
+
+
+def test_pairs_and_objects_of_links_are_lists_too():
+    assert entries('[["London", "Q84"]]') == ([["London", "Q84"]], {})
+    assert entries('{"London": "Q84", "Ada": null}') == ([["London", "Q84"], ["Ada", None]], {})
+    assert entries('{"reason": "there are none"}') == (None, {})
+
+
+def test_the_last_list_counts_and_what_is_cut_off_is_read_as_far_as_it_is_whole():
+    assert entries('[{"text": "A"}] no: [{"text": "B"}]') == ([{"text": "B"}], {EARLIER: 1})
+    assert entries('```json\n[{"text": "A"}, {"text": "B') == ([{"text": "A"}], {CUT_OFF: 1})
+
+
+@pytest.mark.parametrize("answer", ["", "I found nothing.", "[1, 2]", "{}", "[[[[", "{" * 5000, "[" * 100_000])
+def test_an_answer_without_list(answer):
+    assert entries(answer) == (None, {})
+
+
+@pytest.mark.parametrize(
+    ("entry", "made"),
+    [
+        ({"text": "London", "entity": "Q84"}, WrittenAnswer(text="London", entity="Q84")),
+        ({"entity": "London", "Wikidata ID": "Q84"}, WrittenAnswer(text="London", entity="Q84")),
+        ({"name": "London", "wikidataId": "Q84"}, WrittenAnswer(text="London", entity="Q84")),
+        ({"id": 1, "text": "London", "entity": "Q84"}, WrittenAnswer(text="London", entity="Q84")),
+        ({"mention": "London", "url": "https://x.org/L"}, WrittenAnswer(text="London", entity="https://x.org/L")),
+        ({"mention": "London", "entity": {"id": "Q84", "rank": 1}}, WrittenAnswer(text="London", entity="Q84")),
+        ({"mention": "London", "entity": 84}, WrittenAnswer(text="London", entity="84")),
+        ({"mention": "London", "qid": None}, WrittenAnswer(text="London", entity=None)),
+        ({"mention": "London", "qid": "NIL"}, WrittenAnswer(text="London", entity=None)),
+        ({"mention": "London"}, WrittenAnswer(text="London", entity=UNLINKED)),
+        ({"span": [36, 42], "qid": "Q84"}, WrittenAnswer(36, 42, entity="Q84")),
+        ({"span": "London", "start": "36", "end": 42.0}, WrittenAnswer(36, 42, "London")),
+        (
+            {"text": "London", "type": "LOC", "confidence": "0.5", "before": "in "},
+            WrittenAnswer(text="London", types=("LOC",), score=0.5, before="in "),
+        ),
+        (
+            {"text": "London", "candidates": ["Q84", {"qid": "Q92561", "score": 0.1}]},
+            WrittenAnswer(text="London", candidates=(Candidate("Q84"), Candidate("Q92561", 0.1))),
+        ),
+        (["London", "Q84"], WrittenAnswer(text="London", entity="Q84")),
+    ],
+)
+def test_names_of_fields(entry, made):
+    counts = Counter()
+    assert answer_of(entry, counts) == made
+    assert set(+counts) <= {"fields `id` (not read)"}
+
+
+def test_what_is_passed_over_is_counted():
+    counts = Counter()
+    assert answer_of({"text": "London", "qid": "unknown", "score": "high", "why": "x"}, counts).entity is None
+    assert answer_of({"text": " "}, counts) is None
+    assert answer_of(7, counts) is None
+    assert dict(+counts) == {
+        SAID_NIL: 1,
+        "scores that are no numbers (left out)": 1,
+        "fields `why` (not read)": 1,
+        UNUSABLE: 2,
+    }
+
+
+def read(tmp_path, content, name="a.jsonl", **how):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    return karat.load_run(path, corpus=GOLD, **how)
+
+
+def spans(run):
+    return {reply.id: [(answer.start, answer.end, answer.entity) for answer in reply.answers] for reply in run}
+
+
+FOUND = {"d1": [(0, 12, "Q7259"), (36, 42, "Q84")]}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": "d1", "response": FENCED},
+        {"doc_id": "d1", "answer": FENCED},
+        {"id": "d1", "entities": [{"mention": "Ada Lovelace", "qid": "Q7259"}, {"mention": "London", "qid": "Q84"}]},
+        {"custom_id": "d1", "response": {"body": {"choices": [{"message": {"content": FENCED}}]}}},
+        {
+            "custom_id": "d1",
+            "response": {"body": {"output": [{"content": [{"type": "output_text", "text": FENCED}]}]}},
+        },
+        {
+            "custom_id": "d1",
+            "result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": FENCED}]}},
+        },
+    ],
+)
+def test_lines_of_answers_are_recognised(tmp_path, record):
+    assert spans(read(tmp_path, json.dumps(record) + "\n")) == FOUND
+
+
+def test_one_array_a_fenced_file_and_a_folder(tmp_path):
+    record = {"id": "d1", "answers": [{"text": "Ada Lovelace", "entity": "Q7259"}, {"text": "London", "entity": "Q84"}]}
+    assert spans(read(tmp_path, json.dumps([record], indent=1), "a.json")) == FOUND
+    assert spans(read(tmp_path, f"```json\n{json.dumps([record])}\n```", "b.md")) == FOUND
+    assert spans(read(tmp_path, FENCED[FENCED.index("```") :], "d1.md")) == FOUND
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (folder / "d1.txt").write_text(FENCED)
+    (folder / "d2.json").write_text("[]")
+    (folder / "notes.log").write_text("x")
+    assert spans(karat.load_run(folder, corpus=GOLD, format="llm")) == FOUND | {"d2": []}
+
+
+def test_entries_that_name_their_documents(tmp_path):
+    rows = [
+        {"doc_id": "d1", "mention": "Ada Lovelace", "qid": "Q7259"},
+        {"doc_id": "d1", "mention": "London", "qid": "Q84"},
+    ]
+    assert spans(read(tmp_path, json.dumps(rows), "a.json")) == FOUND
+    assert spans(read(tmp_path, "".join(json.dumps(row) + "\n" for row in rows))) == FOUND
+    by_id = {"d1": [{"text": "Ada Lovelace", "id": "Q7259"}, {"text": "London", "id": "Q84"}], "d2": []}
+    assert spans(read(tmp_path, json.dumps(by_id, indent=1), "b.json", format="llm")) == FOUND | {"d2": []}
+
+
+def test_tokens_and_failures_are_kept(tmp_path):
+    done = {"choices": [{"message": {"content": "[]"}}], "usage": {"total_tokens": 7}}
+    lines = [
+        {"custom_id": "d1", "response": {"body": done}},
+        {"custom_id": "d2", "response": None, "error": {"code": "late"}},
+    ]
+    first, second = read(tmp_path, "".join(json.dumps(line) + "\n" for line in lines))
+    assert (first.tokens, first.error) == (7, None)
+    assert second.error == '{"code": "late"}'
+    (silent,) = read(tmp_path, json.dumps({"id": "d1", "response": "I found nothing."}) + "\n")
+    assert silent.error == "no list of answers in what was answered"
+
+
+def test_wrong_spans_and_invented_words(tmp_path):
+    answers = [{"text": "London", "start": 30, "end": 36}, {"text": "Paris"}]
+    line = json.dumps({"id": "d1", "response": json.dumps(answers)}) + "\n"
+    with pytest.raises(InputError, match="the text 'London' at"):
+        read(tmp_path, line)
+    run = read(tmp_path, line, wrong_span="repair")
+    assert spans(run) == {"d1": [(36, 42, UNLINKED)]}
+    assert run.skipped == {MOVED: 1, NOT_FOUND: 1}
+
+
+def test_a_line_without_id(tmp_path):
+    lines = json.dumps({"id": "d1", "response": "[]"}) + "\n" + json.dumps({"response": "[]"}) + "\n"
+    with pytest.raises(InputError, match=r"a\.jsonl:2: found no id of a document"):
+        read(tmp_path, lines)
+    assert len(read(tmp_path, lines, on_error="skip")) == 1
+
+
+SAMPLE = json.dumps({"id": "d1", "response": FENCED, "text": TEXT}).encode() + b"\n"
+ARRAY = json.dumps([{"id": "d1", "answers": [{"text": "London", "entity": "Q84", "start": 1}]}]).encode()
+
+
+@given(nearly(SAMPLE) | nearly(ARRAY) | nearly(FENCED.encode()) | st.binary(max_size=30))
+def test_broken_files_are_refused_in_words(data):
+    def refused(source):
+        try:
+            return llm.read_run_on(source, lambda: GOLD)
+        except UsageError:
+            return []
+
+    read_or_refused(refused, data)

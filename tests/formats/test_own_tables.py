@@ -1,0 +1,236 @@
+"""Tables of the user's own, read by the columns that the user names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import karat
+from karat import InputError, KaratError, UnknownNameError, UsageError
+from karat.parsing.surfaces.columns import ColumnRoles
+from karat.parsing.surfaces.table import own_table
+from tests.formats.broken import nearly, read_or_refused
+
+ROLES = {"doc": "doc_id", "text": "body", "start": "begin", "end": "stop", "entity": "qid"}
+ROWS = [
+    {"doc_id": "a", "body": "Ada met Bob.", "begin": 0, "stop": 3, "qid": "Q1"},
+    {"doc_id": "b", "body": 'In "Ulm", now', "begin": 4, "stop": 7, "qid": ""},
+    {"doc_id": "a", "body": "Ada met Bob.", "begin": 8, "stop": 11, "qid": "NIL"},
+]
+FOUND = {"a": [(0, 3, "Q1"), (8, 11, None)], "b": [(4, 7, karat.UNLINKED)]}
+
+
+def table(separator, rows=ROWS, header=True):
+    def cell(value):
+        text = str(value).replace('"', '""')
+        return f'"{text}"'
+
+    lines = [list(rows[0])] * header + [list(row.values()) for row in rows]
+    return "".join(separator.join(map(cell, line)) + "\n" for line in lines)
+
+
+def written(tmp_path, content, name):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def items(data, field):
+    return {one.id: [(x.start, x.end, x.entity) for x in getattr(one, field)] for one in data}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", table(",")),
+        ("t.tsv", table("\t")),
+        ("t.txt", table(";")),
+        ("t.json", json.dumps(ROWS)),
+        ("t.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS)),
+        ("t.json", json.dumps({"version": 1, "data": ROWS}, indent=2)),
+        ("bom.csv", "\ufeff" + table(",")),
+        ("crlf.csv", table(",").replace("\n", "\r\n")),
+    ],
+)
+def test_any_table_is_gold_and_answers(tmp_path, name, content):
+    path = written(tmp_path, content, name)
+    gold = karat.load(path, columns=ROLES)
+    assert [document.text for document in gold] == ["Ada met Bob.", 'In "Ulm", now']
+    assert items(gold, "labels") == FOUND
+    assert items(karat.load_run(path, columns=ROLES, corpus=gold), "answers") == FOUND
+
+
+def test_a_table_without_header_has_numbers(tmp_path):
+    path = written(tmp_path, table(",", header=False), "t.csv")
+    numbers = {"doc": "1", "text": "2", "start": "3", "end": "4", "entity": "5"}
+    assert items(karat.load(path, columns=numbers), "labels") == FOUND
+
+
+def test_lists_of_mentions_inside_of_objects(tmp_path):
+    lines = [
+        {
+            "meta": {"id": "a"},
+            "text": "Ada met Bob.",
+            "ents": [{"s": 0, "e": 3, "q": "Q1"}, {"s": 8, "e": 11, "q": None}],
+        },
+        {"meta": {"id": "b"}, "text": "Ulm", "ents": []},
+    ]
+    path = written(tmp_path, "".join(json.dumps(line) + "\n" for line in lines), "t.jsonl")
+    roles = {"doc": "meta.id", "text": "text", "start": "ents.s", "end": "ents.e", "entity": "ents.q"}
+    assert items(karat.load(path, columns=roles), "labels") == {"a": [(0, 3, "Q1"), (8, 11, None)], "b": []}
+    pairs = [{"id": "a", "text": "Ada met Bob.", "ents": [[0, 3, "Q1"]]}]
+    path = written(tmp_path, json.dumps(pairs), "p.json")
+    roles = {"doc": "id", "text": "text", "start": "ents.0", "end": "ents.1", "entity": "ents.2"}
+    assert items(karat.load(path, columns=roles), "labels") == {"a": [(0, 3, "Q1")]}
+
+
+def test_words_in_place_of_spans_and_documents_without_ids(tmp_path):
+    gold = karat.load(written(tmp_path, table(","), "gold.csv"), columns=ROLES)
+    rows = [
+        {"t": "Ada met Bob.", "m": "Bob", "q": "Q2", "s": 0.5},
+        {"t": 'In "Ulm", now', "m": "ulm", "q": "Q3", "s": 1},
+    ]
+    path = written(tmp_path, table(",", rows), "a.csv")
+    run = karat.load_run(path, columns={"text": "t", "mention": "m", "entity": "q", "score": "s"}, corpus=gold)
+    assert items(run, "answers") == {"a": [(8, 11, "Q2")], "b": [(4, 7, "Q3")]}
+    assert sum(run.skipped.values()) == 3, "one in another case, and two documents paired by their text"
+
+
+def test_texts_beside_the_table(tmp_path):
+    rows = [{"doc_id": "a", "begin": 0, "stop": 3}]
+    path = written(tmp_path, table(",", rows), "t.csv")
+    roles = {"doc": "doc_id", "start": "begin", "end": "stop"}
+    (tmp_path / "texts").mkdir()
+    written(tmp_path, "Ada met Bob.", "texts/a.txt")
+    assert next(iter(karat.load(path, columns=roles | {"texts": "texts"}))).text == "Ada met Bob."
+    written(tmp_path, table("\t", [{"doc_id": "a", "body": "Ada ran."}]), "docs.tsv")
+    assert next(iter(karat.load(path, columns=roles | {"texts": "docs.tsv", "text": "body"}))).text == "Ada ran."
+    with pytest.raises(InputError, match="a folder or table with the texts"):
+        karat.load(path, columns=roles | {"texts": "nowhere"})
+    with pytest.raises(InputError, match="leads out of the folder"):
+        karat.load(path, columns=roles | {"texts": "../x"})
+
+
+def test_no_text_is_invented(tmp_path, karat_cli):
+    path = written(tmp_path, table(","), "t.csv")
+    roles = {role: name for role, name in ROLES.items() if role != "text"}
+    with pytest.raises(InputError, match="Karat invents no texts"):
+        karat.load(path, columns=roles)
+    bat = written(tmp_path, "d1,0,6,Q64\nd1,8,9,Q3\n", "bat.csv")
+    ran = karat_cli("data", "convert", bat, tmp_path / "out.jsonl")
+    assert (ran.code, (tmp_path / "out.jsonl").exists()) == (2, False)
+    assert "blanks would be written" in ran.err
+    assert karat_cli("data", "convert", bat, tmp_path / "out.csv", "--to", "bat-csv").code == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("doc", "no ROLE=COLUMN"),
+        ("dok=x,start=a,end=b", "Did you mean 'doc'"),
+        ("doc=x", "where do mentions stand"),
+        ("start=a,end=b", "which column has the documents"),
+        ("doc=x,doc=y,start=a,end=b", "given twice"),
+        ("doc=,start=a,end=b", "no column is given for doc"),
+        ("doc=x,start=a.b,end=c.d", "fields of different lists"),
+        ("text=x,start=a,end=b,texts=c", "Add doc=COLUMN"),
+        ("", "no ROLE=COLUMN"),
+    ],
+)
+def test_roles_that_make_no_sense(columns, message):
+    with pytest.raises((UsageError, UnknownNameError), match=message):
+        ColumnRoles.of(columns)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ('a,"Ada met Bob.",x,3,Q1', "t.csv:2: found 'x' in the column 'begin'"),
+        ('a,"Ada met Bob.",0,,Q1', "found nothing in 'stop'; expected both ends"),
+        ('a,"Ada met Bob.",,,Q1', "expected a place for 'qid'"),
+        (',"Ada met Bob.",0,3,Q1', "expected the id of a document"),
+        ("a,,0,3,Q1", "document 'a' without text"),
+        ("a,Ada,0,9,Q1", "text of 3 code points"),
+        ("a,Ada,0,3", "found 4 cells; expected 5"),
+        ('a,Ada,0,3,"Q1', "a row that is no CSV"),
+        ("a,Ada,0,3,Q1\na,Eva,0,3,Q1", "another text of document 'a'"),
+    ],
+)
+def test_bad_rows_are_named(tmp_path, row, message):
+    path = written(tmp_path, f"doc_id,body,begin,stop,qid\n{row}\n", "t.csv")
+    with pytest.raises(InputError, match=message):
+        karat.load(path, columns=ROLES)
+
+
+def test_bad_rows_can_be_left_out(tmp_path):
+    path = written(tmp_path, "doc_id,body,begin,stop,qid\na,Ada,0,3,Q1\na,Ada,x,3,Q1\n", "t.csv")
+    gold = karat.load(path, columns=ROLES, on_error="skip")
+    assert items(gold, "labels") == {"a": [(0, 3, "Q1")]}
+    assert sum(gold.skipped.values()) == 1
+
+
+def test_the_command_shows_what_it_understood_and_leaves_other_files_alone(tmp_path, karat_cli):
+    gold = written(tmp_path, json.dumps({"id": "a", "text": "Ada met Bob.", "labels": []}) + "\n", "gold.jsonl")
+    answers = written(tmp_path, table(",", [{"d": "a", "b": 0, "e": 3, "q": "Q1"}]), "a.csv")
+    ran = karat_cli("score", gold, answers, "--columns", "doc=d,start=b,end=e,entity=q")
+    assert ran.code == 0
+    assert "a: [0, 3) 'Ada' → Q1" in ran.err
+    wrong = karat_cli("score", gold, answers, "--columns", "doc=d,start=bb,end=e,entity=q")
+    assert wrong.code == 2
+    assert "a.csv has no bb (it has d, b, e, q)" in wrong.err
+    unused = karat_cli("score", "demo", "demo/prior", "--columns", "doc=d,start=bb,end=e,entity=q")
+    assert unused.code == 2
+    assert "fit no file" in unused.err
+
+
+def test_columns_in_python_are_meant_for_this_file(tmp_path):
+    path = written(tmp_path, table(","), "t.csv")
+    with pytest.raises(UsageError, match=r"has no x \(it has doc_id, body, begin, stop, qid\)"):
+        karat.load(path, columns=ROLES | {"start": "x"})
+
+
+def test_cells_longer_than_the_limit_of_the_csv_module(tmp_path):
+    rows = [{"doc_id": "a", "body": "x" * 200_000, "begin": 0, "stop": 3, "qid": "Q1"}]
+    gold = karat.load(written(tmp_path, table(",", rows), "t.csv"), columns=ROLES)
+    assert gold.lengths.tolist() == [200_000]
+
+
+BARS = """
+from karat import Answer, Reply, Run
+from karat.spec.format import Format
+
+def read_run(source):
+    found = [line.split("|") for line in source.data().decode().splitlines()]
+    return Run.of([Reply(document, (Answer(int(start), int(end), entity),)) for document, start, end, entity in found])
+
+FORMAT = Format("bars", ".bars", recognises=lambda head: False, holds_gold=lambda source: False, read_run=read_run)
+"""
+
+
+def test_a_format_of_the_users_own(tmp_path, karat_cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, BARS, "mine.py")
+    gold = written(
+        tmp_path, json.dumps({"id": "a", "text": "Ada", "labels": [{"start": 0, "end": 3}]}) + "\n", "g.jsonl"
+    )
+    good, bad = written(tmp_path, "a|0|3|Q1\n", "x.bars"), written(tmp_path, "a|0|Q1\n", "y.bars")
+    assert karat_cli("score", gold, good, "--answers-format", "./mine.py").code == 0
+    assert len(karat.load_run(good, format="./mine.py")) == 1
+    with pytest.raises(KaratError, match=r"mine.py cannot read this file \(ValueError: .*, in line 7 of mine.py\)"):
+        karat.load_run(bad, format="./mine.py")
+    assert karat_cli("score", gold, bad, "--answers-format", "./mine.py").code == 2
+
+
+@given(
+    nearly(table(",").encode())
+    | nearly(json.dumps(ROWS).encode())
+    | nearly(table("\t").encode())
+    | st.binary(max_size=20)
+)
+def test_broken_tables_are_refused_in_words(data):
+    known = own_table(ColumnRoles.of(ROLES | {"mention": "m", "score": "s"}))
+    read_or_refused(lambda source: known.read_corpus(source, True), data)
+    read_or_refused(known.read_run, data)
