@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+import pyarrow as pa
+
 from karat.comparison.card.card import Card, CardTerms
 from karat.pages.files import Written, line
 from karat.pages.tables import LAYOUTS
@@ -12,6 +14,7 @@ from karat.pages.tables import LAYOUTS
 if TYPE_CHECKING:
     from karat.comparison.card.card import Average, Cards, Contrast
     from karat.comparison.card.figures import Figure
+    from karat.model.tables.arrow import Arrow
     from karat.pages.tables import Drawn
 
 _NONE = "–"
@@ -85,6 +88,26 @@ def page(found: Cards, layout: str | None, *, details: bool) -> str:
         blocks += [draw(_details(found, card), frozenset({0})) for card in found.cards]
     blocks += [text for text in (_too_few(found), _reading(found), "\n".join(found.notes)) if text]
     return LAYOUTS[layout].page([*blocks, str(found.signature)])
+
+
+def display(found: Cards, layout: str) -> str:
+    """The same without every difference."""
+    return page(found, layout, details=False)
+
+
+def frame(found: Cards) -> Arrow:
+    """A row for each figure of each system."""
+    columns = ("difference", "low", "high", "p", "corrected")
+    rows = []
+    for card in found.cards:
+        for figure in found.figures:
+            average, contrast = card.averages[figure.name], card.differences[figure.name]
+            row = {"system": card.system, "figure": figure.name, "value": average.value, "cases": average.cases}
+            numbers = (contrast.value, contrast.low, contrast.high, contrast.p, contrast.corrected)
+            rows.append(row | dict(zip(columns, numbers, strict=True)) | {"verdict": contrast.verdict})
+    floats = [(name, pa.float64()) for name in columns]
+    schema = [("system", pa.string()), ("figure", pa.string()), ("value", pa.float64()), ("cases", pa.int64())]
+    return pa.Table.from_pylist(rows, schema=pa.schema([*schema, *floats, ("verdict", pa.string())]))
 
 
 def _means(found: Cards, figure: Figure) -> list[str]:

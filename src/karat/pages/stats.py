@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from karat.pages.files import Written, line
-from karat.pages.tables import aligned, latex
+from karat.pages.tables import LAYOUTS, aligned
 
 if TYPE_CHECKING:
     from karat.data.describe import Description, TraitCount
 
 _LISTED = 16
+_NONE = "–"
+_NOTHING = {_NONE, "0", "0.0", "0.00"}
+_PAPER = ("language", "documents", "words", "mentions", "entities", "words per document", "annotations per document")
+"""The columns of papers' tables of benchmarks, before those in percent."""
 
 
 def _spaced(name: str) -> str:
@@ -115,14 +119,14 @@ def _rows(found: Sequence[Description]) -> list[list[str]]:
 
 def _shown_share(share: TraitCount) -> str:
     if share.number is None:
-        return "–"
+        return _NONE
     return f"{share.number:,}" if share.percent is None else f"{share.number:,} ({share.percent:.1f} %)"
 
 
 def _shown(value: float | str | None) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
+    return _NONE if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
 def page(found: Sequence[Description]) -> str:
@@ -134,11 +138,15 @@ def page(found: Sequence[Description]) -> str:
                 shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:_LISTED])
                 more = f", and {len(counts) - _LISTED} more" if len(counts) > _LISTED else ""
                 lines.append(f"{one.corpus}, {title}: {shown}{more}")
+    return "\n".join([*lines, *_reasons(found)]) + "\n"
+
+
+def _reasons(found: Sequence[Description]) -> list[str]:
+    """Why numbers are not there."""
     reasons: dict[str, dict[str, None]] = {}
     for name, reason in (item for one in found for item in one.undefined.items()):
         reasons.setdefault(reason, {})[name] = None
-    lines += [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
-    return "\n".join(lines) + "\n"
+    return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
 def _listed(one: Description) -> dict[str, Mapping[str, int]]:
@@ -154,6 +162,18 @@ def _listed(one: Description) -> dict[str, Mapping[str, int]]:
     }
 
 
-def latex_of(found: Sequence[Description]) -> str:
-    """The table in LaTeX."""
-    return latex([["", *(one.corpus for one in found)], *_rows(found)]) + "\n"
+def paper(found: Sequence[Description], layout: str) -> str:
+    """The table of benchmarks that papers have: a line for each, and no column in which none has anything."""
+    columns = {f"{name} %": [_percent(one.columns[name]) for one in found] for name in found[0].columns}
+    numbers = {name: [_shown(one.numbers[name]) for one in found] for name in _PAPER}
+    empty = [name for name, cells in {**numbers, **columns}.items() if set(cells) <= _NOTHING]
+    kept = {name: cells for name, cells in {**numbers, **columns}.items() if name not in empty}
+    lines = zip(*kept.values(), strict=True)
+    rows = [["benchmark", *kept], *([one.corpus, *cells] for one, cells in zip(found, lines, strict=True))]
+    said = [f"left out, since no benchmark here has any: {', '.join(empty)}"] * bool(empty) + _reasons(found)
+    what = "Benchmarks in numbers. %: of the mentions for which an answer is asked."
+    return LAYOUTS[layout].page([what, LAYOUTS[layout].draw(rows, {0}), *said])
+
+
+def _percent(share: TraitCount) -> str:
+    return _NONE if share.percent is None else f"{share.percent:.1f}"
