@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -29,6 +29,9 @@ from karat.spec.engine import Parts
 from karat.spec.format import Format, Manifest
 from karat.storage.files import Source, writing
 
+if TYPE_CHECKING:
+    from karat.data.objects import Foreign
+
 OnError: TypeAlias = Literal["fail", "skip"]
 SameId: TypeAlias = Literal["fail", "apart"]
 
@@ -36,7 +39,7 @@ _OWN = ("karat-jsonl", "karat-parquet")
 
 
 def load(
-    name: str | os.PathLike[str],
+    name: str | os.PathLike[str] | Foreign,
     *,
     format: str | None = None,
     text: bool = True,
@@ -45,32 +48,53 @@ def load(
 ) -> Corpus:
     """A gold standard: a registered name such as `demo` or `msnbc@guo2018`, a path, or `-` for standard input.
 
+    Also a `Dataset` of Hugging Face, in the layouts that its folders may have, or a list of spaCy's `Doc`.
     The format is told from the content unless given. Without `text`, a format that can leaves the texts out. The first
     defect of a document is an error, unless `on_error` is `skip`: then such documents are left out, and `skipped` says
     how many of each kind, and where the first are. With `same_id="apart"`, documents of one id get a number each.
     """
+    if not isinstance(name, str | os.PathLike):
+        from karat.data.objects import corpus_from
+
+        with collecting(_asked(on_error, same_id), "objects") as defects:
+            corpus = corpus_from(name)
+        return replace(corpus, skipped={**corpus.skipped, **defects.counts})
     return _gold(_Given(os.fspath(name), format, _asked(on_error, same_id)), text=text)
 
 
 def load_run(
-    name: str | os.PathLike[str],
+    name: str | os.PathLike[str] | Foreign,
     *,
     corpus: Corpus | None = None,
+    system: str | None = None,
     format: str | None = None,
     on_error: OnError | None = None,
     same_id: SameId | None = None,
 ) -> Run:
-    """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
+    """A system's answers: a path, `-`, or stored answers such as `demo/prior`; `system` gives them another name.
+
+    Also what other libraries hold: spaCy's `Doc` objects, as `nlp.pipe` gives them (`kb_id_` is the link), a `Dataset`
+    of Hugging Face, or dictionaries: one for each answer, with the id of its document, one for each document, with
+    `answers`, or lists of them, by ids or in the order of the corpus, as pipelines of Hugging Face give them.
 
     A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
     checked against it at once; without, `evaluate` does so. Answers on the rows of a table of tokens, such as HIPE's,
     are laid on the tokens of the corpus; without it, on what the file itself says. `on_error` and `same_id` are those
     of `load`.
     """
-    given = _Given(os.fspath(name), format, _asked(on_error, same_id))
+    how = _asked(on_error, same_id)
+    if isinstance(name, str | os.PathLike):
+        run = _answers(_Given(os.fspath(name), format, how), None if corpus is None else lambda: corpus)
+        run = run if system is None else replace(run, name=system)
+    else:
+        from karat.data.objects import run_from
+
+        with collecting(how, "objects") as defects:
+            run = run_from(name, corpus, system)
+        run = replace(run, skipped={**run.skipped, **defects.counts})
     if corpus is None:
-        return _answers(given)
-    run = beside(corpus, _answers(given, lambda: corpus), given.how)
+        return run
+    run = beside(corpus, run, how)
     pair(corpus, run)
     return run
 

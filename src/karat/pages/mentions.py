@@ -46,15 +46,12 @@ def frame(found: Corpus | Run) -> Arrow:
 
 
 def _table(found: Corpus | Run, mentions: Mentions) -> Arrow:
-    columns = {
-        "document": found.ids.take(pa.array(mentions.document)),
-        "start": pa.array(mentions.start),
-        "end": pa.array(mentions.end),
-        "entity": mentions.linked_to(np.arange(len(mentions))),
-        "linked": pa.array(mentions.entity != NO_LINK),
-    }
+    columns = {"document": found.ids.take(pa.array(mentions.document))}
+    columns |= {"start": pa.array(mentions.start), "end": pa.array(mentions.end)}
     if isinstance(found, Corpus) and found.has_text:
         columns["surface"] = pa.array(_surfaces(found.texts, mentions), pa.string())
+    columns["entity"] = mentions.linked_to(np.arange(len(mentions)))
+    columns["linked"] = pa.array(mentions.entity != NO_LINK)
     others = [field.name for field in mentions.values.type if field.name not in _BEFORE]
     given = {name: column for name in others if (column := mentions.field(name)) is not None}
     return pa.table(columns | given)

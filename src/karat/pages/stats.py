@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from karat.pages.files import Written, line
-from karat.pages.tables import LAYOUTS, aligned
+from karat.pages.tables import LAYOUTS, Under, aligned
 
 if TYPE_CHECKING:
     from karat.data.describe import Description, TraitCount
 
 _LISTED = 16
 _NONE = "–"
-_NOTHING = {_NONE, "0", "0.0", "0.00"}
-_PAPER = ("language", "documents", "words", "mentions", "entities", "words per document", "annotations per document")
+_PAPER = {"documents": "docs", "words": "words", "mentions": "mentions", "entities": "entities"}
 """The columns of papers' tables of benchmarks, before those in percent."""
+_OVER = "percent of the mentions that count"
+_TITLES = {"nil": "NIL", "organisation": "org.", "location": "loc.", "person": "pers."}
 
 
 def _spaced(name: str) -> str:
@@ -138,13 +139,13 @@ def page(found: Sequence[Description]) -> str:
                 shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:_LISTED])
                 more = f", and {len(counts) - _LISTED} more" if len(counts) > _LISTED else ""
                 lines.append(f"{one.corpus}, {title}: {shown}{more}")
-    return "\n".join([*lines, *_reasons(found)]) + "\n"
+    return "\n".join([*lines, *_reasons(found, {name for one in found for name in one.undefined})]) + "\n"
 
 
-def _reasons(found: Sequence[Description]) -> list[str]:
+def _reasons(found: Sequence[Description], names: Collection[str]) -> list[str]:
     """Why numbers are not there."""
     reasons: dict[str, dict[str, None]] = {}
-    for name, reason in (item for one in found for item in one.undefined.items()):
+    for name, reason in (item for one in found for item in one.undefined.items() if item[0] in names):
         reasons.setdefault(reason, {})[name] = None
     return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
@@ -164,15 +165,17 @@ def _listed(one: Description) -> dict[str, Mapping[str, int]]:
 
 def paper(found: Sequence[Description], layout: str) -> str:
     """The table of benchmarks that papers have: a line for each, and no column in which none has anything."""
-    columns = {f"{name} %": [_percent(one.columns[name]) for one in found] for name in found[0].columns}
-    numbers = {name: [_shown(one.numbers[name]) for one in found] for name in _PAPER}
-    empty = [name for name, cells in {**numbers, **columns}.items() if set(cells) <= _NOTHING]
-    kept = {name: cells for name, cells in {**numbers, **columns}.items() if name not in empty}
-    lines = zip(*kept.values(), strict=True)
-    rows = [["benchmark", *kept], *([one.corpus, *cells] for one, cells in zip(found, lines, strict=True))]
-    said = [f"left out, since no benchmark here has any: {', '.join(empty)}"] * bool(empty) + _reasons(found)
-    what = "Benchmarks in numbers. %: of the mentions for which an answer is asked."
-    return LAYOUTS[layout].page([what, LAYOUTS[layout].draw(rows, {0}), *said])
+    shares = {name: [_percent(one.columns[name]) for one in found] for name in found[0].columns}
+    shown = {name: cells for name, cells in shares.items() if not set(cells) <= {_NONE, "0.0"}}
+    none = [name for name, cells in shares.items() if set(cells) == {"0.0"}]
+    head = ["benchmark", *_PAPER.values(), *(Under(_TITLES.get(name, name), _OVER) for name in shown)]
+    rows = [
+        [one.corpus, *(_shown(one.numbers[name]) for name in _PAPER), *(cells[place] for cells in shown.values())]
+        for place, one in enumerate(found)
+    ]
+    said = [f"left out, since no benchmark here has any: {', '.join(none)}"] * bool(none)
+    said += _reasons(found, shares.keys() - shown.keys())
+    return LAYOUTS[layout].page(["Benchmarks in numbers", LAYOUTS[layout].draw([head, *rows], {0}), *said])
 
 
 def _percent(share: TraitCount) -> str:

@@ -45,25 +45,35 @@ _PAIRS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())]))
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold documents; the texts are always kept."""
-    table, skipped = _table(source), Counter[str]()
+    return corpus_of(_table(source), source.stem, source.label)
+
+
+def corpus_of(table: Arrow, name: str, label: str) -> Corpus:
+    """Gold documents of a table, which errors call by a label."""
+    skipped = Counter[str]()
     if set(table.column_names) >= _OF_TOKENS:
-        documents = [Document(*row) for row in _tagged(table, source, skipped)]
-        return Corpus.built(documents, name=source.stem, skipped=skipped, where=_where(source))
-    own, about = _own(table, GOLD, source, skipped)
-    corpus = Corpus.checked(own, name=about.pop("name", source.stem), about=about, where=_where(source))
+        documents = [Document(*row) for row in _tagged(table, label, skipped)]
+        return Corpus.built(documents, name=name, skipped=skipped, where=_where(label))
+    own, about = _own(table, GOLD, label, skipped)
+    corpus = Corpus.checked(own, name=about.pop("name", name), about=about, where=_where(label))
     return replace(corpus, skipped=dict(skipped))
 
 
 def read_run(source: Bytes) -> Run:
     """A system's replies."""
-    table, skipped = _table(source), Counter[str]()
+    return run_of(_table(source), source.stem, source.label)
+
+
+def run_of(table: Arrow, name: str, label: str) -> Run:
+    """The replies of a table."""
+    skipped = Counter[str]()
     if set(table.column_names) >= _OF_TOKENS:
-        rows = _tagged(table, source, skipped)
+        rows = _tagged(table, label, skipped)
         replies, texts = [Reply(row.id, as_answers(row.labels)) for row in rows], [row.text for row in rows]
-        return Run.built(replies, name=source.stem, skipped=skipped, where=_where(source), texts=texts)
-    own, about = _own(table, ANSWERS, source, skipped)
-    name = about.pop("system", source.stem)
-    run = Run.checked(own, name=name, about=about, where=_where(source), texts=_texts(table))
+        return Run.built(replies, name=name, skipped=skipped, where=_where(label), texts=texts)
+    own, about = _own(table, ANSWERS, label, skipped)
+    name = about.pop("system", name)
+    run = Run.checked(own, name=name, about=about, where=_where(label), texts=_texts(table))
     return replace(run, skipped=dict(skipped))
 
 
@@ -100,8 +110,8 @@ def _texts(table: Arrow) -> Arrow | None:
     return table.column("text").cast(pa.string()) if given else None
 
 
-def _where(source: Bytes) -> Where:
-    return lambda row: f"{source.label}: row {row + 1}"
+def _where(label: str) -> Where:
+    return lambda row: f"{label}: row {row + 1}"
 
 
 def _table(source: Bytes) -> Arrow:
@@ -120,10 +130,10 @@ def _table(source: Bytes) -> Arrow:
         state = json.loads(source.inside("state.json").data())
         names = [entry["filename"] for entry in state["_data_files"]]
     except (ValueError, KeyError, TypeError) as problem:
-        raise _damaged(source.inside("state.json"), problem) from None
+        raise _damaged(source.inside("state.json").label, problem) from None
     tables = [_opened(source.inside(str(name))) for name in names]
     if not tables:
-        raise _damaged(source, "it names no data files")
+        raise _damaged(source.label, "it names no data files")
     return pa.concat_tables(tables)
 
 
@@ -136,28 +146,28 @@ def _opened(source: Bytes) -> Arrow:
             table = pa.ipc.open_stream(data).read_all()
         table.validate(full=True)
     except (pa.ArrowException, OSError) as problem:
-        raise _damaged(source, problem) from None
+        raise _damaged(source.label, problem) from None
     some(table, source.label)
     return table
 
 
-def _damaged(source: Bytes, problem: object) -> InputError:
+def _damaged(label: str, problem: object) -> InputError:
     return InputError(
-        source.label,
+        label,
         found=f"data that cannot be read ({problem})",
         expected="an Arrow stream or a Parquet file, as the library datasets writes them",
         remedy="Write or fetch it again",
     )
 
 
-def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> tuple[Arrow, dict[str, str]]:
+def _own(table: Arrow, schema: Arrow, label: str, skipped: Counter[str]) -> tuple[Arrow, dict[str, str]]:
     """A table in Karat's own columns, in the types of the schema, and what is known about the whole."""
     items = "labels" if schema is GOLD else "answers"
     said = (table.schema.metadata or {}).get(_LAYOUT, b"").decode(errors="replace")
-    refuse_newer(source.label, said, GOLD_LAYOUT, ANSWERS_LAYOUT)
+    refuse_newer(label, said, GOLD_LAYOUT, ANSWERS_LAYOUT)
     if not {"id", items} <= set(table.column_names):
         raise InputError(
-            source.label,
+            label,
             found=f"the columns {', '.join(table.column_names)}",
             expected=f"`id` and `{items}`, or `tokens` and `ner_tags`",
             remedy="Rename the columns of the dataset to these names",
@@ -167,12 +177,12 @@ def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> t
     if schema is ANSWERS and "text" in table.column_names:
         table = table.drop_columns(["text"])
     if "meta" in table.column_names and not pa.types.is_map(table.schema.field("meta").type):
-        table = table.set_column(table.column_names.index("meta"), "meta", _maps(table, source))
+        table = table.set_column(table.column_names.index("meta"), "meta", _maps(table, label))
     try:
         table = conformed(table, schema)
     except TypeError as problem:
         raise InputError(
-            source.label,
+            label,
             found=f"a column of another type at {problem}",
             expected="the types of docs/formats.md",
             remedy="Cast the column before writing the file",
@@ -180,7 +190,7 @@ def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> t
     for name in ("start", "end", "entity"):
         if table.schema.field(items).type.value_type.get_field_index(name) < 0:
             raise InputError(
-                source.label,
+                label,
                 found=f"{items} without a field `{name}`",
                 expected="start, end, and entity (null for NIL; `linked` false where there is no link)",
                 remedy="Add the field",
@@ -188,12 +198,12 @@ def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> t
     return table, about
 
 
-def _maps(table: Arrow, source: Bytes) -> Arrow:
+def _maps(table: Arrow, label: str) -> Arrow:
     """Lists of key and value as maps."""
     try:
         pairs = [None if e is None else [(str(p["key"]), str(p["value"])) for p in e] for e in _meta(table)]
     except (KeyError, TypeError) as problem:
-        raise _damaged(source, f"`meta` is no list of key and value: {problem}") from None
+        raise _damaged(label, f"`meta` is no list of key and value: {problem}") from None
     return pa.array(pairs, GOLD.field("meta").type)
 
 
@@ -212,9 +222,9 @@ def _about(table: Arrow) -> dict[str, str]:
     return {str(key): str(value) for key, value in about.items()} if isinstance(about, dict) else {}
 
 
-def _tagged(table: Arrow, source: Bytes, skipped: Counter[str]) -> list[TaggedRow]:
+def _tagged(table: Arrow, label: str, skipped: Counter[str]) -> list[TaggedRow]:
     rows = _known(table, KNOWN, skipped).to_pylist()
-    return list(tagged(rows, _class_names(table), source.label, skipped))
+    return list(tagged(rows, _class_names(table), label, skipped))
 
 
 def _class_names(table: Arrow) -> list[str] | None:

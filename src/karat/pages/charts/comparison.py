@@ -90,7 +90,7 @@ def scores_chart(found: Comparison) -> Spec:
     names = found.averaged or [dataset.name for dataset in found.datasets]
     title = f"{_datasets(names)}: {worded(found.measure)}"
     says = f"Lines: {100 * (1 - found.rule.level):g} % intervals from {found.rule.resamples} samples of documents."
-    return dotted(dots, list(found.systems), _origins(found), title, [says, _chosen(found)])
+    return dotted(dots, list(found.systems), _origins(found), title, [says, _chosen(found)], axis="dataset")
 
 
 def ranks_chart(found: Comparison) -> Spec:
@@ -239,8 +239,8 @@ def heatmap_chart(found: Comparison, relation: str | None = None) -> Spec:
     names = found.averaged or tuple(dataset.name for dataset in found.datasets)
     subtitle = [
         "Micro similarity in percent: of the answers of both systems, those that the other one matches (BAT paper, "
-        "equation 5), over all documents together. Systems in the order of their scores; colours from the least to the "
-        "most similar pair.",
+        "equation 5), over all documents together. Systems in the order of their scores; colours span what pairs "
+        "have.",
         _chosen(found),
     ]
     width = max(WIDTH, _CELL * len(systems) + 120)
@@ -261,6 +261,7 @@ def runtime_chart(found: Comparison) -> Spec:
     """
     check_extra()
     import altair as alt
+    import numpy as np
 
     own = found.runtimes
     timed = {system: 1000 * seconds for system, seconds in own.seconds.items() if seconds > 0}
@@ -276,14 +277,15 @@ def runtime_chart(found: Comparison) -> Spec:
     scale = alt.Scale(type="log", domain=[powers[0], powers[-1]])
     x = alt.X("x:Q", title="runtime in ms per document", scale=scale, axis=alt.Axis(values=powers, format="~g"))
     y = alt.Y("y:Q", **in_percent(f"mean {worded(found.measure).partition(',')[0]}"))
-    # Labels are laid out where the axis is even, and drawn where it is not.
-    points = labelled([_unlogged(each) for each in placed(labels, [], frame)], [_point(system) for system in shown])
     colours = alt.Scale(domain=shown, range=list(islice(cycle(COLOURS), len(shown))))
     ends: list[Row] = [
         {"line": system, "x": timed[system], "y": estimate.low, "y2": estimate.high}
         for system in shown
         if (estimate := means[system]).low is not None and estimate.high is not None
     ]
+    # Labels are laid out where the axis is even, and drawn where it is not.
+    ink = [(np.full(2, log10(timed[str(end["line"])])), np.array([end["y"], end["y2"]], np.float64)) for end in ends]
+    points = labelled([_unlogged(each) for each in placed(labels, ink, frame)], [_point(system) for system in shown])
     intervals = alt.Chart(alt.InlineData(ends)).mark_rule(strokeWidth=1.5)
     colour = alt.Color("line:N", scale=colours, legend=None)
     chart = alt.layer(intervals.encode(x=x, y=y, y2="y2:Q", color=colour), *points).properties(

@@ -25,30 +25,34 @@ class Dot(NamedTuple):
 
 
 def dotted(
-    dots: Sequence[Dot], systems: Sequence[str], origins: Sequence[Origin], title: str, subtitle: Sequence[str]
+    dots: Sequence[Dot],
+    systems: Sequence[str],
+    origins: Sequence[Origin],
+    title: str,
+    subtitle: Sequence[str],
+    *,
+    axis: str,
 ) -> Spec:
-    """A line for each of what is scored, and in it a dot for each system, which never covers another."""
+    """A line for each of what is scored, which the axis names, and in it a dot for each system: none covers another."""
     check_extra()
     import altair as alt
 
     lines = list(dict.fromkeys(dot.line for dot in dots))
-    axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=260, grid=False)
-    y = alt.Y("line:N", sort=lines, axis=axis, scale=alt.Scale(paddingInner=0.15))
+    named = alt.Axis(title=axis, ticks=False, domain=False, labelLimit=360, grid=False)
+    y = alt.Y("line:N", sort=lines, axis=named, scale=alt.Scale(paddingInner=0.15))
     beside = alt.YOffset("system:N", sort=list(systems), scale=alt.Scale(domain=list(systems), paddingOuter=0.5))
     colours = alt.Scale(domain=list(systems), range=list(islice(cycle(COLOURS), len(systems))))
     legend = alt.Legend(title=None, orient="bottom", columns=4) if len(systems) > 1 else None
     rows = [{**dot._asdict(), "text": f"{100 * dot.value:.1f}"} for dot in dots]
-    base = alt.Chart(alt.InlineData(rows)).encode(
-        y=y, yOffset=beside, color=alt.Color("system:N", scale=colours, legend=legend)
+    colour = alt.Color("system:N", scale=colours, legend=legend)
+    between = [row for row in rows if row["low"] is not None and row["high"] is not None]
+    points, intervals = (
+        alt.Chart(alt.InlineData(own)).encode(y=y, yOffset=beside, color=colour) for own in (rows, between)
     )
     x = alt.X("value:Q", **in_percent("score"))
-    between = [row for row in rows if row["low"] is not None and row["high"] is not None]
-    intervals = alt.Chart(alt.InlineData(between)).encode(
-        y=y, yOffset=beside, color=alt.Color("system:N", scale=colours, legend=legend)
-    )
     chart = alt.layer(
         intervals.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
-        base.mark_point(filled=True, size=55, opacity=1).encode(
+        points.mark_point(filled=True, size=55, opacity=1).encode(
             x=x, tooltip=[alt.Tooltip(f"{name}:N") for name in ("line", "system", "text")]
         ),
     ).properties(width=WIDTH, height=len(lines) * (_ROW * len(systems) + _SPACE))

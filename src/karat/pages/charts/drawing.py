@@ -230,7 +230,16 @@ def finished(
             domainColor="#888888",
             tickColor="#888888",
         )
-        .configure_legend(labelColor=INK, labelFontSize=12, labelLimit=WIDTH, columnPadding=18, offset=6)
+        .configure_legend(
+            labelColor=INK,
+            labelFontSize=12,
+            labelLimit=WIDTH,
+            titleColor=INK,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            columnPadding=18,
+            offset=6,
+        )
         .configure_view(stroke=None)
         .to_dict()
     )

@@ -32,7 +32,14 @@ def plot(found: Result, kind: str | None) -> Spec:
     title = f"{found.corpus}: scores of {found.run}" + (f" by {kind}" if kind else "")
     level = f"{100 * (found.interval_level or 0.95):g} %"
     says = f"Lines: {level} intervals." if found.intervals else "Without intervals: score with resamples for them."
-    return dotted(dots, list(dict.fromkeys(dot.system for dot in dots)), [origin], title, [says, chosen(origin)])
+    return dotted(
+        dots,
+        list(dict.fromkeys(dot.system for dot in dots)),
+        [origin],
+        title,
+        [says, chosen(origin)],
+        axis=kind or "measure",
+    )
 
 
 def _scores(found: Result) -> list[Dot]:
