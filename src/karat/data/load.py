@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import pyarrow as pa
 
 from karat.data.catalogue import choose, finished, named, needs_text, ready, stored_answers
+from karat.data.iris import Bases, with_iris
 from karat.data.pool import collide, pooled, pooled_run
 from karat.data.save import save_results
 from karat.errors import InputError, UnknownNameError, UsageError
@@ -27,7 +28,7 @@ from karat.registry import get, names
 from karat.spec.dataset import is_bare_name
 from karat.spec.engine import Parts
 from karat.spec.format import Format, Manifest
-from karat.storage.files import Source, writing
+from karat.storage.files import Source, write_folder, writing
 
 if TYPE_CHECKING:
     from karat.data.objects import Foreign
@@ -400,6 +401,15 @@ def load_either(name: str | os.PathLike[str], *, kind: str | None = None, format
     return _gold(given, text=True) if (kind or given.kind) == "gold" else _answers(given)
 
 
+def sort_of(name: str, *, format: str | None = None) -> Literal["gold", "answers"]:
+    """Whether a file holds gold or answers; what nobody recognises, or can be read only once, is taken for gold."""
+    try:
+        given = _Given(name, format)
+        return "gold" if named(name) is None and given.source.passing else given.kind
+    except InputError:
+        return "gold"
+
+
 def converted_in_blocks(
     source: str, target: str, chosen: Format, *, kind: str | None, format: str | None
 ) -> tuple[int, int] | None:
@@ -444,10 +454,19 @@ def target_format(path: str, format: str | None) -> tuple[str, Format]:
     return name, get("formats", name, Format)
 
 
-def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+def save(
+    data: Corpus | Run | Result,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    base: str | None = None,
+    entity_base: str | None = None,
+) -> None:
     """Write a corpus or a run; the suffix chooses format and compression (`.gz`, `.zst`), `-` is standard output.
 
-    A result is written as JSON; `Result.from_json` reads it.
+    Formats that name things by IRIs, such as NIF, need a `base` for documents that have none as their id, and an
+    `entity_base` for entities that are neither IRIs nor QIDs. What `datasets.load_from_disk` opens is a folder: a path
+    without suffix, with the format `hf-datasets`. A result is written as JSON; `Result.from_json` reads it.
     """
     target = os.fspath(path)
     if isinstance(data, Result):
@@ -459,6 +478,13 @@ def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: s
         raise UsageError(f"{chosen.title} cannot hold this. Choose another format.")
     if isinstance(data, Corpus) and not data.has_text:
         raise UsageError(f"{data.name} was loaded without its texts. Load it again with text=True.")
+    if chosen.iris:
+        data = with_iris(data, Bases(base, entity_base))
+    elif base is not None or entity_base is not None:
+        raise UsageError(f"{chosen.title} keeps ids as they are written, and needs no base. Leave it out.")
+    if chosen.write_folder is not None and target != "-" and not _bare(target).endswith(chosen.suffix):
+        write_folder(target, chosen.write_folder(data))
+        return
     with writing(target) as file:
         write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
 
@@ -515,10 +541,15 @@ def _described(head: bytes) -> str:
     return f"content of an unknown format ({start[:40].decode(errors='replace')!r})"
 
 
+def _bare(path: str) -> str:
+    """A path without the suffix of its compression."""
+    return path.removesuffix(".gz").removesuffix(".zst")
+
+
 def _by_suffix(path: str) -> str:
     if path == "-":
         return "karat-jsonl"
-    bare = path.removesuffix(".gz").removesuffix(".zst")
+    bare = _bare(path)
     writers = [(name, known) for name, known in _formats() if known.write_corpus or known.write_run]
     longest = max((len(known.suffix) for _, known in writers if bare.endswith(known.suffix)), default=0)
     found = [name for name, known in writers if bare.endswith(known.suffix) and len(known.suffix) == longest]

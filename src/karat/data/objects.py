@@ -107,8 +107,8 @@ def _is_dataset(given: Foreign) -> bool:
     if isinstance(given, Mapping) or not hasattr(given, "__len__"):
         splits = ", ".join(map(repr, given)) if isinstance(given, Mapping) else "none at hand"
         raise UsageError(
-            f"found {type(given).__name__}: several datasets, or one that is read as it goes (splits: {splits}). Give a "
-            "Dataset: one split, in memory or on disk."
+            f"found {type(given).__name__}: several datasets, or one that is read as it goes (splits: {splits}). "
+            "Give a Dataset: one split, in memory or on disk."
         )
     return True
 

@@ -17,7 +17,7 @@ _LISTED = 16
 _NONE = "–"
 _PAPER = {"documents": "docs", "words": "words", "mentions": "mentions", "entities": "entities"}
 """The columns of papers' tables of benchmarks, before those in percent."""
-_OVER = "percent of the mentions that count"
+_OVER = "% of mentions"
 _TITLES = {"nil": "NIL", "organisation": "org.", "location": "loc.", "person": "pers."}
 
 
@@ -175,7 +175,13 @@ def paper(found: Sequence[Description], layout: str) -> str:
     ]
     said = [f"left out, since no benchmark here has any: {', '.join(none)}"] * bool(none)
     said += _reasons(found, shares.keys() - shown.keys())
-    return LAYOUTS[layout].page(["Benchmarks in numbers", LAYOUTS[layout].draw([head, *rows], {0}), *said])
+    return LAYOUTS[layout].page(
+        [
+            "Benchmarks in numbers; shares are of the mentions that are not optional",
+            LAYOUTS[layout].draw([head, *rows], {0}),
+            *said,
+        ]
+    )
 
 
 def _percent(share: TraitCount) -> str:

@@ -93,7 +93,8 @@ class Format:
     if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold labels and
     answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it once.
     `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that say where
-    they stand only by what they answer: beside their gold standard.
+    they stand only by what they answer: beside their gold standard. Files with `iris` name documents and entities by
+    them. `write_folder` gives the files of a folder by their names, for formats that are more than a file.
     """
 
     title: str
@@ -108,6 +109,8 @@ class Format:
     manifest: Callable[[Bytes], Manifest | None] | None = None
     write_corpus: Callable[[Corpus, IO[bytes]], None] | None = None
     write_run: Callable[[Run, IO[bytes]], None] | None = None
+    write_folder: Callable[[Corpus | Run], Mapping[str, bytes]] | None = None
+    iris: bool = False
     loose: bool = False
     either: bool = False
     certain: Callable[[bytes], bool] | None = None

@@ -16,9 +16,18 @@ from karat.cli.reading import reading
 @click.option("--from", "given", metavar="FORMAT", help="The format of IN, where it is not recognised.")
 @click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What IN holds, where it could be both.")
 @click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
+@click.option("--base", metavar="IRI", help="What stands before the ids of documents in NIF, which wants IRIs.")
+@click.option("--entity-base", metavar="IRI", help="The same for entities that are neither IRIs nor QIDs.")
 @reading
 def command(
-    source: str, target: str, wanted: str | None, given: str | None, kind: str | None, steps: tuple[str, ...]
+    source: str,
+    target: str,
+    wanted: str | None,
+    given: str | None,
+    kind: str | None,
+    steps: tuple[str, ...],
+    base: str | None,
+    entity_base: str | None,
 ) -> None:
     """Write a corpus or a run in another format, and say what that format cannot hold.
 
@@ -26,6 +35,8 @@ def command(
     karat data convert gold.ttl gold.jsonl
     karat data convert MSNBC msnbc.jsonl --step drop-nil --step longest
     karat data convert answers.jsonl answers.csv --to bat-csv
+    karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
+    karat data convert gold.jsonl mine --to hf-datasets     a folder that load_from_disk opens
     """
     from karat.data.convert import lost
     from karat.data.load import converted_in_blocks, load_either, read_for, save, target_format
@@ -36,7 +47,7 @@ def command(
 
     apart(read_for(source), [target])
     format, chosen = target_format(target, wanted)
-    if not steps:
+    if not steps and base is None and entity_base is None:
         counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
         if counts is not None:
             say(f"{source}: {counts[0]} documents, {counts[1]} labels to {chosen.title}", err=True)
@@ -48,5 +59,5 @@ def command(
         data, changes = stepped(data, steps)
         for name, change in changes.items():
             say(f"{name}: {change}", err=True)
-    save(data, target, format=format)
+    save(data, target, format=format, base=base, entity_base=entity_base)
     say(converted_page(source, data, chosen, lost(data, chosen)), nl=False, err=True)

@@ -2,8 +2,9 @@
 
 Read with pyarrow alone; the library `datasets` is not needed. A row is a document, in one of two layouts.
 
-Karat's own columns, which are also written: those of Karat Parquet (`id`, `text`, `labels`, … or `id`, `answers`, …),
-but `meta` as a list of `key` and `value`, since datasets have no maps. `Dataset.from_file` opens what is written.
+Written are a folder as `save_to_disk` makes it, or the Arrow file of one (`.arrow`), in Karat's own columns: those of
+Karat Parquet (`id`, `text`, `labels`, … or `id`, `answers`, …), but `meta` as a list of `key` and `value`, since
+datasets have no maps. `datasets.load_from_disk` opens the folder, and `Dataset.from_file` the file.
 
 Tokens: `tokens` and `ner_tags` (IOB or IOBES, as strings or as a ClassLabel), perhaps `entity_ids` with the link of
 each token (the first of a mention counts; `NIL` is NIL; null, empty, `O` or `_` is no link), `id` (or `doc_id`; else
@@ -18,6 +19,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from typing import IO, Any
 
 import pyarrow as pa
@@ -36,6 +38,7 @@ from karat.spec.format import Bytes, Format
 
 _ABOUT = b"karat"
 _LAYOUT = b"karat-layout"
+_DATA = "data-00000-of-00001.arrow"
 _STREAM = b"\xff\xff\xff\xff"
 _PARQUET = b"PAR1"
 _OF_TOKENS = {"tokens", "ner_tags"}
@@ -96,6 +99,24 @@ def _write(table: Arrow, about: dict[str, str], layout: str, file: IO[bytes]) ->
     table = table.replace_schema_metadata(metadata)
     with pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
+
+
+def write_folder(data: Corpus | Run) -> dict[str, bytes]:
+    """The files of a folder that `datasets.load_from_disk` opens; it finds the features in the Arrow file."""
+    stream = BytesIO()
+    if isinstance(data, Corpus):
+        write_corpus(data, stream)
+    else:
+        write_run(data, stream)
+    state: dict[str, Any] = {"_data_files": [{"filename": _DATA}], "_fingerprint": data.digest, "_split": None}
+    state |= {"_format_columns": None, "_format_kwargs": {}, "_format_type": None, "_output_all_columns": False}
+    said = {"description": "title", "license": "licence", "citation": "citation", "homepage": "homepage"}
+    info = {name: data.about.get(key, "") for name, key in said.items()}
+    return {_DATA: stream.getvalue(), "state.json": _json(state), "dataset_info.json": _json(info)}
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
 
 
 def _meta(table: Arrow) -> list[Any]:
@@ -268,6 +289,7 @@ FORMAT = Format(
     read_run=read_run,
     write_corpus=write_corpus,
     write_run=write_run,
+    write_folder=write_folder,
     recognises_folder=lambda names: {"state.json", "dataset_info.json"} <= set(names) or "dataset_dict.json" in names,
     says="A saved dataset or its Arrow file, in Karat's own columns or with tokens, ner_tags and entity_ids.",
 )
