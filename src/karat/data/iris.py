@@ -63,6 +63,11 @@ def _based(id: str, base: str | None, what: str, option: str) -> str:
     return f"{base}{between}{_ILLEGAL.sub(lambda sign: quote(sign[0]), id)}"
 
 
+def relative(data: Corpus | Run) -> str | None:
+    """The first id of a document that is no absolute IRI, None where all are."""
+    return next((id for id in data.ids.to_pylist() if not _ABSOLUTE.match(id)), None)
+
+
 def with_iris(data: Corpus | Run, bases: Bases) -> Corpus | Run:
     """The same with absolute IRIs for all documents, entities and types; what is one already stays as it is."""
     about, skipped = dict(data.about), data.skipped

@@ -464,9 +464,10 @@ def save(
 ) -> None:
     """Write a corpus or a run; the suffix chooses format and compression (`.gz`, `.zst`), `-` is standard output.
 
-    Formats that name things by IRIs, such as NIF, need a `base` for documents that have none as their id, and an
-    `entity_base` for entities that are neither IRIs nor QIDs. What `datasets.load_from_disk` opens is a folder: a path
-    without suffix, with the format `hf-datasets`. A result is written as JSON; `Result.from_json` reads it.
+    NIF names things by IRIs, which ids are not always: with a `base` documents and types get absolute ones, and QIDs
+    those of Wikidata; other entities need an `entity_base`. Without, ids are written as they are. What
+    `datasets.load_from_disk` opens is a folder: a path without suffix, with the format `hf-datasets`. A result is
+    written as JSON; `Result.from_json` reads it.
     """
     target = os.fspath(path)
     if isinstance(data, Result):
@@ -478,10 +479,10 @@ def save(
         raise UsageError(f"{chosen.title} cannot hold this. Choose another format.")
     if isinstance(data, Corpus) and not data.has_text:
         raise UsageError(f"{data.name} was loaded without its texts. Load it again with text=True.")
-    if chosen.iris:
+    if base is not None or entity_base is not None:
+        if not chosen.iris:
+            raise UsageError(f"{chosen.title} names nothing by IRIs, and needs no base. Leave it out.")
         data = with_iris(data, Bases(base, entity_base))
-    elif base is not None or entity_base is not None:
-        raise UsageError(f"{chosen.title} keeps ids as they are written, and needs no base. Leave it out.")
     if chosen.write_folder is not None and target != "-" and not _bare(target).endswith(chosen.suffix):
         write_folder(target, chosen.write_folder(data))
         return

@@ -39,6 +39,7 @@ def command(
     karat data convert gold.jsonl mine --to hf-datasets     a folder that load_from_disk opens
     """
     from karat.data.convert import lost
+    from karat.data.iris import relative
     from karat.data.load import converted_in_blocks, load_either, read_for, save, target_format
     from karat.data.steps import stepped
     from karat.errors import UsageError
@@ -59,5 +60,10 @@ def command(
         data, changes = stepped(data, steps)
         for name, change in changes.items():
             say(f"{name}: {change}", err=True)
+    if chosen.iris and base is None and (id := relative(data)) is not None:
+        raise UsageError(
+            f"{chosen.title} names documents by absolute IRIs, and {id!r} is none. Say where they are published, "
+            "such as --base https://example.org/benchmark/"
+        )
     save(data, target, format=format, base=base, entity_base=entity_base)
     say(converted_page(source, data, chosen, lost(data, chosen)), nl=False, err=True)
