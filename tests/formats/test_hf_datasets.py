@@ -210,7 +210,7 @@ def test_not_recognised(head):
 
 
 @pytest.mark.parametrize("kind", ["gold", "answers"])
-def test_a_folder_as_the_library_saves_it(tmp_path, kind, karat_cli):
+def test_a_folder_that_karat_writes_is_as_the_library_saves_it(tmp_path, kind, karat_cli):
     """What `load_from_disk` looks for: the state names the files, which are Arrow streams; the info is there."""
     source, read = ("demo", karat.load) if kind == "gold" else ("demo/noisy", karat.load_run)
     folder = tmp_path / "mine"

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from karat.comparison.card.card import Card, CardTerms
 from karat.pages.files import Written, line
+from karat.pages.scores import emphasised, leading
 from karat.pages.tables import LAYOUTS
 
 if TYPE_CHECKING:
@@ -111,7 +112,9 @@ def frame(found: Cards) -> Arrow:
 
 
 def _means(found: Cards, figure: Figure) -> list[str]:
-    return [_mean(card.averages[figure.name], figure) for card in found.cards]
+    means = [card.averages[figure.name] for card in found.cards]
+    leads = leading([mean.value for mean in means], lower=figure.kind != "score")
+    return emphasised([_mean(mean, figure) for mean in means], leads)
 
 
 def _mean(average: Average, figure: Figure) -> str:

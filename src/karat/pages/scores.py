@@ -82,11 +82,14 @@ def best(measure: str, values: Sequence[float | None]) -> frozenset[int]:
         found = measure_of(parse_measure(measure))
     except KaratError:
         return frozenset()  # a name of neleval's, of which nobody says which values are good
+    return frozenset() if found.spread else leading(values, lower=found.lower)
+
+
+def leading(values: Sequence[float | None], *, lower: bool) -> frozenset[int]:
+    """Which of several shares are the highest, or the lowest, as they are printed."""
     known = {place: round(100 * value, 1) for place, value in enumerate(values) if value is not None}
-    if found.spread or len(known) < 2:
-        return frozenset()
-    most = (min if found.lower else max)(known.values())
-    return frozenset(place for place, value in known.items() if value == most)
+    most = (min if lower else max)(known.values(), default=0)
+    return frozenset(place for place, value in known.items() if value == most and len(known) > 1)
 
 
 def emphasised(cells: Sequence[str], places: frozenset[int]) -> list[str]:
@@ -154,8 +157,12 @@ def _by(results: Sequence[Result], label: str, view: str) -> Iterator[Rows]:
     if not values:
         return
     head = [f"{view}, by {label}"]
-    for result in results:
-        head += [Under(title, _named(result)) for title in (*shorts.values(), "errors" if errors else "gold")]
+    titles = [*shorts.values(), "errors" if errors else "gold"]
+    if len(results) == 1:
+        head[0] = f"{_named(results[0])}, {head[0]}"
+        head += titles
+    else:
+        head += [Under(title, _named(result)) for result in results for title in titles]
     rows = [head]
     for value in values:
         row = [value]

@@ -123,7 +123,7 @@ def html(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
 
 def _html_cell(cell: str, tag: str, left: bool) -> str:
     text = f"<b>{_escaped(cell)}</b>" if isinstance(cell, Best) else _escaped(cell)
-    return f'<{tag} style="text-align:{"left" if left else "right"}">{text}</{tag}>'
+    return f'<{tag} style="text-align:{"left" if left else "right"};padding:1px 8px">{text}</{tag}>'
 
 
 _LATEX: Final = {
@@ -199,7 +199,7 @@ def _html_page(blocks: Sequence[str]) -> str:
     head, tables, said = _parted(blocks)
     lines = [f"<p><strong>{_escaped(block)}</strong></p>" for block in head]
     notes = "\n".join(f"<p>{'<br>'.join(map(_escaped, block.split(chr(10))))}</p>" for block in said)
-    opened = [f"<details><summary>how to read it, and the signature</summary>\n{notes}\n</details>"] * bool(said)
+    opened = [f"<details><summary>notes</summary>\n{notes}\n</details>"] * bool(said)
     return "\n".join([_FRAME, *lines, *tables, *opened, "</div>"]) + "\n"
 
 
