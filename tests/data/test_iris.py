@@ -40,6 +40,12 @@ def test_who_gives_no_base_is_told_to(karat_cli, tmp_path):
     assert karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "x.ttl", "--base", "mine").code == 2
 
 
+def test_entities_that_stay_relative_are_said(karat_cli, tmp_path):
+    karat.save(Corpus.of([Document("https://b.org/2", "Ulm", (Label(0, 3, "Q3012"),))]), tmp_path / "gold.jsonl")
+    ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "gold.ttl")
+    assert "written as relative IRIs: 1 entities, such as 'Q3012'" in ran.err
+
+
 def test_titles_need_a_base_of_their_own(tmp_path):
     run = Run.of([Reply("d", (Answer(0, 3, "Ada Lovelace", score=0.5),))])
     with pytest.raises(UsageError, match=r"names entities by absolute IRIs, and 'Ada Lovelace'.*--entity-base"):

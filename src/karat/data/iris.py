@@ -68,6 +68,12 @@ def relative(data: Corpus | Run) -> str | None:
     return next((id for id in data.ids.to_pylist() if not _ABSOLUTE.match(id)), None)
 
 
+def relative_entities(data: Corpus | Run) -> list[str]:
+    """The ids of entities that are no absolute IRIs."""
+    mentions = data.labels if isinstance(data, Corpus) else data.answers
+    return [id for id in mentions.names.to_pylist() if not _ABSOLUTE.match(id)]
+
+
 def with_iris(data: Corpus | Run, bases: Bases) -> Corpus | Run:
     """The same with absolute IRIs for all documents, entities and types; what is one already stays as it is."""
     about, skipped = dict(data.about), data.skipped

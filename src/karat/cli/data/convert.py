@@ -39,7 +39,7 @@ def command(
     karat data convert gold.jsonl mine --to hf-datasets     a folder that load_from_disk opens
     """
     from karat.data.convert import lost
-    from karat.data.iris import relative
+    from karat.data.iris import relative, relative_entities
     from karat.data.load import converted_in_blocks, load_either, read_for, save, target_format
     from karat.data.steps import stepped
     from karat.errors import UsageError
@@ -67,3 +67,7 @@ def command(
         )
     save(data, target, format=format, base=base, entity_base=entity_base)
     say(converted_page(source, data, chosen, lost(data, chosen)), nl=False, err=True)
+    if chosen.iris and base is None and (ids := relative_entities(data)):
+        say(
+            f"  written as relative IRIs: {len(ids)} entities, such as {ids[0]!r}; --base makes them absolute", err=True
+        )
