@@ -150,7 +150,7 @@ def test_the_map_of_winners(files):
 
 @pytest.mark.parametrize(
     ("layout", "said"),
-    [("--markdown", "| bay | 2 | 4 | 75.0 ±"), ("--latex", r"bay & 2 & 4 & 75.0 $\pm$")],
+    [("--markdown", "| bay | 2 | 4 | **75.0 ±"), ("--latex", r"bay & 2 & 4 & \textbf{75.0 $\pm$")],
 )
 def test_tables_for_papers(files, layout, said):
     assert said in page(*results("bay", "fjord"), layout)

@@ -283,7 +283,8 @@ def test_on_the_command_line(karat_cli, tmp_path):
     assert table.code == 0
     assert "mentions" in table.out
     latex = karat_cli("data", "stats", path, "--latex").out
-    assert latex.startswith("\\begin{tabular}{lr}")
+    assert "\nbenchmark & docs & words & mentions & entities & " in latex
+    assert latex.count(r" \\") == 3
     assert karat_cli("data", "stats", tmp_path / "missing.jsonl").code == 2
     assert karat_cli("data", "stats", path, "--kb", tmp_path / "missing").code == 2
 

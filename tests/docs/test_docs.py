@@ -56,6 +56,11 @@ def test_readme_python_example_runs():
     assert (failed, tried >= 6) == (0, True)
 
 
+def test_the_examples_for_notebooks_run():
+    failed, tried = doctest.testfile(str(ROOT / "docs" / "notebook.md"), module_relative=False)
+    assert (failed, tried >= 13) == (0, True)
+
+
 def test_docstring_of_the_package_runs():
     failed, tried = doctest.testmod(karat)
     assert (failed, tried) == (0, 3)

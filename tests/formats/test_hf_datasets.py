@@ -207,3 +207,39 @@ def test_the_library_reads_what_is_written_and_the_other_way_round(tmp_path):
 @pytest.mark.parametrize("head", [b"", b"\xff\xff\xff\xff", stream({"a": [1]}), stream({"tokens": [1]}), b"PAR1"])
 def test_not_recognised(head):
     assert not FORMAT.recognises(head)
+
+
+@pytest.mark.parametrize("kind", ["gold", "answers"])
+def test_a_folder_that_karat_writes_is_as_the_library_saves_it(tmp_path, kind, karat_cli):
+    """What `load_from_disk` looks for: the state names the files, which are Arrow streams; the info is there."""
+    source, read = ("demo", karat.load) if kind == "gold" else ("demo/noisy", karat.load_run)
+    folder = tmp_path / "mine"
+    folder.mkdir()  # an empty folder is as good as none
+    karat.save(read(source), folder, format="hf-datasets")
+    assert {path.name for path in folder.iterdir()} == {"data-00000-of-00001.arrow", "state.json", "dataset_info.json"}
+    state = json.loads((folder / "state.json").read_text())
+    keys = {
+        "_data_files",
+        "_fingerprint",
+        "_format_columns",
+        "_format_kwargs",
+        "_format_type",
+        "_output_all_columns",
+        "_split",
+    }
+    assert set(state) == keys
+    [table] = [pa.ipc.open_stream((folder / each["filename"]).read_bytes()).read_all() for each in state["_data_files"]]
+    assert not [field.name for field in table.schema if pa.types.is_map(field.type)]
+    assert set(json.loads((folder / "dataset_info.json").read_text())) == {
+        "citation",
+        "description",
+        "homepage",
+        "license",
+    }
+    assert read(folder).digest == read(source).digest
+    assert karat_cli("data", "convert", source, folder, "--to", "hf-datasets").code == 2
+    assert not list(tmp_path.glob(".*"))
+    with pytest.raises(karat.UsageError, match="is there already"):
+        karat.save(read(source), folder, format="hf-datasets")
+    with pytest.raises(karat.UsageError, match="no folder"):
+        karat.save(read(source), tmp_path / "nowhere" / "mine", format="hf-datasets")

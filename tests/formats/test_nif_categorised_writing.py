@@ -186,7 +186,7 @@ def test_a_conversion_says_what_is_lost_and_nothing_where_nothing_is(tmp_path, k
     assert ran.code == 0
     assert "1 documents, 4 labels to NIF with categories" in ran.err
     assert "not kept" not in ran.err
-    more = Document("d", "ab", (Label(0, 1, "a", optional=True),), meta={"domain": "news"})
+    more = Document("http://a.org/d", "ab", (Label(0, 1, "a", optional=True),), meta={"domain": "news"})
     karat.save(Corpus.of([more]), tmp_path / "more.jsonl")
     ran = karat_cli("data", "convert", tmp_path / "more.jsonl", tmp_path / f"more{SUFFIX}")
     assert ran.code == 0

@@ -171,3 +171,37 @@ def test_rules_are_chosen_by_name(tmp_path):
         chosen_rules(["crosing"], [])
     with pytest.raises(UsageError, match="no rule is left"):
         chosen_rules(["crossing"], ["crossing"])
+
+
+ANSWERS = (
+    '{"id": "d", "answers": [{"start": 3, "end": 7, "entity": " Q1"}, {"start": 16, "end": 99, "entity": "Q1"}]}\n'
+)
+
+
+def test_answers_are_linted_on_the_texts_of_the_gold_standard(karat_cli, write):
+    gold, answers = write("gold.jsonl", GOLD), write("answers.jsonl", ANSWERS)
+    ran = karat_cli("data", "lint", answers, "--gold", gold, "--json", "-")
+    found = json.loads(ran.out)
+    assert (ran.code, found["kind"], found["corpus"]) == (0, "answers", "answers")
+    rules = {finding["rule"] for finding in found["findings"]}
+    assert rules == {"illegal-iri", "out-of-range", "white-space"}
+    # What only a gold standard can lack is not asked of answers: that everything is marked, in its categories.
+    assert not {"inconsistent-surface", "empty-document", "overlap-tag"} & found["rules"].keys()
+
+
+def test_answers_without_texts_are_linted_as_far_as_that_goes(karat_cli, write):
+    answers = write("answers.jsonl", ANSWERS)
+    ran = karat_cli("data", "lint", answers)
+    assert "answered documents that answers has no text of: 1" in ran.out
+    assert "illegal-iri" in ran.out
+    assert "white-space" not in ran.out
+    assert karat_cli("data", "lint", answers, "--only", "empty-document").code == 0
+    piped = karat_cli("data", "lint", "-", "--as", "answers", stdin=ANSWERS.encode())
+    assert "illegal-iri" in piped.out
+
+
+def test_answers_are_not_fixed_and_gold_has_no_gold(karat_cli, write, tmp_path):
+    gold, answers = write("gold.jsonl", GOLD), write("answers.jsonl", ANSWERS)
+    ran = karat_cli("data", "lint", answers, "--fix", tmp_path / "x.jsonl")
+    assert (ran.code, "never changed" in ran.err) == (2, True)
+    assert karat_cli("data", "lint", gold, "--gold", gold, "--as", "gold").code == 2

@@ -54,7 +54,9 @@ def test_files_are_the_same(files, karat_cli, karat_process, tmp_path):
         assert bare.out == usual.out
     assert json.loads(karat_cli(*commands[0]).out)["run"] == "系统"
     target = tmp_path / named("größe.nif")
-    assert karat_process("data", "convert", sides[0], target, "--to", "nif", **BARE).code == 0
+    assert (
+        karat_process("data", "convert", sides[0], target, "--to", "nif", "--base", "https://a.org/", **BARE).code == 0
+    )
     assert [document.text for document in karat.load(target)] == [document.text for document in karat.load("demo")]
 
 

@@ -87,7 +87,7 @@ def test_what_is_marked_is_the_best_of_the_curve():
         assert (
             best.value == np.nanmax(found.values("micro.f1")) == max(row["y"] for row in rows(spec, "line", found.run))
         )
-        assert point["text"] == f"oracle {best.value:.3f}, t = {best.threshold.at:.3g}"
+        assert point["text"] == f"oracle {100 * best.value:.1f}, t = {best.threshold.at:.3g}"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_one_system_shows_precision_recall_and_f1():
 
 def test_titles_say_corpus_relation_and_what_was_chosen():
     spec = threshold_chart(demo(match="weak", assignment="greedy"))
-    assert spec["title"]["text"] == "demo, weak: micro F1 over the threshold"
+    assert spec["title"]["text"] == "demo: micro F1 over the threshold, weak annotation match"
     assert "chosen on this very corpus" in spec["title"]["subtitle"][0]
     assert "choices of the profile karat but assignment=greedy." in spec["description"]
     signature = str(demo(match="weak", assignment="greedy")[0].signature)

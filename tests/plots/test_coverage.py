@@ -111,6 +111,6 @@ def test_risk_is_drawn_over_coverage(karat_cli, files):
     ran = karat_cli("curve", files / "gold.jsonl", files / "sure.jsonl", "--over", "coverage", "--plot", plot)
     assert ran.code == 0
     drawn = json.loads(plot.read_bytes())
-    assert drawn["title"]["text"].endswith(", strong: risk over coverage")
+    assert drawn["title"]["text"].endswith(": risk over coverage, strong annotation match")
     (points,) = [rows for rows in drawn["datasets"].values() if len(rows) == 4]
     assert [(row["x"], round(row["y"], 3)) for row in points] == [(0.25, 0), (0.5, 0), (0.75, 0.333), (1, 0.5)]

@@ -158,7 +158,7 @@ def test_charts_are_drawn(ran, tmp_path):
     plot, calibration = tmp_path / "curve.json", tmp_path / "calibration.json"
     assert ran("demo", "demo", "--plot", plot, "--calibration", calibration).code == 0
     drawn = json.loads(plot.read_bytes())
-    assert drawn["title"]["text"] == "demo, strong: micro F1 over the threshold"
+    assert drawn["title"]["text"] == "demo: micro F1 over the threshold, strong annotation match"
     assert list(drawn["usermeta"]["karat"]["signatures"]) == ["prior", "noisy"]
     panels = json.loads(calibration.read_bytes())["concat"]
     assert [panel["vconcat"][0]["title"]["text"] for panel in panels] == ["prior", "noisy"]
@@ -168,4 +168,6 @@ def test_charts_are_drawn(ran, tmp_path):
 def test_of_one_system_precision_and_recall_are_drawn_too(ran, tmp_path):
     plot = tmp_path / "curve.json"
     assert ran("demo", "demo/noisy", "--plot", plot, "--measure", "macro.p").code == 0
-    assert json.loads(plot.read_bytes())["title"]["text"] == "demo, strong: precision, recall and F1 of noisy"
+    assert " ".join(json.loads(plot.read_bytes())["title"]["text"]) == (
+        "demo: precision, recall and F1 of noisy, strong annotation match"
+    )

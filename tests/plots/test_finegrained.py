@@ -156,7 +156,7 @@ def test_charts_over_alpha(files, karat_cli):
     assert [(row["line"], row["x"]) for row in found["point"]] == [("loose", pytest.approx(1 / 3))]
     line = [row for row in found["line"] if row["line"] == "loose"]
     assert (line[0]["y"], line[-1]["y"]) == (0, pytest.approx(3 / 8))
-    assert spec["title"]["text"] == "supper, strong: fuzzy recall over α"
+    assert spec["title"]["text"] == "supper: fuzzy recall over α, strong annotation match"
     one = karat_cli(*sides[:3], "--over", "alpha", "--plot", files / "b.svg")
     assert one.code == 0
     assert b"fuzzy recall" in (files / "b.svg").read_bytes()
@@ -167,8 +167,8 @@ def test_charts_over_categories(files, karat_cli):
     sides = ("curve", files / "gold.jsonl", files / "cook.jsonl", files / "loose.jsonl")
     assert karat_cli(*sides, "--over", "categories", "--plot", files / "c.json").code == 0
     lines = _layers(json.loads((files / "c.json").read_bytes()))["line"]
-    assert {row["line"] for row in lines} == {"cook (0.462)", "loose (0.545)"}
-    assert [row["x"] for row in lines if row["line"] == "cook (0.462)"] == list(range(1, 10))
+    assert {row["line"] for row in lines} == {"cook (46.2)", "loose (54.5)"}
+    assert [row["x"] for row in lines if row["line"] == "cook (46.2)"] == list(range(1, 10))
     assert karat_cli(*sides[:3], "--over", "categories", "--plot", files / "d.json").code == 0
     lines = _layers(json.loads((files / "d.json").read_bytes()))["line"]
-    assert {row["line"] for row in lines} == {"F1 (0.462)", "recall (0.375)", "precision (0.600)"}
+    assert {row["line"] for row in lines} == {"F1 (46.2)", "recall (37.5)", "precision (60.0)"}

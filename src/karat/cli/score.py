@@ -93,6 +93,8 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
 @click.option("--view", metavar="VIEW", help="The view of --verdicts, or all.  [default: that of the first measure]")
 @click.option("--layout", metavar="NAME", help="Write --json and --verdicts as another program does: elevant.")
 @click.option("--merged-ids", is_flag=True, help="List the ids that are written in several ways, which count as one.")
+@click.option("--markdown", "printed", flag_value="markdown", help="Print Markdown tables.")
+@click.option("--latex", "printed", flag_value="latex", help="Print LaTeX tables.")
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
@@ -124,6 +126,7 @@ def command(
     view: str | None,
     layout: str | None,
     merged_ids: bool,
+    printed: str | None,
     gold_format: str | None,
     answers_format: str | None,
     allow_unknown: bool,
@@ -142,6 +145,7 @@ def command(
     karat score demo demo/noisy --verdicts cases.jsonl
     karat score demo demo --like gerbil --set prefixes=Q
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
+    karat score test.jsonl mine.jsonl theirs.jsonl --latex > table.tex
     karat score mine.kore50.linked_articles.jsonl
     karat score mine.kore50.linked_articles.jsonl --like elevant --kb DIR --layout elevant --json results.json
     """
@@ -206,7 +210,7 @@ def command(
         if json_file is not None:
             save_results(results, json_file)
     if "-" not in (json_file, verdicts_file):
-        show([replace(result, plus_minus=plus_minus) for result in results])
+        show([replace(result, plus_minus=plus_minus) for result in results], printed)
         for result in results if merged_ids else ():
             for one in () if result.id_health is None else result.id_health.spellings():
                 say(f"{result.run}: {one}")
@@ -297,11 +301,16 @@ def _tuned(
     ]
 
 
-def show(results: list[Result]) -> None:
+def show(results: list[Result], layout: str | None = None) -> None:
     """Print the table."""
     from karat.registry import get
     from karat.spec.report import Report
 
+    if layout is not None:
+        from karat.pages.scores import page
+
+        say(page(results, layout), nl=False)
+        return
     say(get("reports", "table", Report).render(results), nl=False)
 
 

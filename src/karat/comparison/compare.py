@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from karat.comparison.similarities import Similarities, similarities
 from karat.comparison.terms import Terms
 from karat.comparison.tests import DatasetScores, compared, too_few_documents, too_few_throws
 from karat.comparison.winners import Winners, winners
+from karat.display import Displayed, Plotted
 from karat.evaluation.request import Request
 from karat.model.result import IdHealth
 from karat.model.run import chosen_note
@@ -60,13 +62,16 @@ class Ranks:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Displayed, Plotted):
     """Several systems on one or several datasets.
 
     `systems` are in the order of their unweighted means, the best first. `left_out` are datasets that are not averaged
     over, and why. `detected` and `flips` are about single mentions, over the datasets in `mentions`: those that all
     systems answered, and of which there are gold and answers.
     """
+
+    _page: ClassVar = "karat.pages.comparison"
+    _charts: ClassVar = "karat.pages.charts.comparison"
 
     measure: str
     profile: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import pyarrow as pa
 
+from karat.display import Displayed, Plotted
 from karat.errors import UsageError
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
@@ -34,11 +35,14 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ThresholdCurve:
+class ThresholdCurve(Displayed, Plotted):
     """The scores of one view at every threshold that a sweep tries, from the lowest to the highest.
 
     Any threshold chosen on this curve is an oracle: it was chosen on the data it is scored on.
     """
+
+    _page: ClassVar = "karat.pages.curves"
+    _charts: ClassVar = "karat.pages.charts.threshold"
 
     signature: Signature
     corpus: str

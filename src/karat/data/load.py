@@ -8,12 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.data.catalogue import choose, finished, named, needs_text, ready, stored_answers
+from karat.data.iris import Bases, with_iris
 from karat.data.own_tables import OwnTables, own_tables
 from karat.data.pool import collide, pooled, pooled_run
 from karat.data.recognise import formats, recognised
@@ -32,7 +33,10 @@ from karat.registry import get, names
 from karat.spec.dataset import is_bare_name
 from karat.spec.engine import Parts
 from karat.spec.format import Format, Manifest
-from karat.storage.files import Source, writing
+from karat.storage.files import Source, write_folder, writing
+
+if TYPE_CHECKING:
+    from karat.data.objects import Foreign
 
 OnError: TypeAlias = Literal["fail", "skip"]
 SameId: TypeAlias = Literal["fail", "apart"]
@@ -40,7 +44,7 @@ WrongSpan: TypeAlias = Literal["refuse", "repair"]
 
 
 def load(
-    name: str | os.PathLike[str],
+    name: str | os.PathLike[str] | Foreign,
     *,
     format: str | None = None,
     text: bool = True,
@@ -50,25 +54,37 @@ def load(
 ) -> Corpus:
     """A gold standard: a registered name such as `demo` or `msnbc@guo2018`, a path, or `-` for standard input.
 
+    Also a `Dataset` of Hugging Face, in the layouts that its folders may have, or a list of spaCy's `Doc`.
     The format is told from the content unless given. Without `text`, a format that can leaves the texts out. The first
     defect of a document is an error, unless `on_error` is `skip`: then such documents are left out, and `skipped` says
     how many of each kind, and where the first are. With `same_id="apart"`, documents of one id get a number each.
     `columns` says which column of a CSV, TSV, JSON or JSONL file is what, as `{"doc": "doc_id", "text": "body"}`.
     """
+    if not isinstance(name, str | os.PathLike):
+        from karat.data.objects import corpus_from
+
+        with collecting(_asked(on_error, same_id), "objects") as defects:
+            corpus = corpus_from(name)
+        return replace(corpus, skipped={**corpus.skipped, **defects.counts})
     return _gold(_Given(os.fspath(name), format, _asked(on_error, same_id), _own(columns)), text=text)
 
 
 def load_run(
-    name: str | os.PathLike[str],
+    name: str | os.PathLike[str] | Foreign,
     *,
     corpus: Corpus | None = None,
+    system: str | None = None,
     format: str | None = None,
     on_error: OnError | None = None,
     same_id: SameId | None = None,
     wrong_span: WrongSpan | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Run:
-    """A system's answers: a path, `-`, or stored answers such as `demo/prior`.
+    """A system's answers: a path, `-`, or stored answers such as `demo/prior`; `system` gives them another name.
+
+    Also what other libraries hold: spaCy's `Doc` objects, as `nlp.pipe` gives them (`kb_id_` is the link), a `Dataset`
+    of Hugging Face, or dictionaries: one for each answer, with the id of its document, one for each document, with
+    `answers`, or lists of them, by ids or in the order of the corpus, as pipelines of Hugging Face give them.
 
     A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
     checked against it at once; without, `evaluate` does so. Answers on the rows of a table of tokens, such as HIPE's,
@@ -76,10 +92,20 @@ def load_run(
     spans are placed in its texts; where both are given and disagree, `wrong_span` says whether that is an error, or the
     answer is moved to its words and counted. `on_error`, `same_id` and `columns` are those of `load`.
     """
-    given = _Given(os.fspath(name), format, _asked(on_error, same_id, wrong_span), _own(columns))
+    how = _asked(on_error, same_id, wrong_span)
+    if isinstance(name, str | os.PathLike):
+        given = _Given(os.fspath(name), format, how, _own(columns))
+        run = _answers(given, None if corpus is None else partial(_itself, corpus))
+        run = run if system is None else replace(run, name=system)
+    else:
+        from karat.data.objects import run_from
+
+        with collecting(how, "objects") as defects:
+            run = run_from(name, corpus, system)
+        run = replace(run, skipped={**run.skipped, **defects.counts})
     if corpus is None:
-        return _answers(given)
-    run = beside(corpus, _answers(given, lambda: corpus), given.how)
+        return run
+    run = beside(corpus, run, how)
     pair(corpus, run)
     return run
 
@@ -424,6 +450,15 @@ def load_run_among(name: str, corpora: Sequence[Corpus], *, format: str | None =
         return max(runs, key=lambda one: int(pc.sum(pc.is_in(one[0].ids, one[1].ids)).as_py() or 0))[0]
 
 
+def sort_of(name: str, *, format: str | None = None) -> Literal["gold", "answers"]:
+    """Whether a file holds gold or answers; what nobody recognises, or can be read only once, is taken for gold."""
+    try:
+        given = _Given(name, format)
+        return "gold" if named(name) is None and given.source.passing else given.kind
+    except InputError:
+        return "gold"
+
+
 def converted_in_blocks(
     source: str, target: str, chosen: Format, *, kind: str | None, format: str | None
 ) -> tuple[int, int] | None:
@@ -468,10 +503,20 @@ def target_format(path: str, format: str | None) -> tuple[str, Format]:
     return name, get("formats", name, Format)
 
 
-def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+def save(
+    data: Corpus | Run | Result,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    base: str | None = None,
+    entity_base: str | None = None,
+) -> None:
     """Write a corpus or a run; the suffix chooses format and compression (`.gz`, `.zst`), `-` is standard output.
 
-    A result is written as JSON; `Result.from_json` reads it.
+    NIF names things by IRIs, which ids are not always: with a `base` documents and types get absolute ones, and QIDs
+    those of Wikidata; other entities need an `entity_base`. Without, ids are written as they are. What
+    `datasets.load_from_disk` opens is a folder: a path without suffix, with the format `hf-datasets`. A result is
+    written as JSON; `Result.from_json` reads it.
     """
     target = os.fspath(path)
     if isinstance(data, Result):
@@ -488,6 +533,13 @@ def save(data: Corpus | Run | Result, path: str | os.PathLike[str], *, format: s
             f"{data.name} has no texts, and {chosen.title} holds texts: blanks would be written in their place. Give a "
             "gold standard with texts (--columns text=… or texts=… names those of a table), or choose a format without."
         )
+    if base is not None or entity_base is not None:
+        if not chosen.iris:
+            raise UsageError(f"{chosen.title} names nothing by IRIs, and needs no base. Leave it out.")
+        data = with_iris(data, Bases(base, entity_base))
+    if chosen.write_folder is not None and target != "-" and not _bare(target).endswith(chosen.suffix):
+        write_folder(target, chosen.write_folder(data))
+        return
     with writing(target) as file:
         write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
 
@@ -499,10 +551,15 @@ def _source(given: str) -> Source:
     return Source(given)
 
 
+def _bare(path: str) -> str:
+    """A path without the suffix of its compression."""
+    return path.removesuffix(".gz").removesuffix(".zst")
+
+
 def _by_suffix(path: str) -> str:
     if path == "-":
         return "karat-jsonl"
-    bare = path.removesuffix(".gz").removesuffix(".zst")
+    bare = _bare(path)
     writers = [(name, known) for name, known in formats() if known.write_corpus or known.write_run]
     longest = max((len(known.suffix) for _, known in writers if bare.endswith(known.suffix)), default=0)
     found = [name for name, known in writers if bare.endswith(known.suffix) and len(known.suffix) == longest]

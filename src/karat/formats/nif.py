@@ -159,6 +159,7 @@ FORMAT = Format(
     read_run=read_run,
     write_corpus=write_corpus,
     write_run=write_run,
+    iris=True,
     holds=frozenset({"same_as", "types", "score", "tags"}),
     says="NIF 2.0 in Turtle as GERBIL reads and writes it. Which files hold gold is told by confidences only.",
     either=True,

@@ -192,6 +192,7 @@ FORMAT = Format(
     read_run=run_of,
     write_corpus=write_corpus,
     write_run=write_run,
+    iris=True,
     holds=frozenset({"same_as", "types", "categories", "score", "unit", "meta.sentences", "meta.sourceUrl"}),
     says="NIF 2.0 Turtle by sentence, with the categories of the fine-grained paper.",
 )

@@ -78,9 +78,15 @@ def _read(source: Bytes, skipped: Counter[str]) -> Iterator[tuple[Any, str, list
 
 
 def _taken(place: int, doc: Any, skipped: Counter[str]) -> tuple[Any, str, list[Label], dict[str, str]]:  # noqa: ANN401
+    name, labels, meta = read_doc(doc, skipped)
+    skipped["documents without an id (numbered)"] += name is None
+    return doc, str(place) if name is None else name, labels, meta
+
+
+def read_doc(doc: Any, skipped: Counter[str]) -> tuple[str | None, list[Label], dict[str, str]]:  # noqa: ANN401
+    """The id of a `Doc` of spaCy, if it has one, its mentions and its `meta`; what else it has is counted."""
     own = dict(doc.user_data)
     name = own.pop("id", own.pop("doc_id", None))
-    skipped["documents without an id (numbered)"] += name is None
     meta = own.pop("meta", {})
     if not isinstance(meta, dict):
         own["meta"], meta = meta, {}
@@ -89,7 +95,7 @@ def _taken(place: int, doc: Any, skipped: Counter[str]) -> tuple[Any, str, list[
     skipped["span groups that are not read"] += len(set(doc.spans) - {_GROUP})
     spans = doc.spans.get(_GROUP, doc.ents)
     labels = [Label(span.start_char, span.end_char, _entity(span), types=_types(span)) for span in spans]
-    return doc, str(place if name is None else name), labels, {str(k): str(v) for k, v in meta.items()}
+    return None if name is None else str(name), labels, {str(k): str(v) for k, v in meta.items()}
 
 
 def _entity(span: Any) -> EntityId:  # noqa: ANN401  # spaCy has types of its own

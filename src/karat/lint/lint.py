@@ -12,7 +12,8 @@ import msgspec
 from karat.data.load import load
 from karat.errors import InputError, UsageError
 from karat.model.corpus import Corpus
-from karat.model.document import Document, Header
+from karat.model.document import Answer, Document, Header, Label
+from karat.model.run import Run
 from karat.registry import get, names
 from karat.spec.rule import Context, Finding, Rule, Severity
 from karat.storage.files import Source
@@ -30,13 +31,17 @@ class RuleFinding(NamedTuple):
 
 
 class GoldToLint(NamedTuple):
-    """Documents to lint. `refused` says why they are no corpus yet, where a file could be read only line by line."""
+    """Documents to lint. `refused` says why they are no corpus yet, where a file could be read only line by line.
+
+    Of answers, `answers` is true, labels are what was answered, and texts those of the gold standard or of the file.
+    """
 
     name: str
     documents: list[Document]
     about: Mapping[str, str]
     skipped: Mapping[str, int]
     refused: str | None = None
+    answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,26 @@ def read_gold(path: str, *, format: str | None = None) -> GoldToLint:
         return lines._replace(refused=str(problem))
 
 
+def read_answers(run: Run, gold: Corpus | None = None) -> GoldToLint:
+    """Answers to lint, on the texts of a gold standard, or on their own; blanks stand where there are none."""
+    texts = {} if gold is None else dict(zip(gold.ids.to_pylist(), gold.texts, strict=True))
+    if gold is None and run.texts is not None:
+        texts = dict(zip(run.ids.to_pylist(), run.texts.to_pylist(), strict=True))
+    documents, skipped = [], Counter(run.skipped)
+    for reply in run:
+        blank = " " * max((answer.end for answer in reply.answers), default=0)
+        text = texts.get(reply.id)
+        skipped[f"answered documents that {gold.name if gold else run.name} has no text of"] += text is None
+        labels = tuple(_label(answer) for answer in reply.answers)
+        documents.append(Document(reply.id, blank if text is None else text, labels, tags=reply.tags))
+    counted = {what: count for what, count in skipped.items() if count}
+    return GoldToLint(run.name, documents, run.about, counted, answers=True)
+
+
+def _label(answer: Answer) -> Label:
+    return Label(answer.start, answer.end, answer.entity, same_as=answer.same_as, types=answer.types)
+
+
 def _as_written(source: Source) -> GoldToLint | None:
     """The documents of a JSONL file without any check of how they fit together, or None if it is no such file."""
     name, about = source.stem, dict[str, str]()
@@ -89,8 +114,13 @@ def _as_written(source: Source) -> GoldToLint | None:
     return GoldToLint(name, documents, about, {}) if documents else None
 
 
-def chosen_rules(only: Sequence[str], skip: Sequence[str], own: Mapping[str, Rule] | None = None) -> dict[str, Rule]:
-    """The rules to run by name: all, or only some, and the user's own; a name ending in `.py` is a file."""
+def chosen_rules(
+    only: Sequence[str], skip: Sequence[str], own: Mapping[str, Rule] | None = None, *, answers: bool = False
+) -> dict[str, Rule]:
+    """The rules to run by name: all, or only some, and the user's own; a name ending in `.py` is a file.
+
+    Of answers, those that only gold standards can break are left out unless they are asked for.
+    """
     mine = own or {}
     known = [*names("rules"), *mine]
     for name in skip:
@@ -99,7 +129,8 @@ def chosen_rules(only: Sequence[str], skip: Sequence[str], own: Mapping[str, Rul
     wanted = [name for name in dict.fromkeys(only or known) if name not in skip]
     if not wanted:
         raise UsageError("no rule is left to run. Skip fewer rules.")
-    return {name: mine[name] if name in mine else get("rules", name, Rule) for name in wanted}
+    rules = {name: mine[name] if name in mine else get("rules", name, Rule) for name in wanted}
+    return {name: rule for name, rule in rules.items() if only or not (answers and rule.gold)}
 
 
 def lint(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> LintReport:

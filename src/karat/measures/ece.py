@@ -9,4 +9,5 @@ MEASURE = Measure(
     undefined="no answer that counts has a score",
     aggregates=(),
     scored=expected_calibration_error,
+    lower=True,
 )

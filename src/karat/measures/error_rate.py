@@ -23,6 +23,7 @@ MEASURE = Measure(
     share=_share,
     of_gold=True,
     on_request=True,
+    lower=True,
     note="Of an error category, what could have gone wrong is what its definition says: mentions with the same "
     "property, or words of the text.",
 )

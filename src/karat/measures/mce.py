@@ -9,4 +9,5 @@ MEASURE = Measure(
     undefined="no answer that counts has a score",
     aggregates=(),
     scored=maximum_calibration_error,
+    lower=True,
 )

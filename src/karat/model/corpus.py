@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.display import Displayed
 from karat.errors import UnknownNameError, UsageError
 from karat.model.document import Document
 from karat.model.tables import check
@@ -29,7 +30,7 @@ WITHOUT_TEXT = "documents without text (blanks stand for it)"
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class Corpus(Displayed):
     """Documents with gold labels, held as columns; iterate for `Document` objects.
 
     `about` is what the source says about the whole (title, language, licence, …), as strings. `digest` is eight
@@ -37,6 +38,8 @@ class Corpus:
     as columns. `skipped` counts, in words, what the reader left out or mended. `tokens` says where the tokens of each
     document begin and end, if the source is a table of tokens: answers in such tables stand on rows, not on offsets.
     """
+
+    _page: ClassVar = "karat.pages.mentions"
 
     table: Arrow = field(repr=False)
     name: str

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple, TypedDict
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypedDict
 
 import msgspec
 import numpy as np
 
+from karat.display import Displayed, Plotted
 from karat.errors import InputError, KaratError, UnknownNameError, refuse_newer
 from karat.model.name import parse_measure
 from karat.model.run import chosen_on
@@ -229,7 +230,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(Displayed, Plotted):
     """The scores of one run on one corpus. `result["strong:micro.f1"]` is a number, or None if undefined.
 
     `views` holds the addable statistics of each view, one row per document in the order of `ids`, and `totals` the
@@ -244,6 +245,9 @@ class Result:
     can meet, where links are compared. `evaluation` is what it was made by, for who wants to open it; None if read from
     a file.
     """
+
+    _page: ClassVar = "karat.pages.scores"
+    _charts: ClassVar = "karat.pages.charts.scores"
 
     signature: Signature
     profile: str

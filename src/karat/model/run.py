@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
+from typing import ClassVar
 
 import pyarrow as pa
 
+from karat.display import Displayed
 from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.document import Answer, Document, Reply
 from karat.model.tables import check
@@ -37,7 +39,7 @@ def _by_name(table: Arrow) -> check.Where:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Displayed):
     """One system's answers, held as columns; iterate for `Reply` objects.
 
     `about` is the manifest: system, version, options, corpus, times, as strings. `digest` is eight hexadecimal
@@ -47,6 +49,8 @@ class Run:
     counts, in words, what the reader left out or mended. `texts` are the texts that the file of answers itself carries,
     null where it has none: `karat.matching.read.texts` lays them beside those of the gold standard, and then they go.
     """
+
+    _page: ClassVar = "karat.pages.mentions"
 
     table: Arrow = field(repr=False)
     name: str

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+import pyarrow as pa
+
 from karat.comparison.card.card import Card, CardTerms
 from karat.model.result import IdHealth, health_lines
 from karat.pages.files import Written, line
+from karat.pages.scores import emphasised, leading
 from karat.pages.tables import LAYOUTS
 
 if TYPE_CHECKING:
     from karat.comparison.card.card import Average, Cards, Contrast
     from karat.comparison.card.figures import Figure
+    from karat.model.tables.arrow import Arrow
     from karat.pages.tables import Drawn
 
 _NONE = "–"
@@ -91,8 +95,30 @@ def page(found: Cards, layout: str | None, *, details: bool) -> str:
     return LAYOUTS[layout].page([*blocks, str(found.signature)])
 
 
+def display(found: Cards, layout: str) -> str:
+    """The same without every difference."""
+    return page(found, layout, details=False)
+
+
+def frame(found: Cards) -> Arrow:
+    """A row for each figure of each system."""
+    columns = ("difference", "low", "high", "p", "corrected")
+    rows = []
+    for card in found.cards:
+        for figure in found.figures:
+            average, contrast = card.averages[figure.name], card.differences[figure.name]
+            row = {"system": card.system, "figure": figure.name, "value": average.value, "cases": average.cases}
+            numbers = (contrast.value, contrast.low, contrast.high, contrast.p, contrast.corrected)
+            rows.append(row | dict(zip(columns, numbers, strict=True)) | {"verdict": contrast.verdict})
+    floats = [(name, pa.float64()) for name in columns]
+    schema = [("system", pa.string()), ("figure", pa.string()), ("value", pa.float64()), ("cases", pa.int64())]
+    return pa.Table.from_pylist(rows, schema=pa.schema([*schema, *floats, ("verdict", pa.string())]))
+
+
 def _means(found: Cards, figure: Figure) -> list[str]:
-    return [_mean(card.averages[figure.name], figure) for card in found.cards]
+    means = [card.averages[figure.name] for card in found.cards]
+    leads = leading([mean.value for mean in means], lower=figure.kind != "score")
+    return emphasised([_mean(mean, figure) for mean in means], leads)
 
 
 def _mean(average: Average, figure: Figure) -> str:

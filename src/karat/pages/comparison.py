@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+import pyarrow as pa
 
 from karat.comparison.compare import Ranks
 from karat.comparison.drops import Drops
@@ -19,6 +20,7 @@ from karat.comparison.tests import DatasetScores
 from karat.comparison.winners import Winners
 from karat.model.result import IdHealth, health_lines
 from karat.pages.files import Written, line
+from karat.pages.scores import best, emphasised
 from karat.pages.tables import LAYOUTS, Drawn
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from karat.comparison.similarity import Likeness, Similarity, Together
     from karat.comparison.tests import Score
     from karat.model.result import Scored
+    from karat.model.tables.arrow import Arrow
 
 _NONE = "–"
 _ORACLE = " oracle"
@@ -200,6 +203,30 @@ def page(found: Comparison, layout: str | None, *, details: bool) -> str:
     return LAYOUTS[layout].page([*blocks, str(found.signature)])
 
 
+def display(found: Comparison, layout: str) -> str:
+    """The same without every pair on every dataset."""
+    return page(found, layout, details=False)
+
+
+def frame(found: Comparison) -> Arrow:
+    """A row for each system on each dataset."""
+    rows = [
+        {"dataset": dataset.name, "system": system, "measure": found.measure}
+        | {name: getattr(score, name) for name in ("value", "low", "high", "rank", "alone", "seconds")}
+        | {"undefined": score.reason}
+        for dataset in found.datasets
+        for system, score in dataset.scores.items()
+    ]
+    return pa.Table.from_pylist(rows, schema=_FRAME)
+
+
+_FRAME = pa.schema(
+    [(name, pa.string()) for name in ("dataset", "system", "measure")]
+    + [(name, pa.float64()) for name in ("value", "low", "high")]
+    + [("rank", pa.int64()), ("alone", pa.bool_()), ("seconds", pa.float64()), ("undefined", pa.string())]
+)
+
+
 def _head(found: Comparison) -> str:
     names = [dataset.name for dataset in found.datasets]
     shown = ", ".join(names[:_MANY]) + (f" and {len(names) - _MANY} more" if len(names) > _MANY else "")
@@ -213,7 +240,9 @@ def _table(found: Comparison) -> list[list[str]]:
     """Datasets × systems, and the averages below."""
     rows = [["dataset", "documents", "mentions", *found.systems, "detectable"]]
     for dataset in found.datasets:
-        cells = [_cell(dataset.scores.get(system)) for system in found.systems]
+        scores = [dataset.scores.get(system) for system in found.systems]
+        leads = best(found.measure, [None if score is None else score.value for score in scores])
+        cells = emphasised([_cell(score) for score in scores], leads)
         mentions = _NONE if dataset.mentions is None else f"{dataset.mentions:.0f}"
         least = _NONE if dataset.detectable is None else f"{100 * dataset.detectable.median:.1f}"
         rows.append([dataset.name, str(dataset.documents), mentions, *cells, least])
@@ -227,7 +256,8 @@ def _table(found: Comparison) -> list[list[str]]:
         marks = [_ORACLE * any(d.scores[s].chosen for d in found.datasets if d.averaged) for s in found.systems]
         for name, values in lines:
             cells = [f"{_estimate(value)}{mark}" for value, mark in zip(values, marks, strict=True)]
-            rows.append([f"mean of {number}, {name}", "", "", *cells, ""])
+            leads = best(found.measure, [estimate.value for estimate in values])
+            rows.append([f"mean of {number}, {name}", "", "", *emphasised(cells, leads), ""])
     if found.ranks is not None:
         rows.append(["mean rank", "", "", *(f"{found.ranks.means[system]:.2f}" for system in found.systems), ""])
     return rows

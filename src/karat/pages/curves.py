@@ -17,7 +17,7 @@ from karat.curves.oracle import family, oracle_of, reach_of
 from karat.model.result import Counted
 from karat.pages.charts.finegrained import CUMULATIVE, FUZZY
 from karat.pages.files import Written, line
-from karat.pages.tables import aligned
+from karat.pages.tables import LAYOUTS, aligned
 from karat.spec.choices.threshold import Threshold
 
 if TYPE_CHECKING:
@@ -262,6 +262,19 @@ def threshold_page(curves: Sequence[ThresholdCurve], measure: str, documents: in
     blocks += [f"{_scored(curve)}\n{aligned(_rows(curve, measure))}" for curve in curves]
     blocks.append(f"oracle: the best {measure} of all thresholds tried, chosen on this very corpus")
     return "\n\n".join([*blocks, str(head.signature)]) + "\n"
+
+
+def display(curve: ThresholdCurve, layout: str) -> str:
+    """One curve at some thresholds."""
+    drawn, measure = LAYOUTS[layout], "micro.f1"
+    head = f"{curve.corpus}, {curve.view}; {_scored(curve)}; scores in percent"
+    said = f"oracle: the best {measure} of all thresholds tried, chosen on this very corpus"
+    return drawn.page([head, drawn.draw(list(_rows(curve, measure)), {0}), said, str(curve.signature)])
+
+
+def frame(curve: ThresholdCurve) -> Arrow:
+    """A row for each threshold."""
+    return curve.table
 
 
 def _scored(curve: ThresholdCurve) -> str:

@@ -38,10 +38,14 @@ class PlacedFinding(Written, frozen=True):
 
 
 class LintFile(Written, frozen=True):
-    """What `karat data lint --json` writes; `refused` says why the file is no corpus yet."""
+    """What `karat data lint --json` writes; `refused` says why the file is no corpus yet.
+
+    Of answers, `corpus` is the name of the run.
+    """
 
     layout: Literal["karat-lint/1"]
     corpus: str
+    kind: Literal["gold", "answers"]
     documents: int
     refused: str | None
     severities: Mapping[Severity, int]
@@ -60,6 +64,7 @@ def json_of(read: GoldToLint, report: LintReport, left: LintReport) -> bytes:
         LintFile(
             layout="karat-lint/1",
             corpus=read.name,
+            kind="answers" if read.answers else "gold",
             documents=len(read.documents),
             refused=read.refused,
             severities=report.severities(),

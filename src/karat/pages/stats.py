@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from karat.pages.files import Written, line
-from karat.pages.tables import aligned, latex
+from karat.pages.tables import LAYOUTS, Under, aligned
 
 if TYPE_CHECKING:
     from karat.data.describe import Description, TraitCount
 
 _LISTED = 16
+_NONE = "–"
+_PAPER = {"documents": "docs", "words": "words", "mentions": "mentions", "entities": "entities"}
+"""The columns of papers' tables of benchmarks, before those in percent."""
+_OVER = "% of mentions"
+_TITLES = {"nil": "NIL", "organisation": "org.", "location": "loc.", "person": "pers."}
 
 
 def _spaced(name: str) -> str:
@@ -115,14 +120,14 @@ def _rows(found: Sequence[Description]) -> list[list[str]]:
 
 def _shown_share(share: TraitCount) -> str:
     if share.number is None:
-        return "–"
+        return _NONE
     return f"{share.number:,}" if share.percent is None else f"{share.number:,} ({share.percent:.1f} %)"
 
 
 def _shown(value: float | str | None) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
+    return _NONE if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
 def page(found: Sequence[Description]) -> str:
@@ -134,11 +139,15 @@ def page(found: Sequence[Description]) -> str:
                 shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:_LISTED])
                 more = f", and {len(counts) - _LISTED} more" if len(counts) > _LISTED else ""
                 lines.append(f"{one.corpus}, {title}: {shown}{more}")
+    return "\n".join([*lines, *_reasons(found, {name for one in found for name in one.undefined})]) + "\n"
+
+
+def _reasons(found: Sequence[Description], names: Collection[str]) -> list[str]:
+    """Why numbers are not there."""
     reasons: dict[str, dict[str, None]] = {}
-    for name, reason in (item for one in found for item in one.undefined.items()):
+    for name, reason in (item for one in found for item in one.undefined.items() if item[0] in names):
         reasons.setdefault(reason, {})[name] = None
-    lines += [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
-    return "\n".join(lines) + "\n"
+    return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
 def _listed(one: Description) -> dict[str, Mapping[str, int]]:
@@ -154,6 +163,26 @@ def _listed(one: Description) -> dict[str, Mapping[str, int]]:
     }
 
 
-def latex_of(found: Sequence[Description]) -> str:
-    """The table in LaTeX."""
-    return latex([["", *(one.corpus for one in found)], *_rows(found)]) + "\n"
+def paper(found: Sequence[Description], layout: str) -> str:
+    """The table of benchmarks that papers have: a line for each, and no column in which none has anything."""
+    shares = {name: [_percent(one.columns[name]) for one in found] for name in found[0].columns}
+    shown = {name: cells for name, cells in shares.items() if not set(cells) <= {_NONE, "0.0"}}
+    none = [name for name, cells in shares.items() if set(cells) == {"0.0"}]
+    head = ["benchmark", *_PAPER.values(), *(Under(_TITLES.get(name, name), _OVER) for name in shown)]
+    rows = [
+        [one.corpus, *(_shown(one.numbers[name]) for name in _PAPER), *(cells[place] for cells in shown.values())]
+        for place, one in enumerate(found)
+    ]
+    said = [f"left out, since no benchmark here has any: {', '.join(none)}"] * bool(none)
+    said += _reasons(found, shares.keys() - shown.keys())
+    return LAYOUTS[layout].page(
+        [
+            "Benchmarks in numbers; shares are of the mentions that are not optional",
+            LAYOUTS[layout].draw([head, *rows], {0}),
+            *said,
+        ]
+    )
+
+
+def _percent(share: TraitCount) -> str:
+    return _NONE if share.percent is None else f"{share.percent:.1f}"

@@ -1,4 +1,4 @@
-"""Tables and the prose around them, for the terminal, in Markdown and in LaTeX.
+"""Tables and the prose around them, for the terminal, in Markdown, in LaTeX and in HTML.
 
 Whatever stands in them is data: names of systems, datasets and values hold no commands, marks or control characters of
 the page they are printed on.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from html import escape
+from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
 from karat.printable import shown, shown_lines
@@ -19,13 +21,37 @@ class Table(str):
     __slots__ = ()
 
 
+class Best(str):
+    """A cell that is set in bold where there are such letters: the best of those beside it."""
+
+    __slots__ = ()
+
+
+class Under(str):
+    """The head of a column that shares a head with its neighbours."""
+
+    __slots__ = ("over",)
+    over: str
+
+    def __new__(cls, head: str, over: str) -> Under:
+        """A head below another one."""
+        made = super().__new__(cls, head)
+        made.over = over
+        return made
+
+
+def _in_one_row(rows: Iterable[Sequence[str]]) -> list[list[str]]:
+    """The same where no head can stand over several columns: it is said in each of them."""
+    return [[f"{cell.over} {cell}" if isinstance(cell, Under) else cell for cell in row] for row in rows]
+
+
 Drawn: TypeAlias = Callable[[Sequence[Sequence[str]], Collection[int]], Table]
 """From rows, the first of which is the head, and the columns that are set to the left, to a table."""
 
 
 def aligned(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> Table:
     """Rows of equal length with their columns side by side: those in `left` to the left, the others to the right."""
-    lines = [list(map(shown, row)) for row in rows]
+    lines = [list(map(shown, row)) for row in _in_one_row(rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return Table(
         "\n".join(
@@ -41,24 +67,77 @@ def aligned(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> Tabl
 def markdown(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
     """The same in Markdown."""
     marks = [":---" if place in left else "---:" for place in range(len(rows[0]))]
-    head, *lines = ([_unmarked(cell) for cell in row] for row in rows)
+    head, *lines = ([_marked(cell) for cell in row] for row in _in_one_row(rows))
     return Table("\n".join(f"| {' | '.join(line)} |" for line in (head, marks, *lines)))
 
 
+def _marked(cell: str) -> str:
+    return f"**{_unmarked(cell)}**" if isinstance(cell, Best) else _unmarked(cell)
+
+
 def latex(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
-    """The same in LaTeX."""
+    """The same in LaTeX, with the lines of booktabs."""
     columns = "".join("l" if place in left else "r" for place in range(len(rows[0])))
-    lines = [" & ".join(map(_typeset, row)) + r" \\" for row in rows]
-    # After the end of a row a bracket or an asterisk would be read as an option of it.
-    lines = [f"{{}}{line}" if line.startswith(("[", "*")) else line for line in lines]
-    parts = [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline"]
+    head, *body = [_latex_row(row) for row in rows]
+    over = _latex_heads(rows[0])
+    parts = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *over, head, r"\midrule", *body, r"\bottomrule"]
     return Table("\n".join(parts) + "\n\\end{tabular}")
+
+
+def _latex_row(row: Sequence[str]) -> str:
+    line = " & ".join(rf"\textbf{{{_typeset(cell)}}}" if isinstance(cell, Best) else _typeset(cell) for cell in row)
+    # After the end of a row, or a line, a bracket or an asterisk would be read as an option of it.
+    return f"{'{}' * line.startswith(('[', '*'))}{line} \\\\"
+
+
+def _latex_heads(row: Sequence[str]) -> list[str]:
+    """What stands over several columns, and the lines below it; nothing where no column has such a head."""
+    spans = _spans(row)
+    if not any(over for over, _ in spans):
+        return []
+    cells, lines, place = [], [], 1
+    for over, width in spans:
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{_typeset(over)}}}" if over else " & " * (width - 1))
+        lines += [rf"\cmidrule(lr){{{place}-{place + width - 1}}}"] * bool(over)
+        place += width
+    return [" & ".join(cells) + r" \\", "".join(lines)]
+
+
+def _spans(row: Sequence[str]) -> list[tuple[str, int]]:
+    """The heads over the columns of a row with the number of columns of each; the empty head is none."""
+    heads = groupby(cell.over if isinstance(cell, Under) else "" for cell in row)
+    return [(over, len(list(columns))) for over, columns in heads]
+
+
+def html(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
+    """The same in HTML, which notebooks show."""
+    spans = _spans(rows[0])
+    over = "".join(f'<th colspan="{width}" style="text-align:center">{_escaped(text)}</th>' for text, width in spans)
+    head, *body = rows
+    lines = [f"<tr>{over}</tr>"] * any(text for text, _ in spans)
+    lines.append(f"<tr>{''.join(_html_cell(cell, 'th', place in left) for place, cell in enumerate(head))}</tr>")
+    cells = ("".join(_html_cell(cell, "td", place in left) for place, cell in enumerate(row)) for row in body)
+    filled = "\n".join(f"<tr>{row}</tr>" for row in cells)
+    return Table("\n".join(["<table>", "<thead>", *lines, "</thead>", "<tbody>", filled, "</tbody>", "</table>"]))
+
+
+def _html_cell(cell: str, tag: str, left: bool) -> str:
+    text = f"<b>{_escaped(cell)}</b>" if isinstance(cell, Best) else _escaped(cell)
+    return f'<{tag} style="text-align:{"left" if left else "right"};padding:1px 8px">{text}</{tag}>'
 
 
 _LATEX: Final = {
     "−": "$-$",
     "±": r"$\pm$",
     "–": "--",
+    "…": r"\dots{}",
+    "×": r"$\times$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "→": r"$\rightarrow$",
+    "α": r"$\alpha$",
+    "χ": r"$\chi$",
+    "²": "$^2$",
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -77,8 +156,8 @@ def _unmarked(text: str) -> str:
     return "".join(_MARKDOWN.get(sign, sign) for sign in shown(text))
 
 
-def _typeset_prose(text: str) -> str:
-    return "\n".join(map(_typeset, text.split("\n")))
+def _escaped(text: str) -> str:
+    return escape(shown(text))
 
 
 def _unmarked_prose(text: str) -> str:
@@ -86,20 +165,62 @@ def _unmarked_prose(text: str) -> str:
     return _MARKED.sub(r"\1\\\2", "\n".join(map(_unmarked, text.split("\n"))))
 
 
+def _text_page(blocks: Sequence[str]) -> str:
+    return _below_each_other(blocks, shown_lines)
+
+
+def _markdown_page(blocks: Sequence[str]) -> str:
+    return _below_each_other(blocks, _unmarked_prose)
+
+
+def _below_each_other(blocks: Iterable[str], prose: Callable[[str], str]) -> str:
+    return "\n\n".join(block if isinstance(block, Table) else prose(block) for block in blocks) + "\n"
+
+
+def _latex_page(blocks: Sequence[str]) -> str:
+    """Tables and nothing between them: what is said about them is for who writes the caption, as comments."""
+    head, tables, said = _parted(blocks)
+    lines = [line for block in (*head, r"Tables for \usepackage{booktabs}.") for line in block.split("\n")]
+    notes = [line for block in said for line in block.split("\n")]
+    parts = [_commented(lines), *tables, *([_commented(notes)] if notes else [])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _commented(lines: Iterable[str]) -> str:
+    return "\n".join(f"% {shown(line)}".rstrip() for line in lines)
+
+
+_FRAME: Final = '<div class="karat tex2jax_ignore mathjax_ignore">'
+"""Around a page in a notebook, which would else take what stands between two dollars in names for formulas."""
+
+
+def _html_page(blocks: Sequence[str]) -> str:
+    """The head, the tables, and below them, to be opened, what is said about them."""
+    head, tables, said = _parted(blocks)
+    lines = [f"<p><strong>{_escaped(block)}</strong></p>" for block in head]
+    notes = "\n".join(f"<p>{'<br>'.join(map(_escaped, block.split(chr(10))))}</p>" for block in said)
+    opened = [f"<details><summary>notes</summary>\n{notes}\n</details>"] * bool(said)
+    return "\n".join([_FRAME, *lines, *tables, *opened, "</div>"]) + "\n"
+
+
+def _parted(blocks: Sequence[str]) -> tuple[list[str], list[Table], list[str]]:
+    """The head, the tables, and all other prose."""
+    head = [block for block in blocks[:1] if not isinstance(block, Table)]
+    tables = [block for block in blocks if isinstance(block, Table)]
+    return head, tables, [block for block in blocks[len(head) :] if not isinstance(block, Table)]
+
+
 class Layout(NamedTuple):
-    """How tables are drawn, and how the prose around them is written."""
+    """How tables are drawn, and how they and the prose around them become a page."""
 
     draw: Drawn
-    prose: Callable[[str], str]
-
-    def page(self, blocks: Iterable[str]) -> str:
-        """Tables and prose below each other."""
-        return "\n\n".join(block if isinstance(block, Table) else self.prose(block) for block in blocks) + "\n"
+    page: Callable[[Sequence[str]], str]
 
 
 LAYOUTS: Final[Mapping[str | None, Layout]] = {
-    None: Layout(aligned, shown_lines),
-    "markdown": Layout(markdown, _unmarked_prose),
-    "latex": Layout(latex, _typeset_prose),
+    None: Layout(aligned, _text_page),
+    "markdown": Layout(markdown, _markdown_page),
+    "latex": Layout(latex, _latex_page),
+    "html": Layout(html, _html_page),
 }
 """How pages are printed."""

@@ -35,8 +35,8 @@ def _render(results: Sequence[Result]) -> str:
         else:
             blocks += [_grouped(result, label) for result in results]
     if head.intervals:
-        blocks.append(_interval_words(head))
-    blocks += _notes(results)
+        blocks.append(interval_words(head))
+    blocks += notes_of(results)
     blocks += list(dict.fromkeys(str(result.signature) for result in results))
     return "\n\n".join(blocks) + "\n"
 
@@ -70,7 +70,7 @@ def _with_interval(result: Result, score: str, between: tuple[float, float] | No
     return f"{score} ± {(high - low) / 2:.1f}" if result.plus_minus else f"{score} [{low:.1f}, {high:.1f}]"
 
 
-def _interval_words(result: Result) -> str:
+def interval_words(result: Result) -> str:
     """How the intervals were made."""
     level = f"{100 * (result.interval_level or 0.95):g} %"
     shown = f"After ±: half the width of {level} intervals" if result.plus_minus else f"In brackets: {level} intervals"
@@ -256,7 +256,8 @@ def _group_row(result: Result, value: str, group: Group) -> list[str]:
     return [value, *scores, f"{counts.matched_gold:g}", fp, f"{counts.unmatched_gold:g}"]
 
 
-def _notes(results: Sequence[Result]) -> list[str]:
+def notes_of(results: Sequence[Result]) -> list[str]:
+    """What was left out, hints at mistakes, and why scores are undefined: one text, or none."""
     lines = health_lines((result.run, result.id_health) for result in results)
     for result in results:
         if result.skipped:

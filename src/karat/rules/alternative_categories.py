@@ -31,4 +31,5 @@ RULE = Rule(
     says="Alternatives of one span have the same `pos:` and `overlap:`.",
     severity="warning",
     find=_find,
+    gold=True,
 )

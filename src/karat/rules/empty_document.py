@@ -20,4 +20,5 @@ RULE = Rule(
     says="Every document has a text, and labels, tags or relations.",
     severity="hint",
     find=_find,
+    gold=True,
 )

@@ -78,4 +78,5 @@ RULE = Rule(
     says="No two documents share 80 % of their runs of three words (estimated by MinHash).",
     severity="hint",
     corpus_find=_corpus_find,
+    gold=True,
 )

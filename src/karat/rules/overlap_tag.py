@@ -43,4 +43,5 @@ RULE = Rule(
     severity="warning",
     find=_find,
     fix=_fix,
+    gold=True,
 )

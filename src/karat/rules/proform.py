@@ -22,4 +22,5 @@ RULE = Rule(
     says="A label with `form:ProForm` has `reference:Anaphoric`.",
     severity="warning",
     find=_find,
+    gold=True,
 )

@@ -64,4 +64,5 @@ RULE = Rule(
     severity="error",
     find=_find,
     fix=_fix,
+    gold=True,
 )

@@ -85,4 +85,5 @@ RULE = Rule(
     says="A surface linked in one document is marked in the others (pronouns, coreference and optional labels apart).",
     severity="hint",
     corpus_find=_corpus_find,
+    gold=True,
 )

@@ -109,8 +109,9 @@ class Format:
     `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that may say
     where they stand only by what they answer: its second argument gives their gold standard, where it is asked.
     `signs` are what such files have, so that a file that nobody recognises can be said to be near; None is for formats
-    that have to be named. A `textless` one holds no texts. A format that writes nothing has a `sample`, by which its
-    reader is tried; of one that writes, what it wrote is read again.
+    that have to be named. A `textless` one holds no texts. Files with `iris` name documents and entities by
+    them. `write_folder` gives the files of a folder by their names, for formats that are more than a file. A format
+    that writes nothing has a `sample`, by which its reader is tried; of one that writes, what it wrote is read again.
     """
 
     title: str
@@ -125,6 +126,8 @@ class Format:
     manifest: Callable[[Bytes], Manifest | None] | None = None
     write_corpus: Callable[[Corpus, IO[bytes]], None] | None = None
     write_run: Callable[[Run, IO[bytes]], None] | None = None
+    write_folder: Callable[[Corpus | Run], Mapping[str, bytes]] | None = None
+    iris: bool = False
     loose: bool = False
     either: bool = False
     certain: Callable[[bytes], bool] | None = None

@@ -57,7 +57,7 @@ class Measure:
     A derived measure has intervals if it says how it follows from sums: `of_means` makes it from the `Moments` of those
     in `means`, sample by sample. What is a `share` says of what, from the statistics of the view and of detection.
     A measure `of_gold` does not look at unmatched answers; one of `spread` says how far scores lie apart. That, and
-    what is `on_request`, is computed where it is asked for.
+    what is `on_request`, is computed where it is asked for. Of some measures `lower` values are better.
     """
 
     title: str
@@ -77,6 +77,7 @@ class Measure:
     spread: bool = False
     on_request: bool = False
     undefined_where: Callable[[Statistics], Bools] | None = None
+    lower: bool = False
     note: str = ""
 
     @property

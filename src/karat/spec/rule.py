@@ -61,7 +61,8 @@ class Rule:
     """A defect that a gold standard may have.
 
     `find` looks at one document and `corpus_find` at all of them; a rule has at least one of the two. `fix` removes
-    what is marked as fixable, changes nothing else, and changes nothing the second time.
+    what is marked as fixable, changes nothing else, and changes nothing the second time. Answers have most defects too;
+    some only `gold` can have.
     """
 
     title: str
@@ -70,3 +71,4 @@ class Rule:
     find: Callable[[Document, Context], Iterable[Finding]] | None = None
     fix: Callable[[Document, Context], Document] | None = None
     corpus_find: Callable[[Sequence[Document], Context], Iterable[Finding]] | None = None
+    gold: bool = False

@@ -7,12 +7,13 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from shutil import rmtree
 from typing import IO, Any, cast
 
 from karat.errors import InputError, UsageError
@@ -280,7 +281,7 @@ def check_target(path: str) -> None:
     if "\0" in path:
         raise UsageError(f"{readable(path)} has a NUL character in it. Choose another name.")
     if path != "-" and _holds(Path.is_dir, path):
-        raise UsageError(f"{readable(path)} is a folder. Name the file to write.")
+        raise UsageError(f"{readable(path)} is a folder that is there already. Name a file to write, or a new folder.")
     if path != "-" and not _holds(Path.is_dir, str(target.parent)):
         raise UsageError(f"{readable(path)}: there is no folder {str(target.parent)!r}. Create it first.")
 
@@ -315,6 +316,25 @@ def writing(path: str) -> Iterator[IO[bytes]]:
         if not through:
             with suppress(OSError):
                 partial.unlink()
+
+
+def write_folder(path: str, files: Mapping[str, bytes]) -> None:
+    """Write a new folder with some files, in place only once it is complete."""
+    target = Path(path)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{path} is there already. Name a new folder, or delete it first.")
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {str(target.parent)!r}. Create it first.")
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        partial.mkdir()
+        for name, data in files.items():
+            (partial / name).write_bytes(data)
+        partial.replace(target)  # an empty folder of that name gives way
+    except OSError as problem:
+        raise UsageError(f"{path} cannot be written ({problem.strerror or problem}). Choose another place.") from None
+    finally:
+        rmtree(partial, ignore_errors=True)
 
 
 @contextmanager

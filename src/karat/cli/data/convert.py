@@ -17,6 +17,8 @@ from karat.cli.reading import reading
 @click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What IN holds, where it could be both.")
 @click.option("--gold", metavar="FILE", help="The gold standard whose texts answers are laid on, and words placed in.")
 @click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
+@click.option("--base", metavar="IRI", help="What stands before the ids of documents in NIF, which wants IRIs.")
+@click.option("--entity-base", metavar="IRI", help="The same for entities that are neither IRIs nor QIDs.")
 @reading
 def command(
     source: str,
@@ -26,6 +28,8 @@ def command(
     kind: str | None,
     gold: str | None,
     steps: tuple[str, ...],
+    base: str | None,
+    entity_base: str | None,
 ) -> None:
     """Write a corpus or a run in another format, and say what that format cannot hold.
 
@@ -34,8 +38,11 @@ def command(
     karat data convert MSNBC msnbc.jsonl --step drop-nil --step longest
     karat data convert answers.jsonl answers.csv --to bat-csv
     karat data convert llm.jsonl answers.jsonl --gold gold.jsonl
+    karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
+    karat data convert gold.jsonl mine --to hf-datasets     a folder that load_from_disk opens
     """
     from karat.data.convert import lost
+    from karat.data.iris import relative, relative_entities
     from karat.data.load import converted_in_blocks, load_either, read_for, save, target_format
     from karat.data.steps import stepped
     from karat.errors import UsageError
@@ -44,7 +51,7 @@ def command(
 
     apart(read_for(source), [target])
     format, chosen = target_format(target, wanted)
-    if not steps and gold is None:
+    if not steps and gold is None and base is None and entity_base is None:
         counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
         if counts is not None:
             say(f"{source}: {counts[0]} documents, {counts[1]} labels to {chosen.title}", err=True)
@@ -56,5 +63,14 @@ def command(
         data, changes = stepped(data, steps)
         for name, change in changes.items():
             say(f"{name}: {change}", err=True)
-    save(data, target, format=format)
+    if chosen.iris and base is None and (id := relative(data)) is not None:
+        raise UsageError(
+            f"{chosen.title} names documents by absolute IRIs, and {id!r} is none. Say where they are published, "
+            "such as --base https://example.org/benchmark/"
+        )
+    save(data, target, format=format, base=base, entity_base=entity_base)
     say(converted_page(source, data, chosen, lost(data, chosen)), nl=False, err=True)
+    if chosen.iris and base is None and (ids := relative_entities(data)):
+        say(
+            f"  written as relative IRIs: {len(ids)} entities, such as {ids[0]!r}; --base makes them absolute", err=True
+        )

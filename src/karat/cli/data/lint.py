@@ -1,4 +1,4 @@
-"""`karat data lint GOLD`."""
+"""`karat data lint FILE`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from karat.cli.reading import reading
 
 
 @click.command()
-@click.argument("gold")
+@click.argument("file")
+@click.option("--gold", metavar="GOLD", help="The gold standard that FILE answers, for the texts.")
+@click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What FILE holds, where it could be both.")
 @click.option("--fix", "target", metavar="OUT", help="Write the gold standard with what can be fixed fixed.")
 @click.option(
     "--kb", metavar="DIR", help="Known ids, types, redirects: entities.tsv, redirects.tsv, disambiguation.tsv."
@@ -27,10 +29,13 @@ from karat.cli.reading import reading
     "--show", default=5, show_default=True, type=click.IntRange(0), metavar="N", help="Print N findings of each rule."
 )
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all findings as JSON.")
-@click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
+@click.option("--gold-format", metavar="NAME", help="The format of the gold standard, where it is not recognised.")
+@click.option("--answers-format", metavar="NAME", help="The format of the answers, where it is not recognised.")
 @reading
 def command(
-    gold: str,
+    file: str,
+    gold: str | None,
+    kind: str | None,
     target: str | None,
     kb: str | None,
     redirects: str | None,
@@ -42,8 +47,9 @@ def command(
     show: int,
     json_file: str | None,
     gold_format: str | None,
+    answers_format: str | None,
 ) -> None:
-    """Find defects in a gold standard, and fix some.
+    """Find defects in a gold standard, and fix some; or in answers.
 
     Each finding names its rule, place and proposed fix; [fix] marks those that --fix applies. An error is wrong
     whatever was meant, a warning most likely, a hint is worth a look.
@@ -52,19 +58,30 @@ def command(
     karat data lint gold.jsonl
     karat data lint gold.ttl --fix better.jsonl --redirects redirects.tsv
     karat data lint gold.jsonl --strict --skip word-boundary     for a continuous check
+    karat data lint answers.jsonl --gold gold.jsonl
     """
     from karat.data.convert import lost
-    from karat.data.load import save, target_format
+    from karat.data.load import load, load_run, save, sort_of, target_format
+    from karat.errors import UsageError
     from karat.lint.context import context_of
-    from karat.lint.lint import chosen_rules, fixed, fixed_corpus, lint, read_gold
+    from karat.lint.lint import chosen_rules, fixed, fixed_corpus, lint, read_answers, read_gold
     from karat.lint.own_rules import OwnRules, read_rules
     from karat.pages.lint import json_of, page
 
-    apart([path for path in (gold, redirects, types, rules_file) if path is not None], [target, json_file])
+    apart([path for path in (file, gold, redirects, types, rules_file) if path is not None], [target, json_file])
     own = OwnRules({}, ()) if rules_file is None else read_rules(rules_file)
-    rules = chosen_rules(only, skip, own.rules)
+    of_answers = (kind or ("answers" if gold or answers_format else sort_of(file, format=gold_format))) == "answers"
+    if of_answers and target is not None:
+        raise UsageError(f"{file} holds answers, which are looked at and never changed. Leave --fix out.")
+    if gold is not None and not of_answers:
+        raise UsageError(f"--gold goes with answers, and {file} is said to be gold itself. Leave one of the two out.")
+    rules = chosen_rules(only, skip, own.rules, answers=of_answers)
     chosen = None if target is None else target_format(target, None)[1]
-    read = read_gold(gold, format=gold_format)
+    if of_answers:
+        corpus = None if gold is None else load(gold, format=gold_format)
+        read = read_answers(load_run(file, format=answers_format or (gold_format if gold is None else None)), corpus)
+    else:
+        read = read_gold(file, format=gold_format)
     context = context_of(
         read.documents, kb=kb, redirects=redirects, types=types, dimensions=own.dimensions, skipped=read.skipped
     )
@@ -73,9 +90,9 @@ def command(
     if target is not None and chosen is not None:
         documents = fixed(read.documents, rules, context)
         left = lint(documents, rules, context)
-        corpus = fixed_corpus(read, documents)
-        save(corpus, target)
-        for name, count in lost(corpus, chosen).items():
+        better = fixed_corpus(read, documents)
+        save(better, target)
+        for name, count in lost(better, chosen).items():
             say(f"{target}: not kept: {name} {count}", err=True)
     write(json_file, lambda: json_of(read, report, left))
     piped = "-" in (target, json_file)  # then standard output is taken

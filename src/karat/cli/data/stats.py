@@ -17,7 +17,8 @@ from karat.cli.reading import reading
 @click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
 @click.option("--gold-format", metavar="NAME", help="The format of PATH, where it is not recognised.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write everything as JSON.")
-@click.option("--latex", is_flag=True, help="Print a LaTeX table.")
+@click.option("--markdown", "layout", flag_value="markdown", help="Print the table of the papers in Markdown.")
+@click.option("--latex", "layout", flag_value="latex", help="Print the table of the papers in LaTeX.")
 @reading
 def command(
     paths: tuple[str, ...],
@@ -25,7 +26,7 @@ def command(
     steps: tuple[str, ...],
     gold_format: str | None,
     json_file: str | None,
-    latex: bool,
+    layout: str | None,
 ) -> None:
     """Describe corpora in numbers: documents, mentions, entities, NIL, types and so on.
 
@@ -34,6 +35,7 @@ def command(
     \b
     karat data stats demo
     karat data stats gold.jsonl --kb DIR --json -
+    karat data stats one.jsonl two.jsonl --latex     a line for each, as papers have it
     """
     from pathlib import Path
 
@@ -41,7 +43,7 @@ def command(
     from karat.data.describe import describe
     from karat.data.load import load
     from karat.kb.folder import read_kb
-    from karat.pages.stats import json_of, latex_of, page
+    from karat.pages.stats import json_of, page, paper
 
     apart(list(paths), [json_file])
     tables = None if kb is None else read_kb(kb)
@@ -58,4 +60,4 @@ def command(
                 say(f"{corpus.name}, {name}: {change}", err=True)
         found.append(describe(corpus, tables))
     write(json_file, lambda: json_of(found))
-    show(lambda: latex_of(found) if latex else page(found), json_file)
+    show(lambda: page(found) if layout is None else paper(found, layout), json_file)

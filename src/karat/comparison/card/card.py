@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from karat.comparison.grid import grid
 from karat.comparison.means import mean_p
 from karat.comparison.samples import estimate
 from karat.comparison.terms import Terms
+from karat.display import Displayed
 from karat.evaluation.request import Request
 from karat.model.result import IdHealth
 from karat.model.signature import Signature
@@ -99,11 +100,13 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Cards:
+class Cards(Displayed):
     """All systems side by side. `counted` names for each figure the benchmarks that it is an average over.
 
     `left_out` has benchmarks that no average is taken over, and why; `not_counted` the same by figure.
     """
+
+    _page: ClassVar = "karat.pages.card"
 
     cards: tuple[Card, ...]
     figures: tuple[Figure, ...]

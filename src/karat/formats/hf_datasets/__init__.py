@@ -2,8 +2,9 @@
 
 Read with pyarrow alone; the library `datasets` is not needed. A row is a document, in one of two layouts.
 
-Karat's own columns, which are also written: those of Karat Parquet (`id`, `text`, `labels`, … or `id`, `answers`, …),
-but `meta` as a list of `key` and `value`, since datasets have no maps. `Dataset.from_file` opens what is written.
+Written are a folder as `save_to_disk` makes it, or the Arrow file of one (`.arrow`), in Karat's own columns: those of
+Karat Parquet (`id`, `text`, `labels`, … or `id`, `answers`, …), but `meta` as a list of `key` and `value`, since
+datasets have no maps. `datasets.load_from_disk` opens the folder, and `Dataset.from_file` the file.
 
 Tokens: `tokens` and `ner_tags` (IOB or IOBES, as strings or as a ClassLabel), perhaps `entity_ids` with the link of
 each token (the first of a mention counts; `NIL` is NIL; null, empty, `O` or `_` is no link), `id` (or `doc_id`; else
@@ -18,6 +19,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from typing import IO, Any
 
 import pyarrow as pa
@@ -36,6 +38,7 @@ from karat.spec.format import Bytes, Format
 
 _ABOUT = b"karat"
 _LAYOUT = b"karat-layout"
+_DATA = "data-00000-of-00001.arrow"
 _STREAM = b"\xff\xff\xff\xff"
 _PARQUET = b"PAR1"
 _OF_TOKENS = {"tokens", "ner_tags"}
@@ -45,25 +48,35 @@ _PAIRS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())]))
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
     """Gold documents; the texts are always kept."""
-    table, skipped = _table(source), Counter[str]()
+    return corpus_of(_table(source), source.stem, source.label)
+
+
+def corpus_of(table: Arrow, name: str, label: str) -> Corpus:
+    """Gold documents of a table, which errors call by a label."""
+    skipped = Counter[str]()
     if set(table.column_names) >= _OF_TOKENS:
-        documents = [Document(*row) for row in _tagged(table, source, skipped)]
-        return Corpus.built(documents, name=source.stem, skipped=skipped, where=_where(source))
-    own, about = _own(table, GOLD, source, skipped)
-    corpus = Corpus.checked(own, name=about.pop("name", source.stem), about=about, where=_where(source))
+        documents = [Document(*row) for row in _tagged(table, label, skipped)]
+        return Corpus.built(documents, name=name, skipped=skipped, where=_where(label))
+    own, about = _own(table, GOLD, label, skipped)
+    corpus = Corpus.checked(own, name=about.pop("name", name), about=about, where=_where(label))
     return replace(corpus, skipped=dict(skipped))
 
 
 def read_run(source: Bytes) -> Run:
     """A system's replies."""
-    table, skipped = _table(source), Counter[str]()
+    return run_of(_table(source), source.stem, source.label)
+
+
+def run_of(table: Arrow, name: str, label: str) -> Run:
+    """The replies of a table."""
+    skipped = Counter[str]()
     if set(table.column_names) >= _OF_TOKENS:
-        rows = _tagged(table, source, skipped)
+        rows = _tagged(table, label, skipped)
         replies, texts = [Reply(row.id, as_answers(row.labels)) for row in rows], [row.text for row in rows]
-        return Run.built(replies, name=source.stem, skipped=skipped, where=_where(source), texts=texts)
-    own, about = _own(table, ANSWERS, source, skipped)
-    name = about.pop("system", source.stem)
-    run = Run.checked(own, name=name, about=about, where=_where(source), texts=_texts(table))
+        return Run.built(replies, name=name, skipped=skipped, where=_where(label), texts=texts)
+    own, about = _own(table, ANSWERS, label, skipped)
+    name = about.pop("system", name)
+    run = Run.checked(own, name=name, about=about, where=_where(label), texts=_texts(table))
     return replace(run, skipped=dict(skipped))
 
 
@@ -88,6 +101,24 @@ def _write(table: Arrow, about: dict[str, str], layout: str, file: IO[bytes]) ->
         stream.write_table(table)
 
 
+def write_folder(data: Corpus | Run) -> dict[str, bytes]:
+    """The files of a folder that `datasets.load_from_disk` opens; it finds the features in the Arrow file."""
+    stream = BytesIO()
+    if isinstance(data, Corpus):
+        write_corpus(data, stream)
+    else:
+        write_run(data, stream)
+    state: dict[str, Any] = {"_data_files": [{"filename": _DATA}], "_fingerprint": data.digest, "_split": None}
+    state |= {"_format_columns": None, "_format_kwargs": {}, "_format_type": None, "_output_all_columns": False}
+    said = {"description": "title", "license": "licence", "citation": "citation", "homepage": "homepage"}
+    info = {name: data.about.get(key, "") for name, key in said.items()}
+    return {_DATA: stream.getvalue(), "state.json": _json(state), "dataset_info.json": _json(info)}
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
+
+
 def _meta(table: Arrow) -> list[Any]:
     found: list[Any] = table.column("meta").to_pylist()
     return found
@@ -100,8 +131,8 @@ def _texts(table: Arrow) -> Arrow | None:
     return table.column("text").cast(pa.string()) if given else None
 
 
-def _where(source: Bytes) -> Where:
-    return lambda row: f"{source.label}: row {row + 1}"
+def _where(label: str) -> Where:
+    return lambda row: f"{label}: row {row + 1}"
 
 
 def _table(source: Bytes) -> Arrow:
@@ -120,10 +151,10 @@ def _table(source: Bytes) -> Arrow:
         state = json.loads(source.inside("state.json").data())
         names = [entry["filename"] for entry in state["_data_files"]]
     except (ValueError, KeyError, TypeError) as problem:
-        raise _damaged(source.inside("state.json"), problem) from None
+        raise _damaged(source.inside("state.json").label, problem) from None
     tables = [_opened(source.inside(str(name))) for name in names]
     if not tables:
-        raise _damaged(source, "it names no data files")
+        raise _damaged(source.label, "it names no data files")
     return pa.concat_tables(tables)
 
 
@@ -137,7 +168,7 @@ def _opened(source: Bytes) -> Arrow:
         table.validate(full=True)
         names = table.column_names
     except (pa.ArrowException, OSError, ValueError) as problem:
-        raise _damaged(source, problem) from None
+        raise _damaged(source.label, problem) from None
     some(table, source.label)
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(
@@ -149,23 +180,23 @@ def _opened(source: Bytes) -> Arrow:
     return table
 
 
-def _damaged(source: Bytes, problem: object) -> InputError:
+def _damaged(label: str, problem: object) -> InputError:
     return InputError(
-        source.label,
+        label,
         found=f"data that cannot be read ({problem})",
         expected="an Arrow stream or a Parquet file, as the library datasets writes them",
         remedy="Write or fetch it again",
     )
 
 
-def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> tuple[Arrow, dict[str, str]]:
+def _own(table: Arrow, schema: Arrow, label: str, skipped: Counter[str]) -> tuple[Arrow, dict[str, str]]:
     """A table in Karat's own columns, in the types of the schema, and what is known about the whole."""
     items = "labels" if schema is GOLD else "answers"
     said = (table.schema.metadata or {}).get(_LAYOUT, b"").decode(errors="replace")
-    refuse_newer(source.label, said, GOLD_LAYOUT, ANSWERS_LAYOUT)
+    refuse_newer(label, said, GOLD_LAYOUT, ANSWERS_LAYOUT)
     if not {"id", items} <= set(table.column_names):
         raise InputError(
-            source.label,
+            label,
             found=f"the columns {', '.join(table.column_names)}",
             expected=f"`id` and `{items}`, or `tokens` and `ner_tags`",
             remedy="Rename the columns of the dataset to these names",
@@ -175,22 +206,22 @@ def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> t
     if schema is ANSWERS and "text" in table.column_names:
         table = table.drop_columns(["text"])
     if "meta" in table.column_names and not pa.types.is_map(table.schema.field("meta").type):
-        table = table.set_column(table.column_names.index("meta"), "meta", _maps(table, source))
+        table = table.set_column(table.column_names.index("meta"), "meta", _maps(table, label))
     try:
         table = conformed(table, schema)
     except TypeError as problem:
         raise InputError(
-            source.label,
+            label,
             found=f"a column of another type at {problem}",
             expected="the types of docs/formats.md",
             remedy="Cast the column before writing the file",
         ) from None
     except ValueError as problem:  # names of fields that are no UTF-8
-        raise _damaged(source, problem) from None
+        raise _damaged(label, problem) from None
     for name in ("start", "end", "entity"):
         if table.schema.field(items).type.value_type.get_field_index(name) < 0:
             raise InputError(
-                source.label,
+                label,
                 found=f"{items} without a field `{name}`",
                 expected="start, end, and entity (null for NIL; `linked` false where there is no link)",
                 remedy="Add the field",
@@ -198,12 +229,12 @@ def _own(table: Arrow, schema: Arrow, source: Bytes, skipped: Counter[str]) -> t
     return table, about
 
 
-def _maps(table: Arrow, source: Bytes) -> Arrow:
+def _maps(table: Arrow, label: str) -> Arrow:
     """Lists of key and value as maps."""
     try:
         pairs = [None if e is None else [(str(p["key"]), str(p["value"])) for p in e] for e in _meta(table)]
     except (KeyError, TypeError) as problem:
-        raise _damaged(source, f"`meta` is no list of key and value: {problem}") from None
+        raise _damaged(label, f"`meta` is no list of key and value: {problem}") from None
     return pa.array(pairs, GOLD.field("meta").type)
 
 
@@ -222,9 +253,9 @@ def _about(table: Arrow) -> dict[str, str]:
     return {str(key): str(value) for key, value in about.items()} if isinstance(about, dict) else {}
 
 
-def _tagged(table: Arrow, source: Bytes, skipped: Counter[str]) -> list[TaggedRow]:
+def _tagged(table: Arrow, label: str, skipped: Counter[str]) -> list[TaggedRow]:
     rows = _known(table, KNOWN, skipped).to_pylist()
-    return list(tagged(rows, _class_names(table), source.label, skipped))
+    return list(tagged(rows, _class_names(table), label, skipped))
 
 
 def _class_names(table: Arrow) -> list[str] | None:
@@ -268,6 +299,7 @@ FORMAT = Format(
     read_run=read_run,
     write_corpus=write_corpus,
     write_run=write_run,
+    write_folder=write_folder,
     recognises_folder=lambda names: {"state.json", "dataset_info.json"} <= set(names) or "dataset_dict.json" in names,
     says="A saved dataset or its Arrow file, in Karat's own columns or with tokens, ner_tags and entity_ids.",
 )

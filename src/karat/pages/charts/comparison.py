@@ -10,9 +10,22 @@ from typing import TYPE_CHECKING, Final
 
 from karat.comparison.compare import Comparison, Ranks
 from karat.curves.oracle import Reach
-from karat.errors import UsageError
+from karat.errors import UnknownNameError, UsageError
 from karat.model.signature import Signature
-from karat.pages.charts.drawing import COLOURS, INK, PALE, Row, Spec, chosen, finished, labelled
+from karat.pages.charts.dots import Dot, dotted
+from karat.pages.charts.drawing import (
+    COLOURS,
+    INK,
+    PALE,
+    Row,
+    Spec,
+    chosen,
+    finished,
+    in_percent,
+    labelled,
+    worded,
+    worded_view,
+)
 from karat.pages.charts.drawing import ChartLine as DrawnLine
 from karat.pages.charts.extra import check_extra
 from karat.pages.charts.labels import HEIGHT, WIDTH, ChartLabel, ChartPlace, Frame, PlacedLabel, placed
@@ -24,9 +37,10 @@ _ROW = 24  # pixels between the names of two systems
 _BAR = 9  # pixels between two groups
 _SIDE = 170  # pixels beside the axis of ranks, for names
 _CELL = 58  # the side of a cell of a heatmap
-_DARK = 0.8  # from this similarity on letters are white
+_ITSELF = "#e4e4e4"  # a system beside itself, which says nothing
+_DARK = 0.6  # from this part of the shades on letters are white
 _SHADES: Final = ("#f2f7fb", "#0072B2")
-"""From no similarity to the same answers."""
+"""From the least to the most similar pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,28 @@ def _chosen(found: Comparison) -> str:
     return chosen(_Origin(own, "", "", ""))
 
 
+def plot(found: Comparison, kind: str | None) -> Spec:
+    """A chart by its kind; the scores where none is asked for."""
+    charts = {"scores": scores_chart, "ranks": ranks_chart, "heatmap": heatmap_chart, "runtimes": runtime_chart}
+    if (kind or "scores") not in charts:
+        raise UnknownNameError("chart", str(kind), charts)
+    return charts[kind or "scores"](found)
+
+
+def scores_chart(found: Comparison) -> Spec:
+    """What every system scores on every dataset, with its interval."""
+    dots = [
+        Dot(dataset.name, system, score.value, score.low, score.high)
+        for dataset in found.datasets
+        for system in found.systems
+        if (score := dataset.scores.get(system)) is not None and score.value is not None
+    ]
+    names = found.averaged or [dataset.name for dataset in found.datasets]
+    title = f"{_datasets(names)}: {worded(found.measure)}"
+    says = f"Lines: {100 * (1 - found.rule.level):g} % intervals from {found.rule.resamples} samples of documents."
+    return dotted(dots, list(found.systems), _origins(found), title, [says, _chosen(found)], axis="dataset")
+
+
 def ranks_chart(found: Comparison) -> Spec:
     """The mean ranks of systems, with bars under those that cannot be told apart.
 
@@ -81,7 +117,9 @@ def ranks_chart(found: Comparison) -> Spec:
         f"alike: p {'< 0.0001' if own.p < 0.0001 else f'= {own.p:.4f}'}.",
         _chosen(found),
     ]
-    return finished(chart, _origins(found), f"{found.measure}: ranks over datasets", subtitle, WIDTH)
+    return finished(
+        chart, _origins(found), f"Ranks over {own.datasets} datasets: {worded(found.measure)}", subtitle, WIDTH
+    )
 
 
 def _scale(own: Ranks) -> tuple[alt.Scale, alt.Scale]:
@@ -111,6 +149,8 @@ def _axis(own: Ranks) -> Iterator[alt.Chart]:
     ticks: list[Row] = [{"x": rank, "y": -6, "y2": 0, "text": str(rank)} for rank in range(1, systems + 1)]
     yield _placed(own, ticks).mark_rule(color=INK, strokeWidth=1.5).encode(y2="y2:Q")
     yield _placed(own, ticks).mark_text(dy=-9, color=INK, fontSize=12).encode(text="text:N")
+    named: list[Row] = [{"x": 1, "y": -6, "text": "mean rank"}]
+    yield _placed(own, named).mark_text(dx=-12, dy=-9, align="right", color=INK, fontSize=12).encode(text="text:N")
 
 
 def _critical(own: Ranks) -> Iterator[alt.Chart]:
@@ -175,28 +215,43 @@ def heatmap_chart(found: Comparison, relation: str | None = None) -> Spec:
     systems = list(found.systems)
     pairs = {frozenset((pair.one, pair.two)): pair.micro for pair in own.pooled if pair.relation == relation}
     rows = [
-        {"one": one, "two": two, "value": value, "text": "–" if value is None else f"{100 * value:.0f}"}
+        {"one": one, "two": two, "value": value, "text": "–" if value is None else f"{100 * value:.1f}"}
         for one in systems
         for two in systems
-        for value in [1.0 if one == two else pairs.get(frozenset((one, two)))]
+        if one != two
+        for value in [pairs.get(frozenset((one, two)))]
     ]
-    axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=200)
+    reach = _shaded([value for value in pairs.values() if value is not None])
+    axis = alt.Axis(title="system", ticks=False, domain=False, labelLimit=200)
     x = alt.X("two:N", sort=systems, axis=alt.Axis(**axis.to_dict(), labelAngle=-40, orient="bottom"))
-    base = alt.Chart(alt.InlineData(rows)).encode(x=x, y=alt.Y("one:N", sort=systems, axis=axis))
-    shade = alt.Color("value:Q", scale=alt.Scale(domain=[0, 1], range=list(_SHADES)), legend=None)
-    letters = alt.condition(f"datum.value > {_DARK}", alt.value("white"), alt.value(INK))
+    y = alt.Y("one:N", sort=systems, axis=axis)
+    base = alt.Chart(alt.InlineData(rows)).encode(x=x, y=y)
+    legend = alt.Legend(title=["similarity", "in percent"], labelExpr="round(100 * datum.value)", gradientLength=120)
+    shade = alt.Color("value:Q", scale=alt.Scale(domain=[*reach], range=list(_SHADES)), legend=legend)
+    dark = reach.low + _DARK * (reach.high - reach.low)
+    letters = alt.condition(f"datum.value > {dark}", alt.value("white"), alt.value(INK))
+    diagonal = alt.Chart(alt.InlineData([{"one": system, "two": system} for system in systems])).encode(x=x, y=y)
     chart = alt.layer(
+        diagonal.mark_rect(stroke="white", strokeWidth=2, color=_ITSELF),
         base.mark_rect(stroke="white", strokeWidth=2).encode(color=shade),
         base.mark_text(fontSize=13).encode(text="text:N", color=letters),
     ).properties(width=_CELL * len(systems), height=_CELL * len(systems))
     names = found.averaged or tuple(dataset.name for dataset in found.datasets)
     subtitle = [
         "Micro similarity in percent: of the answers of both systems, those that the other one matches (BAT paper, "
-        "equation 5), over all documents together. Systems in the order of their scores.",
+        "equation 5), over all documents together. Systems in the order of their scores; colours span what pairs "
+        "have.",
         _chosen(found),
     ]
     width = max(WIDTH, _CELL * len(systems) + 120)
-    return finished(chart, _origins(found), f"{_datasets(names)}, {relation}: similarity of systems", subtitle, width)
+    title = f"{_datasets(names)}: similarity of systems, {worded_view(relation)}"
+    return finished(chart, _origins(found), title, subtitle, width)
+
+
+def _shaded(values: Sequence[float]) -> Reach:
+    """The tens that similarities lie between: where all are alike, colours from 0 to 1 could not be told apart."""
+    low, high = floor(10 * min(values, default=0)) / 10, ceil(10 * max(values, default=1)) / 10
+    return Reach(low, high) if low < high else Reach(max(0, low - 0.1), min(1, high + 0.1))
 
 
 def runtime_chart(found: Comparison) -> Spec:
@@ -206,6 +261,7 @@ def runtime_chart(found: Comparison) -> Spec:
     """
     check_extra()
     import altair as alt
+    import numpy as np
 
     own = found.runtimes
     timed = {system: 1000 * seconds for system, seconds in own.seconds.items() if seconds > 0}
@@ -220,15 +276,16 @@ def runtime_chart(found: Comparison) -> Spec:
     powers = [10.0**power for power in range(int(reach.low), int(reach.high) + 1)]
     scale = alt.Scale(type="log", domain=[powers[0], powers[-1]])
     x = alt.X("x:Q", title="runtime in ms per document", scale=scale, axis=alt.Axis(values=powers, format="~g"))
-    y = alt.Y("y:Q", title=f"mean {found.measure}", scale=alt.Scale(domain=[0, 1]))
-    # Labels are laid out where the axis is even, and drawn where it is not.
-    points = labelled([_unlogged(each) for each in placed(labels, [], frame)], [_point(system) for system in shown])
+    y = alt.Y("y:Q", **in_percent(f"mean {worded(found.measure).partition(',')[0]}"))
     colours = alt.Scale(domain=shown, range=list(islice(cycle(COLOURS), len(shown))))
     ends: list[Row] = [
         {"line": system, "x": timed[system], "y": estimate.low, "y2": estimate.high}
         for system in shown
         if (estimate := means[system]).low is not None and estimate.high is not None
     ]
+    # Labels are laid out where the axis is even, and drawn where it is not.
+    ink = [(np.full(2, log10(timed[str(end["line"])])), np.array([end["y"], end["y2"]], np.float64)) for end in ends]
+    points = labelled([_unlogged(each) for each in placed(labels, ink, frame)], [_point(system) for system in shown])
     intervals = alt.Chart(alt.InlineData(ends)).mark_rule(strokeWidth=1.5)
     colour = alt.Color("line:N", scale=colours, legend=None)
     chart = alt.layer(intervals.encode(x=x, y=y, y2="y2:Q", color=colour), *points).properties(
@@ -238,7 +295,7 @@ def runtime_chart(found: Comparison) -> Spec:
 
 
 def _runtime_title(found: Comparison) -> str:
-    return f"{_datasets(found.averaged)}: {found.measure} over runtime"
+    return f"{_datasets(found.averaged)}: {worded(found.measure)}, over runtime"
 
 
 def _runtime_says(found: Comparison, shown: Sequence[str]) -> list[str]:

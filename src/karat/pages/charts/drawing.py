@@ -5,16 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from karat.errors import UsageError
-from karat.evaluation.measures import profile_named
+from karat.evaluation.measures import measure_of, profile_named
+from karat.model.name import parse_measure
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
 from karat.pages.charts.labels import SIZE, WIDTH, PlacedLabel
 from karat.printable import shown
-from karat.registry import names
+from karat.registry import get, names
 from karat.spec.profile import Profile
+from karat.spec.relation import Relation
 
 if TYPE_CHECKING:
     import altair as alt
@@ -76,6 +78,39 @@ def alike(systems: Sequence[_Drawn]) -> _Drawn:
     if len({system.run for system in systems}) < len(systems):
         raise UsageError("two runs have the same name. Rename one of them.")
     return systems[0]
+
+
+def worded(measure: str) -> str:
+    """A measure in the words of its plugins: `strong:micro.f1` is micro F1 by strong annotation match."""
+    name = parse_measure(measure)
+    found = measure_of(name)
+    aggregate = f"{name.aggregate} " if name.aggregate else ""
+    cutoff = f"@{name.cutoff}" if name.cutoff else ""
+    return f"{aggregate}{_small(found.title)}{cutoff}, {worded_view(str(name.view))}"
+
+
+def worded_view(view: str) -> str:
+    """A view in words; what no plugin here has a title for is called as it is written."""
+    name = parse_measure(f"{view}:micro.f1").view
+    if name.relation not in names("relations"):
+        return view
+    filters = f" ({', '.join(name.filters)})" if name.filters else ""
+    task = f"{name.task}, " if name.task else ""
+    return f"{task}{_small(get('relations', name.relation, Relation).title)}{filters}"
+
+
+def _small(title: str) -> str:
+    """A title inside a sentence; abbreviations stay."""
+    first = title.partition(" ")[0]
+    return title if first.upper() == first else title[:1].lower() + title[1:]
+
+
+def in_percent(title: str) -> dict[str, Any]:
+    """The axis of a share: from 0 to 100, as tables print it."""
+    import altair as alt
+
+    shown = alt.Axis(labelExpr="round(1000 * datum.value) / 10")
+    return {"title": f"{title} in percent", "scale": alt.Scale(domain=[0, 1]), "axis": shown}
 
 
 class ChartLine(NamedTuple):
@@ -195,7 +230,16 @@ def finished(
             domainColor="#888888",
             tickColor="#888888",
         )
-        .configure_legend(labelColor=INK, labelFontSize=12, labelLimit=WIDTH, columnPadding=18, offset=6)
+        .configure_legend(
+            labelColor=INK,
+            labelFontSize=12,
+            labelLimit=WIDTH,
+            titleColor=INK,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            columnPadding=18,
+            offset=6,
+        )
         .configure_view(stroke=None)
         .to_dict()
     )

@@ -12,7 +12,17 @@ from karat.curves.alpha import AlphaCurve, reigns
 from karat.curves.categories import CategoryCurve
 from karat.curves.oracle import Reach
 from karat.model.tables.columns import Floats
-from karat.pages.charts.drawing import ChartLine, Spec, alike, chosen, drawn, finished, labelled
+from karat.pages.charts.drawing import (
+    ChartLine,
+    Spec,
+    alike,
+    chosen,
+    drawn,
+    finished,
+    in_percent,
+    labelled,
+    worded_view,
+)
 from karat.pages.charts.extra import check_extra
 from karat.pages.charts.labels import HEIGHT, WIDTH, ChartLabel, Frame, placed
 
@@ -35,7 +45,7 @@ def alpha_chart(curves: Sequence[AlphaCurve], measure: str, alpha: Floats) -> Sp
     for at, run in _changes(curves, measure):
         value = float(by_run[run].values(measure, np.array([at]))[0])
         labels.append(ChartLabel(run, at, value, f"α = {at:.2f}"))
-    title = f"{head.corpus}, {head.view}: {says} over α"
+    title = f"{head.corpus}: {says} over α, {worded_view(head.view)}"
     return _alpha(curves, lines, labels, title=title, axis=says, says="A point marks where a system takes the lead.")
 
 
@@ -43,7 +53,7 @@ def alpha_prf_chart(curve: AlphaCurve, alpha: Floats) -> Spec:
     """Precision, fuzzy recall and fuzzy F1 of one system over alpha."""
     check_extra()
     lines = [_line(says, alpha, curve.values(short, alpha)) for short, says in reversed(FUZZY.items())]
-    title = f"{curve.corpus}, {curve.view}: fuzzy recall and F1 of {curve.run}"
+    title = f"{curve.corpus}: fuzzy recall and F1 of {curve.run}, {worded_view(curve.view)}"
     return _alpha([curve], lines, [], title=title, axis="score", says="Precision does not depend on α.")
 
 
@@ -56,7 +66,7 @@ def category_chart(curves: Sequence[CategoryCurve]) -> Spec:
     head = alike(curves)
     says = CUMULATIVE[head.measure]
     lines = [_added(curve.run, curve) for curve in curves]
-    title = f"{head.corpus}, {head.view}: {says}, best categories first"
+    title = f"{head.corpus}: {says}, best categories first, {worded_view(head.view)}"
     return _categories(curves, lines, title=title, axis=says)
 
 
@@ -64,7 +74,7 @@ def category_prf_chart(curves: Sequence[CategoryCurve]) -> Spec:
     """Precision, recall and F1 of one system, each with its own best combinations first."""
     check_extra()
     lines = [_added(CUMULATIVE[curve.measure], curve) for curve in curves]
-    title = f"{curves[0].corpus}, {curves[0].view}: {curves[0].run}, best categories first"
+    title = f"{curves[0].corpus}: {curves[0].run}, best categories first, {worded_view(curves[0].view)}"
     return _categories(curves, lines, title=title, axis="score")
 
 
@@ -81,7 +91,7 @@ def _line(name: str, x: Floats, y: Floats) -> ChartLine:
 def _added(name: str, curve: CategoryCurve) -> ChartLine:
     """The line of a curve, named with where it ends."""
     values = curve.values()
-    end = "undefined" if np.isnan(values[-1:]).any() else f"{values[-1]:.3f}"
+    end = "undefined" if np.isnan(values[-1:]).any() else f"{100 * values[-1]:.1f}"
     return _line(f"{name} ({end})", np.arange(1.0, len(values) + 1), values)
 
 
@@ -98,7 +108,7 @@ def _alpha(
 
     frame = Frame(Reach(0, 1), Reach(0, 1))
     x = alt.X("x:Q", title="α: what a mention weighs that is not strict", scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y("y:Q", title=axis, scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("y:Q", **in_percent(axis))
     points = labelled(placed(labels, [(line.x, line.y) for line in lines], frame), lines)
     chart = alt.layer(drawn(lines, x, y, "linear"), *points).properties(width=WIDTH, height=HEIGHT)
     subtitle = [f"Membership {curves[0].preset}. {says}", chosen(curves[0])]
@@ -110,7 +120,7 @@ def _categories(curves: Sequence[CategoryCurve], lines: Sequence[ChartLine], *, 
 
     last = max(2, max(len(curve.combinations) for curve in curves))
     x = alt.X("x:Q", title="combinations of categories, the best first", scale=alt.Scale(domain=[1, last], nice=False))
-    y = alt.Y("y:Q", title=axis, scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("y:Q", **in_percent(axis))
     chart = alt.layer(drawn(lines, x, y, "linear")).properties(width=WIDTH, height=HEIGHT)
     subtitle = [
         "Combinations of one category in each dimension, added in the order of what each scores alone. In brackets: "

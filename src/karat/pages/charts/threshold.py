@@ -23,7 +23,9 @@ from karat.pages.charts.drawing import (
     chosen,
     drawn,
     finished,
+    in_percent,
     labelled,
+    worded_view,
 )
 from karat.pages.charts.extra import check_extra
 from karat.pages.charts.labels import HEIGHT, WIDTH, ChartLabel, Frame, placed
@@ -48,8 +50,13 @@ def threshold_chart(curves: Sequence[ThresholdCurve], measure: str = "micro.f1")
     found = {curve.run: traced(curve, [measure])[measure] for curve in curves}
     lines = [_line(curve.run, curve, found[curve.run], reach) for curve in curves]
     best = {curve.run: found[curve.run].best(curve) for curve in curves}
-    title = f"{head.corpus}, {head.view}: {says} over the threshold"
+    title = f"{head.corpus}: {says} over the threshold, {worded_view(head.view)}"
     return _over_threshold(curves, lines, best, reach, title=title, axis=says, measure=measure)
+
+
+def plot(curve: ThresholdCurve, kind: str | None) -> Spec:
+    """Precision, recall and F1 of a curve, or one measure of it."""
+    return prf_chart(curve) if kind is None else threshold_chart([curve], kind)
 
 
 def prf_chart(curve: ThresholdCurve, measure: str = "micro.f1") -> Spec:
@@ -60,7 +67,7 @@ def prf_chart(curve: ThresholdCurve, measure: str = "micro.f1") -> Spec:
     found = traced(curve, [f1, p, r])  # the first gets the line without gaps
     lines = [_line(MEASURES[short], curve, values, reach) for short, values in found.items()]
     best = {MEASURES[measure]: found[measure].best(curve)}
-    title = f"{curve.corpus}, {curve.view}: precision, recall and F1 of {curve.run}"
+    title = f"{curve.corpus}: precision, recall and F1 of {curve.run}, {worded_view(curve.view)}"
     return _over_threshold([curve], lines, best, reach, title=title, axis="score", measure=measure)
 
 
@@ -82,7 +89,7 @@ def reliability_chart(systems: Sequence[ScoredAnswers], bins: int = 10) -> Spec:
     ]
     chart = alt.concat(*panels, columns=_ACROSS, spacing=30)
     width = (_PANEL + 50) * min(len(panels), _ACROSS)
-    return finished(chart, systems, f"{head.corpus}, {head.view}: calibration", subtitle, width)
+    return finished(chart, systems, f"{head.corpus}: calibration, {worded_view(head.view)}", subtitle, width)
 
 
 def risk_coverage_chart(systems: Sequence[ScoredAnswers]) -> Spec:
@@ -97,11 +104,11 @@ def risk_coverage_chart(systems: Sequence[ScoredAnswers]) -> Spec:
         kept = _thinned(len(found.risk))
         name = f"{system.run} ({'no scored answers' if area is None else f'AURC {area:.3f}'})"
         lines.append(ChartLine(name, found.coverage[kept], found.risk[kept]))
-    x = alt.X("x:Q", title="coverage: share of answers kept", scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y("y:Q", title="risk: share of wrong answers", scale=alt.Scale(domain=[0, 1]))
+    x = alt.X("x:Q", **in_percent("coverage: answers kept"))
+    y = alt.Y("y:Q", **in_percent("risk: wrong answers"))
     chart = alt.layer(drawn(lines, x, y, "linear")).properties(width=WIDTH, height=HEIGHT)
     subtitle = ["Answers are kept from the highest score on. AURC: the area under the line.", chosen(head)]
-    return finished(chart, systems, f"{head.corpus}, {head.view}: risk over coverage", subtitle, WIDTH)
+    return finished(chart, systems, f"{head.corpus}: risk over coverage, {worded_view(head.view)}", subtitle, WIDTH)
 
 
 def _over_threshold(
@@ -120,7 +127,7 @@ def _over_threshold(
     sweep, frame = curves[0].sweep, Frame(reach, Reach(0, 1))
     counts = f"threshold t: answers with score {'>' if sweep.strict else '≥'} t count"
     x = alt.X("x:Q", title=counts, scale=alt.Scale(domain=[*reach], nice=False))
-    y = alt.Y("y:Q", title=axis, scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("y:Q", **in_percent(axis))
     labels = [
         ChartLabel(name, _shown(oracle.threshold, reach), oracle.value, _said(oracle))
         for name, oracle in best.items()
@@ -137,7 +144,7 @@ def _over_threshold(
 
 def _said(oracle: Oracle) -> str:
     at = oracle.threshold.at
-    return f"oracle {oracle.value:.3f}, {'all answers' if at is None else f't = {at:.3g}'.replace('-', '−')}"
+    return f"oracle {100 * oracle.value:.1f}, {'all answers' if at is None else f't = {at:.3g}'.replace('-', '−')}"
 
 
 def _shown(threshold: Threshold, reach: Reach) -> float:
@@ -174,10 +181,10 @@ def _panel(system: ScoredAnswers, bins: int) -> alt.VConcatChart:
     import altair as alt
 
     found, error = _binned(system, bins)
-    said = "no scored answers" if error is None else f"{len(system.scores):,} answers, ECE {error:.3f}"
+    said = "no scored answers" if error is None else f"{len(system.scores):,} answers, ECE {100 * error:.1f} %"
     bars = alt.Chart(alt.InlineData(_rows(found)))
     x = alt.X("low:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(labels=False, ticks=False))
-    y = alt.Y("right:Q", title="share right", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("right:Q", **in_percent("right answers"))
     ends: list[Row] = [{"low": 0, "right": 0}, {"low": 1, "right": 1}]
     diagonal = alt.Chart(alt.InlineData(ends)).encode(x=x, y=y)
     upper = alt.layer(

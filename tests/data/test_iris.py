@@ -1,0 +1,60 @@
+"""Absolute IRIs in what is published."""
+
+from __future__ import annotations
+
+import pyoxigraph
+import pytest
+
+import karat
+from karat import Answer, Corpus, Document, Label, Reply, Run, UsageError
+from karat.data.iris import Bases
+
+LABELS = (Label(0, 3, "Q1", same_as=("http://x.org/a",), types=("PER", "Q5")), Label(4, 7, None), Label(8, 9))
+GOLD = Corpus.of([Document("news 1#%é", "Ada met Bob.", LABELS), Document("https://b.org/2", "Ulm")], name="tiny")
+
+
+def test_documents_types_and_entities_get_absolute_iris(karat_cli, tmp_path):
+    karat.save(GOLD, tmp_path / "gold.jsonl")
+    target = tmp_path / "gold.ttl"
+    ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", target, "--base", "https://a.org/mine")
+    assert ran.code == 0, ran.err
+    again = karat.load(target)
+    assert again.ids.to_pylist() == ["https://a.org/mine/news%201%23%25é", "https://b.org/2"]
+    first, *_ = next(iter(again)).labels
+    assert first.entity == "http://www.wikidata.org/entity/Q1"
+    assert first.same_as == ("http://x.org/a",)
+    assert set(first.types) == {"https://a.org/mine/PER", "http://www.wikidata.org/entity/Q5"}
+    # Without a base a parser of RDF refuses whatever is relative.
+    triples = list(pyoxigraph.parse(target.read_bytes(), format=pyoxigraph.RdfFormat.TURTLE))
+    assert any(triple.subject.value == "https://a.org/mine/news%201%23%25é#char=0,3" for triple in triples)
+
+
+def test_who_gives_no_base_is_told_to(karat_cli, tmp_path):
+    karat.save(GOLD, tmp_path / "gold.jsonl")
+    ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "x.ttl")
+    assert (ran.code, (tmp_path / "x.ttl").exists()) == (2, False)
+    assert "'news 1#%é' is none" in ran.err
+    assert "--base https://" in ran.err
+    ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "x.jsonl", "--base", "https://a.org/")
+    assert "needs no base" in ran.err
+    assert karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "x.ttl", "--base", "mine").code == 2
+
+
+def test_entities_that_stay_relative_are_said(karat_cli, tmp_path):
+    karat.save(Corpus.of([Document("https://b.org/2", "Ulm", (Label(0, 3, "Q3012"),))]), tmp_path / "gold.jsonl")
+    ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "gold.ttl")
+    assert "written as relative IRIs: 1 entities, such as 'Q3012'" in ran.err
+
+
+def test_titles_need_a_base_of_their_own(tmp_path):
+    run = Run.of([Reply("d", (Answer(0, 3, "Ada Lovelace", score=0.5),))])
+    with pytest.raises(UsageError, match=r"names entities by absolute IRIs, and 'Ada Lovelace'.*--entity-base"):
+        karat.save(run, tmp_path / "x.ttl", base="https://a.org/")
+    karat.save(run, tmp_path / "x.ttl", base="https://a.org/", entity_base="https://en.wikipedia.org/wiki/")
+    [reply] = karat.load_run(tmp_path / "x.ttl", format="nif")
+    assert reply.answers == (Answer(0, 3, "https://en.wikipedia.org/wiki/Ada%20Lovelace", score=0.5),)
+
+
+@pytest.mark.parametrize(("base", "made"), [("https://a.org/x#", "https://a.org/x#d"), ("urn:x:", "urn:x:d")])
+def test_a_base_may_end_as_it_likes(base, made):
+    assert Bases(base).document("d") == made
