@@ -13,12 +13,12 @@ import pytest
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run, registry
 from karat.errors import KaratError, UnknownNameError, UsageError
-from karat.evaluation.measures import profile_named
 from karat.model.document import Answer as AnswerType
 from karat.model.document import Candidate, Statement, Tag
 from karat.model.statistics import Statistics
 from karat.model.tables import schema
 from karat.registry import get, names
+from karat.signing import profile_named
 from karat.spec.choices.choices import CHOICES
 from karat.spec.choices.empty import EMPTY
 from karat.spec.clustering import Clustering

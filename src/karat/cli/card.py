@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, chosen, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 
@@ -95,4 +95,4 @@ def command(
     given = entries(files, [gold] if gold else [], Formats(gold_format, answers_format))
     found = cards(given, request, terms, view=view)
     write(json_file, lambda: json_of(found))
-    show(lambda: page(found, layout, details=details), json_file)
+    show(lambda: page(found, layout, details=details, width=width()), json_file)

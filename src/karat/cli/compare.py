@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, chosen, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def command(
     write(json_file, lambda: json_of(found))
     for path, chart in drawn.items():
         save_chart(chart, path)
-    show(lambda: page(found, layout, details=details), json_file, flips_file)
+    show(lambda: page(found, layout, details=details, width=width()), json_file, flips_file)
 
 
 def _datasets(option: str, given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

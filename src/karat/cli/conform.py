@@ -8,7 +8,7 @@ import sys
 import click
 
 from karat.cli.choices import once
-from karat.cli.output import say
+from karat.cli.output import say, width
 
 
 class _Suites(click.Command):
@@ -67,6 +67,6 @@ def command(suite: str, path: str, kb: str | None, every: bool, json_file: str |
         with writing(json_file) as file:
             file.write(conformance_json(suite, found))
     if json_file != "-":
-        say(conformance_text(asked, found, every=every))
+        say(conformance_text(asked, found, every=every, width=width()))
     if found.differences:
         sys.exit(1)

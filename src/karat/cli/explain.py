@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
+from karat.cli.output import say, width
 
 
 @click.command()
@@ -18,5 +18,6 @@ def command(what: str) -> None:
     karat explain 'karat:0.1.0|data:…'
     """
     from karat.explanation.prose import explain
+    from karat.fitting import wrapped
 
-    say(explain(what))
+    say(wrapped(explain(what), width()))

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from shutil import get_terminal_size
 
 import click
 
 from karat.printable import shown_lines
 from karat.storage.files import writing
+
+
+def width() -> int:
+    """How wide a page may be: as the terminal, and 80 columns at least."""
+    return max(80, get_terminal_size().columns)
 
 
 def write(path: str | None, content: Callable[[], bytes]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.output import say
+from karat.cli.output import say, width
 from karat.cli.reading import reading
 from karat.printable import shown
 
@@ -69,8 +69,11 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
     metavar="N",
     help="Intervals also for clusterings and calibration: compute them without each of N groups of documents.",
 )
+@click.option("--seed", type=int, metavar="N", help="Where random numbers start.")
 @click.option("--plus-minus", is_flag=True, help="Show intervals as ± half their width.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Show this measure (repeatable).")
+@click.option("--all", "every", is_flag=True, help="Show all measures of the profile below the headline.")
+@click.option("--details", is_flag=True, help="Print notes in full, and name every run in them.")
 @click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, meta.KEY, … (repeatable).")
 @click.option(
     "--json",
@@ -112,8 +115,11 @@ def command(
     ci_over: str,
     resamples: int,
     recompute: int,
+    seed: int | None,
     plus_minus: bool,
     measures: tuple[str, ...],
+    every: bool,
+    details: bool,
     by: tuple[str, ...],
     json_file: str | None,
     verdicts_file: str | None,
@@ -155,7 +161,14 @@ def command(
         raise UsageError("standard input can be read once. Give - for one argument only.")
     apart([gold, *answers], [json_file, verdicts_file])
     dropping = ",".join(rule for given in drop_answers for rule in rules_of(given)) or None
-    choices = chosen(overrides, match=",".join(match) or None, threshold=threshold, task=task, drop=dropping)
+    choices = chosen(
+        overrides,
+        match=",".join(match) or None,
+        threshold=threshold,
+        task=task,
+        drop=dropping,
+        seed=None if seed is None else str(seed),
+    )
     if tune_on is not None and "threshold" in choices:
         raise UsageError("--tune-on chooses the threshold, and one is given. Give one of the two.")
     sides = inputs(gold, answers, gold_format=gold_format, answers_format=answers_format)
@@ -198,7 +211,7 @@ def command(
         if json_file is not None:
             save_results(results, json_file)
     if "-" not in (json_file, verdicts_file):
-        show([replace(result, plus_minus=plus_minus) for result in results])
+        show([replace(result, plus_minus=plus_minus) for result in results], every=every, details=details)
 
 
 def _parts(sides: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:
@@ -277,12 +290,12 @@ def _tuned(
     ]
 
 
-def show(results: list[Result]) -> None:
-    """Print the table."""
-    from karat.registry import get
-    from karat.spec.report import Report
+def show(results: list[Result], *, every: bool = False, details: bool = False) -> None:
+    """Print the tables."""
+    from karat.reports.table import table
+    from karat.spec.report import Style
 
-    say(get("reports", "table", Report).render(results), nl=False)
+    say(table(results, Style(width(), every, details)), nl=False)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from karat.comparison.entries import Entry, left_out
 from karat.errors import KaratError, UsageError
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.intervals import seed_of
-from karat.evaluation.measures import detection_of, expanded, measure_of, profile_named
+from karat.evaluation.measures import detection_of, expanded, measure_of
 from karat.evaluation.request import Request
 from karat.evaluation.stored import stored_view
 from karat.model.corpus import Corpus
@@ -21,6 +21,7 @@ from karat.model.result import Result, Scored
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats, Longs
 from karat.registry import get, names
+from karat.signing import profile_named
 from karat.spec.grouping import Grouping
 from karat.stats.samples.additive import Additive
 from karat.stats.samples.documents import same_documents
@@ -28,7 +29,7 @@ from karat.stats.samples.documents import same_documents
 MEASURE = "strong:micro.f1"
 """What is compared unless something else is asked for."""
 
-_MAY_DIFFER = ("data", "match", "seed", "threshold")
+_MAY_DIFFER = ("data", "match", "profile", "seed", "threshold")
 """A threshold may have been tuned for each system by itself; what else was scored does not matter."""
 
 

@@ -16,13 +16,14 @@ from karat.comparison.samples import Estimate, adding, estimate, samples
 from karat.comparison.terms import Terms
 from karat.errors import KaratError, UsageError
 from karat.evaluation.evaluation import Evaluation
-from karat.evaluation.measures import in_task, profile_named
+from karat.evaluation.measures import in_task
 from karat.evaluation.request import Request
 from karat.matching.weigh.membership import WHOLE
 from karat.model.name import parse_measure
 from karat.model.scheme import NODES
 from karat.model.tables.columns import Floats
 from karat.registry import names
+from karat.signing import profile_named
 from karat.spec.choices.choices import Conventions
 from karat.spec.choices.conventions import Nil, Typing
 from karat.spec.choices.threshold import SWEEPS

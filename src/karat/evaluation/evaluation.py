@@ -434,6 +434,7 @@ class Evaluation:
             about_corpus=about_corpus,
             about_run=about_run,
             shown=request.shown,
+            headline=request.headline,
             aliases=request.aliases,
             evaluation=self,
             make_verdicts=self.tables,

@@ -9,7 +9,7 @@ from functools import cache
 
 from karat.errors import KaratError, UnknownNameError, UsageError
 from karat.model.name import MeasureName, ViewName, parse_measure
-from karat.registry import get, identity, names
+from karat.registry import get, names
 from karat.spec.choices.choices import Conventions
 from karat.spec.choices.conventions import Assignment, Nil
 from karat.spec.choices.task import TASKS, task_named
@@ -24,14 +24,6 @@ _MEANS = {"blanc": ("pairwise", "pairwise-negative")}
 """Views whose scores are the means of those of others."""
 
 _NO_PLACE = "entities of documents have no place"
-
-
-def profile_named(name: str) -> Profile:
-    """The profile of that name, with all choices: its own, and those of the profile it is based on."""
-    profile = get("profiles", name, Profile)
-    if identity("profiles", name) == profile.base:
-        return profile
-    return replace(profile, choices={**profile_named(profile.base).choices, **profile.choices})
 
 
 @cache

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from karat.errors import KaratError
-from karat.evaluation.measures import measure_of, profile_named
+from karat.evaluation.measures import measure_of
 from karat.matching.read.facets import document_label
 from karat.matching.select.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
-from karat.model.signature import Signature, parse_signature
+from karat.model.signature import Signature
 from karat.registry import get, names
+from karat.signing import parse_signature, profile_named
 from karat.spec.choices.choices import CHOICES, SIGNED, sentence_of
 from karat.spec.choices.task import ALSO, TASKS, task_named
 from karat.spec.clustering import Clustering

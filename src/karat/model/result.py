@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
@@ -14,7 +14,7 @@ import numpy as np
 from karat.errors import InputError, KaratError, UnknownNameError, refuse_newer
 from karat.model.name import parse_measure
 from karat.model.run import chosen_on
-from karat.model.signature import Signature, parse_signature
+from karat.model.signature import Signature, signature_of
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Floats
@@ -93,6 +93,28 @@ class Group(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     intervals: dict[str, tuple[float, float]] = {}
 
 
+class Headline(NamedTuple):
+    """What comes first of a result: precision, recall and F1 of one view, and the counts behind them.
+
+    `words` are those of people, `measure` is the name of the F1; the other names are made from it.
+    """
+
+    words: str
+    measure: str
+    precision: Scored
+    recall: Scored
+    f1: Scored
+    gold: int | float
+    answers: int | float
+    right: int | float
+
+    def names(self) -> tuple[str, str, str]:
+        """The measures by name: precision, recall, F1."""
+        name = parse_measure(self.measure)
+        p, r = (str(replace(name, measure=short)) for short in ("p", "r"))
+        return p, r, self.measure
+
+
 class _Layout(msgspec.Struct, frozen=True):
     """What a file calls its layout, whatever else it holds."""
 
@@ -109,6 +131,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     run: str
     run_digest: str
     shown: list[str]
+    headline: dict[str, str] = {}
     counts: dict[str, Counted]
     documents: list[str]
     statistics: dict[str, Columns]
@@ -140,9 +163,8 @@ class Result:
     `thresholds` are those found on this very corpus (oracle), None
     where no threshold was best. `intervals` are of `interval_level`, made by `interval_method` from `resamples` samples
     of what `interval_over` says; scores that do not add up were `recomputed` so often for theirs. `shown` names the
-    measures that tables show, with ± if `plus_minus`, `aliases` what else they were called when they were asked for;
-    `skipped` counts what was left out; `notes` hint at likely mistakes. `evaluation` is what it was made by, for who
-    wants to open it; None if read from a file.
+    measures that tables show, with ± if `plus_minus`, `headline` in words those that come first, `aliases` what else
+    they were called when they were asked for; `skipped` counts what was left out; `notes` hint at likely mistakes.
     """
 
     signature: Signature
@@ -171,6 +193,7 @@ class Result:
     about_corpus: Mapping[str, str] = field(default_factory=dict, repr=False)
     about_run: Mapping[str, str] = field(default_factory=dict, repr=False)
     shown: tuple[str, ...] = field(default=(), repr=False)
+    headline: Mapping[str, str] = field(default_factory=dict, repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[[], Iterator[Arrow]] | None = field(default=None, repr=False)
     evaluation: Any = field(default=None, repr=False)
@@ -198,6 +221,20 @@ class Result:
         elif str(name) in self.scores:
             return self.scores[str(name)]
         raise UnknownNameError("measure of this result", measure, self.scores)
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """What comes first: linking in the knowledge base, with NIL, and detection, as far as the profile has them."""
+        return tuple(self._headline(words, measure) for words, measure in self.headline.items())
+
+    def _headline(self, words: str, measure: str) -> Headline:
+        name = parse_measure(measure)
+        precision, recall, f1 = (self.score(str(replace(name, measure=short))) for short in ("p", "r", "f1"))
+        counts = self.counts(str(name.view))
+        if name.group is not None:
+            label, value = name.group
+            counts = self.by[label][str(name.view)][value].counts or counts
+        gold, answers = counts.matched_gold + counts.unmatched_gold, counts.matched_answers + counts.unmatched_answers
+        return Headline(words, measure, precision, recall, f1, gold, answers, counts.matched_answers)
 
     @property
     def chosen(self) -> bool:
@@ -241,6 +278,7 @@ class Result:
             run_digest=self.run_digest,
             **fields(self.scores),
             shown=list(self.shown),
+            headline=dict(self.headline),
             counts={view: self.counts(view) for view in [*self.views, *self.totals]},
             thresholds=dict(self.thresholds),
             intervals=dict(self.intervals),
@@ -282,7 +320,7 @@ class Result:
                 remedy="Write one with karat score --json",
             ) from None
         return cls(
-            signature=parse_signature(file.signature),
+            signature=signature_of(file.signature),
             profile=file.profile,
             corpus=file.corpus,
             run=file.run,
@@ -311,6 +349,7 @@ class Result:
             about_corpus=file.about_corpus,
             about_run=file.about_run,
             shown=tuple(file.shown),
+            headline=file.headline,
         )
 
 

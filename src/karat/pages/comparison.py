@@ -17,8 +17,9 @@ from karat.comparison.similarities import Alike
 from karat.comparison.terms import Terms
 from karat.comparison.tests import DatasetScores
 from karat.comparison.winners import Winners
+from karat.fitting import counted
 from karat.pages.files import Written, line
-from karat.pages.tables import LAYOUTS, Drawn
+from karat.pages.tables import Drawn, convention, layout_of
 
 if TYPE_CHECKING:
     from karat.comparison.compare import Comparison
@@ -178,9 +179,10 @@ def _together(group: Together, dataset: str) -> FoundTogether:
     return FoundTogether(dataset=dataset, **own)
 
 
-def page(found: Comparison, layout: str | None, *, details: bool) -> str:
+def page(found: Comparison, layout: str | None, *, details: bool, width: int | None = None) -> str:
     """All of it, as people read it."""
-    draw = LAYOUTS[layout].draw
+    laid = layout_of(layout, width)
+    draw = laid.draw
     blocks = [_head(found), draw(_table(found), {0})]
     if found.left_out:
         blocks.append(f"not averaged: {'; '.join(f'{name} ({why})' for name, why in found.left_out.items())}")
@@ -192,8 +194,8 @@ def page(found: Comparison, layout: str | None, *, details: bool) -> str:
         blocks += list(_winners(found, draw))
     if details:
         blocks += [draw(_details(found, dataset), {0}) for dataset in found.datasets if dataset.pairs]
-    blocks += ["\n".join(found.notes)] if found.notes else []
-    return LAYOUTS[layout].page([*blocks, str(found.signature)])
+    blocks += laid.notes(found.notes, details=details)
+    return laid.page([*blocks, laid.signed(found.signature)])
 
 
 def _head(found: Comparison) -> str:
@@ -201,7 +203,8 @@ def _head(found: Comparison) -> str:
     shown = ", ".join(names[:_MANY]) + (f" and {len(names) - _MANY} more" if len(names) > _MANY else "")
     level = 100 * (1 - found.rule.level)
     return (
-        f"{len(found.systems)} systems on {shown}: {found.measure} in percent, {level:g} % intervals, rank in brackets"
+        f"{counted(len(found.systems), 'system')} on {shown}: {convention(found.signature, found.measure)}, "
+        f"in percent, {level:g} % intervals, rank in brackets"
     )
 
 
@@ -258,7 +261,7 @@ def _reading(found: Comparison) -> str:
     return (
         "rank: one more than how many systems are significantly better; those that cannot be told apart share one. "
         "*: significantly different from all others.\n"
-        f"{number} tests: {how}, p ≤ {rule.level:g} after "
+        f"{counted(number, 'test')}: {how}, p ≤ {rule.level:g} after "
         f"correction by {name} for all pairs and datasets.\n"
         f"detectable: the difference in points that a single test would find with a chance of {100 * rule.power:g} %, "
         "the median of all pairs.\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from karat.fitting import wrapped
 from karat.pages.files import Written, line
 from karat.pages.tables import aligned, latex
 
@@ -125,9 +126,9 @@ def _shown(value: float | str | None) -> str:
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
-def page(found: Sequence[Description]) -> str:
+def page(found: Sequence[Description], *, width: int | None = None) -> str:
     """Corpora side by side, and what takes lines of its own."""
-    lines: list[str] = [aligned([["", *(one.corpus for one in found)], *_rows(found)])]
+    lines: list[str] = [aligned([["", *(one.corpus for one in found)], *_rows(found)], width=width)]
     for one in found:
         for title, counts in _listed(one).items():
             if counts:
@@ -138,7 +139,7 @@ def page(found: Sequence[Description]) -> str:
     for name, reason in (item for one in found for item in one.undefined.items()):
         reasons.setdefault(reason, {})[name] = None
     lines += [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
-    return "\n".join(lines) + "\n"
+    return wrapped("\n".join(lines) + "\n", width)
 
 
 def _listed(one: Description) -> dict[str, Mapping[str, int]]:

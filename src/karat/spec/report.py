@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from karat.model.result import Result
+
+
+class Style(NamedTuple):
+    """How a text is laid out: within which `width`, with `every` measure, and with `details` of what notes say."""
+
+    width: int | None = None
+    every: bool = False
+    details: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import say, write
+from karat.cli.output import say, width, write
 from karat.cli.reading import reading
 
 
@@ -69,4 +69,4 @@ def command(
         for name, count in lost(done.corpus, chosen).items():
             say(f"{target}: not kept: {name} {count}", err=True)
     write(json_file, lambda: json_of(done, compared))
-    say(page(done, compared), nl=False, err="-" in (target, json_file))
+    say(page(done, compared, width=width()), nl=False, err="-" in (target, json_file))

@@ -7,7 +7,7 @@ import sys
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import say, write
+from karat.cli.output import say, width, write
 from karat.cli.reading import reading
 
 
@@ -79,7 +79,7 @@ def command(
             say(f"{target}: not kept: {name} {count}", err=True)
     write(json_file, lambda: json_of(read, report, left))
     piped = "-" in (target, json_file)  # then standard output is taken
-    say(page(read, report, left if target is not None else None, show), nl=False, err=piped)
+    say(page(read, report, left if target is not None else None, show, width=width()), nl=False, err=piped)
     bad = left.severities()
     if strict and (bad["error"] or bad["warning"]):
         sys.exit(1)

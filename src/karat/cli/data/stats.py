@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import say, show, write
+from karat.cli.output import say, show, width, write
 from karat.cli.reading import reading
 
 
@@ -53,4 +53,4 @@ def command(
                 say(f"{corpus.name}, {name}: {change}", err=True)
         found.append(describe(corpus, tables))
     write(json_file, lambda: json_of(found))
-    show(lambda: latex_of(found) if latex else page(found), json_file)
+    show(lambda: latex_of(found) if latex else page(found, width=width()), json_file)

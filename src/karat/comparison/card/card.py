@@ -113,6 +113,7 @@ class Cards:
     notes: tuple[str, ...]
     rule: CardTerms
     signature: Signature
+    view: str = VIEW
 
 
 def cards(
@@ -157,6 +158,7 @@ def cards(
         ),
         rule=terms,
         signature=grown.signature,
+        view=view,
     )
 
 

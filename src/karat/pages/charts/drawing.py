@@ -8,12 +8,12 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from karat.errors import UsageError
-from karat.evaluation.measures import profile_named
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
 from karat.pages.charts.labels import SIZE, WIDTH, PlacedLabel
 from karat.printable import shown
 from karat.registry import names
+from karat.signing import profile_named
 from karat.spec.profile import Profile
 
 if TYPE_CHECKING:
