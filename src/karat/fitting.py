@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 
 from karat.printable import shown
 
@@ -63,15 +64,25 @@ def _least(place: int, column: Sequence[str], left: Collection[int], width: int)
 
 
 def _blocks(least: Sequence[int], width: int, apart: Collection[int]) -> list[list[int]]:
-    """The columns that stand side by side, in as many blocks as it takes."""
+    """The columns that stand side by side: in as few blocks as it takes, and these about equally wide."""
+    if apart:
+        starts = [1, *(place for place in range(2, len(least)) if place in apart), len(least)]
+        found = [[0, *range(start, end)] for start, end in pairwise(starts)]
+        if all(_together([least[place] for place in block]) <= width for block in found):
+            return found
+    found = _filled(least, width)
+    while len(narrower := _filled(least, width - 1)) == len(found) and width > 1:
+        found, width = narrower, width - 1
+    return found
+
+
+def _filled(least: Sequence[int], width: int) -> list[list[int]]:
     found = [[0]]
     for place in range(1, len(least)):
-        full = _together([least[one] for one in [*found[-1], place]]) > width
-        if len(found[-1]) > 1 and (place in apart or (not apart and full)):
+        if len(found[-1]) > 1 and _together([least[one] for one in [*found[-1], place]]) > width:
             found.append([0])
         found[-1].append(place)
-    fits = all(_together([least[one] for one in block]) <= width for block in found)
-    return found if fits or not apart else _blocks(least, width, ())
+    return found
 
 
 def _drawn(cells: Sequence[Sequence[str]], block: Sequence[int], widths: Sequence[int], left: Collection[int]) -> str:
