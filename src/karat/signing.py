@@ -6,6 +6,7 @@ fingerprint of its table, so that nobody fills in choices that were others when 
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from karat.registry import get, identity, names
 from karat.spec.choices.choices import SIGNED
 from karat.spec.profile import Profile
 
+_LINE_END = re.compile(r"\r?\n")
 _ALWAYS = ("karat", "profile", "data")
 _GIVEN = {"drop": "none", "kb": "none", "seed": "0"}
 
@@ -69,7 +71,7 @@ def departures(signature: Signature) -> dict[str, str] | None:
 
 def profile_in(signature: Signature) -> str:
     """The profile that a signature names."""
-    named = signature.as_dict().get("profile", "unknown")
+    named = signature.as_dict().get("profile", "")
     return named.rpartition("@")[0] or named
 
 
@@ -92,7 +94,7 @@ def short(signature: Signature) -> Signature:
 
 def parse_signature(text: str) -> Signature:
     """The signature that a line says, in the short form or in full, in one line or over several."""
-    signature = signature_of("".join(text.strip().splitlines()))
+    signature = signature_of(_LINE_END.sub("", text.strip()))
     said = signature.as_dict()
     if "profile" not in said or all(name in said for name in SIGNED):
         return signature

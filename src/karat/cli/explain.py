@@ -18,6 +18,7 @@ def command(what: str) -> None:
     karat explain 'karat:0.1.0|data:…'
     """
     from karat.explanation.prose import explain
-    from karat.fitting import wrapped
+    from karat.fitting import chained, wrapped
 
-    say(wrapped(explain(what), width()))
+    for line in explain(what).split("\n"):
+        say(chained(line, width()) if line.startswith("karat:") else wrapped(line, width()))

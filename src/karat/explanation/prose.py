@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from karat.errors import KaratError
 from karat.evaluation.measures import measure_of
+from karat.fitting import counted
 from karat.matching.read.facets import document_label
 from karat.matching.select.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
 from karat.registry import get, names
-from karat.signing import parse_signature, profile_named
+from karat.signing import departures, parse_signature, profile_in, profile_named
 from karat.spec.choices.choices import CHOICES, SIGNED, sentence_of
 from karat.spec.choices.task import ALSO, TASKS, task_named
 from karat.spec.clustering import Clustering
@@ -51,19 +54,33 @@ def _choice(name: str, value: str) -> str:
 
 
 def _signature(signature: Signature) -> str:
+    """Every choice in a sentence; those that depart from the profile are marked with what it has there."""
     parts = signature.as_dict()
-    lines = [f"Scores computed by Karat {parts['karat']} on {_data(parts.get('data', ''))}."]
+    departing = departures(signature)
+    lines = [f"Scores computed by Karat {parts['karat']} on {_data(parts.get('data', ''))}{_by(signature, departing)}."]
     for name, value in parts.items():
-        if name in ("karat", "data"):
+        if name in ("karat", "profile", "data"):
             continue
         if name not in SIGNED:
             raise KaratError(f"the signature names an unknown choice {name!r}. It comes from another version of Karat.")
         if value not in SIGNED[name].values and not SIGNED[name].open:
             raise KaratError(f"the signature gives {name} an unknown value {value!r}. It comes from another version.")
-        lines.append(sentence_of(name, value))
+        departs = f" (departs from {departing[name]})" if departing is not None and name in departing else ""
+        lines.append(f"{'*' if departs else ' '} {name}={value}{departs}: {sentence_of(name, value)}")
         if name == "match":
-            lines += [f"{relation}: {_compared(relation)}" for relation in value.split(",")]
-    return "\n".join(lines)
+            lines += [f"    {relation}: {_compared(relation)}" for relation in value.split(",")]
+    return "\n".join([*lines, "In full:", str(signature)])
+
+
+def _by(signature: Signature, departing: Mapping[str, str] | None) -> str:
+    """By which profile, and in how many choices the signature departs from it."""
+    profile = profile_in(signature)
+    if departing is None:
+        return f" by the profile {profile}, which this version cannot compare it with" if profile else ""
+    if not departing:
+        return f" by the profile {profile}, from which nothing departs"
+    number = counted(len(departing), "choice")
+    return f" by the profile {profile}, from which {number} (marked *) depart{'s' * (len(departing) == 1)}"
 
 
 def _data(data: str) -> str:

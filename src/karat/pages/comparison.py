@@ -210,12 +210,12 @@ def _head(found: Comparison) -> str:
 
 def _table(found: Comparison) -> list[list[str]]:
     """Datasets × systems, and the averages below."""
-    rows = [["dataset", "documents", "mentions", *found.systems, "detectable"]]
+    rows = [["dataset", "documents", "mentions", "detectable", *found.systems]]
     for dataset in found.datasets:
         cells = [_cell(dataset.scores.get(system)) for system in found.systems]
         mentions = _NONE if dataset.mentions is None else f"{dataset.mentions:.0f}"
         least = _NONE if dataset.detectable is None else f"{100 * dataset.detectable.median:.1f}"
-        rows.append([dataset.name, str(dataset.documents), mentions, *cells, least])
+        rows.append([dataset.name, str(dataset.documents), mentions, least, *cells])
     number = len(found.averaged)
     if number > 1:
         means = [found.means[system] for system in found.systems]
@@ -226,9 +226,9 @@ def _table(found: Comparison) -> list[list[str]]:
         marks = [_ORACLE * any(d.scores[s].chosen for d in found.datasets if d.averaged) for s in found.systems]
         for name, values in lines:
             cells = [f"{_estimate(value)}{mark}" for value, mark in zip(values, marks, strict=True)]
-            rows.append([f"mean of {number}, {name}", "", "", *cells, ""])
+            rows.append([f"mean of {number}, {name}", "", "", "", *cells])
     if found.ranks is not None:
-        rows.append(["mean rank", "", "", *(f"{found.ranks.means[system]:.2f}" for system in found.systems), ""])
+        rows.append(["mean rank", "", "", "", *(f"{found.ranks.means[system]:.2f}" for system in found.systems)])
     return rows
 
 
@@ -281,17 +281,17 @@ def _pairs(found: Comparison) -> list[list[str]]:
     """Pairs of systems over all datasets, the better first."""
     number = len(found.averaged)
     head = f"mean of {number} datasets, unweighted" if number != 1 else f"on {found.averaged[0]}"
-    rows = [[head, "difference", "low", "high", "p", "corrected", "better", "worse", "open"]]
+    won_and_lost = ["better", "worse", "open"] if number != 1 else []  # of one dataset the p-value says it
+    rows = [[head, "difference", "low", "high", "p", "corrected", *won_and_lost]]
     for pair in found.pairs:
         turn = found.systems.index(pair.one) > found.systems.index(pair.two)
         names = (pair.two, pair.one) if turn else (pair.one, pair.two)
         values = [pair.difference, pair.low, pair.high]
         if turn:
             values = [None if value is None else -value for value in (pair.difference, pair.high, pair.low)]
-        won = [pair.worse, pair.better] if turn else [pair.better, pair.worse]
-        rows.append(
-            [" − ".join(names), *map(_signed, values), _p(pair.p), _p(pair.corrected), *map(str, won), str(pair.open)]
-        )
+        won = [pair.worse, pair.better, pair.open] if turn else [pair.better, pair.worse, pair.open]
+        numbers = [*map(_signed, values), _p(pair.p), _p(pair.corrected), *map(str, won if won_and_lost else ())]
+        rows.append([" − ".join(names), *numbers])
     return rows
 
 

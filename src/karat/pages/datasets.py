@@ -10,16 +10,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from karat.data.catalogue import How
-from karat.fitting import counted, wrapped
+from karat.fitting import columns, counted, wrapped
 from karat.pages.files import Written, indented
-from karat.pages.tables import aligned
 from karat.spec.dataset import Applied, Counts, Remark, Repair
 
 if TYPE_CHECKING:
     from karat.data.catalogue import ChosenSplit, Fetched
     from karat.spec.dataset import Dataset
 
-_COLUMNS: Final = ("name", "title", "language", "domain", "documents", "labels", "checksum", "files")
+_COLUMNS: Final = ("name", "documents", "labels", "files", "title", "language", "domain", "checksum")
 
 
 class ListedDataset(Written, frozen=True):
@@ -164,7 +163,7 @@ def list_page(rows: Sequence[ListedDataset], *, width: int | None = None) -> str
     """All of them, a line each."""
     cells = [list(_COLUMNS), *([_cell(row, column) for column in _COLUMNS] for row in rows)]
     left = [place for place, column in enumerate(_COLUMNS) if column not in ("documents", "labels")]
-    return aligned(cells, left, width) + "\n"
+    return columns(cells, left, width, apart=(_COLUMNS.index("title"),)) + "\n"
 
 
 def _cell(row: ListedDataset, column: str) -> str:
