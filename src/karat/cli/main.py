@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 
 import click
 
+from karat.cli.data import COMMANDS as DATA
 from karat.cli.groups import LazyGroup
 from karat.cli.output import say
 from karat.errors import KaratError
@@ -45,6 +46,7 @@ def _as_long_as_read() -> Iterator[None]:
 class _Commands(LazyGroup):
     prefix = "karat.cli."
     commands_help = COMMANDS
+    also_known = tuple(f"data {name}" for name in DATA)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with _as_long_as_read():  # --help is printed here

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -104,10 +105,23 @@ def expanded(given: str) -> list[str]:
     if given in PRESETS or key_of(given) is not None:
         return [f"{given}:micro.{short}" for short in ("p", "r", "f1")]
     if ":" not in given:
-        near = get_close_matches(given.lower(), [*PRESETS, *SETS], n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "Write RELATION:AGGREGATE.MEASURE, such as strong:micro.f1."
-        raise KaratError(f"{given!r} is no measure name. {hint}")
+        near = _near(given)
+        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else "Such is strong:micro.f1."
+        raise KaratError(f"{given!r} is no measure name, which is RELATION:AGGREGATE.MEASURE. {hint}")
     return [given]
+
+
+_ALSO_CALLED = {"precision": "p", "recall": "r", "f": "f1", "fscore": "f1", "fmeasure": "f1", "acc": "accuracy"}
+
+
+def _near(given: str) -> list[str]:
+    """Measures that somebody may mean who names no relation, or none that there is: `F1`, `macro precision`."""
+    aggregate, _, word = re.sub(r"[\s_.-]+", ".", given.lower().strip()).rpartition(".")
+    word = _ALSO_CALLED.get(word, word)
+    shorts = [short for short in every_short() if short in (word, f"{aggregate or 'micro'}.{word}")]
+    if shorts:
+        return [f"{relation}:{shorts[0]}" for relation in ("strong", "mention")]
+    return get_close_matches(given.lower(), [*PRESETS, *SETS], n=1)
 
 
 def in_task(text: str, task: str) -> MeasureName:

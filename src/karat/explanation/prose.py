@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
-from karat.errors import KaratError
-from karat.evaluation.measures import measure_of
+from karat.errors import KaratError, UnknownNameError
+from karat.evaluation.measures import expanded, measure_of
 from karat.fitting import counted
 from karat.matching.read.facets import document_label
 from karat.matching.select.select import FILTERS, checked
@@ -42,7 +43,10 @@ def explain(text: str | Signature) -> str:
     choice, _, value = text.partition("=")
     if choice in SIGNED:
         return _choice(choice, value)
-    return _measure(parse_measure(text))
+    known = [*names("relations"), *names("clusterings"), *names("profiles"), *SETS, *TASKS, *SIGNED]
+    if ":" not in text and get_close_matches(text.lower(), known, n=1):
+        raise UnknownNameError("name", text, known)
+    return _measure(parse_measure(expanded(text)[0]))
 
 
 def _choice(name: str, value: str) -> str:
