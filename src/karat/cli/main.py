@@ -13,6 +13,7 @@ import click
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.groups import LazyGroup
 from karat.cli.output import say
+from karat.cli.progress import showing_progress
 from karat.errors import KaratError
 from karat.version import __version__
 
@@ -82,7 +83,8 @@ def main() -> None:
 
 def _run() -> None:
     try:
-        karat(prog_name="karat", standalone_mode=False)
+        with showing_progress():
+            karat(prog_name="karat", standalone_mode=False)
     except KaratError as problem:
         say(f"karat: {problem}", err=True)
         sys.exit(2)

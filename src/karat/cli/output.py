@@ -7,6 +7,7 @@ from shutil import get_terminal_size
 
 import click
 
+from karat.cli.progress import hide_progress
 from karat.printable import shown_lines
 from karat.storage.files import writing
 
@@ -32,4 +33,5 @@ def show(page: Callable[[], str], *files: str | None) -> None:
 
 def say(text: str, *, nl: bool = True, err: bool = False) -> None:
     """Print a text as data: what names hold is shown, never obeyed by the terminal."""
+    hide_progress()
     click.echo(shown_lines(text), nl=nl, err=err)

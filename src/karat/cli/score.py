@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -13,19 +10,15 @@ import click
 from karat.cli.choices import apart, chosen, named_apart, once
 from karat.cli.output import say, width
 from karat.cli.reading import reading
-from karat.printable import shown
+from karat.work import working
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from karat.data.load import Inputs
     from karat.evaluation.request import Request
     from karat.model.corpus import Corpus
     from karat.model.result import Result
     from karat.model.run import Run
     from karat.spec.report import Report
-
-_LARGE = 20_000  # documents from which on a progress bar is worth its line
 
 
 @click.command()
@@ -197,7 +190,7 @@ def command(
     tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine)
     results = []
     for run, own in tuned:
-        with _progress(len(corpus), run.name) as progress:
+        with working(f"scoring {run.name}", len(corpus)) as progress:
             asked = request.but(choices=own) if own else request
             results.append(evaluation(asked, corpus, run, engine=engine, progress=progress).result)
     if written is not None:
@@ -296,13 +289,3 @@ def show(results: list[Result], *, every: bool = False, details: bool = False) -
     from karat.spec.report import Style
 
     say(table(results, Style(width(), every, details)), nl=False)
-
-
-@contextmanager
-def _progress(documents: int, name: str) -> Iterator[Callable[[int], None] | None]:
-    """A progress bar on standard error, for large corpora and people who look."""
-    if documents < _LARGE or not sys.stderr.isatty():
-        yield None
-        return
-    with click.progressbar(length=documents, label=shown(name), file=sys.stderr) as bar:
-        yield bar.update

@@ -64,20 +64,23 @@ def command(
     from karat.explanation.why import why
     from karat.kb.folder import read_kb
     from karat.pages.why import json_of, page
+    from karat.work import working
 
     apart([gold, answers], [json_file])
     corpus, (run,) = load_both(gold, [answers], gold_format=gold_format, answers_format=answers_format)
-    found = why(
-        corpus,
-        run,
-        theirs=theirs,
-        ours=ours,
-        measure=measure,
-        their_measure=their_measure,
-        their_choices=chosen(their_overrides),
-        our_choices=chosen(our_overrides),
-        kb=None if kb is None else read_kb(kb),
-        allow_unknown=allow_unknown,
-    )
+    with working("scoring mixtures of choices") as progress:
+        found = why(
+            corpus,
+            run,
+            theirs=theirs,
+            ours=ours,
+            measure=measure,
+            their_measure=their_measure,
+            their_choices=chosen(their_overrides),
+            our_choices=chosen(our_overrides),
+            kb=None if kb is None else read_kb(kb),
+            allow_unknown=allow_unknown,
+            progress=progress,
+        )
     write(json_file, lambda: json_of(found))
     show(lambda: page(found, flips, details=details, width=width()), json_file)

@@ -25,6 +25,7 @@ from karat.signing import profile_named
 from karat.spec.grouping import Grouping
 from karat.stats.samples.additive import Additive
 from karat.stats.samples.documents import same_documents
+from karat.work import working
 
 MEASURE = "strong:micro.f1"
 """What is compared unless something else is asked for."""
@@ -187,11 +188,11 @@ def grid(entries: Iterable[Entry], request: Request | None, measure: str | None,
     asked = request or Request.of()
     measure = expanded(measure or _usual(given[0].result if given else None, asked))[-1]
     asked, labels = _about(asked, measure), asked.given["by"]
-    cells = {
-        name: _row({system: found[name][system] for system in sorted(found[name])}, asked)
-        for name in sorted(found)
-        if name not in differing
-    }
+    cells = {}
+    with working("scoring, datasets", len(found)) as advance:
+        for name in sorted(found.keys() - differing):
+            cells[name] = _row({system: found[name][system] for system in sorted(found[name])}, asked)
+            advance(1)
     if not cells:
         raise UsageError(f"no dataset is the same in all files: {', '.join(sorted(differing))}. Score all on one.")
     _check_alike([cell for row in cells.values() for cell in row.values()])

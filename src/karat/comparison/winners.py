@@ -27,6 +27,7 @@ from karat.signing import profile_named
 from karat.spec.choices.choices import Conventions
 from karat.spec.choices.conventions import Nil, Typing
 from karat.spec.choices.threshold import SWEEPS
+from karat.work import working
 
 RELATIONS: Final = ("strong", "weak", "mention", "mention-weak", "entity")
 """The relations that every profile is tried with, besides its own."""
@@ -149,18 +150,26 @@ def winners(grid: Grid, terms: Terms) -> Winners:
         raise UsageError("no dataset has scores of all systems, so that nobody leads. Give answers of all to one.")
     if any(grid.cells[name][system].entry.run is None for name in grid.common for system in grid.systems):
         raise UsageError("a map of winners scores answers anew, and results have none. Give gold and answers.")
-    tried, leads = _Tried(), []
-    for setup in _setups(grid):
-        if not _known_prefixes(grid, setup):
-            tried.not_possible[setup.profile] = (
-                "no gold id begins as ids of its knowledge base do, so that any two would match: compare with "
-                f"--like {setup.profile} --set prefixes=…"
-            )
-            continue
-        possible = _possible(grid, setup, tried)
-        if possible.measures:
-            leads += _leads(grid, possible, tried, terms)
+    tried = _Tried()
+    leads: list[Lead] = []
+    setups = list(_setups(grid))
+    with working("looking for winners, conventions", len(setups)) as advance:
+        for setup in setups:
+            leads += _under(grid, setup, tried, terms)
+            advance(1)
     return Winners(tuple(leads), grid.common, tried.evaluations, tried.not_possible, tried.notes)
+
+
+def _under(grid: Grid, setup: _Setup, tried: _Tried, terms: Terms) -> list[Lead]:
+    """Who leads under one setup, by relation."""
+    if not _known_prefixes(grid, setup):
+        tried.not_possible[setup.profile] = (
+            "no gold id begins as ids of its knowledge base do, so that any two would match: compare with "
+            f"--like {setup.profile} --set prefixes=…"
+        )
+        return []
+    possible = _possible(grid, setup, tried)
+    return _leads(grid, possible, tried, terms) if possible.measures else []
 
 
 def _setups(grid: Grid) -> Iterator[_Setup]:

@@ -44,6 +44,7 @@ from karat.spec.choices.threshold import Sweep, Threshold
 from karat.spec.engine import Parts
 from karat.spec.grouping import Grouping
 from karat.stats.samples.intervals import Method
+from karat.work import working
 
 
 class Feed(Protocol):
@@ -381,7 +382,8 @@ class Evaluation:
         found: dict[str, Between] = {}
         for view, shorts in asked.items():
             own = [self.views[part] for part in self._counted(self.plans.means.get(view, (view,)))]
-            made = view_intervals(own, shorts, self.draw)
+            with working(f"resampling {view}"):
+                made = view_intervals(own, shorts, self.draw)
             found |= {f"{view}:{short}": between for short, between in made.items()}
         return found
 

@@ -54,6 +54,7 @@ def command(
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
     from karat.pages.categorised import json_of, page
+    from karat.work import working
 
     apart([gold], [target, json_file])
     if evaluate and keep:
@@ -62,8 +63,9 @@ def command(
     tagging = tagger_named(tagger)
     tables = None if kb is None else read_kb(kb)
     corpus = load(gold, format=gold_format)
-    compared = agreements(corpus, kb=tables, tagger=tagging) if evaluate else {}
-    done = categorise(corpus, kb=tables, tagger=tagging, keep=keep)
+    with working(f"categorising {corpus.name}"):
+        compared = agreements(corpus, kb=tables, tagger=tagging) if evaluate else {}
+        done = categorise(corpus, kb=tables, tagger=tagging, keep=keep)
     if target is not None and chosen is not None:
         save(done.corpus, target, format=format)
         for name, count in lost(done.corpus, chosen).items():
