@@ -263,6 +263,7 @@ def _tuned(
     """Each run with the threshold chosen on a development corpus, if there is one."""
     from karat.curves.tune import same_corpus, shared_documents, tuned_threshold, without_dev
     from karat.data.load import load, load_parts, load_run
+    from karat.fitting import counted
 
     if tune_on is None:
         return [(run, {}) for run in runs]
@@ -271,7 +272,10 @@ def _tuned(
         say("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
         return [(run, {"threshold": "oracle"}) for run in runs]
     if shared := shared_documents(dev, corpus):
-        say(f"karat: {shared} documents of {dev.name} are also scored: the threshold has seen them.", err=True)
+        say(
+            f"karat: {counted(shared, 'document')} of {dev.name} {'is' if shared == 1 else 'are'} also scored: the threshold has seen them.",
+            err=True,
+        )
     read = load_run if engine is None else partial(load_parts, gold=False)
     on_dev = [cast("Run", read(name)) for name in answers] or runs
     return [

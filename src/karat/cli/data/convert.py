@@ -31,6 +31,7 @@ def command(
     from karat.data.load import converted_in_blocks, load_either, read_for, save, target_format
     from karat.data.steps import stepped
     from karat.errors import UsageError
+    from karat.fitting import counted
     from karat.model.corpus import Corpus
     from karat.pages.converted import converted_page
 
@@ -39,7 +40,8 @@ def command(
     if not steps:
         counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
         if counts is not None:
-            say(f"{source}: {counts[0]} documents, {counts[1]} labels to {chosen.title}", err=True)
+            done = f"{counted(counts[0], 'document')}, {counted(counts[1], 'label')}"
+            say(f"{source}: {done} to {chosen.title}", err=True)
             return
     data = load_either(source, kind=kind, format=given)
     if steps:
