@@ -18,7 +18,8 @@ from karat.model.document import Candidate, Statement, Tag
 from karat.model.statistics import Statistics
 from karat.model.tables import schema
 from karat.registry import get, names
-from karat.signing import profile_named, short
+from karat.signing import profile_named
+from karat.signing import short as shortened
 from karat.spec.choices.choices import CHOICES
 from karat.spec.choices.empty import EMPTY
 from karat.spec.clustering import Clustering
@@ -148,7 +149,7 @@ def test_reports(name):
         assert report.render([result]) == report.render([result]) != ""
         return
     text = report.render([result, result])
-    assert str(short(result.signature)) in text
+    assert str(shortened(result.signature)) in text
     assert report.render([result, result]) == text
 
 

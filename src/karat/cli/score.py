@@ -272,10 +272,8 @@ def _tuned(
         say("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
         return [(run, {"threshold": "oracle"}) for run in runs]
     if shared := shared_documents(dev, corpus):
-        say(
-            f"karat: {counted(shared, 'document')} of {dev.name} {'is' if shared == 1 else 'are'} also scored: the threshold has seen them.",
-            err=True,
-        )
+        seen = f"{counted(shared, 'document')} of {dev.name} {'is' if shared == 1 else 'are'} also scored"
+        say(f"karat: {seen}: the threshold has seen {'it' if shared == 1 else 'them'}.", err=True)
     read = load_run if engine is None else partial(load_parts, gold=False)
     on_dev = [cast("Run", read(name)) for name in answers] or runs
     return [

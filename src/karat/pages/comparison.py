@@ -350,8 +350,8 @@ def _common(found: Comparison, draw: Drawn) -> Iterator[str]:
     ]
     yield draw([head, *rows], {0})
     yield (
-        f"coverage: of {counted(own.mentions, 'mention')}, those that a system detects. accuracy: of these, those that it links "
-        f"right. common: the {own.common} that all systems detect. All datasets together."
+        f"coverage: of {counted(own.mentions, 'mention')}, those that a system detects. accuracy: of these, those that it "
+        f"links right. common: the {own.common} that all systems detect. All datasets together."
     )
 
 
@@ -398,7 +398,8 @@ def _homes(found: Comparison, draw: Drawn) -> Iterator[str]:
 def _home(home: Home) -> str:
     said = (
         f"overfitting of {home.system}: {_percent(home.at_home.value)} on {', '.join(home.home)}, "
-        f"{_percent(home.away.value)} on average over {counted(len(home.elsewhere), 'other')}: index {_interval(home.index)}"
+        f"{_percent(home.away.value)} on average over {counted(len(home.elsewhere), 'other')}: "
+        f"index {_interval(home.index)}"
     )
     if home.beside.value is None:
         return f"{said}; beside other systems: {home.reason}"
@@ -473,7 +474,8 @@ def _found_together(group: Together) -> str:
     recall = group.oracle_recall
     return "\n".join(
         [
-            f"{group.relation}: of {counted(group.gold, 'gold mention')} {group.found_by_any} are found by at least one system"
+            f"{group.relation}: of {counted(group.gold, 'gold mention')} {group.found_by_any} are found by "
+            "at least one system"
             + (f" ({100 * recall:.1f} %, the recall of an oracle of all)" if recall is not None else "")
             + f", {group.found_by_all} by all, {group.missed_by_all} by none",
             f"  found by one alone: {', '.join(f'{name} {count}' for name, count in group.found_alone.items())}",
@@ -503,8 +505,8 @@ def _winners(found: Comparison, draw: Drawn) -> Iterator[str]:
     yield draw(rows, {0, 1, 2, 3, 4, 6, 8})
     wins = ", ".join(f"{name} {count}" for name, count in own.wins.items())
     yield (
-        f"leads under {counted(len(own.leads), 'convention')}: {wins}. {counted(own.evaluations, 'evaluation')}; unweighted means over "
-        f"{', '.join(own.datasets)}. A lead is separable if its interval does not hold 0."
+        f"leads under {counted(len(own.leads), 'convention')}: {wins}. {counted(own.evaluations, 'evaluation')}; "
+        f"unweighted means over {', '.join(own.datasets)}. A lead is separable if its interval does not hold 0."
     )
     reasons: dict[str, list[str]] = {}
     for what, why in own.not_possible.items():

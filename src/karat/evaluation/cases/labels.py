@@ -99,4 +99,5 @@ def undecided(unnamed: Unnamed, nameless: int, kinds: int) -> Iterator[str]:
         where = "named entities" if unnamed is Unnamed.NAMED else "entity-undecided"
         yield f"{nameless} labels and answers have entities whose names nobody knows: they count as {where}"
     if kinds:
-        yield f"{counted(kinds, 'answer')} stand{'s' * (kinds == 1)} on quantities or datetimes, and nobody knows whether they lead to such: give --kb"
+        who = f"{counted(kinds, 'answer')} stand{'s' * (kinds == 1)}"
+        yield f"{who} on quantities or datetimes, and nobody knows whether they lead to such: give --kb"
