@@ -71,7 +71,7 @@ def command(
     category in which a system is better than the mean of the others: significantly, and not by a tiny amount.
 
     \b
-    karat card */*.kore50.linked_articles.jsonl */*.msnbc.linked_articles.jsonl --kb DIR
+    karat card */*.{kore50,msnbc}.linked_articles.jsonl --kb DIR
     karat card --gold gold.jsonl one.jsonl two.jsonl three.jsonl --kb DIR
     karat card --gold demo demo --details
     """

@@ -130,10 +130,10 @@ def command(
     \b
     karat compare --gold gold.jsonl one.jsonl two.jsonl three.jsonl
     karat compare results/*.json
-    karat compare */*.linked_articles.jsonl --home refined=aida-conll-test --ranks ranks.svg
+    karat compare */*.linked_articles.jsonl --home mine=aida --ranks ranks.svg
     karat compare --gold demo demo -m strong:micro.p --test bootstrap
     karat compare --gold demo demo --flips flips.jsonl --by types
-    karat compare --gold demo demo --match strong --best oracle-bat-paper     similarity as in BAT's Table 9
+    karat compare --gold demo demo --match strong --best oracle-bat-paper
     """
     from karat.comparison.compare import ComparisonParts, compare
     from karat.comparison.entries import Formats, entries, named

@@ -136,7 +136,7 @@ def command(
     karat score demo demo --like gerbil --set prefixes=Q
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
     karat score mine.kore50.linked_articles.jsonl
-    karat score mine.kore50.linked_articles.jsonl --like elevant --kb DIR --layout elevant --json results.json
+    karat score mine.kore50.linked_articles.jsonl --layout elevant --json out.json
     """
     from dataclasses import replace
 

@@ -350,8 +350,8 @@ def _common(found: Comparison, draw: Drawn) -> Iterator[str]:
     ]
     yield draw([head, *rows], {0})
     yield (
-        f"coverage: of {counted(own.mentions, 'mention')}, those that a system detects. accuracy: of these, those that it "
-        f"links right. common: the {own.common} that all systems detect. All datasets together."
+        f"coverage: of {counted(own.mentions, 'mention')}, those that a system detects. accuracy: of these, those "
+        f"that it links right. common: the {own.common} that all systems detect. All datasets together."
     )
 
 

@@ -45,7 +45,7 @@ def command(
     \b
     karat data categorise gold.jsonl --out categorised.jsonl
     karat data categorise gold.jsonl --kb DIR --tagger spacy:en_core_web_md
-    karat data categorise categorised.ttl --evaluate      against categories assigned by hand
+    karat data categorise categorised.ttl --evaluate
     """
     from karat.categorise.categorise import categorise, tagger_named
     from karat.categorise.compared import agreements

@@ -51,7 +51,7 @@ def command(
     \b
     karat data lint gold.jsonl
     karat data lint gold.ttl --fix better.jsonl --redirects redirects.tsv
-    karat data lint gold.jsonl --strict --skip word-boundary     for a continuous check
+    karat data lint gold.jsonl --strict --skip word-boundary
     """
     from karat.data.convert import lost
     from karat.data.load import save, target_format
