@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from shutil import get_terminal_size
 
 import click
 
 from karat.cli.progress import hide_progress
+from karat.fitting import wrapped
 from karat.printable import shown_lines
 from karat.storage.files import writing
 
@@ -34,4 +36,7 @@ def show(page: Callable[[], str], *files: str | None) -> None:
 def say(text: str, *, nl: bool = True, err: bool = False) -> None:
     """Print a text as data: what names hold is shown, never obeyed by the terminal."""
     hide_progress()
-    click.echo(shown_lines(text), nl=nl, err=err)
+    page = shown_lines(text)
+    if err and sys.stderr.isatty():  # a file of messages is searched, and keeps them in one line each
+        page = wrapped(page, width())
+    click.echo(page, nl=nl, err=err)

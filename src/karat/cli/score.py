@@ -203,8 +203,9 @@ def command(
             save_verdicts(results, verdicts_file)
         if json_file is not None:
             save_results(results, json_file)
+    asked_by = None if every or measures else by  # what a measure is of has its table where it is asked for
     if "-" not in (json_file, verdicts_file):
-        show([replace(result, plus_minus=plus_minus) for result in results], every=every, details=details)
+        show([replace(result, plus_minus=plus_minus) for result in results], every=every, details=details, by=asked_by)
 
 
 def _parts(sides: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:
@@ -285,9 +286,11 @@ def _tuned(
     ]
 
 
-def show(results: list[Result], *, every: bool = False, details: bool = False) -> None:
+def show(
+    results: list[Result], *, every: bool = False, details: bool = False, by: tuple[str, ...] | None = None
+) -> None:
     """Print the tables."""
     from karat.reports.table import table
     from karat.spec.report import Style
 
-    say(table(results, Style(width(), every, details)), nl=False)
+    say(table(results, Style(width(), every, details, by)), nl=False)

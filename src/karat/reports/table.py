@@ -18,8 +18,6 @@ _ALL = "All"
 _PRF = ("micro.p", "micro.r", "micro.f1")
 _PLAIN = Style()
 _MANY = 2  # runs that a note names
-
-
 _SCORES = ("precision", "recall", "F1")
 
 
@@ -31,7 +29,7 @@ def table(results: Sequence[Result], style: Style = _PLAIN) -> str:
     blocks += [_headline(results, place, width) for place in range(len(head.headline))]
     if style.every or not head.headline:
         blocks.append(_columns(["", *map(_run, results)], _score_rows(results), width))
-    for label in head.by:
+    for label in head.by if style.by is None else [label for label in head.by if label in style.by]:
         if _is_parts(head, label):
             blocks += [_parts(results, label, view, width) for view in head.by[label] if "[" not in view]
         else:

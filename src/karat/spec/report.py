@@ -10,11 +10,15 @@ from karat.model.result import Result
 
 
 class Style(NamedTuple):
-    """How a text is laid out: within which `width`, with `every` measure, and with `details` of what notes say."""
+    """How a text is laid out: within which `width`, with `every` measure, and with `details` of what notes say.
+
+    `by` are the labels of which there are tables, None for all that there are.
+    """
 
     width: int | None = None
     every: bool = False
     details: bool = False
+    by: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
