@@ -19,7 +19,7 @@ from karat.comparison.tests import DatasetScores
 from karat.comparison.winners import Winners
 from karat.fitting import counted
 from karat.pages.files import Written, line
-from karat.pages.tables import Drawn, convention, layout_of
+from karat.pages.tables import Drawn, Layout, convention, layout_of
 
 if TYPE_CHECKING:
     from karat.comparison.compare import Comparison
@@ -191,7 +191,7 @@ def page(found: Comparison, layout: str | None, *, details: bool, width: int | N
     if found.similarity is not None:
         blocks += list(_alike(found, draw))
     if found.winners is not None:
-        blocks += list(_winners(found, draw))
+        blocks += _winners(found, laid, details=details)
     if details:
         blocks += [draw(_details(found, dataset), {0}) for dataset in found.datasets if dataset.pairs]
     blocks += laid.notes(found.notes, details=details)
@@ -493,25 +493,27 @@ def _share(count: int, right: int) -> list[str]:
     return [str(count), str(right), f"{100 * right / count:.0f}" if count else _NONE]
 
 
-def _winners(found: Comparison, draw: Drawn) -> Iterator[str]:
+def _winners(found: Comparison, laid: Layout, *, details: bool) -> Iterator[str]:
     """Who leads under which conventions."""
     own = found.winners
     assert own is not None
-    rows = [["profile", "relation", "membership", "threshold", "leader", "mean", "second", "lead", ""]]
+    rows = [["conventions", "leader", "mean", "second", "lead"]]
     for lead in own.leads:
-        choices = [lead.profile, lead.relation, lead.membership, lead.threshold]
-        scores = [" = ".join(lead.leaders), _estimate(lead.score), lead.second, _interval(lead.lead)]
-        rows.append([*choices, *scores, "" if lead.separable else "not separable"])
-    yield draw(rows, {0, 1, 2, 3, 4, 6, 8})
+        unusual = [lead.membership] * (lead.membership != "whole") + [lead.threshold] * (lead.threshold != "none")
+        margin = f"{_interval(lead.lead)}{'' if lead.separable else ' ≈'}"
+        leaders = " = ".join(lead.leaders)
+        rows.append(
+            [", ".join([lead.profile, lead.relation, *unusual]), leaders, _estimate(lead.score), lead.second, margin]
+        )
+    yield laid.draw(rows, {0, 1, 3})
     wins = ", ".join(f"{name} {count}" for name, count in own.wins.items())
     yield (
         f"leads under {counted(len(own.leads), 'convention')}: {wins}. {counted(own.evaluations, 'evaluation')}; "
-        f"unweighted means over {', '.join(own.datasets)}. A lead is separable if its interval does not hold 0."
+        f"unweighted means over {', '.join(own.datasets)}. ≈: not separable, for the interval holds 0."
     )
     reasons: dict[str, list[str]] = {}
     for what, why in own.not_possible.items():
         reasons.setdefault(why, []).append(what)
-    if reasons:
-        yield "\n".join(f"not possible: {'; '.join(names)} ({why})" for why, names in reasons.items())
-    if own.notes:
-        yield "\n".join(f"{note} ({counted(count, 'evaluation')})" for note, count in own.notes.items())
+    not_possible = [f"not possible: {'; '.join(names)} ({why})" for why, names in reasons.items()]
+    hints = [f"{note} ({counted(count, 'evaluation')})" for note, count in own.notes.items()]
+    yield from laid.notes([*not_possible, *hints], details=details)
