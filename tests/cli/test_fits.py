@@ -163,7 +163,7 @@ def test_one_seed_gives_one_interval_and_one_p_value(given, karat_cli, tmp_path)
     two, seed = ["demo/prior", "demo/noisy"], ["--seed", "7"]
     ran = [
         karat_cli("score", "demo", *two, "--ci", *seed, "--json", paths[0]),
-        karat_cli("compare", "--gold", "demo", *two, *seed, "--json", paths[1]),
+        karat_cli("compare", "--gold", "demo", *two, *seed, "--winners", "--json", paths[1]),
         karat_cli("compare", "--gold", "demo", "demo", *seed, "--json", paths[2]),
         karat_cli("card", "--gold", "demo", *two, *seed, "--json", paths[3]),
     ]
@@ -183,6 +183,11 @@ def test_one_seed_gives_one_interval_and_one_p_value(given, karat_cli, tmp_path)
     assert tests[0]["p"] == tests[1]["p"] == differences["prior"]["p"] == differences["noisy"]["p"]
     assert differences["noisy"]["low"] == pytest.approx(tests[0]["low"])
     assert differences["noisy"]["high"] == pytest.approx(tests[0]["high"])
+    leads = pair["winners"]["leads"]
+    lead = next(
+        one for one in leads if [one[k] for k in ("profile", "relation", "threshold")] == ["karat", "strong", "none"]
+    )
+    assert [lead["lead"]["low"], lead["lead"]["high"]] == pytest.approx([-tests[0]["high"], -tests[0]["low"]])
 
 
 @pytest.mark.parametrize(
