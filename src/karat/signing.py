@@ -94,7 +94,7 @@ def short(signature: Signature) -> Signature:
 
 def parse_signature(text: str) -> Signature:
     """The signature that a line says, in the short form or in full, in one line or over several."""
-    signature = signature_of(_LINE_END.sub("", text))
+    signature = signature_of(_LINE_END.sub("", text) if text.lstrip().startswith("karat:") else text)
     said = signature.as_dict()
     if "profile" not in said or all(name in said for name in SIGNED):
         return signature
