@@ -21,6 +21,8 @@ for name, examples in (("quick", 20), ("usual", 40), ("thorough", 500)):
     settings.register_profile(name, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual" if os.environ.get("KARAT_EXTRAS") else "quick"))
 
+os.environ["COLUMNS"] = "1000"  # what is printed is one thing, how it fits a terminal another
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -19,7 +19,6 @@ import karat
 from differences import DIFFERENCES, PROFILES
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
-from karat.evaluation.measures import profile_named
 from karat.explanation.prose import in_order
 from karat.limits import LIMITS, variable_of
 from karat.matching.judge.policy import FAIR
@@ -28,6 +27,7 @@ from karat.model.document import Document, Header, WrittenReply
 from karat.model.verdict import WEIGHTS
 from karat.pages.schemas import FILES, layout_of, name_of, schema, schemas
 from karat.registry import get, names
+from karat.signing import profile_named
 from karat.spec.category import Category, Example
 from karat.spec.choices.choices import CHOICES
 from karat.spec.choices.empty import EMPTY
@@ -314,7 +314,9 @@ def readme(text: str) -> str:
 
 def _printed(arguments: list[str], folder: str) -> str:
     command = [sys.executable, "-m", "karat", *arguments]
-    return subprocess.run(command, capture_output=True, check=True, cwd=folder, encoding="utf-8").stdout.rstrip()
+    wide = os.environ | {"COLUMNS": "80"}
+    ran = subprocess.run(command, capture_output=True, check=True, cwd=folder, encoding="utf-8", env=wide)
+    return ran.stdout.rstrip()
 
 
 BLOCKS: dict[str, Callable[[], str]] = {

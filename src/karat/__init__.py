@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from karat.model.name import MeasureName, parse_measure
     from karat.model.result import Result
     from karat.model.run import Run
-    from karat.model.signature import Signature, parse_signature
+    from karat.model.signature import Signature
+    from karat.signing import parse_signature
     from karat.spec.category import Category
     from karat.spec.relation import Relation
 
@@ -103,7 +104,8 @@ _HOME = {
     "karat.model.name": ("MeasureName", "parse_measure"),
     "karat.model.result": ("Result",),
     "karat.model.run": ("Run",),
-    "karat.model.signature": ("Signature", "parse_signature"),
+    "karat.model.signature": ("Signature",),
+    "karat.signing": ("parse_signature",),
     "karat.spec.category": ("Category",),
     "karat.spec.relation": ("Relation",),
     "karat.comparison.asking": ("card", "cases", "compare"),

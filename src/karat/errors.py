@@ -68,7 +68,7 @@ class UnknownNameError(KaratError):
         self.known = tuple(sorted(known))
         lower = {known.lower(): known for known in self.known}
         near = [lower[found] for found in get_close_matches(name[:_NAME].lower(), lower, n=2, cutoff=0.5)]
-        near = near or sorted((known for known in self.known if name and name in known), key=len)[:3]
+        near = near or sorted((known for known in self.known if name and name.lower() in known.lower()), key=len)[:3]
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         listed = ", ".join(self.known[:_LISTED]) or "none"
         more = f" and {len(self.known) - _LISTED} more" if len(self.known) > _LISTED else ""

@@ -54,10 +54,12 @@ def results(*names):
 def test_the_page_of_several_datasets(files):
     out = page(*results("bay", "fjord"), "--home", "keen=bay")
     lines = out.splitlines()
-    assert lines[0].startswith("2 systems on bay, fjord: strong:micro.f1 in percent, 95 % intervals")
-    assert lines[2].split() == ["dataset", "documents", "mentions", "keen", "dull", "detectable"]  # the better first
-    assert re.search(r"^bay +2 +4 +75\.0 ±\S+ \(1\) +28\.6 ±\S+ \(1\)", out, re.MULTILINE)
-    assert re.search(r"^fjord +3 +6 +66\.7 ±0\.0 \(1\) +100\.0 ±0\.0 \(1\)", out, re.MULTILINE)
+    assert lines[0].startswith(
+        "2 systems on bay, fjord: profile karat, strong:micro.f1 (linking with NIL), in percent, 95 % "
+    )
+    assert lines[2].split() == ["dataset", "documents", "mentions", "detectable", "keen", "dull"]  # the better first
+    assert re.search(r"^bay +2 +4 +\S+ +75\.0 ±\S+ \(1\) +28\.6 ±\S+ \(1\)", out, re.MULTILINE)
+    assert re.search(r"^fjord +3 +6 +\S+ +66\.7 ±0\.0 \(1\) +100\.0 ±0\.0 \(1\)", out, re.MULTILINE)
     assert re.search(r"^mean of 2, unweighted +70\.8 ±\S+ +64\.3 ±\S+$", out, re.MULTILINE)
     assert re.search(r"^mean of 2, by mentions +70\.0 ±\S+ +71\.4 ±\S+$", out, re.MULTILINE)
     assert re.search(r"^mean rank +1\.50 +1\.50$", out, re.MULTILINE)
@@ -66,7 +68,7 @@ def test_the_page_of_several_datasets(files):
         in out
     )
     assert re.search(r"^keen − dull +\+6\.5 ", out, re.MULTILINE)
-    assert "overfitting of keen: 75.0 on bay, 66.7 on average over 1 others: index +8.3" in out
+    assert "overfitting of keen: 75.0 on bay, 66.7 on average over 1 other: index +8.3" in out
     assert lines[-1].startswith("karat:")
     assert "data:bay@" in lines[-1]
 
@@ -145,15 +147,18 @@ def test_the_map_of_winners(files):
     assert (strong["leaders"], strong["score"]["value"]) == (["keen"], 0.75)
     out = page("--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--winners")
     assert f"{found['evaluations']:,} evaluations" in out
-    assert re.search(r"^karat +strong +whole +none +keen +75\.0", out, re.MULTILINE)
+    assert re.search(r"^karat, strong +keen +75\.0", out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
     ("layout", "said"),
-    [("--markdown", "| bay | 2 | 4 | **75.0 ±"), ("--latex", r"bay & 2 & 4 & \textbf{75.0 $\pm$")],
+    [
+        ("--markdown", r"\| bay \| 2 \| 4 \| \S+ \| \*\*75\.0 ±"),
+        ("--latex", r"bay & 2 & 4 & \S+ & \\textbf\{75\.0 \$\\pm\$"),
+    ],
 )
 def test_tables_for_papers(files, layout, said):
-    assert said in page(*results("bay", "fjord"), layout)
+    assert re.search(said, page(*results("bay", "fjord"), layout))
 
 
 @pytest.mark.extras
@@ -207,7 +212,8 @@ def test_requests_that_make_no_sense(files, arguments, said):
     assert {path: path.read_bytes() for path in files.iterdir()} == before
 
 
-def test_the_page_of_the_documentation_is_what_is_printed():
+def test_the_page_of_the_documentation_is_what_is_printed(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     text = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
     shown = re.search(r"\$ karat compare --gold demo demo\n(.*?)\n…", text, re.DOTALL)[1]
     ran = CliRunner().invoke(command, ["--gold", "demo", "demo"], catch_exceptions=False)

@@ -153,7 +153,7 @@ def test_a_figure_that_differs_is_named(folder, karat_cli, tmp_path):
     assert ran.code == 1
     assert "linker.small: all: REQUIRED.mention_types.all.true_positives is 1, expected 2" in lines
     assert lines[-3:] == [
-        "1 differences: not explained",
+        "1 difference: not explained",
         "1 pairs, 0 equal in everything",
         "COMPARED 632 EQUAL 631",
     ]

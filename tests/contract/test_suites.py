@@ -85,7 +85,7 @@ def test_the_page_lists_some_differences_or_all_the_unexplained_first():
     assert lines[-5:] == [
         "… and 2 more: --all lists them",
         f"{SHOWN + 1} differences: known",
-        "1 differences: not explained",
+        "1 difference: not explained",
         "1 pairs, 0 equal in everything",
         "COMPARED 1050 EQUAL 1028",
     ]

@@ -433,7 +433,7 @@ def gold(tmp_path):
 def test_on_the_command_line(karat_cli, gold, tmp_path):
     ran = karat_cli("data", "categorise", gold, "--out", tmp_path / "new.parquet", "--json", tmp_path / "n.json")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("gold: 1 labels, tagger rules\nBase Form\n  Full Mention")
+    assert ran.out.startswith("gold: 1 label, tagger rules\nBase Form\n  Full Mention")
     (label,) = next(iter(karat.load(tmp_path / "new.parquet"))).labels
     assert label.categories[-1] == "reference:Direct"
     content = json.loads((tmp_path / "n.json").read_text())
@@ -454,8 +454,8 @@ def test_evaluation_on_the_command_line(karat_cli, gold):
     ran = karat_cli("data", "categorise", gold, "--evaluate", "--json", "-")
     assert ran.code == 0
     assert json.loads(ran.out)["evaluation"]["reference"]["accuracy"] == 0
-    assert "Reference: 0.0% of 1 labels right\n" in ran.err
-    assert "Base Form: 100.0% of 1 labels right\n" in ran.err
+    assert "Reference: 0.0% of 1 label right\n" in ran.err
+    assert "Base Form: 100.0% of 1 label right\n" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_on_the_command_line(karat_cli, tmp_path):
     karat.save(corpus(), source)
     ran = karat_cli("data", "convert", source, target)
     assert ran.code == 0
-    assert "1 documents, 3 labels to Karat Parquet" in ran.err
+    assert "1 document, 3 labels to Karat Parquet" in ran.err
     assert list(karat.load(target)) == list(corpus())
     stepped = karat_cli("data", "convert", source, tmp_path / "less.jsonl", "--step", "drop-nil")
     assert stepped.code == 0

@@ -38,6 +38,7 @@ def test_every_command_has_help_and_is_documented(karat_cli):
 
 
 def test_readme_example_gives_what_it_shows(karat_cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     for name, content in re.findall(r"```json (\S+)\n(.*?)```", README, re.DOTALL):
         (tmp_path / name).write_text(content, encoding="utf-8")
@@ -46,7 +47,8 @@ def test_readme_example_gives_what_it_shows(karat_cli, tmp_path, monkeypatch):
     assert (ran.code, ran.out.rstrip()) == (0, shown)
 
 
-def test_readme_shows_the_table_of_the_demo(karat_cli):
+def test_readme_shows_the_table_of_the_demo(karat_cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     shown = re.search(r"## What the demo prints\n\n```text\n(.*?)\n```", README, re.DOTALL)[1]
     assert karat_cli("demo").out.startswith(shown)
 

@@ -184,7 +184,7 @@ def test_a_conversion_says_what_is_lost_and_nothing_where_nothing_is(tmp_path, k
     source = written(tmp_path, GOLD)
     ran = karat_cli("data", "convert", source, tmp_path / f"again{SUFFIX}")
     assert ran.code == 0
-    assert "1 documents, 4 labels to NIF with categories" in ran.err
+    assert "1 document, 4 labels to NIF with categories" in ran.err
     assert "not kept" not in ran.err
     more = Document("http://a.org/d", "ab", (Label(0, 1, "a", optional=True),), meta={"domain": "news"})
     karat.save(Corpus.of([more]), tmp_path / "more.jsonl")

@@ -111,7 +111,7 @@ def test_a_folder_of_tables_can_be_named(tmp_path):
     corpus, run = pair([Label(0, 2, "X")], [Answer(0, 2, "Y")])
     result = karat.evaluate(corpus, run, kb=str(tmp_path))
     assert result["strong:micro.f1"] == 1
-    assert any("replaced the ids of 0 gold labels and 1 answers" in note for note in result.notes)
+    assert any("replaced the ids of 0 gold labels and 1 answer" in note for note in result.notes)
 
 
 def test_hierarchies_that_are_missing_are_said():

@@ -11,12 +11,12 @@ import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
 from karat.evaluation.cases.errors import categories
 from karat.evaluation.evaluation import Evaluation
-from karat.evaluation.measures import profile_named
 from karat.evaluation.request import Request
 from karat.kb.tables import Tables
 from karat.model.document import Tag
 from karat.model.verdict import Outcome
 from karat.registry import names
+from karat.signing import profile_named
 from karat.spec.choices.task import TASKS
 from tests import strategies
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import karat
 from karat import KaratError, UsageError
-from karat.evaluation.measures import profile_named
 from karat.explanation.why import why
 from karat.registry import names
+from karat.signing import profile_named
 from karat.spec.choices.choices import CHOICES
 from tests import strategies
 

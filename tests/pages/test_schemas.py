@@ -18,7 +18,7 @@ from karat.cli.main import karat as command_line
 from karat.data.catalogue import every
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.pages.datasets import show_json
+from karat.pages.data.datasets import show_json
 from karat.pages.schemas import FILES, layout_of, name_of
 from karat.registry import names
 from karat.spec.dataset import DatasetName

@@ -59,7 +59,7 @@ def test_the_table_of_a_small_corpus(ran, files):
     found = ran(files / "gold.jsonl", files / "sure.jsonl")
     assert (found.code, found.err) == (0, "")
     lines = found.out.splitlines()
-    assert lines[0].endswith(", strong: 3 documents, scores in percent")
+    assert lines[0].endswith(", 3 documents: profile karat, strong (linking with NIL), scores in percent")
     assert "sure: 4 of 4 answers that count have a score" in lines
     table = [line.split() for line in lines if line.endswith(tuple("0123456789")) and "|" not in line]
     assert ["oracle", ">=", "0.6", "100.0", "50.0", "66.7"] in table

@@ -32,7 +32,7 @@ def test_the_table_over_alpha_says_who_leads(files, karat_cli):
     )
     assert ran.code == 0
     lines = ran.out.splitlines()
-    assert lines[0].endswith(", strong: 1 document, fuzzy recall in percent, membership strict")
+    assert lines[0].endswith(", strong (linking of given mentions), fuzzy recall in percent, membership strict")
     assert ["0.0", "100.0", "0.0"] in map(str.split, lines)
     assert ["1.0", "12.5", "37.5"] in map(str.split, lines)
     assert lines[-4:-2] == ["0.000 to 0.333: strict leads", "0.333 to 1.000: loose leads"]

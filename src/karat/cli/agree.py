@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 
@@ -59,4 +59,4 @@ def command(
     tables = None if kb is None else read_kb(kb)
     found = agree(corpora, kb=tables, resamples=resamples, level=level, seed=seed)
     write(json_file, lambda: json_of(found))
-    show(lambda: page(found), json_file)
+    show(lambda: page(found, width=width()), json_file)

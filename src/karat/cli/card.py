@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, chosen, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 
@@ -71,7 +71,7 @@ def command(
     category in which a system is better than the mean of the others: significantly, and not by a tiny amount.
 
     \b
-    karat card */*.kore50.linked_articles.jsonl */*.msnbc.linked_articles.jsonl --kb DIR
+    karat card */*.{kore50,msnbc}.linked_articles.jsonl --kb DIR
     karat card --gold gold.jsonl one.jsonl two.jsonl three.jsonl --kb DIR
     karat card --gold demo demo --details
     """
@@ -95,4 +95,4 @@ def command(
     given = entries(files, [gold] if gold else [], Formats(gold_format, answers_format))
     found = cards(given, request, terms, view=view)
     write(json_file, lambda: json_of(found))
-    show(lambda: page(found, layout, details=details), json_file)
+    show(lambda: page(found, layout, details=details, width=width()), json_file)

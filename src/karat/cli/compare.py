@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.choices import apart, chosen, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 if TYPE_CHECKING:
@@ -23,7 +23,14 @@ _MATCH = "strong,weak,mention-weak,entity"
     "--gold", "golds", multiple=True, metavar="GOLD", help="The gold standard that FILEs answer (repeatable)."
 )
 @click.option("--like", metavar="PROFILE", help="The table of conventions to use.  [default: karat]")
-@click.option("-m", "--measure", metavar="NAME", help="What is compared.  [default: strong:micro.f1]")
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="What is compared (repeatable: a page for each).  [default: strong:micro.f1]",
+)
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
 @click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder, and take facts from there.")
 @click.option("--level", default=0.05, show_default=True, metavar="P", help="Systems differ if p is at most this.")
@@ -84,7 +91,7 @@ def command(
     files: tuple[str, ...],
     golds: tuple[str, ...],
     like: str | None,
-    measure: str | None,
+    measures: tuple[str, ...],
     overrides: tuple[str, ...],
     kb: str | None,
     level: float,
@@ -123,10 +130,10 @@ def command(
     \b
     karat compare --gold gold.jsonl one.jsonl two.jsonl three.jsonl
     karat compare results/*.json
-    karat compare */*.linked_articles.jsonl --home refined=aida-conll-test --ranks ranks.svg
+    karat compare */*.linked_articles.jsonl --home mine=aida --ranks ranks.svg
     karat compare --gold demo demo -m strong:micro.p --test bootstrap
     karat compare --gold demo demo --flips flips.jsonl --by types
-    karat compare --gold demo demo --match strong --best oracle-bat-paper     similarity as in BAT's Table 9
+    karat compare --gold demo demo --match strong --best oracle-bat-paper
     """
     from karat.comparison.compare import ComparisonParts, compare
     from karat.comparison.entries import Formats, entries, named
@@ -153,23 +160,25 @@ def command(
         test="bootstrap" if test == "bootstrap" else "permutation",
     )
     relations = ",".join(match) or (_MATCH if similarity or best or heatmap_file else None)
-    found = compare(
-        entries(files, golds, Formats(gold_format, answers_format)),
-        request,
-        terms,
-        ComparisonParts(relations, best, _datasets("--home", homes), winners, drop, _datasets("--chosen", chosen_on)),
-        measure=measure,
+    if len(measures) > 1 and any([flips_file, *charts]):
+        raise UsageError("flips and charts are of one measure. Give -m once.")
+    parts = ComparisonParts(
+        relations, best, _datasets("--home", homes), winners, drop, _datasets("--chosen", chosen_on)
     )
+    given = list(entries(files, golds, Formats(gold_format, answers_format)))
+    every = [compare(given, request, terms, parts, measure=measure) for measure in measures or (None,)]
+    found = every[0]
     if flips_file is not None and not found.mentions:
         raise UsageError("flips are single mentions, and results have none. Give gold and answers.")
     drawn = _drawn(found, ranks_file, heatmap_file, runtimes_file)  # before anything is written
     if flips_file is not None:
         with writing(flips_file) as file:
             file.writelines(flips_of(found))
-    write(json_file, lambda: json_of(found))
+    write(json_file, lambda: b"".join(map(json_of, every)))
     for path, chart in drawn.items():
         save_chart(chart, path)
-    show(lambda: page(found, layout, details=details), json_file, flips_file)
+    pages = (page(one, layout, details=details, width=width()) for one in every)
+    show(lambda: "\n".join(pages), json_file, flips_file)
 
 
 def _datasets(option: str, given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ import sys
 import click
 
 from karat.cli.choices import once
-from karat.cli.output import say
+from karat.cli.output import say, width
 
 
 class _Suites(click.Command):
@@ -54,6 +54,7 @@ def command(suite: str, path: str, kb: str | None, every: bool, json_file: str |
     from karat.registry import get, names
     from karat.spec.suite import Suite
     from karat.storage.files import writing
+    from karat.work import working
 
     asked = get("suites", suite, Suite)
     if kb is not None and not asked.takes_kb:
@@ -62,11 +63,12 @@ def command(suite: str, path: str, kb: str | None, every: bool, json_file: str |
     apart([path], [json_file])
     gc.freeze()  # what is imported stays, and what comes makes no circles: looking for them takes a tenth of the time
     gc.set_threshold(100_000, 20, 20)
-    found = asked.run(path, kb)
+    with working(f"comparing with {asked.title}"):
+        found = asked.run(path, kb)
     if json_file is not None:
         with writing(json_file) as file:
             file.write(conformance_json(suite, found))
     if json_file != "-":
-        say(conformance_text(asked, found, every=every))
+        say(conformance_text(asked, found, every=every, width=width()))
     if found.differences:
         sys.exit(1)

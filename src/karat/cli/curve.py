@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.output import say, show, write
+from karat.cli.output import say, show, width, write
 from karat.cli.reading import reading
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def command(
 
 def _sweep(like: str) -> str:
     """The thresholds that a profile tries, or all where it tries none."""
-    from karat.evaluation.measures import profile_named
+    from karat.signing import profile_named
     from karat.spec.choices.threshold import SWEEPS
 
     own = profile_named(like).choices["threshold"]
@@ -223,7 +223,7 @@ def _over_threshold(sides: _Sides, measure: str | None, files: _Files) -> None:
         save_chart(reliability_chart(systems), files.calibration)
     write(files.json, lambda: threshold_json(curves, best_by))
     write(files.csv, lambda: csv_of([one.table for one in curves]))
-    show(lambda: threshold_page(curves, best_by, len(sides.corpus)), files.json, files.csv)
+    show(lambda: threshold_page(curves, best_by, len(sides.corpus), width()), files.json, files.csv)
 
 
 def _over_coverage(sides: _Sides, files: _Files) -> None:
@@ -241,7 +241,7 @@ def _over_coverage(sides: _Sides, files: _Files) -> None:
         save_chart(reliability_chart(systems), files.calibration)
     write(files.json, lambda: coverage_json(systems))
     write(files.csv, lambda: csv_of([one.table for one in systems]))
-    show(lambda: coverage_page(systems, len(sides.corpus)), files.json, files.csv)
+    show(lambda: coverage_page(systems, len(sides.corpus), width()), files.json, files.csv)
 
 
 def _leave_out(unscored: Sequence[str], kept: Sequence[object]) -> None:
@@ -269,7 +269,7 @@ def _over_alpha(sides: _Sides, measure: str, preset: str, steps: int | None, fil
         save_chart(chart, files.plot)
     write(files.json, lambda: alpha_json(curves, measure, alpha))
     write(files.csv, lambda: csv_of([curve.table(alpha) for curve in curves]))
-    show(lambda: alpha_page(curves, measure, len(sides.corpus)), files.json, files.csv)
+    show(lambda: alpha_page(curves, measure, len(sides.corpus), width()), files.json, files.csv)
 
 
 def _over_categories(sides: _Sides, measure: str | None, files: _Files) -> None:
@@ -289,4 +289,4 @@ def _over_categories(sides: _Sides, measure: str | None, files: _Files) -> None:
             save_chart(category_chart(curves), files.plot)
     write(files.json, lambda: category_json(curves))
     write(files.csv, lambda: csv_of([curve.table for curve in curves]))
-    show(lambda: category_page(curves, len(sides.corpus)), files.json, files.csv)
+    show(lambda: category_page(curves, len(sides.corpus), width()), files.json, files.csv)

@@ -8,11 +8,13 @@ from karat.cli.output import say
 
 _NEXT = """
 Try next:
-  karat score demo demo --by types                        scores by entity type
-  karat show demo demo --outcome wrong                    cases in their sentences, with gold and answers by name
-  karat score demo demo -m entity:micro.f1 -m weak:accuracy    other measures
-  karat explain strong:micro.f1                           what a number means
-  karat score gold.jsonl answers.jsonl                    your own files (docs/formats.md)
+  karat score demo demo --all                          all measures
+  karat score demo demo --by types                     scores by entity type
+  karat show demo demo --outcome wrong                 cases in their sentences
+  karat score demo demo/noisy --verdicts cases.jsonl   every case behind them
+  karat compare --gold demo demo                       who is better
+  karat explain strong:micro.f1                        what a number means
+  karat score gold.jsonl answers.jsonl                 yours: docs/formats.md
 """
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
-from karat.printable import shown_lines
+from karat.cli.output import say, width
 
 
 @click.command()
@@ -21,12 +20,9 @@ def command(what: str) -> None:
     karat explain ner-fn
     karat explain 'karat:0.1.0|data:…'
     """
-    from textwrap import wrap
 
     from karat.explanation.prose import explain
+    from karat.fitting import chained, wrapped
 
-    lines = shown_lines(explain(what)).split("\n")
-    said = (
-        wrap(line, 80, subsequent_indent="  ", break_on_hyphens=False) if len(line) > 80 else [line] for line in lines
-    )
-    say("\n".join(part for each in said for part in each))
+    for line in explain(what).split("\n"):
+        say(chained(line, width()) if line.startswith("karat:") else wrapped(line, width()))

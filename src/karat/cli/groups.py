@@ -7,12 +7,18 @@ from importlib import import_module
 
 import click
 
+from karat.errors import UnknownNameError
+
 
 class LazyGroup(click.Group):
-    """A group whose commands are files: `prefix` and the name make the module, `commands_help` its one-line help."""
+    """A group whose commands are files: `prefix` and the name make the module, `commands_help` its one-line help.
+
+    `also_known` are commands of other groups that people look for here.
+    """
 
     prefix: str = ""
     commands_help: Mapping[str, str] = {}
+    also_known: tuple[str, ...] = ()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in alphabetical order."""
@@ -25,6 +31,14 @@ class LazyGroup(click.Group):
         found = import_module(f"{self.prefix}{name.replace('-', '_')}").command
         assert isinstance(found, click.Command)
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; of an unknown one the nearest names."""
+        if args and args[0] not in self.commands_help:
+            raise UnknownNameError("command", args[0], [*self.commands_help, *self.also_known])
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The names with their help, without importing any."""

@@ -10,8 +10,10 @@ from contextlib import contextmanager, suppress
 
 import click
 
+from karat.cli.data import COMMANDS as DATA
 from karat.cli.groups import LazyGroup
 from karat.cli.output import say
+from karat.cli.progress import showing_progress
 from karat.errors import KaratError, reason
 from karat.version import __version__
 
@@ -46,6 +48,7 @@ def _as_long_as_read() -> Iterator[None]:
 class _Commands(LazyGroup):
     prefix = "karat.cli."
     commands_help = COMMANDS
+    also_known = tuple(f"data {name}" for name in DATA)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with _as_long_as_read():  # --help is printed here
@@ -81,7 +84,8 @@ def main() -> None:
 
 def _run() -> None:
     try:
-        karat(prog_name="karat", standalone_mode=False)
+        with showing_progress():
+            karat(prog_name="karat", standalone_mode=False)
     except KaratError as problem:
         say(f"karat: {problem}", err=True)
         sys.exit(2)

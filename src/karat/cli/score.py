@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.output import say
+from karat.cli.output import say, width
 from karat.cli.reading import reading
-from karat.printable import shown
+from karat.work import working
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from karat.data.load import Inputs
     from karat.evaluation.request import Request
     from karat.model.corpus import Corpus
     from karat.model.result import Result
     from karat.model.run import Run
     from karat.spec.report import Report
-
-_LARGE = 20_000  # documents from which on a progress bar is worth its line
 
 
 @click.command()
@@ -71,8 +64,11 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
     metavar="N",
     help="Intervals also for clusterings and calibration: compute them without each of N groups of documents.",
 )
+@click.option("--seed", type=int, metavar="N", help="Where random numbers start.")
 @click.option("--plus-minus", is_flag=True, help="Show intervals as ± half their width.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Show this measure (repeatable).")
+@click.option("--all", "every", is_flag=True, help="Show all measures of the profile below the headline.")
+@click.option("--details", is_flag=True, help="Print notes in full, and name every run in them.")
 @click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, meta.KEY, … (repeatable).")
 @click.option(
     "--json",
@@ -118,8 +114,11 @@ def command(
     ci_over: str,
     resamples: int,
     recompute: int,
+    seed: int | None,
     plus_minus: bool,
     measures: tuple[str, ...],
+    every: bool,
+    details: bool,
     by: tuple[str, ...],
     json_file: str | None,
     verdicts_file: str | None,
@@ -147,7 +146,7 @@ def command(
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
     karat score test.jsonl mine.jsonl theirs.jsonl --latex > table.tex
     karat score mine.kore50.linked_articles.jsonl
-    karat score mine.kore50.linked_articles.jsonl --like elevant --kb DIR --layout elevant --json results.json
+    karat score mine.kore50.linked_articles.jsonl --layout elevant --json out.json
     """
     from dataclasses import replace
 
@@ -167,7 +166,14 @@ def command(
     if view is not None and (verdicts_file is None or layout is not None):
         raise UsageError("--view is that of the cases in --verdicts, in Karat's own layout. Add --verdicts FILE.")
     dropping = ",".join(rule for given in drop_answers for rule in rules_of(given)) or None
-    choices = chosen(overrides, match=",".join(match) or None, threshold=threshold, task=task, drop=dropping)
+    choices = chosen(
+        overrides,
+        match=",".join(match) or None,
+        threshold=threshold,
+        task=task,
+        drop=dropping,
+        seed=None if seed is None else str(seed),
+    )
     if tune_on is not None and "threshold" in choices:
         raise UsageError("--tune-on chooses the threshold, and one is given. Give one of the two.")
     sides = inputs(gold, answers, gold_format=gold_format, answers_format=answers_format)
@@ -196,7 +202,7 @@ def command(
     tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine)
     results = []
     for run, own in tuned:
-        with _progress(len(corpus), run.name) as progress:
+        with working(f"scoring {run.name}", len(corpus)) as progress:
             asked = request.but(choices=own) if own else request
             results.append(evaluation(asked, corpus, run, engine=engine, progress=progress).result)
     if written is not None:
@@ -209,8 +215,10 @@ def command(
             save_verdicts(results, verdicts_file, _view(results[0], view))
         if json_file is not None:
             save_results(results, json_file)
+    asked_by = None if every or measures else by  # what a measure is of has its table where it is asked for
     if "-" not in (json_file, verdicts_file):
-        show([replace(result, plus_minus=plus_minus) for result in results], printed)
+        printing = [replace(result, plus_minus=plus_minus) for result in results]
+        show(printing, every=every, details=details, by=asked_by, layout=printed)
         for result in results if merged_ids else ():
             for one in () if result.id_health is None else result.id_health.spellings():
                 say(f"{result.run}: {one}")
@@ -279,6 +287,7 @@ def _tuned(
     """Each run with the threshold chosen on a development corpus, if there is one."""
     from karat.curves.tune import same_corpus, shared_documents, tuned_threshold, without_dev
     from karat.data.load import laid_on, load, load_parts, load_run_among
+    from karat.fitting import counted
 
     if tune_on is None:
         return [(run, {}) for run in runs]
@@ -287,7 +296,8 @@ def _tuned(
         say("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
         return [(run, {"threshold": "oracle"}) for run in runs]
     if shared := shared_documents(dev, corpus):
-        say(f"karat: {shared} documents of {dev.name} are also scored: the threshold has seen them.", err=True)
+        seen = f"{counted(shared, 'document')} of {dev.name} {'is' if shared == 1 else 'are'} also scored"
+        say(f"karat: {seen}: the threshold has seen {'it' if shared == 1 else 'them'}.", err=True)
     if engine is None:
         on_dev = [laid_on(dev, load_run_among(name, [dev]), name) for name in answers] or runs
     else:
@@ -301,24 +311,20 @@ def _tuned(
     ]
 
 
-def show(results: list[Result], layout: str | None = None) -> None:
-    """Print the table."""
-    from karat.registry import get
-    from karat.spec.report import Report
+def show(
+    results: list[Result],
+    *,
+    every: bool = False,
+    details: bool = False,
+    by: tuple[str, ...] | None = None,
+    layout: str | None = None,
+) -> None:
+    """Print the tables, for the terminal or in the layout of a paper."""
+    from karat.pages.scores import page
+    from karat.reports.table import table
+    from karat.spec.report import Style
 
     if layout is not None:
-        from karat.pages.scores import page
-
         say(page(results, layout), nl=False)
-        return
-    say(get("reports", "table", Report).render(results), nl=False)
-
-
-@contextmanager
-def _progress(documents: int, name: str) -> Iterator[Callable[[int], None] | None]:
-    """A progress bar on standard error, for large corpora and people who look."""
-    if documents < _LARGE or not sys.stderr.isatty():
-        yield None
-        return
-    with click.progressbar(length=documents, label=shown(name), file=sys.stderr) as bar:
-        yield bar.update
+    else:
+        say(table(results, Style(width(), every, details, by)), nl=False)

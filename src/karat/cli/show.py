@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from shutil import get_terminal_size
-
 import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 
@@ -74,7 +72,7 @@ def command(
     from karat.data.load import inputs
     from karat.errors import UsageError
     from karat.evaluation.request import Request
-    from karat.pages.cases import WIDTH, json_of, lines_of, page
+    from karat.pages.cases import json_of, lines_of, page
     from karat.storage.files import writing
 
     if [gold, *answers].count("-") > 1:
@@ -92,7 +90,7 @@ def command(
         with writing(lines_file) as file:
             file.writelines(lines_of(found))
     write(json_file, lambda: json_of(found))
-    show(lambda: page(found, limit, max(WIDTH, get_terminal_size().columns)), json_file, lines_file)
+    show(lambda: page(found, limit, width()), json_file, lines_file)
 
 
 def _pair(flips: str | None) -> tuple[str, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, chosen, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 
@@ -27,6 +27,7 @@ from karat.cli.reading import reading
     metavar="N",
     help="Show at most N cases for each choice.",
 )
+@click.option("--details", is_flag=True, help="Print notes in full.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
@@ -43,6 +44,7 @@ def command(
     their_measure: str | None,
     kb: str | None,
     flips: int,
+    details: bool,
     json_file: str | None,
     gold_format: str | None,
     answers_format: str | None,
@@ -62,20 +64,23 @@ def command(
     from karat.explanation.why import why
     from karat.kb.folder import read_kb
     from karat.pages.why import json_of, page
+    from karat.work import working
 
     apart([gold, answers], [json_file])
     corpus, (run,) = load_both(gold, [answers], gold_format=gold_format, answers_format=answers_format)
-    found = why(
-        corpus,
-        run,
-        theirs=theirs,
-        ours=ours,
-        measure=measure,
-        their_measure=their_measure,
-        their_choices=chosen(their_overrides),
-        our_choices=chosen(our_overrides),
-        kb=None if kb is None else read_kb(kb),
-        allow_unknown=allow_unknown,
-    )
+    with working("scoring mixtures of choices") as progress:
+        found = why(
+            corpus,
+            run,
+            theirs=theirs,
+            ours=ours,
+            measure=measure,
+            their_measure=their_measure,
+            their_choices=chosen(their_overrides),
+            our_choices=chosen(our_overrides),
+            kb=None if kb is None else read_kb(kb),
+            allow_unknown=allow_unknown,
+            progress=progress,
+        )
     write(json_file, lambda: json_of(found))
-    show(lambda: page(found, flips), json_file)
+    show(lambda: page(found, flips, details=details, width=width()), json_file)

@@ -12,7 +12,7 @@ from karat.comparison.entries import Entry, left_out
 from karat.errors import KaratError, UsageError
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.intervals import seed_of
-from karat.evaluation.measures import detection_of, expanded, measure_of, profile_named
+from karat.evaluation.measures import detection_of, expanded, measure_of
 from karat.evaluation.request import Request
 from karat.evaluation.stored import stored_view
 from karat.model.corpus import Corpus
@@ -21,14 +21,16 @@ from karat.model.result import IdHealth, Result, Scored
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats, Longs
 from karat.registry import get, names
+from karat.signing import profile_named
 from karat.spec.grouping import Grouping
 from karat.stats.samples.additive import Additive
 from karat.stats.samples.documents import same_documents
+from karat.work import working
 
 MEASURE = "strong:micro.f1"
 """What is compared unless something else is asked for."""
 
-_MAY_DIFFER = ("data", "match", "seed", "threshold")
+_MAY_DIFFER = ("data", "match", "profile", "seed", "threshold")
 """A threshold may have been tuned for each system by itself; what else was scored does not matter."""
 
 
@@ -197,11 +199,11 @@ def grid(entries: Iterable[Entry], request: Request | None, measure: str | None,
     asked = request or Request.of()
     measure = expanded(measure or _usual(given[0].result if given else None, asked))[-1]
     asked, labels = _about(asked, measure), asked.given["by"]
-    cells = {
-        name: _row({system: found[name][system] for system in sorted(found[name])}, asked)
-        for name in sorted(found)
-        if name not in differing
-    }
+    cells = {}
+    with working("scoring, datasets", len(found)) as advance:
+        for name in sorted(found.keys() - differing):
+            cells[name] = _row({system: found[name][system] for system in sorted(found[name])}, asked)
+            advance(1)
     if not cells:
         raise UsageError(f"no dataset is the same in all files: {', '.join(sorted(differing))}. Score all on one.")
     _check_alike([cell for row in cells.values() for cell in row.values()])

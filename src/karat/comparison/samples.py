@@ -40,11 +40,14 @@ class Samples:
     _drawn: dict[tuple[int, ...], Floats] = field(default_factory=dict, repr=False)
 
     def of(self, places: Sequence[int]) -> Floats:
-        """The scores of some systems in the same samples: resamples × systems, NaN where there are none."""
-        key = tuple(places)
+        """The scores of some systems in the same samples: resamples × systems, NaN where there are none.
+
+        They do not depend on who is named first.
+        """
+        key = tuple(sorted(places))
         if key not in self._drawn:
             self._drawn[key] = self._scores(key)
-        return self._drawn[key]
+        return self._drawn[key][:, [key.index(place) for place in places]]
 
     def _scores(self, places: tuple[int, ...]) -> Floats:
         values = np.full((self.resamples, len(places)), np.nan)

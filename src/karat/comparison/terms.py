@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from karat.errors import UnknownNameError, UsageError
+from karat.fitting import counted
 from karat.stats.tests.benjamini_hochberg import benjamini_hochberg
 from karat.stats.tests.holm import holm
 
@@ -54,4 +55,4 @@ class Terms:
             return None
         need = -int(-tests // self.level)
         draws = f"{self.permutations} {TESTS[self.test]}"
-        return f"{tests} tests with {draws} may find nothing at level {self.level:g}: use {need}"
+        return f"{counted(tests, 'test')} with {draws} may find nothing at level {self.level:g}: use {need}"

@@ -15,6 +15,7 @@ from karat.comparison.terms import CORRECTIONS, Terms
 from karat.stats.samples.additive import Additive
 from karat.stats.tests.paired import Tested, bootstrap_test, effect_size, permutation_test
 from karat.stats.tests.power import detectable
+from karat.work import working
 
 _FEW: Final = 50
 """With so many documents the paired bootstrap is about as often wrong as it says; see docs/statistics.md."""
@@ -94,7 +95,12 @@ class DatasetScores:
 
 def compared(grid: Grid, drawn: Mapping[str, Samples], terms: Terms) -> tuple[DatasetScores, ...]:
     """All systems on all datasets; all tests are corrected together."""
-    pairs = [_pair(grid, name, places, drawn[name], terms) for name in grid.datasets for places in _places(grid, name)]
+    every = [(name, places) for name in grid.datasets for places in _places(grid, name)]
+    pairs = []
+    with working("resampling, pairs of systems", len(every)) as advance:
+        for name, places in every:
+            pairs.append(_pair(grid, name, places, drawn[name], terms))
+            advance(1)
     p = np.array([np.nan if pair.p is None else pair.p for pair in pairs])
     fixed = iter(
         replace(pair, corrected=None if np.isnan(value) else value)

@@ -16,16 +16,18 @@ from karat.comparison.samples import Estimate, adding, estimate, samples
 from karat.comparison.terms import Terms
 from karat.errors import KaratError, UsageError
 from karat.evaluation.evaluation import Evaluation
-from karat.evaluation.measures import in_task, profile_named
+from karat.evaluation.measures import in_task
 from karat.evaluation.request import Request
 from karat.matching.weigh.membership import WHOLE
 from karat.model.name import parse_measure
 from karat.model.scheme import NODES
 from karat.model.tables.columns import Floats
 from karat.registry import names
+from karat.signing import profile_named
 from karat.spec.choices.choices import Conventions
 from karat.spec.choices.conventions import Ids, Nil, Typing
 from karat.spec.choices.threshold import SWEEPS
+from karat.work import working
 
 RELATIONS: Final = ("strong", "weak", "mention", "mention-weak", "entity")
 """The relations that every profile is tried with, besides its own."""
@@ -160,22 +162,34 @@ def winners(grid: Grid, terms: Terms) -> Winners:
         raise UsageError("no dataset has scores of all systems, so that nobody leads. Give answers of all to one.")
     if any(grid.cells[name][system].entry.run is None for name in grid.common for system in grid.systems):
         raise UsageError("a map of winners scores answers anew, and results have none. Give gold and answers.")
-    tried, leads, unranked = _Tried(), [], []
-    for setup in _setups(grid):
-        without = _unknown_prefixes(grid, setup)
-        if without:
-            why = (
-                "no gold id begins as ids of its knowledge base do, so that any two would match: compare with "
-                f"--like {setup.profile} --set prefixes=…"
-            )
-            unranked.append(Unranked(setup.profile, setup.membership, setup.threshold, without, why))
-            where = "" if without == grid.common else f" on {', '.join(without)}"
-            tried.not_possible[f"{setup.profile}{where}"] = why
-        applies = tuple(name for name in grid.common if name not in without)
-        possible = _possible(grid, setup, applies, tried) if applies else setup
-        if possible.measures:
-            leads += _leads(grid, possible, applies, tried, terms)
+    tried, leads, unranked = _Tried(), list[Lead](), list[Unranked]()
+    setups = list(_setups(grid))
+    with working("looking for winners, conventions", len(setups)) as advance:
+        for setup in setups:
+            without = _unknown_prefixes(grid, setup)
+            if without:
+                unranked.append(_unranked(grid, setup, without, tried))
+            applies = tuple(name for name in grid.common if name not in without)
+            leads += _under(grid, setup, applies, tried, terms)
+            advance(1)
     return Winners(tuple(leads), grid.common, tried.evaluations, tried.not_possible, tried.notes, tuple(unranked))
+
+
+def _unranked(grid: Grid, setup: _Setup, without: tuple[str, ...], tried: _Tried) -> Unranked:
+    """A setup that does not apply to some datasets, and why."""
+    why = (
+        "no gold id begins as ids of its knowledge base do, so that any two would match: compare with "
+        f"--like {setup.profile} --set prefixes=…"
+    )
+    where = "" if without == grid.common else f" on {', '.join(without)}"
+    tried.not_possible[f"{setup.profile}{where}"] = why
+    return Unranked(setup.profile, setup.membership, setup.threshold, without, why)
+
+
+def _under(grid: Grid, setup: _Setup, applies: tuple[str, ...], tried: _Tried, terms: Terms) -> list[Lead]:
+    """Who leads under one setup on the datasets it applies to, by relation."""
+    possible = _possible(grid, setup, applies, tried) if applies else setup
+    return _leads(grid, possible, applies, tried, terms) if possible.measures else []
 
 
 def _setups(grid: Grid) -> Iterator[_Setup]:

@@ -34,6 +34,7 @@ from karat.spec.dataset import is_bare_name
 from karat.spec.engine import Parts
 from karat.spec.format import Format, Manifest
 from karat.storage.files import Source, write_folder, writing
+from karat.work import working
 
 if TYPE_CHECKING:
     from karat.data.objects import Foreign
@@ -207,7 +208,7 @@ def _gold(given: _Given, *, text: bool) -> Corpus:
 def _corpus(source: Source, found: Format, *, text: bool, how: Tolerance) -> Corpus:
     if found.read_corpus is None:
         raise UsageError(f"{source.label}: {found.title} holds no gold labels. Give a gold file.")
-    with collecting(how, source.label) as defects:
+    with collecting(how, source.label) as defects, working(f"reading {source.label}"):
         corpus = found.read_corpus(source, text)
     return replace(corpus, skipped={**corpus.skipped, **defects.counts})
 
@@ -227,7 +228,7 @@ def _answers(given: _Given, gold: Callable[[], Corpus] | None = None) -> Run:
 
 
 def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None, how: Tolerance) -> Run:
-    with collecting(how, source.label) as defects:
+    with collecting(how, source.label) as defects, working(f"reading {source.label}"):
         run = _read_run(source, found, gold)
     return replace(run, skipped={**run.skipped, **defects.counts})
 

@@ -46,6 +46,7 @@ from karat.spec.choices.threshold import Sweep, Threshold
 from karat.spec.engine import Parts
 from karat.spec.grouping import Grouping
 from karat.stats.samples.intervals import Method
+from karat.work import working
 
 
 class Feed(Protocol):
@@ -405,7 +406,8 @@ class Evaluation:
         found: dict[str, Between] = {}
         for view, shorts in asked.items():
             own = [self.views[part] for part in self._counted(self.plans.means.get(view, (view,)))]
-            made = view_intervals(own, shorts, self.draw)
+            with working(f"resampling {view}"):
+                made = view_intervals(own, shorts, self.draw)
             found |= {f"{view}:{short}": between for short, between in made.items()}
         return found
 
@@ -459,6 +461,7 @@ class Evaluation:
             about_run=about_run,
             id_health=self.id_health,
             shown=request.shown,
+            headline=request.headline,
             aliases=request.aliases,
             evaluation=self,
             make_verdicts=self.tables,

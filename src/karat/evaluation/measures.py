@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -9,7 +10,7 @@ from functools import cache
 
 from karat.errors import KaratError, UnknownNameError, UsageError
 from karat.model.name import MeasureName, ViewName, parse_measure
-from karat.registry import get, identity, names
+from karat.registry import get, names
 from karat.spec.choices.choices import Conventions
 from karat.spec.choices.conventions import Assignment, Nil
 from karat.spec.choices.task import TASKS, task_named
@@ -27,14 +28,6 @@ _OF_TASKS = {name for task in TASKS.values() for name in (*task.match.values(), 
 """Relations that belong to certain tasks; any other may be used wherever it does not contradict the task."""
 
 _NO_PLACE = "entities of documents have no place"
-
-
-def profile_named(name: str) -> Profile:
-    """The profile of that name, with all choices: its own, and those of the profile it is based on."""
-    profile = get("profiles", name, Profile)
-    if identity("profiles", name) == profile.base:
-        return profile
-    return replace(profile, choices={**profile_named(profile.base).choices, **profile.choices})
 
 
 @cache
@@ -115,10 +108,23 @@ def expanded(given: str) -> list[str]:
     if given in PRESETS or key_of(given) is not None:
         return [f"{given}:micro.{short}" for short in ("p", "r", "f1")]
     if ":" not in given:
-        near = get_close_matches(given.lower(), [*PRESETS, *SETS], n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "Write RELATION:AGGREGATE.MEASURE, such as strong:micro.f1."
-        raise KaratError(f"{given!r} is no measure name. {hint}")
+        near = _near(given)
+        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else "Such is strong:micro.f1."
+        raise KaratError(f"{given!r} is no measure name, which is RELATION:AGGREGATE.MEASURE. {hint}")
     return [given]
+
+
+_ALSO_CALLED = {"precision": "p", "recall": "r", "f": "f1", "fscore": "f1", "fmeasure": "f1", "acc": "accuracy"}
+
+
+def _near(given: str) -> list[str]:
+    """Measures that somebody may mean who names no relation, or none that there is: `F1`, `macro precision`."""
+    aggregate, _, word = re.sub(r"[\s_.-]+", ".", given.lower().strip()).rpartition(".")
+    word = _ALSO_CALLED.get(word, word)
+    shorts = [short for short in every_short() if short in (word, f"{aggregate or 'micro'}.{word}")]
+    if shorts:
+        return [f"{relation}:{shorts[0]}" for relation in ("strong", "mention")]
+    return get_close_matches(given.lower(), [*PRESETS, *SETS], n=1)
 
 
 def in_task(text: str, task: str) -> MeasureName:

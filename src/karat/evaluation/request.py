@@ -10,7 +10,7 @@ from typing import Any
 from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.drop import needs_text, rules_of
 from karat.evaluation.intervals import Draw
-from karat.evaluation.measures import expanded, in_task, measure_of, measures_of, parts_of, profile_named
+from karat.evaluation.measures import expanded, in_task, measure_of, measures_of, parts_of
 from karat.kb.any_spelling import AnySpelling, in_any_spelling
 from karat.kb.folder import read_kb
 from karat.kb.protocol import KB
@@ -18,7 +18,8 @@ from karat.matching.weigh.membership import WHOLE, Membership, membership_of
 from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
-from karat.registry import get, identity, names
+from karat.registry import get, names
+from karat.signing import profile_named, profile_signed, relations_of
 from karat.spec.choices.choices import CIRCUMSTANCES, SIGNED, Conventions
 from karat.spec.choices.conventions import Ids, Macro, Missing, Spans
 from karat.spec.grouping import Grouping
@@ -31,7 +32,8 @@ class Request:
 
     `shown` are the measures that tables show, `wanted` these and others, taken apart; `labels` are what scores are
     grouped by; `staged` says that detection is told apart from linking, for error categories. `drop` are the rules by
-    which answers are dropped before. `given` is what it was made from, for `but`.
+    which answers are dropped before. `headline` says in words which measures come first. `given` is what it was made
+    from, for `but`.
     """
 
     profile: str
@@ -45,6 +47,7 @@ class Request:
     draw: Draw = field(default_factory=Draw)
     allow_unknown: bool = False
     staged: bool = False
+    headline: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     given: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -97,14 +100,17 @@ class Request:
         if membership is not None:
             shown = _of_weights(shown, asked=bool(measures))
         task = conventions.task_name
-        wanted = tuple(dict.fromkeys([*map(parse_measure, shown), *(in_task(name, task) for name in also)]))
+        own_measures = not measures and "match" not in own and task == profile.choices["task"]
+        headline = {words: name for words, name in profile.headline.items() if own_measures and name in shown}
+        named = [*map(parse_measure, shown), *_behind(headline), *(in_task(name, task) for name in also)]
+        wanted = tuple(dict.fromkeys(named))
         for name in wanted:
             measure = measure_of(name)  # says so if there is no such measure
             if parts_of(name.view, task) and (measure.needs_detection or not measure.usual):
                 raise UsageError(f"{name} is not averaged over the parts of {name.view}. Ask for it of one of them.")
         signed = {
             **conventions.words,
-            "match": _relations(wanted),
+            "match": relations_of(wanted),
             "membership": WHOLE if membership is None else membership.name,
         }
         drawn = (draw or Draw())._replace(seed=_seed(words.get("seed"), draw))
@@ -120,6 +126,7 @@ class Request:
             draw=drawn.checked(),
             allow_unknown=allow_unknown,
             staged=staged,
+            headline=headline,
             aliases={name: str(in_task(name, task)) for asked in measures for name in expanded(asked)},
             given=given,
         )
@@ -135,7 +142,8 @@ class Request:
         """The version, the data and everything that decided the numbers."""
         kb = "none" if self.kb is None else f"{self.kb.name}@{self.kb.digest}"
         said = {**self.conventions.words, "drop": ",".join(self.drop) or "none", "kb": kb, "seed": str(self.draw.seed)}
-        return Signature((("karat", __version__), ("data", data), *((name, said[name]) for name in SIGNED)))
+        own = (("karat", __version__), ("profile", profile_signed(self.profile)), ("data", data))
+        return Signature((*own, *((name, said[name]) for name in SIGNED)))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Made anew wherever it is sent: a membership function does not travel."""
@@ -193,6 +201,11 @@ class Request:
         return f"{corpus.name}@{corpus.digest}"
 
 
+def _behind(headline: Mapping[str, str]) -> list[MeasureName]:
+    """Precision, recall and F1 of what comes first."""
+    return [replace(parse_measure(name), measure=short) for name in headline.values() for short in ("p", "r", "f1")]
+
+
 def _remade(given: Mapping[str, Any]) -> Request:
     return Request.of(**given)
 
@@ -221,12 +234,6 @@ def _seed(text: str | None, draw: Draw | None) -> int:
     if not text.isdecimal():
         raise UsageError(f"seed is {text!r}. Give a whole number from 0 on.")
     return int(text)
-
-
-def _relations(wanted: Sequence[MeasureName]) -> str:
-    """The relations of some measures, as the signature writes them."""
-    tasks = [(f"{name.view.task}/" if name.view.task else "", name.view.relation) for name in wanted]
-    return ",".join(dict.fromkeys(f"{task}{identity('relations', relation)}" for task, relation in tasks))
 
 
 def _of_weights(shown: Sequence[str], *, asked: bool) -> tuple[str, ...]:

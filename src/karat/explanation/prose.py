@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
-from karat.errors import KaratError
+from karat.errors import KaratError, UnknownNameError
 from karat.evaluation.cases.errors import categories
-from karat.evaluation.measures import measure_of, profile_named
+from karat.evaluation.measures import expanded, measure_of
+from karat.fitting import counted
 from karat.matching.read.facets import document_label
 from karat.matching.select.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
-from karat.model.signature import Signature, parse_signature
+from karat.model.signature import Signature
 from karat.registry import get, names
+from karat.signing import departures, parse_signature, profile_in, profile_named
 from karat.spec.category import Category
 from karat.spec.choices.choices import CHOICES, IN_ORDER, SIGNED, sentence_of
 from karat.spec.choices.task import ALSO, TASKS, task_named
@@ -49,7 +52,10 @@ def explain(text: str | Signature) -> str:
     choice, _, value = text.partition("=")
     if choice in SIGNED:
         return _choice(choice, value)
-    return _measure(parse_measure(text))
+    known = [*names("relations"), *names("clusterings"), *names("profiles"), *SETS, *TASKS, *SIGNED]
+    if ":" not in text and get_close_matches(text.lower(), known, n=1):
+        raise UnknownNameError("name", text, known)
+    return _measure(parse_measure(expanded(text)[0]))
 
 
 def _category_named(text: str) -> tuple[str, Category] | None:
@@ -85,19 +91,33 @@ def _choice(name: str, value: str) -> str:
 
 
 def _signature(signature: Signature) -> str:
+    """Every choice in a sentence; those that depart from the profile are marked with what it has there."""
     parts = signature.as_dict()
-    lines = [f"Scores computed by Karat {parts['karat']} on {_data(parts.get('data', ''))}."]
+    departing = departures(signature)
+    lines = [f"Scores computed by Karat {parts['karat']} on {_data(parts.get('data', ''))}{_by(signature, departing)}."]
     for name, value in parts.items():
-        if name in ("karat", "data"):
+        if name in ("karat", "profile", "data"):
             continue
         if name not in SIGNED:
             raise KaratError(f"the signature names an unknown choice {name!r}. It comes from another version of Karat.")
         if value not in SIGNED[name].values and not SIGNED[name].open:
             raise KaratError(f"the signature gives {name} an unknown value {value!r}. It comes from another version.")
-        lines.append(sentence_of(name, value))
+        departs = f" (departs from {departing[name]})" if departing is not None and name in departing else ""
+        lines.append(f"{'*' if departs else ' '} {name}={value}{departs}: {sentence_of(name, value)}")
         if name == "match":
-            lines += [f"{relation}: {_compared(relation)}" for relation in value.split(",")]
-    return "\n".join(lines)
+            lines += [f"    {relation}: {_compared(relation)}" for relation in value.split(",")]
+    return "\n".join([*lines, "In full:", str(signature)])
+
+
+def _by(signature: Signature, departing: Mapping[str, str] | None) -> str:
+    """By which profile, and in how many choices the signature departs from it."""
+    profile = profile_in(signature)
+    if departing is None:
+        return f" by the profile {profile}, which this version cannot compare it with" if profile else ""
+    if not departing:
+        return f" by the profile {profile}, from which nothing departs"
+    number = counted(len(departing), "choice")
+    return f" by the profile {profile}, from which {number} (marked *) depart{'s' * (len(departing) == 1)}"
 
 
 def _data(data: str) -> str:

@@ -19,6 +19,7 @@ from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.tables.columns import NO_LINK
 from karat.registry import get, names
+from karat.signing import profile_signed
 from karat.spec.choices.choices import SIGNED
 from karat.spec.choices.task import TASKS
 from karat.spec.choices.threshold import SWEEPS, Sweep, Threshold
@@ -180,7 +181,7 @@ def why(
         start,
         end,
         results[nobody].signature,
-        results[everybody].signature,
+        _under(ours, results[everybody].signature),
         tuple(causes),
         tuple(idle),
         found.exact,
@@ -188,6 +189,11 @@ def why(
         results[nobody],
         results[everybody],
     )
+
+
+def _under(profile: str, signature: Signature) -> Signature:
+    """A mixture of all choices of ours, as a signature of our profile."""
+    return Signature(tuple((name, profile_signed(profile) if name == "profile" else v) for name, v in signature.parts))
 
 
 def _measured(there: _Side, here: _Side, changed: frozenset[str]) -> str:

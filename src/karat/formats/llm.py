@@ -25,7 +25,7 @@ from karat.parsing.lines import decoded
 from karat.parsing.surfaces.entries import BEFORE, LISTS, answer_of, entries_of, is_entry, storable
 from karat.parsing.surfaces.prose import Value, values_in
 from karat.parsing.surfaces.written import GoldTexts, WrittenAt, run_of
-from karat.spec.format import Bytes, Format
+from karat.spec.format import Bytes, Format, Sample
 
 _IDS = ("custom_id", "id", "doc_id", "document_id", "docid", "document", "doc")
 _DOCUMENTS = tuple(name for name in _IDS if name != "id")  # in an entry, `id` may be that of the entity
@@ -213,6 +213,12 @@ def _bare(entry: object) -> bool:
     return not any(isinstance(value, int | list) for value in values)
 
 
+_SAMPLE = (
+    r'{"id": "d1", "text": "Ada met Bob.", "response": "Here they are:\n```json\n[{\"mention\": \"Ada\", '
+    r'\"entity\": \"Q1\"}, {\"mention\": \"Bob\", \"entity\": null}]\n```"}'
+    "\n"
+)
+
 FORMAT = Format(
     title="LLM answers",
     suffix=".llm.jsonl",
@@ -222,4 +228,5 @@ FORMAT = Format(
     read_run=read_run,
     read_run_on=read_run_on,
     says="Words in place of spans, as JSON in fences and prose: docs/llm.md.",
+    sample=Sample({"run.llm.jsonl": _SAMPLE}, documents=1, mentions=2, given="run.llm.jsonl"),
 )

@@ -17,6 +17,7 @@ from karat.model.run import Run
 from karat.registry import get, names
 from karat.spec.rule import Context, Finding, Rule, Severity
 from karat.storage.files import Source
+from karat.work import working
 
 _ROUNDS = 10  # one fix may call for another; more than a few rounds would mean that two work against each other
 _BOM = b"\xef\xbb\xbf"
@@ -138,18 +139,21 @@ def lint(documents: Sequence[Document], rules: Mapping[str, Rule], context: Cont
     found = list(_of_documents(documents, rules, context))
     for name, rule in rules.items():
         if rule.corpus_find is not None:
-            found += (RuleFinding(name, rule.severity, finding) for finding in rule.corpus_find(documents, context))
+            with working(f"linting by {name}"):
+                found += (RuleFinding(name, rule.severity, finding) for finding in rule.corpus_find(documents, context))
     place = {document.id: number for number, document in enumerate(documents)}
     found.sort(key=lambda one: place.get(one.finding.document or "", -1))
     return LintReport(rules, found)
 
 
 def _of_documents(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> Iterator[RuleFinding]:
-    for document in documents:
-        for name, rule in rules.items():
-            if rule.find is not None:
-                for finding in rule.find(document, context):
-                    yield RuleFinding(name, rule.severity, finding)
+    with working("linting documents", len(documents)) as advance:
+        for document in documents:
+            for name, rule in rules.items():
+                if rule.find is not None:
+                    for finding in rule.find(document, context):
+                        yield RuleFinding(name, rule.severity, finding)
+            advance(1)
 
 
 def fixed(documents: Sequence[Document], rules: Mapping[str, Rule], context: Context) -> list[Document]:

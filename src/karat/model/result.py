@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypedDict
 
@@ -15,7 +15,7 @@ from karat.display import Displayed, Plotted
 from karat.errors import InputError, KaratError, UnknownNameError, refuse_newer
 from karat.model.name import parse_measure
 from karat.model.run import chosen_on
-from karat.model.signature import Signature, parse_signature
+from karat.model.signature import Signature, signature_of
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Floats
@@ -192,6 +192,28 @@ def _number(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
+class Headline(NamedTuple):
+    """What comes first of a result: precision, recall and F1 of one view, and the counts behind them.
+
+    `words` are those of people, `measure` is the name of the F1; the other names are made from it.
+    """
+
+    words: str
+    measure: str
+    precision: Scored
+    recall: Scored
+    f1: Scored
+    gold: int | float
+    answers: int | float
+    right: int | float
+
+    def names(self) -> tuple[str, str, str]:
+        """The measures by name: precision, recall, F1."""
+        name = parse_measure(self.measure)
+        p, r = (str(replace(name, measure=short)) for short in ("p", "r"))
+        return p, r, self.measure
+
+
 class _Layout(msgspec.Struct, frozen=True):
     """What a file calls its layout, whatever else it holds."""
 
@@ -208,6 +230,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     run: str
     run_digest: str
     shown: list[str]
+    headline: dict[str, str] = {}
     counts: dict[str, Counted]
     documents: list[str]
     statistics: dict[str, Columns]
@@ -240,10 +263,10 @@ class Result(Displayed, Plotted):
     `thresholds` are those found on this very corpus (oracle), None
     where no threshold was best. `intervals` are of `interval_level`, made by `interval_method` from `resamples` samples
     of what `interval_over` says; scores that do not add up were `recomputed` so often for theirs. `shown` names the
-    measures that tables show, with ± if `plus_minus`, `aliases` what else they were called when they were asked for;
-    `skipped` counts what was left out; `notes` hint at likely mistakes; `id_health` says whether the ids of both sides
-    can meet, where links are compared. `evaluation` is what it was made by, for who wants to open it; None if read from
-    a file.
+    measures that tables show, with ± if `plus_minus`, `headline` in words those that come first, `aliases` what else
+    they were called when they were asked for; `skipped` counts what was left out; `notes` hint at likely mistakes;
+    `id_health` says whether the ids of both sides can meet, where links are compared. `evaluation` is what it was made
+    by, for who wants to open it; None if read from a file.
     """
 
     _page: ClassVar = "karat.pages.scores"
@@ -276,6 +299,7 @@ class Result(Displayed, Plotted):
     about_run: Mapping[str, str] = field(default_factory=dict, repr=False)
     id_health: IdHealth | None = field(default=None, repr=False)
     shown: tuple[str, ...] = field(default=(), repr=False)
+    headline: Mapping[str, str] = field(default_factory=dict, repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
     make_verdicts: Callable[..., Iterator[Arrow]] | None = field(default=None, repr=False)
     evaluation: Any = field(default=None, repr=False)
@@ -303,6 +327,20 @@ class Result(Displayed, Plotted):
         elif str(name) in self.scores:
             return self.scores[str(name)]
         raise UnknownNameError("measure of this result", measure, self.scores)
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """What comes first: linking in the knowledge base, with NIL, and detection, as far as the profile has them."""
+        return tuple(self._headline(words, measure) for words, measure in self.headline.items())
+
+    def _headline(self, words: str, measure: str) -> Headline:
+        name = parse_measure(measure)
+        precision, recall, f1 = (self.score(str(replace(name, measure=short))) for short in ("p", "r", "f1"))
+        counts = self.counts(str(name.view))
+        if name.group is not None:
+            label, value = name.group
+            counts = self.by[label][str(name.view)][value].counts or counts
+        gold, answers = counts.matched_gold + counts.unmatched_gold, counts.matched_answers + counts.unmatched_answers
+        return Headline(words, measure, precision, recall, f1, gold, answers, counts.matched_answers)
 
     @property
     def chosen(self) -> bool:
@@ -349,6 +387,7 @@ class Result(Displayed, Plotted):
             run_digest=self.run_digest,
             **fields(self.scores),
             shown=list(self.shown),
+            headline=dict(self.headline),
             counts={view: self.counts(view) for view in [*self.views, *self.totals]},
             thresholds=dict(self.thresholds),
             intervals=dict(self.intervals),
@@ -380,7 +419,7 @@ class Result(Displayed, Plotted):
             file = msgspec.json.decode(data, type=ResultFile)
             if (defect := _defect(file)) is not None:
                 raise msgspec.DecodeError(defect)
-            signature = parse_signature(file.signature)
+            signature = signature_of(file.signature)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KaratError) as problem:
             with suppress(msgspec.DecodeError, UnicodeDecodeError):
                 refuse_newer(where, msgspec.json.decode(data, type=_Layout).layout, LAYOUT)
@@ -421,6 +460,7 @@ class Result(Displayed, Plotted):
             about_run=file.about_run,
             id_health=file.id_health,
             shown=tuple(file.shown),
+            headline=file.headline,
         )
 
 

@@ -31,8 +31,8 @@ class Signature:
         return dict(self.parts)
 
 
-def parse_signature(text: str) -> Signature:
-    """The signature that a line says."""
+def signature_of(text: str) -> Signature:
+    """The parts that a line has."""
     parts = [part.partition(":") for part in text.strip().split("|")]
     if parts[0][0] != "karat" or any(not colon for _, colon, _ in parts):
         raise KaratError(f"{text!r} is no signature. Copy a whole line that begins with 'karat:'.")

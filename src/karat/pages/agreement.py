@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from karat.fitting import counted, wrapped
 from karat.pages.files import Written, line
 from karat.pages.tables import aligned
 
@@ -93,9 +94,10 @@ def _value(agreed: Agreed) -> AgreedValue:
     return AgreedValue(agreed.value, agreed.interval, agreed.items, agreed.reason)
 
 
-def page(found: Agreement) -> str:
+def page(found: Agreement, *, width: int | None = None) -> str:
     """All of it, as people read it."""
-    head = f"{len(found.annotators)} annotators, {found.documents} documents, {found.items} spans marked by anyone"
+    numbers = (len(found.annotators), "annotator"), (found.documents, "document"), (found.items, "span")
+    head = f"{', '.join(counted(number, word) for number, word in numbers)} marked by anyone"
     relations = list(found.pairs[0].f1)
     f1 = [
         [f"{pair.one}, {pair.two}", *(_cell(pair.f1[relation], percent=True) for relation in relations)]
@@ -111,20 +113,20 @@ def page(found: Agreement) -> str:
     ]
     blocks = [
         head,
-        aligned([["F1 in percent, one as gold for the other", *relations], *f1]),
-        aligned([["Cohen's kappa", "all spans", "items", "on links", "items"], *kappa]),
-        aligned([["all annotators", "all spans", "items", "on links", "items"], *every]),
+        aligned([["F1 in percent, one as gold for the other", *relations], *f1], width=width),
+        aligned([["Cohen's kappa", "all spans", "items", "on links", "items"], *kappa], width=width),
+        aligned([["all annotators", "all spans", "items", "on links", "items"], *every], width=width),
     ]
-    blocks += _categories(found)
+    blocks += _categories(found, width)
     if found.resamples:
         level = f"{100 * found.level:g} %"
         blocks.append(f"In brackets: {level} intervals from {found.resamples} samples of as many documents.")
     said = [f"left out: {', '.join(f'{what} {count}' for what, count in found.left_out.items())}"]
     blocks += said if found.left_out else []
-    return "\n\n".join([*blocks, *_undefined(found)]) + "\n"
+    return wrapped("\n\n".join([*blocks, *_undefined(found)]) + "\n", width)
 
 
-def _categories(found: Agreement) -> list[str]:
+def _categories(found: Agreement, width: int | None) -> list[str]:
     """What annotators agree on by dimension of the categories, where they give any."""
     if not found.categories:
         return []
@@ -133,9 +135,10 @@ def _categories(found: Agreement) -> list[str]:
         [dimension, str(own.same.items), _cell(own.same, percent=True), _cell(own.fleiss), _cell(own.alpha)]
         for dimension, own in found.categories.items()
     ]
+    head = ["all, on categories", "items", "the same, in percent", "Fleiss' kappa", "alpha"]
     return [
-        aligned([["Cohen's kappa on categories", *found.categories], *kappa]),
-        aligned([["all, on categories", "items", "the same, in percent", "Fleiss' kappa", "alpha"], *every]),
+        aligned([["Cohen's kappa on categories", *found.categories], *kappa], width=width),
+        aligned([head, *every], width=width),
     ]
 
 

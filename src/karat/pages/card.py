@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from karat.comparison.card.card import Card, CardTerms
+from karat.fitting import counted
 from karat.model.result import IdHealth, health_lines
 from karat.pages.files import Written, line
 from karat.pages.scores import emphasised, leading
-from karat.pages.tables import LAYOUTS
+from karat.pages.tables import convention, layout_of
 
 if TYPE_CHECKING:
     from karat.comparison.card.card import Average, Cards, Contrast
@@ -39,6 +40,7 @@ class CardFile(Written, frozen=True):
 
     layout: Literal["karat-card/1"]
     signature: str
+    view: str
     rule: CardTerms
     benchmarks: tuple[str, ...]
     left_out: Mapping[str, str]
@@ -54,6 +56,7 @@ def json_of(found: Cards) -> bytes:
         CardFile(
             layout="karat-card/1",
             signature=str(found.signature),
+            view=found.view,
             rule=found.rule,
             benchmarks=found.benchmarks,
             left_out=found.left_out,
@@ -70,13 +73,14 @@ def _figure(found: Cards, figure: Figure) -> CardFigure:
     return CardFigure(figure.name, figure.title, figure.kind, figure.measure, counted, without)
 
 
-def page(found: Cards, layout: str | None, *, details: bool) -> str:
+def page(found: Cards, layout: str | None, *, details: bool, width: int | None = None) -> str:
     """The averages, over what they were taken, and the cards."""
     shown = [figure for figure in found.figures if found.counted[figure.name]]
-    draw = LAYOUTS[layout].draw
+    laid = layout_of(layout, width)
+    draw = laid.draw
     systems, benchmarks = len(found.cards), len(found.benchmarks)
-    head = f"{systems} system{'s' * (systems != 1)} on {', '.join(found.benchmarks)}"
-    blocks = [f"{head}: means over {'the benchmark' if benchmarks == 1 else f'the {benchmarks} benchmarks'}"]
+    head = f"{counted(systems, 'system')} on {', '.join(found.benchmarks)}: {convention(found.signature, found.view)}"
+    blocks = [f"{head}, means over {'the benchmark' if benchmarks == 1 else f'the {benchmarks} benchmarks'}"]
     blocks += [f"left out: {'; '.join(f'{name} ({why})' for name, why in found.left_out.items())}"] * bool(
         found.left_out
     )
@@ -86,13 +90,13 @@ def page(found: Cards, layout: str | None, *, details: bool) -> str:
         if lines:
             rows = [[figure.title, str(len(found.counted[figure.name])), *_means(found, figure)] for figure in lines]
             blocks.append(draw([[words, "over", *names], *rows], frozenset({0})))
-    blocks += [text for text in (_not_counted(found), _undecided(found, shown)) if text]
+    blocks += laid.notes([*_not_counted(found), *_undecided(found, shown)], details=details)
     blocks += _cards(found, draw, plain=layout is None)
     if details:
         blocks += [draw(_details(found, card), frozenset({0})) for card in found.cards]
-    notes = [*health_lines(found.id_health.items()), *found.notes]
-    blocks += [text for text in (_too_few(found), _reading(found), "\n".join(notes)) if text]
-    return LAYOUTS[layout].page([*blocks, str(found.signature)])
+    notes = [*_too_few(found), *health_lines(found.id_health.items()), *found.notes]
+    blocks += [_reading(found), *laid.notes(notes, details=details)]
+    return laid.page([*blocks, laid.signed(found.signature)])
 
 
 def display(found: Cards, layout: str) -> str:
@@ -127,7 +131,7 @@ def _mean(average: Average, figure: Figure) -> str:
     return f"{average.value if figure.kind == 'count' else 100 * average.value:.1f}"
 
 
-def _not_counted(found: Cards) -> str:
+def _not_counted(found: Cards) -> list[str]:
     """Which benchmarks an average is not over, where it is not over all."""
     lines, none = [], dict[str, list[str]]()
     for figure in found.figures:
@@ -136,7 +140,7 @@ def _not_counted(found: Cards) -> str:
                 lines.append(f"{figure.title}: over {', '.join(found.counted[figure.name])}; not {_by_reason(without)}")
         else:
             none.setdefault(_by_reason(found.not_counted[figure.name]), []).append(figure.words)
-    return "\n".join([*lines, *(f"no average of {', '.join(words)}: {reasons}" for reasons, words in none.items())])
+    return [*lines, *(f"no average of {', '.join(words)}: {reasons}" for reasons, words in none.items())]
 
 
 def _by_reason(without: Mapping[str, str]) -> str:
@@ -146,14 +150,14 @@ def _by_reason(without: Mapping[str, str]) -> str:
     return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
 
 
-def _undecided(found: Cards, shown: list[Figure]) -> str:
+def _undecided(found: Cards, shown: list[Figure]) -> list[str]:
     """How many cases could not be put into a category, by system."""
     parts = []
     for figure in shown:
         numbers = [card.averages[figure.name].undecided for card in found.cards]
         if any(numbers):
             parts.append(f"{figure.words} {'/'.join(map(str, numbers))}")
-    return f"undecided for want of facts, by system: {', '.join(parts)}" if parts else ""
+    return [f"undecided for want of facts, by system: {', '.join(parts)}"] if parts else []
 
 
 def _cards(found: Cards, draw: Drawn, *, plain: bool) -> list[str]:
@@ -205,14 +209,14 @@ def _verdict(difference: Contrast) -> str:
     return "" if difference.verdict in (None, "none") else str(difference.verdict)
 
 
-def _too_few(found: Cards) -> str:
+def _too_few(found: Cards) -> list[str]:
     parts = []
     for figure in found.figures:
         who = [card for card in found.cards if card.differences[figure.name].verdict == "too few"]
         if who:
             names = "" if len(who) == len(found.cards) else f" of {', '.join(card.system for card in who)}"
             parts.append(f"{figure.words}{names}")
-    return f"too few cases to judge (under {found.rule.min_cases}): {', '.join(parts)}" if parts else ""
+    return [f"too few cases to judge (under {found.rule.min_cases}): {', '.join(parts)}"] if parts else []
 
 
 def _reading(found: Cards) -> str:
@@ -221,7 +225,7 @@ def _reading(found: Cards) -> str:
         return "A card needs other systems to compare with: there is one."
     return (
         "In brackets: the difference to the mean of the other systems, in points or errors per 100 mentions, where it "
-        f"is at least {100 * rule.min_effect:g},\nits {100 * (1 - rule.level):g} % interval "
+        f"is at least {100 * rule.min_effect:g}, its {100 * (1 - rule.level):g} % interval "
         f"({rule.resamples} samples of documents within each benchmark) does not hold 0, and p is at most "
-        f"{rule.level:g}\n({rule.permutations} permutations, corrected by Holm for all systems and categories)."
+        f"{rule.level:g} ({rule.permutations} permutations, corrected by Holm for all systems and categories)."
     )

@@ -18,10 +18,11 @@ from karat.comparison.similarities import Alike
 from karat.comparison.terms import Terms
 from karat.comparison.tests import DatasetScores
 from karat.comparison.winners import Winners
+from karat.fitting import counted
 from karat.model.result import IdHealth, health_lines
 from karat.pages.files import Written, line
 from karat.pages.scores import best, emphasised
-from karat.pages.tables import LAYOUTS, Drawn
+from karat.pages.tables import Drawn, Layout, convention, layout_of
 
 if TYPE_CHECKING:
     from karat.comparison.compare import Comparison
@@ -184,9 +185,10 @@ def _together(group: Together, dataset: str) -> FoundTogether:
     return FoundTogether(dataset=dataset, **own)
 
 
-def page(found: Comparison, layout: str | None, *, details: bool) -> str:
+def page(found: Comparison, layout: str | None, *, details: bool, width: int | None = None) -> str:
     """All of it, as people read it."""
-    draw = LAYOUTS[layout].draw
+    laid = layout_of(layout, width)
+    draw = laid.draw
     blocks = [_head(found), draw(_table(found), {0})]
     if found.left_out:
         blocks.append(f"not averaged: {'; '.join(f'{name} ({why})' for name, why in found.left_out.items())}")
@@ -195,12 +197,11 @@ def page(found: Comparison, layout: str | None, *, details: bool) -> str:
     if found.similarity is not None:
         blocks += list(_alike(found, draw))
     if found.winners is not None:
-        blocks += list(_winners(found, draw))
+        blocks += _winners(found, laid, details=details)
     if details:
         blocks += [draw(_details(found, dataset), {0}) for dataset in found.datasets if dataset.pairs]
-    notes = [*health_lines(found.id_health.items()), *found.notes]
-    blocks += ["\n".join(notes)] if notes else []
-    return LAYOUTS[layout].page([*blocks, str(found.signature)])
+    blocks += laid.notes([*health_lines(found.id_health.items()), *found.notes], details=details)
+    return laid.page([*blocks, laid.signed(found.signature)])
 
 
 def display(found: Comparison, layout: str) -> str:
@@ -232,20 +233,21 @@ def _head(found: Comparison) -> str:
     shown = ", ".join(names[:_MANY]) + (f" and {len(names) - _MANY} more" if len(names) > _MANY else "")
     level = 100 * (1 - found.rule.level)
     return (
-        f"{len(found.systems)} systems on {shown}: {found.measure} in percent, {level:g} % intervals, rank in brackets"
+        f"{counted(len(found.systems), 'system')} on {shown}: {convention(found.signature, found.measure)}, "
+        f"in percent, {level:g} % intervals, rank in brackets"
     )
 
 
 def _table(found: Comparison) -> list[list[str]]:
     """Datasets × systems, and the averages below."""
-    rows = [["dataset", "documents", "mentions", *found.systems, "detectable"]]
+    rows = [["dataset", "documents", "mentions", "detectable", *found.systems]]
     for dataset in found.datasets:
         scores = [dataset.scores.get(system) for system in found.systems]
         leads = best(found.measure, [None if score is None else score.value for score in scores])
         cells = emphasised([_cell(score) for score in scores], leads)
         mentions = _NONE if dataset.mentions is None else f"{dataset.mentions:.0f}"
         least = _NONE if dataset.detectable is None else f"{100 * dataset.detectable.median:.1f}"
-        rows.append([dataset.name, str(dataset.documents), mentions, *cells, least])
+        rows.append([dataset.name, str(dataset.documents), mentions, least, *cells])
     number = len(found.averaged)
     if number > 1:
         means = [found.means[system] for system in found.systems]
@@ -257,9 +259,9 @@ def _table(found: Comparison) -> list[list[str]]:
         for name, values in lines:
             cells = [f"{_estimate(value)}{mark}" for value, mark in zip(values, marks, strict=True)]
             leads = best(found.measure, [estimate.value for estimate in values])
-            rows.append([f"mean of {number}, {name}", "", "", *emphasised(cells, leads), ""])
+            rows.append([f"mean of {number}, {name}", "", "", "", *emphasised(cells, leads)])
     if found.ranks is not None:
-        rows.append(["mean rank", "", "", *(f"{found.ranks.means[system]:.2f}" for system in found.systems), ""])
+        rows.append(["mean rank", "", "", "", *(f"{found.ranks.means[system]:.2f}" for system in found.systems)])
     return rows
 
 
@@ -292,7 +294,7 @@ def _reading(found: Comparison) -> str:
     return (
         "rank: one more than how many systems are significantly better; those that cannot be told apart share one. "
         "*: significantly different from all others.\n"
-        f"{number} tests: {how}, p ≤ {rule.level:g} after "
+        f"{counted(number, 'test')}: {how}, p ≤ {rule.level:g} after "
         f"correction by {name} for all pairs and datasets.\n"
         f"detectable: the difference in points that a single test would find with a chance of {100 * rule.power:g} %, "
         "the median of all pairs.\n"
@@ -312,17 +314,17 @@ def _pairs(found: Comparison) -> list[list[str]]:
     """Pairs of systems over all datasets, the better first."""
     number = len(found.averaged)
     head = f"mean of {number} datasets, unweighted" if number != 1 else f"on {found.averaged[0]}"
-    rows = [[head, "difference", "low", "high", "p", "corrected", "better", "worse", "open"]]
+    won_and_lost = ["better", "worse", "open"] if number != 1 else []  # of one dataset the p-value says it
+    rows = [[head, "difference", "low", "high", "p", "corrected", *won_and_lost]]
     for pair in found.pairs:
         turn = found.systems.index(pair.one) > found.systems.index(pair.two)
         names = (pair.two, pair.one) if turn else (pair.one, pair.two)
         values = [pair.difference, pair.low, pair.high]
         if turn:
             values = [None if value is None else -value for value in (pair.difference, pair.high, pair.low)]
-        won = [pair.worse, pair.better] if turn else [pair.better, pair.worse]
-        rows.append(
-            [" − ".join(names), *map(_signed, values), _p(pair.p), _p(pair.corrected), *map(str, won), str(pair.open)]
-        )
+        won = [pair.worse, pair.better, pair.open] if turn else [pair.better, pair.worse, pair.open]
+        numbers = [*map(_signed, values), _p(pair.p), _p(pair.corrected), *map(str, won if won_and_lost else ())]
+        rows.append([" − ".join(names), *numbers])
     return rows
 
 
@@ -381,8 +383,8 @@ def _common(found: Comparison, draw: Drawn) -> Iterator[str]:
     ]
     yield draw([head, *rows], {0})
     yield (
-        f"coverage: of {own.mentions} mentions, those that a system detects. accuracy: of these, those that it links "
-        f"right. common: the {own.common} that all systems detect. All datasets together."
+        f"coverage: of {counted(own.mentions, 'mention')}, those that a system detects. accuracy: of these, those "
+        f"that it links right. common: the {own.common} that all systems detect. All datasets together."
     )
 
 
@@ -429,7 +431,8 @@ def _homes(found: Comparison, draw: Drawn) -> Iterator[str]:
 def _home(home: Home) -> str:
     said = (
         f"overfitting of {home.system}: {_percent(home.at_home.value)} on {', '.join(home.home)}, "
-        f"{_percent(home.away.value)} on average over {len(home.elsewhere)} others: index {_interval(home.index)}"
+        f"{_percent(home.away.value)} on average over {counted(len(home.elsewhere), 'other')}: "
+        f"index {_interval(home.index)}"
     )
     if home.beside.value is None:
         return f"{said}; beside other systems: {home.reason}"
@@ -504,7 +507,8 @@ def _found_together(group: Together) -> str:
     recall = group.oracle_recall
     return "\n".join(
         [
-            f"{group.relation}: of {group.gold} gold mentions {group.found_by_any} are found by at least one system"
+            f"{group.relation}: of {counted(group.gold, 'gold mention')} {group.found_by_any} are found by "
+            "at least one system"
             + (f" ({100 * recall:.1f} %, the recall of an oracle of all)" if recall is not None else "")
             + f", {group.found_by_all} by all, {group.missed_by_all} by none",
             f"  found by one alone: {', '.join(f'{name} {count}' for name, count in group.found_alone.items())}",
@@ -522,29 +526,34 @@ def _share(count: int, right: int) -> list[str]:
     return [str(count), str(right), f"{100 * right / count:.0f}" if count else _NONE]
 
 
-def _winners(found: Comparison, draw: Drawn) -> Iterator[str]:
+def _conventions(profile: str, relation: str, membership: str, threshold: str) -> str:
+    """Under what somebody leads: weights and thresholds only where they are not the usual ones."""
+    return ", ".join([profile, relation, *[membership] * (membership != "whole"), *[threshold] * (threshold != "none")])
+
+
+def _winners(found: Comparison, laid: Layout, *, details: bool) -> Iterator[str]:
     """Who leads under which conventions."""
     own = found.winners
     assert own is not None
-    rows = [["profile", "relation", "membership", "threshold", "leader", "mean", "second", "lead", ""]]
+    rows = [["conventions", "leader", "mean", "second", "lead"]]
     for lead in own.leads:
-        choices = [lead.profile, lead.relation, lead.membership, lead.threshold]
-        scores = [" = ".join(lead.leaders), _estimate(lead.score), lead.second, _interval(lead.lead)]
-        rows.append([*choices, *scores, "" if lead.separable else "not separable"])
+        margin = f"{_interval(lead.lead)}{'' if lead.separable else ' ≈'}"
+        leaders = " = ".join(lead.leaders)
+        conventions = _conventions(lead.profile, lead.relation, lead.membership, lead.threshold)
+        rows.append([conventions, leaders, _estimate(lead.score), lead.second, margin])
     for row in own.unranked:
         where = "" if row.datasets == own.datasets else f" to {', '.join(row.datasets)}"
-        choices = [row.profile, _NONE, row.membership, row.threshold]
-        rows.append([*choices, _NONE, _NONE, _NONE, _NONE, f"does not apply{where}"])
-    yield draw(rows, {0, 1, 2, 3, 4, 6, 8})
+        conventions = _conventions(row.profile, "any", row.membership, row.threshold)
+        rows.append([conventions, f"does not apply{where}", _NONE, _NONE, _NONE])
+    yield laid.draw(rows, {0, 1, 3})
     wins = ", ".join(f"{name} {count}" for name, count in own.wins.items())
     yield (
-        f"leads under {len(own.leads)} conventions: {wins}. {own.evaluations:,} evaluations; unweighted means over "
-        f"{', '.join(own.datasets)}. A lead is separable if its interval does not hold 0."
+        f"leads under {counted(len(own.leads), 'convention')}: {wins}. {counted(own.evaluations, 'evaluation')}; "
+        f"unweighted means over {', '.join(own.datasets)}. ≈: not separable, for the interval holds 0."
     )
     reasons: dict[str, list[str]] = {}
     for what, why in own.not_possible.items():
         reasons.setdefault(why, []).append(what)
-    if reasons:
-        yield "\n".join(f"not possible: {'; '.join(names)} ({why})" for why, names in reasons.items())
-    if own.notes:
-        yield "\n".join(f"{note} ({count} evaluations)" for note, count in own.notes.items())
+    not_possible = [f"not possible: {'; '.join(names)} ({why})" for why, names in reasons.items()]
+    hints = [f"{note} ({counted(count, 'evaluation')})" for note, count in own.notes.items()]
+    yield from laid.notes([*not_possible, *hints], details=details)

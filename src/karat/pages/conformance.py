@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal
 
+from karat.fitting import counted, wrapped
 from karat.pages.files import Written, indented
 from karat.pages.tables import aligned
 from karat.spec.suite import Compared, Conformance, Discrepancy, Suite, Unit
@@ -50,15 +51,15 @@ def conformance_json(name: str, found: Conformance) -> bytes:
     return indented(file)
 
 
-def conformance_text(suite: Suite, found: Conformance, *, every: bool = False) -> str:
+def conformance_text(suite: Suite, found: Conformance, *, every: bool = False, width: int | None = None) -> str:
     """The page: groups, notes, differences (the unexplained first) and counts."""
-    return "\n".join(_lines(suite, found, every=every))
+    return wrapped("\n".join(_lines(suite, found, width, every=every)), width)
 
 
-def _lines(suite: Suite, found: Conformance, *, every: bool) -> Iterator[str]:
+def _lines(suite: Suite, found: Conformance, width: int | None, *, every: bool) -> Iterator[str]:
     groups = _groups(found)
     if len(groups) > 1:
-        yield aligned([_head(suite), *(_row(suite, name, group) for name, group in groups.items())])
+        yield aligned([_head(suite), *(_row(suite, name, group) for name, group in groups.items())], width=width)
     yield from (f"{count:,} {note}" for note, count in found.notes.items())
     listed = sorted(found.differences, key=lambda difference: difference.why is not None)
     yield from (_difference(suite, one) for one in (listed if every else listed[:SHOWN]))
@@ -66,7 +67,7 @@ def _lines(suite: Suite, found: Conformance, *, every: bool) -> Iterator[str]:
         yield f"… and {len(listed) - SHOWN:,} more: --all lists them"
     reasons = found.reasons
     if None in reasons or len(reasons) < len(listed):  # else each was just listed
-        yield from (f"{count:,} differences: {reason or 'not explained'}" for reason, count in reasons.items())
+        yield from (f"{counted(count, 'difference')}: {reason or 'not explained'}" for reason, count in reasons.items())
     yield from _other_counts(suite, found)
     yield f"COMPARED {found.compared} EQUAL {found.equal}"
 

@@ -14,10 +14,11 @@ from pyarrow import csv
 
 from karat.curves.alpha import reigns
 from karat.curves.oracle import family, oracle_of, reach_of
+from karat.fitting import counted, wrapped
 from karat.model.result import Counted
 from karat.pages.charts.finegrained import CUMULATIVE, FUZZY
 from karat.pages.files import Written, line
-from karat.pages.tables import LAYOUTS, aligned
+from karat.pages.tables import LAYOUTS, aligned, convention, layout_of
 from karat.spec.choices.threshold import Threshold
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from karat.curves.calibration import ScoredAnswers
     from karat.curves.categories import CategoryCurve
     from karat.curves.threshold import ThresholdCurve
+    from karat.model.signature import Signature
     from karat.model.tables.arrow import Arrow
     from karat.model.tables.columns import Floats
 
@@ -255,13 +257,22 @@ def csv_of(tables: Sequence[Arrow]) -> bytes:
     return file.getvalue()
 
 
-def threshold_page(curves: Sequence[ThresholdCurve], measure: str, documents: int) -> str:
+def threshold_page(curves: Sequence[ThresholdCurve], measure: str, documents: int, width: int | None = None) -> str:
     """A table for each system."""
     head = curves[0]
-    blocks = [f"{head.corpus}, {head.view}: {_documents(documents)}, scores in percent"]
-    blocks += [f"{_scored(curve)}\n{aligned(_rows(curve, measure))}" for curve in curves]
+    blocks = [f"{_head(head, documents)}, scores in percent"]
+    blocks += [f"{_scored(curve)}\n{aligned(_rows(curve, measure), width=width)}" for curve in curves]
     blocks.append(f"oracle: the best {measure} of all thresholds tried, chosen on this very corpus")
-    return "\n\n".join([*blocks, str(head.signature)]) + "\n"
+    return _page(blocks, head.signature, width)
+
+
+def _head(head: ThresholdCurve | ScoredAnswers | AlphaCurve | CategoryCurve, documents: int) -> str:
+    return f"{head.corpus}, {counted(documents, 'document')}: {convention(head.signature, head.view)}"
+
+
+def _page(blocks: Sequence[str], signature: Signature, width: int | None) -> str:
+    layout = layout_of(None, width)
+    return wrapped("\n\n".join([*blocks, layout.signed(signature)]) + "\n", width)
 
 
 def display(curve: ThresholdCurve, layout: str) -> str:
@@ -304,17 +315,17 @@ def _rows(curve: ThresholdCurve, measure: str) -> Iterator[tuple[str, ...]]:
         yield row("", Threshold(at, curve.sweep.strict))
 
 
-def coverage_page(systems: Sequence[ScoredAnswers], documents: int) -> str:
+def coverage_page(systems: Sequence[ScoredAnswers], documents: int, width: int | None = None) -> str:
     """The areas, and for each system the risk once at least so many tenths of its answers are kept."""
     head = systems[0]
     areas = [[system.run, f"{system.aurc:.4f}", f"{system.excess_aurc:.4f}"] for system in systems]
     blocks = [
-        f"{head.corpus}, {head.view}: {_documents(documents)}, risk and coverage in percent",
-        aligned([["", "AURC", "excess AURC"], *areas]),
-        *(f"{_kept(system)}\n{aligned(_risks(system))}" for system in systems),
+        f"{_head(head, documents)}, risk and coverage in percent",
+        aligned([["", "AURC", "excess AURC"], *areas], width=width),
+        *(f"{_kept(system)}\n{aligned(_risks(system), width=width)}" for system in systems),
         "coverage: the share of scored answers kept, from the highest score on; risk: the share of these that is wrong",
     ]
-    return "\n\n".join([*blocks, str(head.signature)]) + "\n"
+    return _page(blocks, head.signature, width)
 
 
 def _kept(system: ScoredAnswers) -> str:
@@ -332,7 +343,7 @@ def _risks(system: ScoredAnswers) -> Iterator[tuple[str, ...]]:
         yield _percent(found.coverage[place]), f">= {found.score[place]:.6g}", _percent(found.risk[place])
 
 
-def alpha_page(curves: Sequence[AlphaCurve], measure: str, documents: int) -> str:
+def alpha_page(curves: Sequence[AlphaCurve], measure: str, documents: int, width: int | None = None) -> str:
     """The scores at some values of alpha, and who leads from where to where."""
     head, alpha = curves[0], np.linspace(0, 1, _STEPS + 1)
     one = len(curves) == 1
@@ -344,41 +355,37 @@ def alpha_page(curves: Sequence[AlphaCurve], measure: str, documents: int) -> st
     what = f"scores of {head.run}" if one else FUZZY[measure]
     rows = [[f"{at:.1f}", *(_percent(values[row]) for values in columns.values())] for row, at in enumerate(alpha)]
     blocks = [
-        f"{head.corpus}, {head.view}: {_documents(documents)}, {what} in percent, membership {head.preset}",
-        aligned([["alpha", *columns], *rows]),
+        f"{_head(head, documents)}, {what} in percent, membership {head.preset}",
+        aligned([["alpha", *columns], *rows], width=width),
     ]
     if not one:
         found = reigns(curves, measure)
         blocks.append("\n".join(f"{low:.3f} to {high:.3f}: {_lead(runs)}" for low, high, runs in found))
-    return "\n\n".join([*blocks, str(head.signature)]) + "\n"
+    return _page(blocks, head.signature, width)
 
 
 def _lead(runs: Sequence[str]) -> str:
     return f"{' and '.join(runs)} lead{'s' * (len(runs) == 1)}" if runs else "nobody leads"
 
 
-def category_page(curves: Sequence[CategoryCurve], documents: int) -> str:
+def category_page(curves: Sequence[CategoryCurve], documents: int, width: int | None = None) -> str:
     """The scores after some numbers of combinations, and the best one of each system."""
     head = curves[0]
     says, size = CUMULATIVE[head.measure], len(head.combinations)
     steps = sorted({1, *range(_STEPS, size, _STEPS), size} - {0})
     rows = [[f"{step}", *(_percent(curve.values()[step - 1]) for curve in curves)] for step in steps]
-    whole = f"All: {int(head.mentions[-1]) if size else 0} mentions{_left_out(head.left_out)}"
+    whole = f"All: {counted(int(head.mentions[-1]) if size else 0, 'mention')}{_left_out(head.left_out)}"
     best = ["\n".join(f"best of {curve.run}: {first}" for first in curve.combinations[:1]) for curve in curves]
     blocks = [
-        f"{head.corpus}, {head.view}: {_documents(documents)}, {says} in percent, best categories first",
-        aligned([["combinations", *(curve.run for curve in curves)], *rows]),
+        f"{_head(head, documents)}, {says} in percent, best categories first",
+        aligned([["combinations", *(curve.run for curve in curves)], *rows], width=width),
         "\n".join([whole, *best]),
     ]
-    return "\n\n".join([*blocks, str(head.signature)]) + "\n"
+    return _page(blocks, head.signature, width)
 
 
 def _left_out(counts: Mapping[str, int]) -> str:
     return f"; left out: {', '.join(f'{what} {count}' for what, count in counts.items())}" if counts else ""
-
-
-def _documents(count: int) -> str:
-    return f"{count} document{'s' * (count != 1)}"
 
 
 def _percent(value: float) -> str:

@@ -23,7 +23,7 @@ def display(found: Corpus | Run, layout: str) -> str:
     """How much there is and the first mentions; of a corpus in a paper, the table of benchmarks that papers have."""
     if isinstance(found, Corpus) and layout != "html":
         from karat.data.describe import describe
-        from karat.pages.stats import paper
+        from karat.pages.data.stats import paper
 
         return paper([describe(found)], layout)
     mentions, what = (found.labels, "label") if isinstance(found, Corpus) else (found.answers, "answer")

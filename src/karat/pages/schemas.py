@@ -11,13 +11,13 @@ from karat.model.result import ResultFile
 from karat.pages.agreement import AgreementFile
 from karat.pages.card import CardFile
 from karat.pages.cases import CasesFile
-from karat.pages.categorised import CategorisedFile
 from karat.pages.comparison import ComparisonFile
 from karat.pages.conformance import ConformanceFile
 from karat.pages.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
-from karat.pages.datasets import DatasetFile, DatasetsFile, FetchedFile
-from karat.pages.lint import LintFile
-from karat.pages.stats import StatsFile
+from karat.pages.data.categorised import CategorisedFile
+from karat.pages.data.datasets import DatasetFile, DatasetsFile, FetchedFile
+from karat.pages.data.lint import LintFile
+from karat.pages.data.stats import StatsFile
 from karat.pages.why import WhyFile
 
 FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from karat.errors import KaratError
 from karat.evaluation.measures import measure_of
+from karat.fitting import counted
 from karat.model.name import parse_measure
-from karat.model.result import Group, Result, Scored
+from karat.model.result import Group, Result, Scored, health_lines
 from karat.model.tables.arrow import Arrow
 from karat.pages.tables import LAYOUTS, Best, Under
 from karat.reports.table import interval_words, notes_of
@@ -25,11 +26,13 @@ Rows: TypeAlias = list[list[str]]
 def page(results: Sequence[Result], layout: str | None) -> str:
     """All scores that are shown, in tables; what is said about them stands before and after, as the layout has it."""
     head, drawn = results[0], LAYOUTS[layout]
-    blocks = [f"{head.corpus}: {len(head.ids)} document{'s' * (len(head.ids) != 1)}, scores in percent"]
+    blocks = [f"{head.corpus}, {counted(len(head.ids), 'document')}: profile {head.profile}, scores in percent"]
     blocks += [drawn.draw(rows, {0}) for rows in tables(results)]
     blocks += [interval_words(head)] if head.intervals else []
-    blocks += notes_of(results)
-    return drawn.page([*blocks, *dict.fromkeys(str(result.signature) for result in results)])
+    health = health_lines((result.run, result.id_health) for result in results)
+    notes = [*health, *notes_of(results, head.shown, width=None)]
+    blocks += ["\n".join(notes)] if notes else []
+    return drawn.page([*blocks, drawn.signed(*(result.signature for result in results))])
 
 
 def display(found: Result, layout: str) -> str:

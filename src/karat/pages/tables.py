@@ -12,7 +12,10 @@ from html import escape
 from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
+from karat.fitting import chained, columns, noted, wrapped
+from karat.model.signature import Signature
 from karat.printable import shown, shown_lines
+from karat.signing import headline_words, profile_in, short
 
 
 class Table(str):
@@ -49,19 +52,9 @@ Drawn: TypeAlias = Callable[[Sequence[Sequence[str]], Collection[int]], Table]
 """From rows, the first of which is the head, and the columns that are set to the left, to a table."""
 
 
-def aligned(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> Table:
-    """Rows of equal length with their columns side by side: those in `left` to the left, the others to the right."""
-    lines = [list(map(shown, row)) for row in _in_one_row(rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return Table(
-        "\n".join(
-            "  ".join(
-                cell.ljust(width) if place in left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        )
-    )
+def aligned(rows: Iterable[Sequence[str]], left: Collection[int] = (0,), width: int | None = None) -> Table:
+    """Rows of equal length with their columns side by side, see `karat.fitting`."""
+    return Table(columns(_in_one_row(rows), left, width))
 
 
 def markdown(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
@@ -215,12 +208,45 @@ class Layout(NamedTuple):
 
     draw: Drawn
     page: Callable[[Sequence[str]], str]
+    terminal: bool = False
+    width: int | None = None
+
+    def notes(self, notes: Sequence[str], *, details: bool) -> list[str]:
+        """What a reader should know: on a terminal a line each, unless details are asked for."""
+        if not notes:
+            return []
+        return [
+            Table(noted(list(map(shown, notes)), self.width, details=details)) if self.terminal else "\n".join(notes)
+        ]
+
+    def signed(self, *signatures: Signature) -> str:
+        """Signatures in their short form, from which the full one follows."""
+        lines = dict.fromkeys(str(short(signature)) for signature in signatures)
+        return Table("\n".join(chained(line, self.width) for line in lines)) if self.terminal else "\n".join(lines)
 
 
 LAYOUTS: Final[Mapping[str | None, Layout]] = {
-    None: Layout(aligned, _text_page),
+    None: Layout(aligned, _text_page, terminal=True),
     "markdown": Layout(markdown, _markdown_page),
     "latex": Layout(latex, _latex_page),
     "html": Layout(html, _html_page),
 }
 """How pages are printed."""
+
+
+def layout_of(name: str | None, width: int | None) -> Layout:
+    """A layout by name; that of the terminal within a width."""
+    if name is not None or width is None:
+        return LAYOUTS[name]
+    return Layout(
+        lambda rows, left: aligned(rows, left, width),
+        lambda blocks: _below_each_other(blocks, lambda text: wrapped(shown_lines(text), width)),
+        terminal=True,
+        width=width,
+    )
+
+
+def convention(signature: Signature, view: str) -> str:
+    """What every heading says: the profile, and the view or measure, in the words of the headline where it has some."""
+    words = headline_words(signature, view)
+    return f"profile {profile_in(signature)}, {view}{f' ({words})' if words else ''}"

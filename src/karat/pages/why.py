@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from karat.fitting import wrapped
 from karat.model.name import parse_measure
 from karat.pages.files import Written, line
-from karat.pages.tables import aligned
+from karat.pages.tables import aligned, layout_of
 
 if TYPE_CHECKING:
     from karat.explanation.why import Cause, Explanation, Flip
@@ -101,13 +102,14 @@ def _cause(cause: Cause) -> GapCause:
     )
 
 
-def page(found: Explanation, most: int) -> str:
+def page(found: Explanation, most: int, *, details: bool = False, width: int | None = None) -> str:
     """The gap in one sentence, both ends, the causes with their shares, and the cases behind each."""
     effective = [cause for cause in found.causes if cause.share or cause.flips]
     idle = [*(cause.name for cause in found.causes if cause not in effective), *found.idle]
-    blocks = [_sentence(found), _ends(found)]
+    layout = layout_of(None, width)
+    blocks = [_sentence(found), _ends(found, width)]
     if effective:
-        blocks += [_shares(found, effective), _reading(found)]
+        blocks += [_shares(found, effective, width), _reading(found)]
     if idle:
         blocks.append(f"No effect on this score here: {', '.join(idle)}.")
     blocks += [_behind(cause, most) for cause in effective if most and (cause.flips or cause.moved)]
@@ -116,9 +118,9 @@ def page(found: Explanation, most: int) -> str:
         for side, result in ((found.theirs, found.their_result), (found.ours, found.our_result))
         for note in result.notes
     ]
-    blocks += ["\n".join(dict.fromkeys(notes))] if notes else []
-    blocks.append(f"theirs  {found.their_signature}\nours    {found.our_signature}")
-    return "\n\n".join(blocks) + "\n"
+    blocks += layout.notes(list(dict.fromkeys(notes)), details=details)
+    blocks += [f"theirs\n{layout.signed(found.their_signature)}", f"ours\n{layout.signed(found.our_signature)}"]
+    return wrapped("\n\n".join(blocks) + "\n", width)
 
 
 def _sentence(found: Explanation) -> str:
@@ -133,7 +135,7 @@ def _sentence(found: Explanation) -> str:
     return f"{told} and {ours:.1f} by those of {found.ours}: {ours - theirs:+.1f} points ({', '.join(main)})."
 
 
-def _ends(found: Explanation) -> str:
+def _ends(found: Explanation, width: int | None) -> str:
     """Both ends with what was counted."""
     rows = [["", "score", "matched answers", "matched gold", "threshold"]]
     for name, measure, score, result in (
@@ -141,7 +143,7 @@ def _ends(found: Explanation) -> str:
         (found.ours, found.our_measure, found.our_score, found.our_result),
     ):
         rows.append([f"as {name} counts", f"{100 * score:.1f}", *_counts(result, measure), _threshold(result, measure)])
-    return aligned(rows, left=(0, len(rows[0]) - 1))
+    return aligned(rows, (0, len(rows[0]) - 1), width)
 
 
 def _counts(result: Result, measure: str) -> list[str]:
@@ -163,7 +165,7 @@ def _threshold(result: Result, measure: str) -> str:
     return "none (oracle)" if at is None else f"{at:g} (oracle)"
 
 
-def _shares(found: Explanation, causes: list[Cause]) -> str:
+def _shares(found: Explanation, causes: list[Cause], width: int | None) -> str:
     rows = [["choice", "share", "first", "last", f"{found.theirs} → {found.ours}"]]
     for cause in causes:
         error = "" if cause.error is None else f" ± {100 * cause.error:.2f}"
@@ -171,7 +173,7 @@ def _shares(found: Explanation, causes: list[Cause]) -> str:
         change = "; ".join(f"{a} → {b}" for a, b in zip(cause.theirs, cause.ours, strict=True))
         rows.append([cause.name, f"{100 * cause.share:+.2f}{error}", f"{100 * cause.first:+.2f}", last, change])
     rows.append(["total", f"{100 * found.gap:+.2f}", "", "", ""])
-    return aligned(rows, left=(0, len(rows[0]) - 1))
+    return aligned(rows, (0, len(rows[0]) - 1), width)
 
 
 def _reading(found: Explanation) -> str:

@@ -26,4 +26,8 @@ PROFILE = Profile(
         for relation in ("strong", "weak", "mention-weak", "entity")
         for short in ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1-of-means")
     ),
+    headline={
+        "linking (NIL left out)": "strong:micro.f1",
+        "detection (overlap)": "mention-weak:micro.f1",
+    },
 )

@@ -29,4 +29,9 @@ PROFILE = Profile(
         *(f"strong:{short}" for short in _SHORT),
         *(f"mention:{short}@mention-type=entity" for short in _SHORT),
     ),
+    headline={
+        "linking in the knowledge base": "strong[in-kb]:micro.f1",
+        "linking with NIL": "strong:micro.f1",
+        "detection (coreference apart)": "mention:micro.f1@mention-type=entity",
+    },
 )

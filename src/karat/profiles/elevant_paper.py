@@ -23,4 +23,9 @@ PROFILE = Profile(
         *(f"strong:{short}" for short in _SHORT),
         *(f"mention:{short}" for short in _SHORT),
     ),
+    headline={
+        "linking in the knowledge base": "strong[in-kb]:micro.f1",
+        "linking with NIL": "strong:micro.f1",
+        "detection": "mention:micro.f1",
+    },
 )

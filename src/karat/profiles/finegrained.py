@@ -17,4 +17,7 @@ PROFILE = Profile(
         "quantities": "id",
     },
     measures=("strong:micro.p", "strong:micro.r", "strong:micro.f1", "strong:macro.f1"),
+    headline={
+        "linking of given mentions": "strong:micro.f1",
+    },
 )

@@ -30,4 +30,9 @@ PROFILE = Profile(
         *(f"d2kb/strong:{short}" for short in ("micro.f1", "macro.f1")),
         "d2kb/strong[gold-in-kb]:micro.f1",
     ),
+    headline={
+        "linking in the knowledge base": "strong[in-kb]:micro.f1",
+        "linking with NIL": "strong:micro.f1",
+        "detection": "erec/mention:micro.f1",
+    },
 )

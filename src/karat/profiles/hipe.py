@@ -24,4 +24,8 @@ PROFILE = Profile(
         for relation in ("rt2kb/hipe-nerc-strict", "rt2kb/hipe-nerc-fuzzy", "hipe-nel-strict", "hipe-nel-fuzzy")
         for short in ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1")
     ),
+    headline={
+        "linking with NIL": "hipe-nel-strict:micro.f1",
+        "detection with types": "rt2kb/hipe-nerc-strict:micro.f1",
+    },
 )

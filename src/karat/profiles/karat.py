@@ -52,4 +52,9 @@ PROFILE = Profile(
         "mention:micro.f1",
         "mention:macro.f1",
     ),
+    headline={
+        "linking in the knowledge base": "strong[in-kb]:micro.f1",
+        "linking with NIL": "strong:micro.f1",
+        "detection": "mention:micro.f1",
+    },
 )

@@ -20,4 +20,9 @@ PROFILE = Profile(
         "ids": "as-written",
     },
     measures=tuple(f"{name}:micro.{short}" for name in SETS["all"] for short in ("p", "r", "f1")),
+    headline={
+        "linking in the knowledge base": "strong_link_match:micro.f1",
+        "linking with NIL": "strong_all_match:micro.f1",
+        "detection": "strong_mention_match:micro.f1",
+    },
 )

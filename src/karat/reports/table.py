@@ -1,44 +1,74 @@
-"""A table for the terminal: measures down, runs across, then what was left out, then the signature."""
+"""Tables for the terminal: what comes first, then the rest as far as it is asked for, notes, and the signature."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from textwrap import wrap
 
+from karat.fitting import chained, columns, counted, noted, wrapped
 from karat.model.name import parse_measure
 from karat.model.result import Group, Result, Scored, health_lines
 from karat.model.scheme import DIMENSIONS, NODES, dimension_of, title_of
 from karat.model.tables.facet import NONE
-from karat.printable import shown
 from karat.registry import get, names
+from karat.signing import short
 from karat.spec.category import Category
-from karat.spec.report import Report
+from karat.spec.report import Report, Style
 
 _UNDEFINED = "–"
 _ALL = "All"
-_WIDTH = 80
 _PRF = ("micro.p", "micro.r", "micro.f1")
+_PLAIN = Style()
+_MANY = 2  # runs that a note names
+_SCORES = ("precision", "recall", "F1")
 
 
-def _render(results: Sequence[Result]) -> str:
-    head = results[0]
-    blocks = [
-        f"{head.corpus}: {len(head.ids)} document{'s' * (len(head.ids) != 1)}, scores in percent",
-        _columns(["", *(f"{r.run} (oracle)" if r.chosen else r.run for r in results)], _score_rows(results)),
-    ]
-    for label in head.by:
+def table(results: Sequence[Result], style: Style = _PLAIN) -> str:
+    """Results side by side; of measures that have no place in the headline, those that `style` or the user asks for."""
+    head, width = results[0], style.width
+    said = f"{head.corpus}, {counted(len(head.ids), 'document')}: profile {head.profile}, scores in percent"
+    blocks = [wrapped(said, width)]
+    blocks += [_headline(results, place, width) for place in range(len(head.headline))]
+    if style.every or not head.headline:
+        blocks.append(_columns(["", *map(_run, results)], _score_rows(results), width))
+    for label in head.by if style.by is None else [label for label in head.by if label in style.by]:
         if _is_parts(head, label):
-            blocks += [_parts(results, label, view) for view in head.by[label] if "[" not in view]
+            blocks += [_parts(results, label, view, width) for view in head.by[label] if "[" not in view]
         elif _is_errors(head, label):
-            blocks += _errors(results, label)
+            blocks += _errors(results, label, width)
         else:
-            blocks += [_grouped(result, label) for result in results]
-    if head.intervals:
-        blocks.append(interval_words(head))
-    blocks += notes_of(results)
-    blocks += list(dict.fromkeys(str(result.signature) for result in results))
+            blocks += [_grouped(result, label, width) for result in results]
+    blocks += [wrapped(interval_words(result), width) for result in results if result.intervals][:1]
+    health = health_lines((result.run, result.id_health) for result in results)
+    blocks += [wrapped("\n".join(health), width)] if health else []
+    notes = notes_of(results, _printed(head, style), width=None if style.details else width)
+    blocks += [noted(notes, width, details=style.details)] if notes else []
+    blocks += [chained(line, width) for line in dict.fromkeys(str(short(result.signature)) for result in results)]
     return "\n\n".join(blocks) + "\n"
+
+
+def _run(result: Result) -> str:
+    return f"{result.run} (oracle)" if result.chosen else result.run
+
+
+def _printed(head: Result, style: Style) -> list[str]:
+    """The measures of which there is a score on the page."""
+    first = [name for own in head.headlines() for name in own.names()]
+    return list(dict.fromkeys([*first, *(head.shown if style.every or not first else ())]))
+
+
+def _headline(results: Sequence[Result], place: int, width: int | None) -> str:
+    """One view of what comes first: a row for each run, with the counts behind its scores."""
+    rows = []
+    for result in results:
+        own = result.headlines()[place]
+        scores = [_cell(result, name) for name in own.names()]
+        rows.append([_run(result), *scores, *(f"{count:,.10g}" for count in (own.gold, own.answers, own.right))])
+    first = results[0].headlines()[place]
+    oracle = " (oracle)" if any(_is_oracle(result, first.measure) for result in results) else ""
+    name = wrapped(f"{first.words}: {first.measure}{oracle}", width)
+    head = ["", *_SCORES, "gold", "answers", "right"]
+    return f"{name}\n{columns([head, *rows], width=width, apart=(4,))}"
 
 
 def _score_rows(results: Sequence[Result]) -> Iterable[list[str]]:
@@ -86,16 +116,17 @@ def interval_words(result: Result) -> str:
     return f"{shown} from {result.resamples} samples of as many {unit} ({method}, wider where {unit} are few){again}."
 
 
-def _grouped(result: Result, label: str) -> str:
+def _grouped(result: Result, label: str, width: int | None) -> str:
     """One label of one run: per view a row for each value, with the counts behind it; of parts if nothing else is."""
     parts = []
     whole = {view: groups for view, groups in result.by[label].items() if "[" not in view}
     for view, groups in (whole or result.by[label]).items():
         if groups:
             rows = [_group_row(result, value, group) for value, group in groups.items()]
-            parts.append(_columns([f"{result.run}, {view}, by {label}", "P", "R", "F1", "tp", "fp", "fn"], rows))
+            head = [f"{result.run}, {view}, by {label}", "P", "R", "F1", "tp", "fp", "fn"]
+            parts.append(_columns(head, rows, width))
     notes = {group.note for groups in result.by[label].values() for group in groups.values() if group.note}
-    return "\n\n".join(parts + sorted(notes))
+    return "\n\n".join([*parts, *(wrapped(note, width) for note in sorted(notes))])
 
 
 def _is_parts(result: Result, label: str) -> bool:
@@ -106,7 +137,7 @@ def _is_parts(result: Result, label: str) -> bool:
     return False
 
 
-def _parts(results: Sequence[Result], label: str, view: str) -> str:
+def _parts(results: Sequence[Result], label: str, view: str, width: int | None) -> str:
     """The parts of one view, down, and all runs, across, with the number of mentions in each part."""
     values = _ordered(label, [*results[0].by[label][view]])
     rows = [[_title(label, value), _size(results[0], label, view, value)] if value else [] for value in values]
@@ -115,7 +146,7 @@ def _parts(results: Sequence[Result], label: str, view: str) -> str:
     size = "mentions" if results[0].signature["membership"] == "whole" else "weight"
     head = [f"{view}, by {label}", size, *(result.run for result in results)]
     body = [[*row, *line] if row else [] for row, line in zip(rows, lines, strict=True)]
-    return _columns(head, [["", "", *under], *body])
+    return _columns(head, [["", "", *under], *body], width)
 
 
 def _lined(rows: Sequence[Sequence[str]], between: str = "  ") -> list[str]:
@@ -172,7 +203,7 @@ def _is_errors(result: Result, label: str) -> bool:
     return any(group.counts is None for groups in result.by[label].values() for group in groups.values())
 
 
-def _errors(results: Sequence[Result], label: str) -> list[str]:
+def _errors(results: Sequence[Result], label: str, width: int | None) -> list[str]:
     """Error categories down and runs across, in the first view; below, what is undecided and what would decide it."""
     view, *others = results[0].by[label]
     groups = [result.by[label][view] for result in results]
@@ -180,19 +211,17 @@ def _errors(results: Sequence[Result], label: str) -> list[str]:
         (r, own) for r, own in zip(results, groups, strict=True) if any(g.errors is not None for g in own.values())
     ]
     blocks = [
-        f"{result.run}, {view}: no error categories, {next(iter(own.values()))['micro.error-rate'].reason}"
-        for result, own in zip(results, groups, strict=True)
+        wrapped(f"{r.run}, {view}: no error categories, {next(iter(own.values()))['micro.error-rate'].reason}", width)
+        for r, own in zip(results, groups, strict=True)
         if all(group.errors is None for group in own.values())
     ]
     if not defined:
         return blocks
     titles = ["", *map(_category_title, groups[0])]
     runs = [_lined([["rate", "n", "of"], *(_error_cells(r, g) for g in own.values())], " ") for r, own in defined]
-    called = [result.run for result, _ in defined]
-    for some in _fitting(titles, list(zip(called, runs, strict=True))):
-        head = [f"{view}, errors", *(name for name, _ in some)]
-        blocks.append(_columns(head, [list(row) for row in zip(titles, *(cells for _, cells in some), strict=True)]))
-    blocks += _undecided(defined)
+    head = [f"{view}, errors", *(result.run for result, _ in defined)]
+    blocks.append(_columns(head, [list(row) for row in zip(titles, *runs, strict=True)], width))
+    blocks += _undecided(defined, width)
     reasons: dict[str, dict[str, None]] = {}
     for _, own in defined:
         for name, group in own.items():
@@ -202,7 +231,7 @@ def _errors(results: Sequence[Result], label: str) -> list[str]:
     said.append("n: errors. of: where there could have been one. karat explain 'Wrong links' explains a category.")
     if others:
         said.append(f"The same of {', '.join(others)}: name a measure of it with -m; --json has all.")
-    return [*blocks, "\n".join(line for text in said for line in wrap(text, _WIDTH))]
+    return [*blocks, wrapped("\n".join(said), width)]
 
 
 def _category_title(name: str) -> str:
@@ -215,33 +244,15 @@ def _error_cells(result: Result, group: Group) -> list[str]:
     return [rate, *(_UNDEFINED if count is None else str(count) for count in (group.errors, group.total))]
 
 
-def _fitting(titles: Sequence[str], runs: list[tuple[str, list[str]]]) -> list[list[tuple[str, list[str]]]]:
-    """Runs in as many groups as it takes for each to fit the width beside the titles."""
-    groups: list[list[tuple[str, list[str]]]] = []
-    for run in runs:
-        wide = sum(2 + max(len(shown(name)), len(cells[0])) for name, cells in [*(groups[-1] if groups else []), run])
-        if not groups or max(map(len, titles)) + wide > _WIDTH:
-            groups.append([])
-        groups[-1].append(run)
-    return groups
-
-
-def _undecided(runs: Sequence[tuple[Result, Mapping[str, Group]]]) -> list[str]:
+def _undecided(runs: Sequence[tuple[Result, Mapping[str, Group]]], width: int | None) -> list[str]:
     """Which categories are open, in how many cases of each run, and which facts would decide them."""
     found = [name for name in runs[0][1] if any(own[name].undecided for _, own in runs)]
     if not found:
         return []
     asked = "decided by" if runs[0][0].signature["kb"] != "none" else "decided by --kb with"
-    titles = [_category_title(name) for name in found]
-    needs = {title: _needs(name) for name, title in zip(found, titles, strict=True)}
-    counts = [(result.run, [str(own[name].undecided) for name in found]) for result, own in runs]
-    wide = max(len(asked), *map(len, needs.values()))
-    blocks = []
-    for some in _fitting([title + " " * (wide + 2) for title in titles], [(name, ["", *own]) for name, own in counts]):
-        rows = zip(titles, *(cells[1:] for _, cells in some), (needs[title] for title in titles), strict=True)
-        head = ["undecided for want of facts", *(name for name, _ in some), asked]
-        blocks.append(_columns(head, [list(row) for row in rows]))
-    return blocks
+    head = ["undecided for want of facts", asked, *(result.run for result, _ in runs)]
+    rows = [[_category_title(name), _needs(name), *(str(own[name].undecided) for _, own in runs)] for name in found]
+    return [columns([head, *rows], (0, 1), width)]
 
 
 def _needs(name: str) -> str:
@@ -256,36 +267,38 @@ def _group_row(result: Result, value: str, group: Group) -> list[str]:
     return [value, *scores, f"{counts.matched_gold:g}", fp, f"{counts.unmatched_gold:g}"]
 
 
-def notes_of(results: Sequence[Result]) -> list[str]:
-    """What was left out, hints at mistakes, and why scores are undefined: one text, or none."""
-    lines = health_lines((result.run, result.id_health) for result in results)
+def notes_of(results: Sequence[Result], printed: Sequence[str], *, width: int | None) -> list[str]:
+    """What was left out, what hints at mistakes, and why scores are undefined: a line for each, with whom it is about.
+
+    Within a `width` many runs are a number of them.
+    """
+    about: dict[str, list[str]] = {}
     for result in results:
-        if result.skipped:
-            lines.append(f"{result.run}: {', '.join(f'{what} {n}' for what, n in result.skipped.items())}")
-        lines += [f"{result.run}: {note}" for note in result.notes]
+        for what, count in result.skipped.items():
+            about.setdefault(f"{what}: {count:,}", []).append(result.run)
+        for note in result.notes:
+            about.setdefault(note, []).append(result.run)
         undefined: dict[str, list[str]] = {}
-        for name in result.shown:
+        for name in printed:
             if (reason := result.score(name).reason) is not None:
                 undefined.setdefault(reason, []).append(name)
-        lines += [f"{result.run}: {', '.join(names)} undefined: {reason}" for reason, names in undefined.items()]
-    return ["\n".join(lines)] if lines else []
+        for reason, own in undefined.items():
+            about.setdefault(f"{', '.join(own)} undefined: {reason}", []).append(result.run)
+    return [f"{_about(runs, len(results), width)}: {note}" for note, runs in about.items()]
+
+
+def _about(runs: Sequence[str], every: int, width: int | None) -> str:
+    if width is None or len(runs) <= _MANY:
+        return ", ".join(runs)
+    return f"all {every}" if len(runs) == every else f"{len(runs)} of {every}"
 
 
 def _percent(score: Scored) -> str:
     return _UNDEFINED if score.value is None else f"{100 * score.value:.1f}"
 
 
-def _columns(head: list[str], rows: Iterable[list[str]]) -> str:
-    """Aligned columns: the first to the left, the others to the right."""
-    head, *body = [[shown(cell) for cell in row] for row in (head, *rows)]
-    widths = [max(len(row[i]) for row in [head, *body] if row) for i in range(len(head))]
-    lines = []
-    for row in [head, *body]:
-        cells = [
-            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=False))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+def _columns(head: list[str], rows: Iterable[list[str]], width: int | None) -> str:
+    return columns([head, *rows], width=width)
 
 
-REPORT = Report(title="Terminal table", suffix=".txt", render=_render)
+REPORT = Report(title="Terminal table", suffix=".txt", render=table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,10 +11,12 @@ class Profile:
     """A table of choices under one name, and the measures it shows by default.
 
     `choices` names only those in which it differs from its `base`; see `karat.spec.choices.choices.CHOICES`.
+    `headline` says in words which few of the measures come first, each by its F1; none is that of the base.
     """
 
     title: str
     says: str
     choices: Mapping[str, str]
     measures: tuple[str, ...]
+    headline: Mapping[str, str] = field(default_factory=dict)
     base: str = "karat"

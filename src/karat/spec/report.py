@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from karat.model.result import Result
+
+
+class Style(NamedTuple):
+    """How a text is laid out: within which `width`, with `every` measure, and with `details` of what notes say.
+
+    `by` are the labels of which there are tables, None for all that there are.
+    """
+
+    width: int | None = None
+    every: bool = False
+    details: bool = False
+    by: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import say, write
+from karat.cli.output import say, width, write
 from karat.cli.reading import reading
 
 
@@ -45,7 +45,7 @@ def command(
     \b
     karat data categorise gold.jsonl --out categorised.jsonl
     karat data categorise gold.jsonl --kb DIR --tagger spacy:en_core_web_md
-    karat data categorise categorised.ttl --evaluate      against categories assigned by hand
+    karat data categorise categorised.ttl --evaluate
     """
     from karat.categorise.categorise import categorise, tagger_named
     from karat.categorise.compared import agreements
@@ -53,7 +53,8 @@ def command(
     from karat.data.load import load, save, target_format
     from karat.errors import UsageError
     from karat.kb.folder import read_kb
-    from karat.pages.categorised import json_of, page
+    from karat.pages.data.categorised import json_of, page
+    from karat.work import working
 
     apart([gold], [target, json_file])
     if evaluate and keep:
@@ -62,11 +63,12 @@ def command(
     tagging = tagger_named(tagger)
     tables = None if kb is None else read_kb(kb)
     corpus = load(gold, format=gold_format)
-    compared = agreements(corpus, kb=tables, tagger=tagging) if evaluate else {}
-    done = categorise(corpus, kb=tables, tagger=tagging, keep=keep)
+    with working(f"categorising {corpus.name}"):
+        compared = agreements(corpus, kb=tables, tagger=tagging) if evaluate else {}
+        done = categorise(corpus, kb=tables, tagger=tagging, keep=keep)
     if target is not None and chosen is not None:
         save(done.corpus, target, format=format)
         for name, count in lost(done.corpus, chosen).items():
             say(f"{target}: not kept: {name} {count}", err=True)
     write(json_file, lambda: json_of(done, compared))
-    say(page(done, compared), nl=False, err="-" in (target, json_file))
+    say(page(done, compared, width=width()), nl=False, err="-" in (target, json_file))

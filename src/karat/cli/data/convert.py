@@ -39,22 +39,24 @@ def command(
     karat data convert answers.jsonl answers.csv --to bat-csv
     karat data convert llm.jsonl answers.jsonl --gold gold.jsonl
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
-    karat data convert gold.jsonl mine --to hf-datasets     a folder that load_from_disk opens
+    karat data convert gold.jsonl mine --to hf-datasets     for load_from_disk
     """
     from karat.data.convert import lost
     from karat.data.iris import relative, relative_entities
     from karat.data.load import converted_in_blocks, load_either, read_for, save, target_format
     from karat.data.steps import stepped
     from karat.errors import UsageError
+    from karat.fitting import counted
     from karat.model.corpus import Corpus
-    from karat.pages.converted import converted_page
+    from karat.pages.data.converted import converted_page
 
     apart(read_for(source), [target])
     format, chosen = target_format(target, wanted)
     if not steps and gold is None and base is None and entity_base is None:
         counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
         if counts is not None:
-            say(f"{source}: {counts[0]} documents, {counts[1]} labels to {chosen.title}", err=True)
+            done = f"{counted(counts[0], 'document')}, {counted(counts[1], 'label')}"
+            say(f"{source}: {done} to {chosen.title}", err=True)
             return
     data = load_either(source, kind=kind, format=given, gold=gold)
     if steps:

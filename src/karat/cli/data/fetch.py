@@ -41,7 +41,7 @@ def command(wanted: tuple[str, ...], given: Path | None, link: bool, json_file: 
     """
     from karat.data.catalogue import every, fetch, named
     from karat.errors import UnknownNameError, UsageError
-    from karat.pages.datasets import fetched_json, fetched_page
+    from karat.pages.data.datasets import fetched_json, fetched_page
     from karat.registry import names
 
     apart([], [json_file])

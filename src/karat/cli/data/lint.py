@@ -7,7 +7,7 @@ import sys
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import say, write
+from karat.cli.output import say, width, write
 from karat.cli.reading import reading
 
 
@@ -57,7 +57,7 @@ def command(
     \b
     karat data lint gold.jsonl
     karat data lint gold.ttl --fix better.jsonl --redirects redirects.tsv
-    karat data lint gold.jsonl --strict --skip word-boundary     for a continuous check
+    karat data lint gold.jsonl --strict --skip word-boundary
     karat data lint answers.jsonl --gold gold.jsonl
     """
     from karat.data.convert import lost
@@ -66,7 +66,7 @@ def command(
     from karat.lint.context import context_of
     from karat.lint.lint import chosen_rules, fixed, fixed_corpus, lint, read_answers, read_gold
     from karat.lint.own_rules import OwnRules, read_rules
-    from karat.pages.lint import json_of, page
+    from karat.pages.data.lint import json_of, page
 
     apart([path for path in (file, gold, redirects, types, rules_file) if path is not None], [target, json_file])
     own = OwnRules({}, ()) if rules_file is None else read_rules(rules_file)
@@ -96,7 +96,7 @@ def command(
             say(f"{target}: not kept: {name} {count}", err=True)
     write(json_file, lambda: json_of(read, report, left))
     piped = "-" in (target, json_file)  # then standard output is taken
-    say(page(read, report, left if target is not None else None, show), nl=False, err=piped)
+    say(page(read, report, left if target is not None else None, show, width=width()), nl=False, err=piped)
     bad = left.severities()
     if strict and (bad["error"] or bad["warning"]):
         sys.exit(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 
 
 @click.command()
@@ -25,7 +25,7 @@ def command(everything: bool, task: str | None, json_file: str | None) -> None:
     karat data list --json -
     """
     from karat.data.catalogue import every, lies_in
-    from karat.pages.datasets import list_json, list_page, listed
+    from karat.pages.data.datasets import list_json, list_page, listed
     from karat.registry import get, names
     from karat.spec.choices.task import task_named
     from karat.spec.dataset import Dataset, DatasetName
@@ -40,4 +40,4 @@ def command(everything: bool, task: str | None, json_file: str | None) -> None:
             found += [one for version in versions for one in every(DatasetName(name, version))]
     rows = [listed(one, here=lies_in(one) is not None) for one in found]
     write(json_file, lambda: list_json(rows))
-    show(lambda: list_page(rows), json_file)
+    show(lambda: list_page(rows, width=width()), json_file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 
 
 @click.command()
@@ -22,7 +22,7 @@ def command(name: str, json_file: str | None) -> None:
     """
     from karat.data.catalogue import every, lies_in, named
     from karat.errors import UnknownNameError
-    from karat.pages.datasets import show_json, show_page
+    from karat.pages.data.datasets import show_json, show_page
     from karat.registry import names
     from karat.spec.dataset import DatasetName
 
@@ -35,4 +35,4 @@ def command(name: str, json_file: str | None) -> None:
     shown = [one for version in versions for one in every(DatasetName(asked.name, version, asked.split))]
     folders = {str(one.name): lies_in(one) for one in shown}
     write(json_file, lambda: show_json(asked.name, first, shown))
-    show(lambda: show_page(asked.name, first, shown, folders), json_file)
+    show(lambda: show_page(asked.name, first, shown, folders, width=width()), json_file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import say, show, write
+from karat.cli.output import say, show, width, write
 from karat.cli.reading import reading
 
 
@@ -35,7 +35,7 @@ def command(
     \b
     karat data stats demo
     karat data stats gold.jsonl --kb DIR --json -
-    karat data stats one.jsonl two.jsonl --latex     a line for each, as papers have it
+    karat data stats one.jsonl two.jsonl --latex     as papers have it
     """
     from pathlib import Path
 
@@ -43,7 +43,7 @@ def command(
     from karat.data.describe import describe
     from karat.data.load import load
     from karat.kb.folder import read_kb
-    from karat.pages.stats import json_of, page, paper
+    from karat.pages.data.stats import json_of, page, paper
 
     apart(list(paths), [json_file])
     tables = None if kb is None else read_kb(kb)
@@ -60,4 +60,4 @@ def command(
                 say(f"{corpus.name}, {name}: {change}", err=True)
         found.append(describe(corpus, tables))
     write(json_file, lambda: json_of(found))
-    show(lambda: page(found) if layout is None else paper(found, layout), json_file)
+    show(lambda: page(found, width=width()) if layout is None else paper(found, layout), json_file)

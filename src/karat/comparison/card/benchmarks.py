@@ -13,11 +13,12 @@ from karat.data.describe import Description, describe
 from karat.errors import UsageError
 from karat.evaluation.cases.errors import Tally, tallies, without_candidates
 from karat.evaluation.evaluation import Evaluation
-from karat.evaluation.measures import detection_of, profile_named
+from karat.evaluation.measures import detection_of
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.name import ViewName, parse_measure
 from karat.model.tables.columns import Floats, Longs
+from karat.signing import profile_named
 from karat.spec.choices.threshold import Threshold
 
 TRAITS = {"disambiguation-demonym": "demonym", "disambiguation-metonymy": "metonym"}

@@ -27,6 +27,7 @@ from karat.model.tables.columns import Floats
 from karat.stats.tests.contrast import against_others, mean_of_strata, resampled
 from karat.stats.tests.holm import holm
 from karat.stats.tests.permutation import swap_test
+from karat.work import working
 
 VIEW: Final = "strong"
 """What is compared unless something else is asked for: the view of what `compare` compares."""
@@ -118,6 +119,7 @@ class Cards(Displayed):
     notes: tuple[str, ...]
     rule: CardTerms
     signature: Signature
+    view: str = VIEW
 
 
 def cards(
@@ -163,6 +165,7 @@ def cards(
         ),
         rule=terms,
         signature=grown.signature,
+        view=view,
     )
 
 
@@ -245,7 +248,11 @@ def _compared(
     if systems < 2:
         alone = Contrast(None, reason="there is no other system")
         return {table.systems[0]: {figure.name: alone for figure in lines}}
-    rows = [_differences(figure, table, counted[figure.name], terms) for figure in lines]
+    rows = []
+    with working("resampling, figures", len(lines)) as advance:
+        for figure in lines:
+            rows.append(_differences(figure, table, counted[figure.name], terms))
+            advance(1)
     p = np.array([[np.nan if each.p is None else each.p for each in row] for row in rows])
     # Of two systems each is the other's opposite: that is one test, not two.
     corrected = holm(p) if systems > 2 else np.repeat(holm(p[:, :1]), 2, axis=1)

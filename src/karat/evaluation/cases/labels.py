@@ -11,6 +11,7 @@ import pyarrow as pa
 from karat.evaluation.cases.cuts import Values
 from karat.evaluation.sides import Sides
 from karat.facts.facts import Facts
+from karat.fitting import counted
 from karat.matching.align.joins import on_same_span, same_entity
 from karat.matching.read.facets import label_named, of_documents
 from karat.matching.read.pairing import Pairing
@@ -98,4 +99,5 @@ def undecided(unnamed: Unnamed, nameless: int, kinds: int) -> Iterator[str]:
         where = "named entities" if unnamed is Unnamed.NAMED else "entity-undecided"
         yield f"{nameless} labels and answers have entities whose names nobody knows: they count as {where}"
     if kinds:
-        yield f"{kinds} answers stand on quantities or datetimes, and nobody knows whether they lead to such: give --kb"
+        who = f"{counted(kinds, 'answer')} stand{'s' * (kinds == 1)}"
+        yield f"{who} on quantities or datetimes, and nobody knows whether they lead to such: give --kb"

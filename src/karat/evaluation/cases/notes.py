@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.fitting import counted
 from karat.kb.spelling import spelt
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading
@@ -174,13 +175,13 @@ def _emerging(found: Noticed, how: Reading) -> Iterator[str]:
     """How many ids are outside the knowledge base by their prefix."""
     gold, answers = found.gold.emerging, found.answers.emerging
     if how.prefixes is not None and (gold or answers):
-        yield f"emerging entities by their prefix: {gold} gold labels, {answers} answers"
+        yield f"emerging entities by their prefix: {counted(gold, 'gold label')}, {counted(answers, 'answer')}"
 
 
 def _resolved(found: Noticed, how: Reading) -> Iterator[str]:
     gold, answers = found.gold.replaced, found.answers.replaced
     if how.kb is not None:
-        yield f"{how.kb.name} replaced the ids of {gold} gold labels and {answers} answers"
+        yield f"{how.kb.name} replaced the ids of {counted(gold, 'gold label')} and {counted(answers, 'answer')}"
 
 
 def _odd_scores(count: int, low: float, high: float) -> Iterator[str]:

@@ -8,13 +8,14 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from karat.errors import UsageError
-from karat.evaluation.measures import measure_of, profile_named
+from karat.evaluation.measures import measure_of
 from karat.model.name import parse_measure
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
 from karat.pages.charts.labels import SIZE, WIDTH, PlacedLabel
 from karat.printable import shown
 from karat.registry import get, names
+from karat.signing import profile_named
 from karat.spec.profile import Profile
 from karat.spec.relation import Relation
 

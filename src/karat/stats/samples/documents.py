@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from karat.errors import InputError
+from karat.fitting import counted
 from karat.model.result import Result
 from karat.model.tables.columns import Longs
 
@@ -47,7 +48,7 @@ def _ids(result: Result, order: Longs) -> list[str]:
 
 def _other_documents(one: Result, two: Result, first: set[str], second: set[str]) -> InputError:
     parts = [
-        f"{len(only)} documents that only {_name(result)} has ({', '.join(map(repr, sorted(only)[:_NAMED]))}"
+        f"{counted(len(only), 'document')} that only {_name(result)} has ({', '.join(map(repr, sorted(only)[:_NAMED]))}"
         f"{', …' if len(only) > _NAMED else ''})"
         for result, only in ((one, first - second), (two, second - first))
         if only

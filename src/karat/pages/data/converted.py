@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from karat.fitting import counted
 from karat.model.corpus import Corpus
 from karat.model.run import Run
 from karat.spec.format import Format
@@ -11,8 +12,8 @@ from karat.spec.format import Format
 
 def converted_page(source: str, data: Corpus | Run, target: Format, lost: Mapping[str, int]) -> str:
     """What there was, what the reader left out, and what the format cannot hold."""
-    items = f"{len(data.labels)} labels" if isinstance(data, Corpus) else f"{len(data.answers)} answers"
-    lines = [f"{source}: {len(data)} documents, {items} to {target.title}"]
+    items = counted(len(data.labels), "label") if isinstance(data, Corpus) else counted(len(data.answers), "answer")
+    lines = [f"{source}: {counted(len(data), 'document')}, {items} to {target.title}"]
     lines += [f"  read: {name} {count}" for name, count in data.skipped.items()]
     lines += [f"  not kept: {name} {count}" for name, count in lost.items()]
     return "\n".join(lines) + "\n"

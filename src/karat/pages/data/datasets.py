@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -11,16 +10,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from karat.data.catalogue import How
+from karat.fitting import columns, counted, wrapped
 from karat.pages.files import Written, indented
-from karat.pages.tables import aligned
 from karat.spec.dataset import Applied, Counts, Remark, Repair
 
 if TYPE_CHECKING:
     from karat.data.catalogue import ChosenSplit, Fetched
     from karat.spec.dataset import Dataset
 
-_WIDTH = 110
-_COLUMNS: Final = ("name", "title", "language", "domain", "documents", "labels", "checksum", "files")
+_COLUMNS: Final = ("name", "documents", "labels", "files", "title", "language", "domain", "checksum")
 
 
 class ListedDataset(Written, frozen=True):
@@ -161,11 +159,11 @@ def list_json(rows: Sequence[ListedDataset]) -> bytes:
     return indented(DatasetsFile("karat-datasets/1", tuple(rows)))
 
 
-def list_page(rows: Sequence[ListedDataset]) -> str:
+def list_page(rows: Sequence[ListedDataset], *, width: int | None = None) -> str:
     """All of them, a line each."""
     cells = [list(_COLUMNS), *([_cell(row, column) for column in _COLUMNS] for row in rows)]
     left = [place for place, column in enumerate(_COLUMNS) if column not in ("documents", "labels")]
-    return aligned(cells, left) + "\n"
+    return columns(cells, left, width, apart=(_COLUMNS.index("title"),)) + "\n"
 
 
 def _cell(row: ListedDataset, column: str) -> str:
@@ -209,16 +207,24 @@ def _unknown(one: ChosenSplit, item: Fetched) -> str:
     return "" if item.verified or one.split.root else f" (no checksum is known; it has {item.sha256})"
 
 
-def show_page(name: str, dataset: Dataset, shown: Sequence[ChosenSplit], folders: Mapping[str, PurePath | None]) -> str:
+def show_page(
+    name: str,
+    dataset: Dataset,
+    shown: Sequence[ChosenSplit],
+    folders: Mapping[str, PurePath | None],
+    *,
+    width: int | None = None,
+) -> str:
     """A benchmark and some splits of it; `folders` has where the files of each are, None if they are not here."""
-    return "\n".join(_lines(name, dataset, shown, folders)) + "\n"
+    lines = _lines(name, dataset, shown, folders, width)
+    return "".join(f"{wrapped(line, width)}\n" for line in lines)
 
 
 def _lines(
-    name: str, dataset: Dataset, shown: Sequence[ChosenSplit], folders: Mapping[str, PurePath | None]
+    name: str, dataset: Dataset, shown: Sequence[ChosenSplit], folders: Mapping[str, PurePath | None], width: int | None
 ) -> Iterator[str]:
     yield f"{name}: {dataset.title}"
-    yield from _wrapped(dataset.says, "")
+    yield from _wrapped(dataset.says, "", width)
     yield ""
     for label, value in (
         ("tasks", ", ".join(dataset.tasks)),
@@ -231,25 +237,25 @@ def _lines(
         ("obtain", dataset.obtain),
     ):
         if value:
-            yield from _labelled(label, value)
+            yield from _labelled(label, value, width)
     for title, remarks in (("Known biases", dataset.biases), ("Why some leave it out", dataset.excluded)):
         if remarks:
             yield f"\n{title}"
         for remark in remarks:
-            yield from _wrapped(f"{remark.says} ({remark.source})", "  - ")
+            yield from _wrapped(f"{remark.says} ({remark.source})", "  - ", width)
     before: ChosenSplit | None = None
     for one in shown:
         if before is None or one.version is not before.version:
-            yield from _version(one)
+            yield from _version(one, width)
         same = before is not None and one.split.files == before.split.files
-        yield from _split(one, folders[str(one.name)], same_files=same)
+        yield from _split(one, folders[str(one.name)], width, same_files=same)
         before = one
 
 
-def _version(one: ChosenSplit) -> Iterator[str]:
+def _version(one: ChosenSplit, width: int | None) -> Iterator[str]:
     version = one.version
     yield f"\n{one.name.name}@{one.name.version}"
-    yield from _wrapped(version.says, "  ")
+    yield from _wrapped(version.says, "  ", width)
     for label, value in (
         ("ids", version.kb),
         ("licence", version.licence),
@@ -257,10 +263,10 @@ def _version(one: ChosenSplit) -> Iterator[str]:
         ("supersedes", ", ".join(version.supersedes)),
     ):
         if value:
-            yield from _labelled(f"  {label}", value)
+            yield from _labelled(f"  {label}", value, width)
 
 
-def _split(one: ChosenSplit, folder: PurePath | None, *, same_files: bool) -> Iterator[str]:
+def _split(one: ChosenSplit, folder: PurePath | None, width: int | None, *, same_files: bool) -> Iterator[str]:
     split = one.split
     yield f"  {one.name}: {_counted(split.counts)}, format {split.format or 'unknown'}"
     for applied in split.steps:
@@ -274,23 +280,23 @@ def _split(one: ChosenSplit, folder: PurePath | None, *, same_files: bool) -> It
         if item.url is not None:
             yield f"      {item.url}" + ("" if item.member is None else f" ({item.member})")
     if split.unseen:
-        yield from _wrapped(split.unseen, "    never seen: ")
+        yield from _wrapped(split.unseen, "    never seen: ", width)
     for repair in split.repairs:
-        yield from _wrapped(f"{repair.where}: {repair.fault} ({repair.count}); {repair.remedy}", "    ! ")
+        yield from _wrapped(f"{repair.where}: {repair.fault} ({repair.count}); {repair.remedy}", "    ! ", width)
     if split.answers:
         yield f"    stored answers: {', '.join(split.answers)}"
     yield f"    {'not on this machine' if folder is None else f'in {folder}'}"
 
 
 def _counted(counts: Counts) -> str:
-    known = (("documents", counts.documents), ("labels", counts.labels), ("tags", counts.tags))
-    return ", ".join(f"{value:,} {what}" for what, value in known if value is not None) or "counts not known"
+    known = (("document", counts.documents), ("label", counts.labels), ("tag", counts.tags))
+    return ", ".join(counted(value, what) for what, value in known if value is not None) or "counts not known"
 
 
-def _labelled(label: str, value: str) -> Iterator[str]:
+def _labelled(label: str, value: str, width: int | None) -> Iterator[str]:
     for i, line in enumerate(value.split("\n")):
-        yield from _wrapped(line, f"{label if i == 0 else '':<14}")
+        yield from _wrapped(line, f"{label if i == 0 else '':<14}", width)
 
 
-def _wrapped(text: str, start: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start), break_long_words=False)
+def _wrapped(text: str, start: str, width: int | None) -> list[str]:
+    return wrapped(f"{start}{text}", width, hang=" " * len(start.lstrip())).split("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from karat.fitting import counted, wrapped
 from karat.model.span import Span
 from karat.pages.files import Written, line
 from karat.pages.tables import aligned
@@ -81,7 +82,7 @@ def _finding(found: RuleFinding) -> PlacedFinding:
     )
 
 
-def page(read: GoldToLint, report: LintReport, left: LintReport | None, most: int) -> str:
+def page(read: GoldToLint, report: LintReport, left: LintReport | None, most: int, *, width: int | None = None) -> str:
     """At most so many findings of each rule, and all of them by rule; with what is left after a fix."""
     lines = [f"{read.name} is no corpus yet: {read.refused}"] if read.refused else []
     printed = dict.fromkeys(report.rules, 0)
@@ -89,7 +90,7 @@ def page(read: GoldToLint, report: LintReport, left: LintReport | None, most: in
         printed[found.rule] += 1
         if printed[found.rule] <= most:
             lines.append(_line(found))
-    return "\n".join([*lines, *([""] if lines else []), *_summary(report, left)]) + "\n"
+    return wrapped("\n".join([*lines, *([""] if lines else []), *_summary(report, left, width)]) + "\n", width)
 
 
 def _line(found: RuleFinding) -> str:
@@ -100,7 +101,7 @@ def _line(found: RuleFinding) -> str:
     return f"{found.severity} {found.rule}: {place}{span}: {one.says}{fix}"
 
 
-def _summary(report: LintReport, left: LintReport | None) -> list[str]:
+def _summary(report: LintReport, left: LintReport | None, width: int | None) -> list[str]:
     """A table by rule of what was found, and one line of sums."""
     counts, fixable = report.counts(), report.counts(fixable=True)
     after = None if left is None else left.counts()
@@ -109,6 +110,6 @@ def _summary(report: LintReport, left: LintReport | None) -> list[str]:
         if counts[name] or (after and after[name]):
             numbers = [counts[name], fixable[name], *([after[name]] if after else [])]
             rows.append([name, rule.severity, *(f"{number:,}" for number in numbers)])
-    sums = ", ".join(f"{number:,} {severity}{'s' * (number != 1)}" for severity, number in report.severities().items())
-    table = [aligned(rows, (0, 1))] if len(rows) > 1 else []
-    return [*table, f"{len(report.rules)} rule{'s' * (len(report.rules) != 1)}: {sums}"]
+    sums = ", ".join(counted(number, severity) for severity, number in report.severities().items())
+    table = [aligned(rows, (0, 1), width)] if len(rows) > 1 else []
+    return [*table, f"{counted(len(report.rules), 'rule')}: {sums}"]

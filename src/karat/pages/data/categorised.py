@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from karat.fitting import counted, wrapped
 from karat.model.scheme import DIMENSIONS, title_of
 from karat.pages.files import Written, line
 from karat.pages.tables import aligned
@@ -67,12 +68,13 @@ def _by_hand(one: Confusion) -> ByHand:
     return ByHand(one.total, one.right, one.undecided, one.unclear, one.accuracy, one.accuracy_of_decided, confusion)
 
 
-def page(done: CategorisedCorpus, compared: Mapping[str, Confusion]) -> str:
+def page(done: CategorisedCorpus, compared: Mapping[str, Confusion], *, width: int | None = None) -> str:
     """How many labels have each category, and where the rules and people differ."""
-    return _counted(done) + "".join(map(_confused, compared.values()))
+    confused = "".join(_confused(each, width) for each in compared.values())
+    return wrapped(_counted(done, width) + confused, width)
 
 
-def _counted(done: CategorisedCorpus) -> str:
+def _counted(done: CategorisedCorpus, width: int | None) -> str:
     """How many labels have each category."""
     rows = []
     for name, dimension in DIMENSIONS.items():
@@ -80,14 +82,15 @@ def _counted(done: CategorisedCorpus) -> str:
         numbers |= {"  undecided": done.undecided[name], "  kept": done.kept[name]}
         rows.append([dimension.title, ""])
         rows += [[title, f"{number:,}"] for title, number in numbers.items() if number]
-    lines = [f"{done.corpus.name}: {len(done.corpus.labels):,} labels, tagger {done.tagger}", aligned(rows)]
+    lines = [f"{done.corpus.name}: {counted(len(done.corpus.labels), 'label')}, tagger {done.tagger}"]
+    lines.append(aligned(rows, width=width))
     if done.crossing:
         pairs = "1 pair of spans crosses" if done.crossing == 1 else f"{done.crossing:,} pairs of spans cross"
         lines.append(f"{pairs}, which the scheme cannot express")
     return "\n".join([*lines, *(f"note: {note}" for note in done.notes)]) + "\n"
 
 
-def _confused(agreement: Confusion) -> str:
+def _confused(agreement: Confusion, width: int | None) -> str:
     """How often the rules agree with people, and a table of what they said where people said what."""
     dimension = DIMENSIONS[agreement.dimension]
     found = [*dimension.leaves, *([None] if agreement.undecided else [])]
@@ -97,9 +100,9 @@ def _confused(agreement: Confusion) -> str:
         for leaf in dimension.leaves
     ]
     accuracy, decided = agreement.accuracy or 0.0, agreement.accuracy_of_decided
-    line = f"{dimension.title}: {accuracy:.1%} of {agreement.total:,} labels right"
+    line = f"{dimension.title}: {accuracy:.1%} of {counted(agreement.total, 'label')} right"
     if agreement.undecided and decided is not None:
         line += f", {agreement.undecided:,} undecided; {decided:.1%} of those decided"
     if agreement.unclear:
         line += f"; {agreement.unclear:,} left out that have several categories by hand"
-    return f"\n{line}\n{aligned([head, *rows])}\n"
+    return f"\n{line}\n{aligned([head, *rows], width=width)}\n"

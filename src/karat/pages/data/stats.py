@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from karat.fitting import wrapped
 from karat.pages.files import Written, line
 from karat.pages.tables import LAYOUTS, Under, aligned
 
@@ -130,16 +131,17 @@ def _shown(value: float | str | None) -> str:
     return _NONE if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
-def page(found: Sequence[Description]) -> str:
+def page(found: Sequence[Description], *, width: int | None = None) -> str:
     """Corpora side by side, and what takes lines of its own."""
-    lines: list[str] = [aligned([["", *(one.corpus for one in found)], *_rows(found)])]
+    lines: list[str] = [aligned([["", *(one.corpus for one in found)], *_rows(found)], width=width)]
     for one in found:
         for title, counts in _listed(one).items():
             if counts:
                 shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:_LISTED])
                 more = f", and {len(counts) - _LISTED} more" if len(counts) > _LISTED else ""
                 lines.append(f"{one.corpus}, {title}: {shown}{more}")
-    return "\n".join([*lines, *_reasons(found, {name for one in found for name in one.undefined})]) + "\n"
+    lines += _reasons(found, {name for one in found for name in one.undefined})
+    return wrapped("\n".join(lines) + "\n", width)
 
 
 def _reasons(found: Sequence[Description], names: Collection[str]) -> list[str]:

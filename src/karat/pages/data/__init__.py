@@ -1,0 +1,1 @@
+"""Pages about gold standards: what `karat data` prints and writes."""
