@@ -181,6 +181,17 @@ def test_a_gold_file_beside_a_run_whose_documents_have_no_tokens(tmp_path):
     assert "no line that names a document" in str(refused(karat.load_run, path))
 
 
+@pytest.mark.parametrize("meta", [[1], [[1]], ["a"], 5, "ab"])
+def test_meta_that_is_no_object(meta, tmp_path):
+    path = written(tmp_path, "x.jsonl", json.dumps({"id": "d", "text": "x", "labels": [], "meta": meta}))
+    refused(karat.load, path, format="karat-jsonl")
+
+
+def test_half_a_surrogate_pair_in_an_id(tmp_path):
+    with pytest.raises(KaratError, match="half of a surrogate pair"):
+        Corpus.built([Document("d\ud800", "x")], name="x")
+
+
 def test_short_rows_of_hipe(tmp_path):
     lines = test_hipe.GOLD.split("\n")
     for end in ("x", "x\tO", "x" + "\t_" * 20):

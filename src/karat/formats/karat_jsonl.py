@@ -293,7 +293,7 @@ def _used(head: bytes, side: _Side) -> _Used:
             row = msgspec.json.decode(line)
             fields.update(row)
             items.update(key for item in row.get(side.items) or () for key in item)
-            meta.update(row.get("meta") or ())
+            meta.update(own if isinstance(own := row.get("meta"), dict) else ())
         except (msgspec.DecodeError, AttributeError, TypeError, ValueError, RecursionError):
             continue  # a truncated last line of the sample, or a defect that the full read will find
     return _Used(frozenset(fields), frozenset(items), frozenset(meta))

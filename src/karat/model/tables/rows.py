@@ -16,7 +16,17 @@ _T = TypeVar("_T", bound=msgspec.Struct)
 
 def to_table(objects: Iterable[msgspec.Struct], schema: Arrow) -> Arrow:
     """The objects as a table in the given schema."""
-    return pa.Table.from_pylist([_to_row(msgspec.to_builtins(item)) for item in objects], schema=schema)
+    rows = [_to_row(msgspec.to_builtins(item)) for item in objects]
+    try:
+        return pa.Table.from_pylist(rows, schema=schema)
+    except UnicodeEncodeError as problem:
+        near = ascii(problem.object[max(0, problem.start - 10) : problem.end + 10])
+        raise InputError(
+            "a text, id or name",
+            found=f"half of a surrogate pair in {near}",
+            expected="whole characters",
+            remedy="Write the character itself",
+        ) from None
 
 
 def objects(given: Iterable[_T], kind: type[_T]) -> list[_T]:
