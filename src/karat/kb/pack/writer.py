@@ -58,7 +58,9 @@ class PackWriter:
         if not ordered:
             every = [table for table in checked if table.num_rows]
             checked = iter([self._sorted(name, shape, pa.concat_tables(every))] if every else [])
-        self._rows[name] = write_sorted(self._path(name), shape.schema, _in_order(name, shape, checked))
+        self._rows[name] = write_sorted(
+            self._path(name), shape.schema, _in_order(name, shape, checked), level=3 if ordered else 19
+        )
         return self._rows[name]
 
     def columns(self, name: str, rows: Mapping[str, Any], **more: Any) -> int:  # noqa: ANN401  # whatever Arrow takes
