@@ -11,7 +11,7 @@ from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.drop import needs_text, rules_of
 from karat.evaluation.intervals import Draw
 from karat.evaluation.measures import expanded, in_task, measure_of, measures_of, parts_of, profile_named
-from karat.kb.folder import read_kb
+from karat.kb.opened import open_kb, starter
 from karat.kb.protocol import KB
 from karat.matching.weigh.membership import WHOLE, Membership, membership_of
 from karat.model.corpus import Corpus
@@ -22,6 +22,8 @@ from karat.spec.choices.choices import CIRCUMSTANCES, SIGNED, Conventions
 from karat.spec.choices.conventions import Ids, Macro, Spans
 from karat.spec.grouping import Grouping
 from karat.version import __version__
+
+_OWN = "karat"  # the profile that takes facts from the pack that comes with Karat
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Request:
         `choices` may name what else a signature says: `drop`, and the `seed` of random numbers.
         """
         if isinstance(kb, str | os.PathLike):
-            kb = read_kb(kb)
+            kb = open_kb(kb)
         measures, also, by = ((item,) if isinstance(item, str) else tuple(item) for item in (measures, also, by))
         words = as_text(choices or {})
         given = {
@@ -128,7 +130,10 @@ class Request:
 
     def signature(self, data: str) -> Signature:
         """The version, the data and everything that decided the numbers."""
-        kb = "none" if self.kb is None else f"{self.kb.name}@{self.kb.digest}"
+        known = self.knowledge if self.reads_facts else self.kb
+        kb = "none" if known is None else f"{known.name}@{known.digest}"
+        if known is not self.kb:
+            kb += " for facts only"
         said = {**self.conventions.words, "drop": ",".join(self.drop) or "none", "kb": kb, "seed": str(self.draw.seed)}
         return Signature((("karat", __version__), ("data", data), *((name, said[name]) for name in SIGNED)))
 
@@ -175,6 +180,20 @@ class Request:
     def takes_answered(self) -> bool:
         """Whether documents that only the answers have belong to the gold standard: there is nothing in them."""
         return self.conventions.macro is Macro.GOLD_DOCUMENTS and not self.allow_unknown
+
+    @property
+    def knowledge(self) -> KB | None:
+        """Where facts come from: the knowledge base; or else, under Karat's own profile, the pack that comes with it.
+
+        That one tells names, types and what is popular; it resolves no ids and changes no count.
+        """
+        return starter() if self.kb is None and self.profile == _OWN else self.kb
+
+    @property
+    def reads_facts(self) -> bool:
+        """Whether scores are grouped by what is known about entities and texts."""
+        known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
+        return self.staged or any(label.known is not None or label.scores == "errors" for label in known)
 
     @property
     def reads_text(self) -> bool:

@@ -11,6 +11,7 @@ from karat.kb.folder import read_kb
 from karat.kb.pack.manifest import is_pack
 from karat.kb.pack.pack import Pack
 from karat.kb.protocol import KB
+from karat.storage.files import readable
 from karat.storage.home import home
 
 STARTER = "starter"
@@ -21,15 +22,9 @@ _BUILT_IN = Path(__file__).with_name("starter_data")
 
 def open_kb(given: str | os.PathLike[str]) -> KB:
     """The knowledge base in a folder, or the one of that name: `starter`, or what was built into KARAT_HOME."""
-    path = Path(given)
-    if is_pack(path):
-        return Pack.open(path)
-    if not path.exists():
-        if os.fspath(given) == STARTER:
-            return starter()
-        named = kept(os.fspath(given))
-        if named is not None:
-            return Pack.open(named)
+    path, pack = Path(given), _pack(given)
+    if pack is not None:
+        return pack
     try:
         return read_kb(given)
     except InputError as problem:
@@ -41,6 +36,32 @@ def open_kb(given: str | os.PathLike[str]) -> KB:
             expected=f"a folder of tables, or one of {', '.join([STARTER, *names_kept()])}",
             remedy="Check the path, or build a pack with: karat kb build",
         ) from None
+
+
+def open_pack(given: str | os.PathLike[str]) -> Pack:
+    """The same, if it is a pack."""
+    pack = _pack(given)
+    if pack is None:
+        open_kb(given)  # says so if there is nothing
+        raise InputError(
+            readable(os.fspath(given)),
+            found="a folder of tab-separated tables",
+            expected="a pack",
+            remedy="Make one of them: karat kb import DIR --out PACK",
+        )
+    return pack
+
+
+def _pack(given: str | os.PathLike[str]) -> Pack | None:
+    path = Path(given)
+    if is_pack(path):
+        return Pack.open(path)
+    if path.exists():
+        return None
+    if os.fspath(given) == STARTER:
+        return starter()
+    named = kept(os.fspath(given))
+    return None if named is None else Pack.open(named)
 
 
 @cache

@@ -11,7 +11,7 @@ from karat.cli.reading import reading
 
 @click.command()
 @click.argument("gold")
-@click.option("--kb", metavar="DIR", help="Names and aliases: entities.tsv, aliases.tsv; also popular.tsv.")
+@click.option("--kb", metavar="NAME|DIR", help="Names, aliases and popular entities: a pack, or a folder.")
 @click.option(
     "--tagger",
     default="rules",
@@ -52,7 +52,7 @@ def command(
     from karat.data.convert import lost
     from karat.data.load import load, save, target_format
     from karat.errors import UsageError
-    from karat.kb.folder import read_kb
+    from karat.kb.opened import open_kb
     from karat.pages.categorised import json_of, page
 
     apart([gold], [target, json_file])
@@ -60,7 +60,7 @@ def command(
         raise UsageError("--keep keeps what --evaluate compares with. Leave one of them out.")
     format, chosen = (None, None) if target is None else target_format(target, wanted)
     tagging = tagger_named(tagger)
-    tables = None if kb is None else read_kb(kb)
+    tables = None if kb is None else open_kb(kb)
     corpus = load(gold, format=gold_format)
     compared = agreements(corpus, kb=tables, tagger=tagging) if evaluate else {}
     done = categorise(corpus, kb=tables, tagger=tagging, keep=keep)

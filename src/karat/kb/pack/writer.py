@@ -69,6 +69,11 @@ class PackWriter:
         arrays = {column: pa.array(values, shape.columns[column]) for column, values in rows.items()}
         return self.write(name, pa.table(arrays), **more)
 
+    def text(self, name: str, content: str) -> None:
+        """Put a text beside the tables, such as a notice about licences."""
+        with writing(str(self.folder / name)) as file:
+            file.write(content.encode())
+
     def count(self, **counts: int) -> None:
         """Put numbers of one's own into the manifest."""
         self._counts.update(counts)
@@ -135,9 +140,7 @@ class PackWriter:
         self.repaired(found.repairs)
         self.columns("identity", _identity_rows(found))
         if found.joined:
-            lines = "".join(f"{each.space}\t{each}\n" for each in found.joined)
-            with writing(str(self.folder / "joined.tsv")) as file:
-                file.write(lines.encode())
+            self.text("joined.tsv", "".join(f"{each.space}\t{each}\n" for each in found.joined))
 
     def _write_popular(self) -> str:
         """The most popular entities of each surface: by counts of aliases, or else by links to the entity."""
