@@ -8,6 +8,7 @@ from karat.cli.groups import LazyGroup
 
 COMMANDS = {
     "build": "Build a pack from published files.",
+    "fetch": "Fetch what Wikidata says about the ids that files name.",
     "find": "Look up entities by name.",
     "import": "Make a pack of any ontology or tables.",
     "resolve": "Write a corpus or a run with the ids of a knowledge base.",

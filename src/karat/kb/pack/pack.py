@@ -182,7 +182,7 @@ def _standing(id: str, entity: str, how: str, kind: str | None) -> Standing:
         return Standing.AMBIGUOUS
     if kind == "disambiguation":
         return Standing.DISAMBIGUATION
-    if kind is None:
+    if kind in (None, "deleted"):
         return Standing.UNKNOWN
     if how == "redirect":
         return Standing.REDIRECTED

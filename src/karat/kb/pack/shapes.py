@@ -65,6 +65,11 @@ SHAPES: Final[Mapping[str, PackShape]] = {
         needed_for="aliases, popular entities, search by name",
     ),
     "demonyms": PackShape({"surface": _TEXT, "id": _TEXT}, keys=2, needed_for="demonyms"),
+    "surfaces": PackShape(
+        {"surface": _TEXT, "linked": pa.int64(), "unlinked": pa.int64()},
+        keys=1,
+        needed_for="how often a surface is a link",
+    ),
     "links": PackShape({"target": _TEXT, "source": _TEXT}, keys=2, needed_for="relatedness"),
     "identity": PackShape(
         {"id": _TEXT, "entity": _TEXT, "how": _TEXT},
