@@ -185,6 +185,8 @@ def _items(lines: Sequence[bytes], label: str, block: Block) -> Iterator[Item]:
 
 def _best(statements: _Statements) -> list[Any]:
     """The values of the statements of the best rank; unknown values and none are no values."""
+    if not statements:  # of most items nothing is said about most properties
+        return []
     for rank in ("preferred", "normal"):
         found = [statement.mainsnak for statement in statements if statement.rank == rank]
         if found:
