@@ -160,7 +160,7 @@ class Pack:
         return key is not None and key.space == space
 
     def _spelt(self, id: str) -> str | None:
-        """What else an id may stand under in the table of identity: its local id, if the space is the pack's, or key."""
+        """What else an id may be in the table of identity: its local id, if the space is the pack's, or key."""
         key = key_of(id)
         if key is None:
             key = title_key(self.manifest.titles, id) if self.manifest.titles else None

@@ -76,7 +76,9 @@ class _Gathered:
         taken: set[str] = set()
         for machine, said in sorted(self.sources.json("freebase entities").items()):
             id = said.get("wikidata_id") or ""
-            entity = self._add(id, said["label"], said["description"] or "", said["alternatives"])
+            others = [alias for alias in said["alternatives"] if not _slip(alias, said["label"])]
+            self.left_out["aliases in small letters of what has a capital"] += len(said["alternatives"]) - len(others)
+            entity = self._add(id, said["label"], said["description"] or "", others)
             if entity is None:
                 continue
             for other in (said["wikipedia"] or "", machine):
@@ -264,6 +266,11 @@ def _write(pack: PackWriter, gathered: _Gathered) -> None:
 def _pairs(one: str, other: str, rows: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     listed = list(rows)
     return {one: [row[0] for row in listed], other: [row[1] for row in listed]}
+
+
+def _slip(alias: str, name: str) -> bool:
+    """Whether an alias is in small letters though the name is not: those were mostly jokes and slips of the hand."""
+    return alias.islower() and name[:1].isupper()
 
 
 def _clean(text: str) -> str:

@@ -43,8 +43,8 @@ _FILES = {
 _NOTICE = """The starter pack of Karat
 
 Facts about well-known entities, brought together from the sources below. Changes: facts were chosen, joined by their
-Wikidata ids and typed; short descriptions of languages, regions and legislators were made for it. Names of places and population: GeoNames (CC BY 4.0). Relations and
-ids of Freebase: Google (CC BY). Facts of Wikidata: CC0."""
+Wikidata ids and typed; short descriptions of languages, regions and legislators were made for it. Names of places and
+population: GeoNames (CC BY 4.0). Relations and ids of Freebase: Google (CC BY). Facts of Wikidata: CC0."""
 
 
 class StarterSources:

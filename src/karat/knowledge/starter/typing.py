@@ -14,7 +14,7 @@ PERSON, CHARACTER, PLACE, ORGANISATION = "Q215627", "Q95074", "Q27096213", "Q432
 WORK, PRODUCT, EVENT, BRAND, GENRE = "Q17537576", "Q2424752", "Q1656682", "Q431289", "Q483394"
 LANGUAGE, CHEMICAL, TAXON, RELIGION, IDEOLOGY = "Q17376908", "Q43460564", "Q16521", "Q9174", "Q7257"
 POSITION, OCCUPATION, DISCIPLINE, AWARD, DISEASE = "Q4164871", "Q12737077", "Q11862829", "Q618779", "Q12136"
-PEOPLE, COLOUR, TREATMENT, SYMPTOM, SPORT = "Q33829", "Q1075", "Q179661", "Q169872", "Q349"
+PEOPLE, COLOUR, TREATMENT, SYMPTOM, SPORT, ANIMAL = "Q33829", "Q1075", "Q179661", "Q169872", "Q349", "Q729"
 
 WHITELIST: Final[Mapping[str, str]] = {
     PERSON: "person",
@@ -41,6 +41,7 @@ WHITELIST: Final[Mapping[str, str]] = {
     TREATMENT: "treatment",
     SYMPTOM: "symptom",
     SPORT: "sport",
+    ANIMAL: "animal",
 }
 """The types of the pack, with their names."""
 
@@ -88,7 +89,8 @@ _HEADS: Final[Mapping[str, str]] = {
     COLOUR: "color colour",
     TAXON: "species genus breed",
     CHEMICAL: "compound element",
-    PRODUCT: "instrument smartphone automobile",
+    PRODUCT: "instrument smartphone automobile fruit food meat vegetable plant disaccharide",
+    ANIMAL: "animal",
     PEOPLE: "ethnicity",
 }
 """The nouns that a class or a description ends with, before anything that tells more of it."""
@@ -132,6 +134,15 @@ _PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What classes are called that their last noun says nothing about."""
 
+_SAID: Final[Mapping[str, tuple[str, ...]]] = {
+    PRODUCT: ("programming language", "operating system", "staple food", "food products", "white liquid"),
+    ORGANISATION: ("lower house", "upper house", "network of", "public transport", "bus system"),
+    POSITION: ("head of state and",),
+    IDEOLOGY: ("system of government",),
+    PLACE: ("natural satellite", "celestial body"),
+}
+"""The same in descriptions."""
+
 _BY_HEAD: Final = {head: type for type, heads in _HEADS.items() for head in heads.split()}
 _CLASSES_ONLY: Final = {"capital", "seat", "state", "service", "label", "edition", "type", "range"}
 _PERSON_CLASSES: Final = frozenset(_HEADS[PERSON].split()) - {"human"}
@@ -169,7 +180,7 @@ _LEFT: Final[Mapping[str, str]] = {
     SYMPTOM: "medicine/symptom",
     DISCIPLINE: "education/field_of_study",
     SPORT: "sports/sport olympics/olympic_sport",
-    PRODUCT: "music/instrument",
+    PRODUCT: "music/instrument food/food",
 }
 """What stands on the left of Freebase's relations, by the type that their names begin with."""
 
@@ -198,10 +209,9 @@ _BY_RIGHT: Final = {name: type for type, names in _RIGHT.items() for name in nam
 
 def type_of_class(label: str) -> str | None:
     """The type that all members of a class have, by what the class is called."""
-    called = label.lower()
-    for type, phrases in _PHRASES.items():
-        if any(phrase in called for phrase in phrases):
-            return type
+    phrased = _phrased(label, _PHRASES)
+    if phrased is not None:
+        return phrased
     head = _head(label)
     return None if head in _PERSON_CLASSES else _BY_HEAD.get(head)
 
@@ -210,6 +220,9 @@ def type_of_description(description: str) -> str | None:
     """The type of what a description is about. One that begins with an article speaks of something in general."""
     if description.startswith(("a ", "an ", "the ", "any ", "type ", "person ", "one ")):
         return None
+    phrased = _phrased(description, _SAID)
+    if phrased is not None:
+        return phrased
     head = _head(description)
     return None if head in _CLASSES_ONLY else _BY_HEAD.get(head)
 
@@ -232,6 +245,11 @@ def types_of_relations(relations: Iterable[tuple[str, str, str]]) -> dict[str, f
 def sole(types: set[str]) -> set[str]:
     """The types without that of places for organisations that only have one: a school is not a place."""
     return types - {PLACE} if ORGANISATION in types else types
+
+
+def _phrased(text: str, phrases: Mapping[str, tuple[str, ...]]) -> str | None:
+    small = text.lower()
+    return next((type for type, known in phrases.items() if any(phrase in small for phrase in known)), None)
 
 
 def _head(text: str) -> str:
