@@ -112,6 +112,9 @@ class Dump:
         problem: DumpError | None = None
         try:
             for piece in self._pieces(after):
+                # Only now is it known that something follows: the end of the content always is in the last block.
+                if len(rest) >= _BLOCK and (cut := _behind(rest, ending)):
+                    yield block(cut)
                 rest += piece.data
                 read = piece.read
                 if members[-1][0] != piece.member:
@@ -121,12 +124,10 @@ class Dump:
                 if len(rest) > most("line"):
                     found = f"more than {most('line'):,} bytes in a row"
                     raise refused("line", self.label, found, "Check what kind of file it is")
-                if len(rest) >= _BLOCK and (cut := _behind(rest, ending)):
-                    yield block(cut)
         except DumpError as found_broken:
             problem = found_broken
         if problem is not None:
-            if cut := _behind(rest, ending):
+            if cut := _behind(rest[:-1], ending):  # whoever goes on finds the end, should only a checksum be missing
                 yield block(cut)
             raise problem
         read = size
