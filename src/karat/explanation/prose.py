@@ -25,7 +25,7 @@ def explain(text: str | Signature) -> str:
     text = str(text).strip()
     if text.startswith("karat:"):
         return _signature(parse_signature(text))
-    if ":" not in text and has("relations", text):
+    if text in names("relations") or (">=" in text and ":" not in text and has("relations", text)):
         return f"{text}: {_compared(text)}"
     if text in names("clusterings"):
         return f"{text}: {get('clusterings', text, Clustering).says}"
