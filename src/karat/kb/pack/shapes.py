@@ -64,7 +64,7 @@ SHAPES: Final[Mapping[str, PackShape]] = {
         keys=2,
         needed_for="aliases, popular entities, search by name",
     ),
-    "demonyms": PackShape({"surface": _TEXT, "id": _TEXT}, keys=2, needed_for="demonyms"),
+    "demonyms": PackShape({"surface": _TEXT, "id": _TEXT}, keys=1, needed_for="demonyms", once=False),
     "links": PackShape({"target": _TEXT, "source": _TEXT}, keys=2, needed_for="relatedness"),
     "identity": PackShape(
         {"id": _TEXT, "entity": _TEXT, "how": _TEXT},
