@@ -47,7 +47,7 @@ def test_by_beginning_whatever_case_and_marks(cities):
 
 @pytest.mark.parametrize("typed", ["pairs", "pars", "parris", "parus", "Paris", "aris", "parisx"])
 def test_in_spite_of_a_slip(cities, typed):
-    assert [each.id for each in cities.near(typed)][0] == "Q90"
+    assert next(each.id for each in cities.near(typed)) == "Q90"
 
 
 def test_two_slips_are_too_many(cities):

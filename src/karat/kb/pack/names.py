@@ -6,15 +6,15 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from karat.model.tables.arrow import Arrow
-from karat.storage.parquet import SortedTable
 from karat.storage.strings import MappedNumbers, MappedStrings, write_numbers, write_strings
+
+if TYPE_CHECKING:  # lookups need no Arrow, which takes more memory than the names of a small pack
+    from karat.storage.parquet import SortedTable
 
 _END = b"\xff"  # comes after every character of UTF-8
 _MOST = (1 << 32) - 1
@@ -153,6 +153,8 @@ def _width(first: int) -> int:
 
 def weighed(aliases: SortedTable, entities: SortedTable | None) -> Iterator[Arrow]:
     """The aliases of a pack block by block, counted, or else weighed by the links to their entities."""
+    import pyarrow.compute as pc
+
     for block in aliases.blocks():
         count = block.column("count")
         if count.null_count and entities is not None:
@@ -165,6 +167,9 @@ def write_names(folder: Path, tables: Iterable[Arrow]) -> int:
 
     It sorts in memory: five million names take about two gigabytes while it is built, and none afterwards.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     folder.mkdir(parents=True, exist_ok=True)
     table = pa.concat_tables(list(tables)).combine_chunks()
     keys = pa.chunked_array(
