@@ -129,9 +129,9 @@ def main(millions: list[float]) -> None:
             _wikipedia(folder, count)
             _write(folder / "wikidata-20261101-all.json.gz", _items(count))
             pages = [str(path) for path in folder.glob("enwiki-*")]
-            seconds, memory = _built("wikipedia", *pages, "--to", str(folder / "en"))
+            seconds, memory = _built("wikipedia", *pages, "--out", str(folder / "en"))
             items = str(folder / "wikidata-20261101-all.json.gz")
-            more, other = _built("wikidata", items, "--wikipedia", str(folder / "en"), "--to", str(folder / "wd"))
+            more, other = _built("wikidata", items, "--wikipedia", str(folder / "en"), "--out", str(folder / "wd"))
             packs = _size(folder / "en") + _size(folder / "wd")
         print(
             f"| {million:g} | {count // 4:,} | {seconds:.0f} s | {memory:.2f} GB "

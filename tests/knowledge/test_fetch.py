@@ -126,7 +126,7 @@ def test_the_command_takes_ids_from_gold_and_answers(knowing, tmp_path):
     gold.write_text('{"id":"d","text":"Berlin","labels":[{"start":0,"end":6,"entity":"Q64"}]}\n')
     answers.write_text('{"id":"d","answers":[{"start":0,"end":6,"entity":"Q640"}]}\n')
     services = ["--api", knowing.items, "--wiki-api", knowing.pages]
-    done = CliRunner().invoke(karat, ["kb", "fetch", "--ids-of", str(gold), str(answers), "--to", "mine", *services])
+    done = CliRunner().invoke(karat, ["kb", "fetch", "--ids-of", str(gold), str(answers), "--out", "mine", *services])
     assert done.exit_code == 0, done.output
     assert open_kb("mine").canonical(["Q640"]) == ["Q64"]
     assert "mine" in done.output

@@ -8,6 +8,8 @@ import msgspec
 
 from karat.kb.pack.manifest import PackManifest, PackSource
 from karat.kb.pack.shapes import SHAPES
+from karat.kb.protocol import Standing
+from karat.kb.resolve import Resolution
 from karat.pages.tables import LAYOUTS, aligned
 
 
@@ -80,3 +82,79 @@ def manifest_page(manifest: PackManifest) -> str:
 def _source(source: PackSource) -> str:
     version = f" {source.version}" if source.version else ""
     return f"from {source.name}{version} ({source.licence or 'licence not stated'})"
+
+
+class ResolutionFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What `karat kb resolve --json` writes: mentions and ids by standing, and the new id of each that moved."""
+
+    layout: Literal["karat-resolution/1"] = "karat-resolution/1"
+    name: str
+    kb: str
+    mentions: dict[str, int]
+    ids: dict[str, list[str]]
+    moved: dict[str, str]
+
+
+def resolution_json(report: Resolution) -> bytes:
+    """What became of the ids, as JSON."""
+    found = ResolutionFile(
+        name=report.name,
+        kb=report.kb,
+        mentions={str(standing): count for standing, count in report.mentions.items()},
+        ids={str(standing): list(ids) for standing, ids in report.ids.items()},
+        moved=dict(report.moved),
+    )
+    return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
+
+
+def resolution_page(report: Resolution, *, listed: bool = False) -> str:
+    """The same for people."""
+    rows = [("ids", "mentions", "ids")]
+    rows += [
+        (str(standing), f"{count:,}", f"{len(report.ids.get(standing, ())):,}")
+        for standing, count in report.mentions.items()
+    ]
+    blocks = [f"{report.name} by {report.kb}", aligned(rows)]
+    if listed:
+        blocks += [
+            "\n".join(_became(id, standing, report) for id in ids)
+            for standing, ids in report.ids.items()
+            if standing is not Standing.UNCHANGED
+        ]
+    return LAYOUTS[None].page(blocks)
+
+
+def _became(id: str, standing: Standing, report: Resolution) -> str:
+    return f"{id} → {report.moved[id]} ({standing})" if id in report.moved else f"{id} ({standing})"
+
+
+class FoundEntity(msgspec.Struct, frozen=True):
+    """An entity that a name may stand for; `count` says how often it does, by whatever the pack counts."""
+
+    id: str
+    name: str | None
+    description: str | None
+    surface: str
+    count: int
+
+
+class FoundFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What `karat kb find --json` writes, best first."""
+
+    layout: Literal["karat-found/1"] = "karat-found/1"
+    kb: str
+    text: str
+    entities: list[FoundEntity]
+
+
+def found_json(kb: str, text: str, entities: list[FoundEntity]) -> bytes:
+    """Entities by name, as JSON."""
+    found = FoundFile(kb=kb, text=text, entities=entities)
+    return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
+
+
+def found_page(entities: list[FoundEntity]) -> str:
+    """The same for people."""
+    rows = [("id", "name", "found as", "count", "description")]
+    rows += [(each.id, each.name or "", each.surface, f"{each.count:,}", each.description or "") for each in entities]
+    return LAYOUTS[None].page([aligned(rows, (0, 1, 2, 4)) if entities else "nothing of this name"])

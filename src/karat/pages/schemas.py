@@ -15,7 +15,7 @@ from karat.pages.comparison import ComparisonFile
 from karat.pages.conformance import ConformanceFile
 from karat.pages.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
 from karat.pages.datasets import DatasetFile, DatasetsFile, FetchedFile
-from karat.pages.kb import PackFile
+from karat.pages.kb import FoundFile, PackFile, ResolutionFile
 from karat.pages.lint import LintFile
 from karat.pages.stats import StatsFile
 from karat.pages.why import WhyFile
@@ -32,7 +32,8 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "data list": (DatasetsFile,),
     "data show": (DatasetFile,),
     "data stats": (StatsFile,),
-    "kb build starter": (PackFile,),
+    "kb find": (FoundFile,),
+    "kb resolve": (ResolutionFile,),
     "kb show": (PackFile,),
     "score": (ResultFile,),
     "why": (WhyFile,),

@@ -51,6 +51,11 @@ class SortedTable:
         """How many rows there are."""
         return int(self._file.metadata.num_rows)
 
+    @property
+    def first(self) -> str | None:
+        """The first key, None where there are no rows."""
+        return self._bounds[0][0] if self._bounds else None
+
     def whole(self, *columns: str) -> Arrow:
         """All rows at once."""
         return self._file.read(columns=list(columns) or None)

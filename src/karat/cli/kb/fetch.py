@@ -40,7 +40,7 @@ def command(
     items and pages that are not there any more are in it as deleted.
 
     \b
-    karat kb fetch --ids-of gold.jsonl answers.jsonl --to mine
+    karat kb fetch --ids-of gold.jsonl answers.jsonl --out mine
     karat score gold.jsonl answers.jsonl --kb mine
     """
     from datetime import UTC, datetime

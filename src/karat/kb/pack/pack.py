@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from karat.errors import InputError
 from karat.kb.hierarchy import Hierarchy
 from karat.kb.pack.manifest import PackManifest, read_manifest
+from karat.kb.pack.names import NAMES, NameIndex, weighed, write_names
 from karat.kb.pack.shapes import SHAPES
 from karat.kb.protocol import Standing
 from karat.kb.spaces import key_of, title_key
@@ -65,6 +67,18 @@ class Pack:
         if name not in self._opened:
             self._opened[name] = SortedTable(self.folder / f"{name}.parquet", SHAPES[name].sorted_by[0])
         return self._opened[name]
+
+    @cached_property
+    def index(self) -> NameIndex | None:
+        """Its names, to be found by people who type; None without aliases. Without an index of its own one is made."""
+        if (self.folder / NAMES).is_dir():
+            return NameIndex(self.folder / NAMES)
+        aliases = self.table("aliases")
+        if aliases is None:
+            return None
+        with TemporaryDirectory() as folder:  # what is mapped stays, though its name goes
+            write_names(Path(folder), weighed(aliases, self.table("entities")))
+            return NameIndex(Path(folder))
 
     def canonical(self, ids: Sequence[str]) -> list[str]:
         """For each id the one that stands for the same entity, whatever space it is of and however it is written."""
@@ -166,7 +180,14 @@ class Pack:
             key = title_key(self.manifest.titles, id) if self.manifest.titles else None
         if key is None:
             return None
-        return key.local if key.space == self.manifest.space else str(key)
+        return key.local if key.space == self.manifest.space and not self._prefixed else str(key)
+
+    @cached_property
+    def _prefixed(self) -> bool:
+        """Whether its own ids are written with their space, such as `MESH:D008175`, and not bare like `Q64`."""
+        entities = self.table("entities")
+        first = None if entities is None else entities.first
+        return first is not None and first.startswith(f"{self.manifest.space}:")
 
     def _listed(self, ids: Sequence[str]) -> list[bool]:
         return [kind is not None for kind in self._values("entities", ids, "kind")]

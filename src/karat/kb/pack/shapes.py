@@ -64,7 +64,7 @@ SHAPES: Final[Mapping[str, PackShape]] = {
         keys=2,
         needed_for="aliases, popular entities, search by name",
     ),
-    "demonyms": PackShape({"surface": _TEXT, "id": _TEXT}, keys=2, needed_for="demonyms"),
+    "demonyms": PackShape({"surface": _TEXT, "id": _TEXT}, keys=1, needed_for="demonyms", once=False),
     "surfaces": PackShape(
         {"surface": _TEXT, "linked": pa.int64(), "unlinked": pa.int64()},
         keys=1,

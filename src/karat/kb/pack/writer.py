@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from karat.errors import InputError, UnknownNameError
 from karat.kb.identity import Identity, identity
 from karat.kb.pack.manifest import LAYOUT, MANIFEST, PackManifest, PackTable
+from karat.kb.pack.names import NAMES, weighed, write_names
 from karat.kb.pack.shapes import KINDS, SHAPES, VALUES, PackShape
 from karat.model.tables.arrow import Arrow
 from karat.storage.files import writing
@@ -82,6 +83,13 @@ class PackWriter:
         """Count what was left out or mended, in words."""
         self._repairs.update(counts)
 
+    def index_names(self) -> int:
+        """Write the index by which names are found on the disk; a small pack is searched without."""
+        return write_names(self.folder / NAMES, weighed(self._stored("aliases"), self._entities()))
+
+    def _entities(self) -> SortedTable | None:
+        return self._stored("entities") if "entities" in self._rows else None
+
     def finish(self) -> PackManifest:
         """Derive what nobody wrote, and write the manifest."""
         if "identity" not in self._rows and self._rows.keys() & {"redirects", "same_as"}:
@@ -120,10 +128,9 @@ class PackWriter:
     def _sorted(self, name: str, shape: PackShape, table: Arrow) -> Arrow:
         """The rows in order, each once."""
         table = table.combine_chunks()
-        table = table.take(pc.sort_indices(table, [(column, "ascending") for column in shape.sorted_by]))
-        again = _again(table.select(shape.sorted_by))
         plain = [column for column, kind in shape.columns.items() if not pa.types.is_list(kind)]
-        same = again & _again(table.select(plain))
+        table = table.take(pc.sort_indices(table, [(column, "ascending") for column in plain]))
+        same = _again(table.select(plain))
         if same.any():
             self._repairs[f"rows of {name} that say the same again, left out"] += int(same.sum())
             table = table.filter(pa.array(~same))
