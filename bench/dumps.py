@@ -5,6 +5,7 @@ python bench/dumps.py 1 2 4      # millions of items; a quarter as many articles
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import random
@@ -119,7 +120,7 @@ def _size(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.iterdir()) / 1e6
 
 
-def main(millions: list[float]) -> None:
+def main(millions: list[float], memory: str) -> None:
     print("| million items | articles | wikipedia | memory | wikidata | memory | packs |")
     print("|---|---|---|---|---|---|---|")
     for million in millions:
@@ -129,12 +130,13 @@ def main(millions: list[float]) -> None:
             _wikipedia(folder, count)
             _write(folder / "wikidata-20261101-all.json.gz", _items(count))
             pages = [str(path) for path in folder.glob("enwiki-*")]
-            seconds, memory = _built("wikipedia", *pages, "--out", str(folder / "en"))
+            seconds, held = _built("wikipedia", *pages, "--memory", memory, "--out", str(folder / "en"))
             items = str(folder / "wikidata-20261101-all.json.gz")
-            more, other = _built("wikidata", items, "--wikipedia", str(folder / "en"), "--out", str(folder / "wd"))
+            beside = ("--wikipedia", str(folder / "en"), "--memory", memory)
+            more, other = _built("wikidata", items, *beside, "--out", str(folder / "wd"))
             packs = _size(folder / "en") + _size(folder / "wd")
         print(
-            f"| {million:g} | {count // 4:,} | {seconds:.0f} s | {memory:.2f} GB "
+            f"| {million:g} | {count // 4:,} | {seconds:.0f} s | {held:.2f} GB "
             f"| {more:.0f} s | {other:.2f} GB | {packs:.0f} MB |",
             flush=True,
         )
@@ -142,4 +144,8 @@ def main(millions: list[float]) -> None:
 
 
 if __name__ == "__main__":
-    main([float(argument) for argument in sys.argv[1:]] or [1, 2, 4])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("millions", nargs="*", type=float, default=[1, 2, 4])
+    parser.add_argument("--memory", default="2GB", help="what DuckDB may hold")
+    given = parser.parse_args()
+    main(given.millions, given.memory)

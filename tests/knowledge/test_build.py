@@ -7,10 +7,11 @@ import shutil
 import pyarrow.parquet as pq
 import pytest
 
-from karat.errors import InputError
+from karat.errors import InputError, UsageError
 from karat.kb.opened import open_kb
 from karat.kb.protocol import Standing
 from karat.knowledge.dumps.items import ItemReader
+from karat.knowledge.dumps.named import wikidata_dumps, wikipedia_dumps
 from karat.knowledge.dumps.wikidata import WikidataDumps, build_wikidata
 from karat.knowledge.dumps.wikipedia import WikipediaDumps, build_wikipedia
 from tests.knowledge import world
@@ -214,6 +215,26 @@ def test_wrong_files_are_said(tmp_path, name, content, said):
     with pytest.raises(InputError, match=said):
         wikipedia(files, tmp_path / "en")
     assert not (tmp_path / "en").exists()
+
+
+def test_what_duckdb_cannot_do_is_said(tmp_path):
+    files = world.wikidata_files(tmp_path)
+    with pytest.raises(UsageError, match=r"--memory 4GB; what was read is kept"):
+        build_wikidata(WikidataDumps(**files), tmp_path / "wd", date=DAY, reader=ItemReader(), memory="a lot")
+
+
+def test_dumps_are_known_by_their_names(tmp_path):
+    files = world.wikipedia_files(tmp_path)
+    found, wiki = wikipedia_dumps([tmp_path])
+    assert (wiki, found.page, found.articles) == ("enwiki", files["page"], (files["articles"],))
+    with pytest.raises(UsageError, match=r"needs page\.sql and redirect\.sql"):
+        wikipedia_dumps([files["page"]])
+    with pytest.raises(UsageError, match="is no dump by its name"):
+        wikipedia_dumps([tmp_path / "what.txt"])
+    with pytest.raises(UsageError, match="no name of a Wikipedia"):
+        wikipedia_dumps([tmp_path], "it's")
+    with pytest.raises(UsageError, match="needs its JSON dump"):
+        wikidata_dumps([files["page"]])
 
 
 def test_text_that_is_not_utf8_is_left_out_and_counted(tmp_path):

@@ -53,6 +53,7 @@ IDS = [
     "Nowhere",
     "C0012345",
     "Q1984",
+    "Berlin|Rome",
 ]
 
 
@@ -74,6 +75,7 @@ def test_a_dated_pack_of_what_was_asked(knowing, tmp_path):
     assert kb.hierarchy.superclasses["Q515"] == ("Q2221906",)
     gone = pq.read_table(tmp_path / "mine" / "entities.parquet").to_pylist()
     assert {row["id"] for row in gone if row["kind"] == "deleted"} == {"Q404", "enwiki:Nowhere", "Q577", "Q4167410"}
+    assert manifest.repairs["titles that no wiki can have, left out"] == 1
     assert manifest.repairs["ids of spaces that Wikidata is not asked about, left out"] == 1
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 

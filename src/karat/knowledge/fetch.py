@@ -32,6 +32,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 _BATCH: Final = 50  # the most that these services answer at once
 _WIKI: Final = re.compile(r"([a-z][a-z_-]*)wiki(-page)?")
+_NO_TITLE: Final = re.compile(r"[|#<>\[\]{}\n]|^$|.{256}")  # a bar would make two titles of one
 _ITEM: Final = re.compile(r"Q[1-9]\d*")
 
 
@@ -152,7 +153,9 @@ class _Fetched:
         keys: dict[IdKey, None] = {}
         for id in dict.fromkeys(ids):
             key = key_of(id) or title_key(self.reader.wikis[0], id)
-            if _WIKI.fullmatch(key.space) or (key.space == WIKIDATA and _ITEM.fullmatch(key.local)):
+            if _WIKI.fullmatch(key.space) and _NO_TITLE.search(key.local):
+                self.counts["titles that no wiki can have, left out"] += 1
+            elif _WIKI.fullmatch(key.space) or (key.space == WIKIDATA and _ITEM.fullmatch(key.local)):
                 keys[key] = None
             else:
                 self.counts["ids of spaces that Wikidata is not asked about, left out"] += 1

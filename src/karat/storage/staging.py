@@ -132,6 +132,12 @@ class Stage:
             with duckdb.connect(str(place / "build.duckdb"), config=config) as connection:
                 connection.execute("SET enable_progress_bar = false")
                 yield connection
+        except duckdb.Error as problem:
+            said = str(problem).splitlines()[0]
+            raise UsageError(
+                f"DuckDB could not put the tables together ({said}). Give it room at {readable(str(place))}, or more "
+                "memory with --memory 4GB; what was read is kept."
+            ) from None
         finally:
             shutil.rmtree(place, ignore_errors=True)
 

@@ -20,6 +20,7 @@ _KINDS: Final = {
     "articles": r"pages-articles(?!.*index).*\.xml.*",
     "items": r".*\.json",
 }
+_WIKI: Final = re.compile(r"[a-z_]+wiki")
 _PACKED: Final = r"(?:\.gz|\.bz2|\.zst)?"
 _NAME: Final = {
     kind: re.compile(rf"(?:(?P<project>[a-z_]+)-(?:\d+|latest)-)?{written}{_PACKED}")
@@ -31,6 +32,8 @@ def wikipedia_dumps(files: Sequence[Path], wiki: str | None = None) -> tuple[Wik
     """The dumps of a Wikipedia among some files, and which one it is."""
     found, projects = _sorted(files, ("page", "redirect", "page_props", "pagelinks", "linktarget", "articles"))
     name = wiki or (projects.pop() if len(projects) == 1 else None)
+    if name is not None and not _WIKI.fullmatch(name):
+        raise UsageError(f"{name!r} is no name of a Wikipedia. Give one such as enwiki or zh_yuewiki.")
     if name is None:
         said = f"the files are of {', '.join(sorted(projects))}" if projects else "no file says which wiki it is of"
         raise UsageError(f"{said}. Name one with --wiki.")
