@@ -10,7 +10,7 @@ from karat.cli.main import karat
 from karat.kb.opened import open_pack
 from karat.kb.pack.manifest import LAYOUT, PackManifest
 from karat.kb.pack.writer import writing_pack
-from karat.knowledge.changes import Change, changed, drop_gone, moves, now_known, without_known
+from karat.knowledge.changes import IdChange, changed, drop_gone, moves, now_known, without_known
 from karat.knowledge.near import Nearness, near_misses
 
 
@@ -44,20 +44,20 @@ def new(tmp_path):
 def test_moved_merged_vanished_and_new(old, new):
     found = moves(["Q1", "Q3", "Q5", "Q4", "Q7", "Q9", "Q2"], old, new)
     assert found.changes == (
-        Change.SAME,
-        Change.MERGED,
-        Change.MOVED,
-        Change.DISAMBIGUATION,
-        Change.NEW,
-        Change.NEITHER,
-        Change.SAME,
+        IdChange.SAME,
+        IdChange.MERGED,
+        IdChange.MOVED,
+        IdChange.DISAMBIGUATION,
+        IdChange.NEW,
+        IdChange.NEITHER,
+        IdChange.SAME,
     )
-    assert moves(["Q3", "Q7"], new, old).changes == (Change.ELSEWHERE, Change.VANISHED)
+    assert moves(["Q3", "Q7"], new, old).changes == (IdChange.ELSEWHERE, IdChange.VANISHED)
 
 
 def test_a_pack_of_some_entities_says_nothing_about_others(tmp_path, old):
     some = pack(tmp_path / "some", complete=False, kinds={"Q2": "deleted"}, Q1=("One", []), Q2=("Two", []))
-    assert moves(["Q1", "Q2", "Q3"], old, some).changes == (Change.SAME, Change.VANISHED, Change.UNDECIDED)
+    assert moves(["Q1", "Q2", "Q3"], old, some).changes == (IdChange.SAME, IdChange.VANISHED, IdChange.UNDECIDED)
 
 
 def test_scores_are_split_by_change(old, new):

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from karat.errors import InputError
-from karat.storage.dumps import Block, Dump, DumpError
+from karat.storage.dumps import Dump, DumpBlock, DumpError
 from tests.knowledge.generated import store
 
 LINES = [f"line {number} {'x' * (number % 97)}\n".encode() for number in range(200_000)]
@@ -41,7 +41,7 @@ def test_a_cut_dump_gives_what_it_has_and_then_an_error(tmp_path, suffix):
     cut = tmp_path / f"cut{suffix}"
     data = whole.read_bytes()
     cut.write_bytes(data[: len(data) * 2 // 3])
-    blocks: list[Block] = []
+    blocks: list[DumpBlock] = []
     with pytest.raises(DumpError, match=r"found .* after [\d,]+ bytes; expected a whole dump"):
         blocks.extend(Dump(cut).blocks(b"\n"))
     found, point = [block.data for block in blocks], blocks[-1].point
@@ -58,7 +58,7 @@ def test_the_end_is_in_the_last_block_wherever_blocks_end(tmp_path):
         path = store(tmp_path / "dump.gz", [content])
         assert list(Dump(path).blocks(b"\n"))[-1].data.endswith(b"]\n")
         path.write_bytes(path.read_bytes()[:-4])
-        blocks: list[Block] = []
+        blocks: list[DumpBlock] = []
         with pytest.raises(DumpError):
             blocks.extend(Dump(path).blocks(b"\n"))
         store(path, [content])

@@ -16,7 +16,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 
 
-class Change(StrEnum):
+class IdChange(StrEnum):
     """What became of an id."""
 
     SAME = "same"
@@ -45,15 +45,15 @@ class Moves:
     old: str
     new: str
     ids: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[IdChange, ...]
     before: tuple[str, ...]
     after: tuple[str, ...]
 
     @property
-    def counts(self) -> Mapping[Change, int]:
+    def counts(self) -> Mapping[IdChange, int]:
         """How many ids of each change there are."""
         found = Counter(self.changes)
-        return {change: found[change] for change in Change}
+        return {change: found[change] for change in IdChange}
 
 
 def moves(ids: Sequence[str], old: Pack, new: Pack) -> Moves:
@@ -67,22 +67,22 @@ def moves(ids: Sequence[str], old: Pack, new: Pack) -> Moves:
     changes = []
     for at in range(len(ids)):
         if was[at] is None or is_[at] is None:
-            change = Change.UNDECIDED
+            change = IdChange.UNDECIDED
         elif not (was[at] and is_[at]):
             change = _ONE_SIDED[bool(was[at]), bool(is_[at])]
         elif several[at] and not were[at]:
-            change = Change.DISAMBIGUATION
+            change = IdChange.DISAMBIGUATION
         elif after[at] != now_of_before[at]:
-            change = Change.ELSEWHERE
+            change = IdChange.ELSEWHERE
         elif after[at] == before[at]:
-            change = Change.SAME
+            change = IdChange.SAME
         else:
-            change = Change.MERGED if once[at] and once_of_after[at] != before[at] else Change.MOVED
+            change = IdChange.MERGED if once[at] and once_of_after[at] != before[at] else IdChange.MOVED
         changes.append(change)
     return Moves(_label(old), _label(new), tuple(ids), tuple(changes), tuple(before), tuple(after))
 
 
-_ONE_SIDED = {(True, False): Change.VANISHED, (False, True): Change.NEW, (False, False): Change.NEITHER}
+_ONE_SIDED = {(True, False): IdChange.VANISHED, (False, True): IdChange.NEW, (False, False): IdChange.NEITHER}
 
 
 def changed(corpus: Corpus, found: Moves) -> Corpus:

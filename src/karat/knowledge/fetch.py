@@ -18,7 +18,7 @@ from karat.kb.pack.shapes import SHAPES
 from karat.kb.pack.writer import PackWriter, writing_pack
 from karat.kb.spaces import WIKIDATA, IdKey, key_of, title_key
 from karat.knowledge.dumps.classes import acyclic
-from karat.knowledge.dumps.items import Item, ItemReader
+from karat.knowledge.dumps.items import ItemReader, WikidataItem
 from karat.knowledge.dumps.wikidata import KINDS, VALUES
 from karat.model.tables.arrow import Arrow
 from karat.storage.api import ask
@@ -142,7 +142,7 @@ class _Fetched:
     reader: ItemReader
     journal: Journal
     progress: Progress | None
-    records: dict[str, Item] = field(default_factory=dict)
+    records: dict[str, WikidataItem] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
     found: dict[str, _Found] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
@@ -241,7 +241,7 @@ class _Fetched:
         if "missing" in msgspec.json.decode(data):
             self.gone.add(id)
         else:
-            self.records[id] = msgspec.json.decode(data, type=Item)
+            self.records[id] = msgspec.json.decode(data, type=WikidataItem)
 
     def _batches(self, ids: Iterable[str], take: Callable[[str, bytes], None]) -> Iterator[list[str]]:
         """What is still to be asked, some at a time; what was answered before is taken from the journal."""

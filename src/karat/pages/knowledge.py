@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from karat.knowledge.changes import Change, Moves
+from karat.knowledge.changes import IdChange, Moves
 from karat.knowledge.near import NearMisses, Nearness
 from karat.model.document import Label
 from karat.pages.tables import aligned
@@ -37,7 +37,7 @@ def moves_page(found: Moves) -> str:
     told = [
         [id, change, before, after]
         for id, change, before, after in zip(found.ids, found.changes, found.before, found.after, strict=True)
-        if change not in (Change.SAME, Change.NEITHER, Change.UNDECIDED)
+        if change not in (IdChange.SAME, IdChange.NEITHER, IdChange.UNDECIDED)
     ]
     text = f"{len(found.ids):,} ids from {found.old} to {found.new}\n\n{aligned(rows)}\n"
     if told:

@@ -26,7 +26,7 @@ _BLOCK: Final = 1 << 22  # bytes that are handed on together, at least
 _MARK: Final = 1 << 16  # bytes by which two copies of a dump are compared
 
 
-class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ResumePoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where reading can go on: behind `done` bytes of content, which begin at `start` in the member at byte `member`.
 
     A member is a part of a compressed file that can be decompressed by itself. `read` bytes of the file were needed.
@@ -38,11 +38,11 @@ class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     read: int = 0
 
 
-class Block(NamedTuple):
+class DumpBlock(NamedTuple):
     """Some content, which ends with the mark that was asked for unless nothing follows, and the point behind it."""
 
     data: bytes
-    point: Point
+    point: ResumePoint
     last: bool = False
 
 
@@ -76,7 +76,7 @@ class Dump:
         with self._opened() as file:
             return file.seek(0, os.SEEK_END)
 
-    def seal(self, point: Point) -> str:
+    def seal(self, point: ResumePoint) -> str:
         """A fingerprint of the beginning and of what stands before a point, by which another copy is known."""
         found = hashlib.sha256()
         with self._opened() as file:
@@ -91,23 +91,25 @@ class Dump:
             return block.data
         return b""
 
-    def blocks(self, ending: bytes, after: Point | None = None, progress: Progress | None = None) -> Iterator[Block]:
+    def blocks(
+        self, ending: bytes, after: ResumePoint | None = None, progress: Progress | None = None
+    ) -> Iterator[DumpBlock]:
         """The content in blocks that end with a mark, from the beginning or from a point on.
 
         What a damaged file still holds is handed on before the error is raised.
         """
-        after = after or Point()
+        after = after or ResumePoint()
         size, done, read, rest = self.size, after.done, after.read, bytearray()
         members = deque([(after.member, after.start)])
 
-        def block(cut: int, *, last: bool = False) -> Block:
+        def block(cut: int, *, last: bool = False) -> DumpBlock:
             nonlocal done
             done += cut
             while len(members) > 1 and members[1][1] <= done:
                 members.popleft()
             data = bytes(rest[:cut])
             del rest[:cut]
-            return Block(data, Point(*members[0], done, read), last)
+            return DumpBlock(data, ResumePoint(*members[0], done, read), last)
 
         problem: DumpError | None = None
         try:
@@ -133,7 +135,7 @@ class Dump:
         read = size
         yield block(len(rest), last=True)
 
-    def _pieces(self, after: Point) -> Iterator[_Member]:
+    def _pieces(self, after: ResumePoint) -> Iterator[_Member]:
         with self._opened() as file:
             magic = file.read(4)
             file.seek(0)
@@ -155,7 +157,7 @@ class Dump:
                 remedy="Fetch it again, or rename it if it is plain text",
             )
 
-    def _members(self, file: IO[bytes], kind: str, after: Point) -> Iterator[_Member]:
+    def _members(self, file: IO[bytes], kind: str, after: ResumePoint) -> Iterator[_Member]:
         member, start = after.member, after.start
         file.seek(member)
         engine, done, fresh = _ENGINES[kind](), start, True
@@ -241,7 +243,7 @@ class _Gzip:
 _ENGINES: Final[dict[str, Callable[[], Any]]] = {"gzip": _Gzip, "bzip2": bz2.BZ2Decompressor}
 
 
-def _plain(file: IO[bytes], after: Point) -> Iterator[_Member]:
+def _plain(file: IO[bytes], after: ResumePoint) -> Iterator[_Member]:
     file.seek(after.done)
     while data := file.read(_CHUNK):
         yield _Member(data, 0, 0, file.tell())

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from karat.errors import InputError, UsageError
 from karat.model.tables.arrow import Arrow
-from karat.storage.dumps import Block, Dump, Point, Progress
+from karat.storage.dumps import Dump, DumpBlock, Progress, ResumePoint
 from karat.storage.files import readable, writing
 
 MEMORY: Final = "2GB"
@@ -39,14 +39,14 @@ class Parsed(NamedTuple):
     counts: Mapping[str, int]
 
 
-Parse: TypeAlias = Callable[[Block], Parsed]
+Parse: TypeAlias = Callable[[DumpBlock], Parsed]
 
 
 class _Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far a dump was read, and under which wishes."""
 
     wishes: str
-    point: Point = Point()
+    point: ResumePoint = ResumePoint()
     seal: str = ""
     parts: int = 0
     counts: Mapping[str, int] = {}

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from karat.errors import InputError
 from karat.knowledge.dumps.wikitext import anchors
-from karat.storage.dumps import Block, Dump, DumpError
+from karat.storage.dumps import Dump, DumpBlock, DumpError
 from karat.storage.staging import Parsed
 
 ENDING: Final = b"</page>\n"
@@ -26,7 +26,7 @@ _NAMESPACE = re.compile(rb"<namespace\b[^>]*\bkey=\"(-?\d+)\"[^>]*>([^<]*)</name
 _WIKI = re.compile(rb"<dbname>([^<]*)</dbname>")
 
 
-class Article(NamedTuple):
+class WikiPage(NamedTuple):
     """A page of the main namespace that is no redirect."""
 
     id: int
@@ -57,7 +57,7 @@ class Articles:
         names = {_name(written) for key, written in _NAMESPACE.findall(head) if key != b"0"}
         return cls(dump.label, wiki[1].decode() if wiki else "", frozenset(names) | _EVERYWHERE)
 
-    def anchors(self, block: Block) -> Parsed:
+    def anchors(self, block: DumpBlock) -> Parsed:
         """How often which words lead to which title in a block."""
         counts: Counter[str] = Counter()
         found: Counter[tuple[str, str]] = Counter()
@@ -72,7 +72,7 @@ class Articles:
         }
         return Parsed({"anchors": pa.table(columns)}, counts)
 
-    def _articles(self, block: Block) -> Iterator[Article]:
+    def _articles(self, block: DumpBlock) -> Iterator[WikiPage]:
         if block.last and not block.data.rstrip().endswith(b"</mediawiki>"):
             raise DumpError(
                 self.label,
@@ -93,7 +93,7 @@ class Articles:
                 ) from None
             if page.findtext("ns") == "0" and page.find("redirect") is None:
                 text = page.findtext("revision/text") or ""
-                yield Article(int(page.findtext("id") or 0), page.findtext("title") or "", text)
+                yield WikiPage(int(page.findtext("id") or 0), page.findtext("title") or "", text)
 
 
 _EVERYWHERE: Final = frozenset({"file", "image", "category", "template", "help", "portal", "user", "talk", "wikipedia"})

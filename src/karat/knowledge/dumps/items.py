@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 
 from karat.errors import InputError
-from karat.storage.dumps import Block, DumpError
+from karat.storage.dumps import DumpBlock, DumpError
 from karat.storage.staging import Parsed
 
 ENDING: Final = b"\n"
@@ -79,7 +79,7 @@ class _Claims(msgspec.Struct, rename=_PROPERTIES):
     P486: _Statements = []
 
 
-class Item(msgspec.Struct):
+class WikidataItem(msgspec.Struct):
     """What is read of an item; everything else is skipped while it is decoded."""
 
     id: str = ""
@@ -103,7 +103,7 @@ class ItemReader:
         """The same in words."""
         return f"items in {','.join(self.languages)} of {','.join(self.wikis)}"
 
-    def parse(self, block: Block, label: str) -> Parsed:
+    def parse(self, block: DumpBlock, label: str) -> Parsed:
         """What a block of a dump says."""
         lines = block.data.split(b"\n")
         if block.last and not block.data.rstrip().endswith(b"]"):
@@ -115,7 +115,7 @@ class ItemReader:
             )
         return self.tables(_items(lines, label, block))
 
-    def tables(self, items: Iterable[Item]) -> Parsed:
+    def tables(self, items: Iterable[WikidataItem]) -> Parsed:
         """The rows that items give, and what they lack."""
         rows: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
         counts: Counter[str] = Counter()
@@ -126,7 +126,7 @@ class ItemReader:
             self._take(item, rows, counts)
         return Parsed({table: _table(table, each) for table, each in rows.items()}, counts)
 
-    def _take(self, item: Item, rows: dict[str, list[tuple[Any, ...]]], counts: Counter[str]) -> None:
+    def _take(self, item: WikidataItem, rows: dict[str, list[tuple[Any, ...]]], counts: Counter[str]) -> None:
         counts["items"] += 1
         claims = item.claims if isinstance(item.claims, _Claims) else _NOTHING
         name = self._term(item.labels)
@@ -155,7 +155,7 @@ class ItemReader:
                     return terms[language].value
         return None
 
-    def _names(self, item: Item, name: str | None) -> Iterator[str]:
+    def _names(self, item: WikidataItem, name: str | None) -> Iterator[str]:
         seen = {} if name is None else {name: None}
         if isinstance(item.aliases, dict):
             for language in (*self.languages, "mul"):
@@ -164,10 +164,10 @@ class ItemReader:
 
 
 _NOTHING: Final = _Claims()
-_DECODER: Final = msgspec.json.Decoder(Item)
+_DECODER: Final = msgspec.json.Decoder(WikidataItem)
 
 
-def _items(lines: Sequence[bytes], label: str, block: Block) -> Iterator[Item]:
+def _items(lines: Sequence[bytes], label: str, block: DumpBlock) -> Iterator[WikidataItem]:
     for line in lines:
         line = line.strip().rstrip(b",")
         if line in (b"", b"[", b"]"):

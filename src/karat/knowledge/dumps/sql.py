@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from karat.errors import InputError
 from karat.model.tables.arrow import Arrow
-from karat.storage.dumps import Block, Dump, DumpError
+from karat.storage.dumps import Dump, DumpBlock, DumpError
 
 ENDING: Final = b"\n"
 """Every statement with rows is a line of its own."""
@@ -82,7 +82,7 @@ class SqlTable:
         created = _CREATED.search(dump.head(ENDING))
         return frozenset(column.decode() for column, _ in _COLUMN.findall(created[2])) if created else frozenset()
 
-    def rows(self, block: Block) -> tuple[Arrow, Counter[str]]:
+    def rows(self, block: DumpBlock) -> tuple[Arrow, Counter[str]]:
         """The wanted columns of all rows in a block, and how many rows were left out for each reason."""
         begin = b"INSERT INTO "
         lines = [line for line in block.data.split(b"\n") if line.startswith(begin)]
@@ -118,7 +118,7 @@ class SqlTable:
             table = table.filter(pa.array(~bad))
         return table
 
-    def _broken(self, line: bytes, block: Block) -> InputError:
+    def _broken(self, line: bytes, block: DumpBlock) -> InputError:
         """A statement without its end is a dump without its end; others are not what they should be."""
         if block.last and not line.rstrip().endswith(b";"):
             return DumpError(
