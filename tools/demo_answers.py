@@ -111,10 +111,17 @@ def read_prior(path: Path) -> Prior:
     return {surface: sorted(candidates, key=lambda c: c.share, reverse=True) for surface, candidates in prior.items()}
 
 
-def perfect(documents: Iterable[Document]) -> Iterator[Reply]:
+def with_candidates(document: Document, answer: Answer, prior: Prior) -> Answer:
+    """The answer with what its surface form may stand for, where that is ambiguous and its own entity is among it."""
+    candidates = tuple(prior.get(document.text[answer.start : answer.end], ()))
+    several = len(candidates) > 1 and answer.entity in {candidate.entity for candidate in candidates}
+    return answer._replace(candidates=candidates) if several else answer
+
+
+def perfect(documents: Iterable[Document], prior: Prior) -> Iterator[Reply]:
     """Everything right."""
     for document in documents:
-        yield Reply(document.id, document.solution)
+        yield Reply(document.id, tuple(with_candidates(document, answer, prior) for answer in document.solution))
 
 
 def prior_only(documents: Iterable[Document], prior: Prior) -> Iterator[Reply]:
@@ -158,22 +165,30 @@ def spurious(document: Document, entities: list[str], random: Random) -> Iterato
             yield Answer(start, end, random.choice(entities), round(random.uniform(0.05, 0.6), 3))
 
 
-def disturbed(document: Document, entities: list[str], random: Random) -> Iterator[Answer]:
+def confused(answer: Answer, entities: list[str], random: Random) -> Answer:
+    """The answer with another entity; every second time the right one was at least a candidate."""
+    other = random.choice([entity for entity in entities if entity != answer.entity])
+    likely = (Candidate(other, 0.6), Candidate(answer.entity, 0.4)) if answer.entity and random.random() < 0.5 else ()
+    return answer._replace(entity=other, candidates=likely)
+
+
+def disturbed(document: Document, entities: list[str], prior: Prior, random: Random) -> Iterator[Answer]:
     """The solution with every kind of mistake; a mention has at most one of them."""
     kinds = random.choices(list(MISTAKES), list(MISTAKES.values()), k=len(document.solution))
     for kind, answer in zip(kinds, document.solution, strict=True):
         wrong = answer._replace(score=round(random.uniform(0.15, 0.75), 3))
         if kind == "none":
-            yield answer._replace(score=round(random.uniform(0.45, 0.99), 3))
+            sure = with_candidates(document, answer, prior)
+            yield sure._replace(score=round(random.uniform(0.45, 0.99), 3))
         elif kind == "moved":
             yield moved(wrong, document.text, random)
         elif kind == "confused":
-            yield wrong._replace(entity=random.choice([e for e in entities if e != answer.entity]))
+            yield confused(wrong, entities, random)
         elif kind == "nil":
             yield wrong._replace(entity=None if answer.entity else random.choice(entities))
 
 
-def noisy(documents: Iterable[Document], random: Random) -> Iterator[Reply]:
+def noisy(documents: Iterable[Document], prior: Prior, random: Random) -> Iterator[Reply]:
     """A system that is mostly right, in no particular order, and not there for every document."""
     shuffled = list(documents)
     entities = sorted({a.entity for d in shuffled for a in d.solution if a.entity})
@@ -184,7 +199,7 @@ def noisy(documents: Iterable[Document], random: Random) -> Iterator[Reply]:
         if document.id == TIMED_OUT:
             yield Reply(document.id, error="timeout")
             continue
-        answers = [*disturbed(document, entities, random), *spurious(document, entities, random)]
+        answers = [*disturbed(document, entities, prior, random), *spurious(document, entities, random)]
         yield Reply(document.id, tuple(sorted(answers, key=lambda a: (a.start, -a.end))))
 
 
@@ -199,9 +214,10 @@ def write(folder: Path, system: str, replies: Iterable[Reply]) -> None:
 def main() -> None:
     """Write all three."""
     documents = read_gold(FOLDER / "gold.jsonl")
-    write(FOLDER, "perfect", perfect(documents))
-    write(FOLDER, "prior", prior_only(documents, read_prior(FOLDER / "prior_table.tsv")))
-    write(FOLDER, "noisy", noisy(documents, Random(SEED)))
+    prior = read_prior(FOLDER / "prior_table.tsv")
+    write(FOLDER, "perfect", perfect(documents, prior))
+    write(FOLDER, "prior", prior_only(documents, prior))
+    write(FOLDER, "noisy", noisy(documents, prior, Random(SEED)))
 
 
 if __name__ == "__main__":

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import pkgutil
 import zlib
+from dataclasses import replace
 from functools import cache
 from importlib import import_module, util
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
-from karat.errors import KaratError, UnknownNameError
+from karat.errors import KaratError, UnknownNameError, UsageError
 
 _T = TypeVar("_T")
+_BOUND = ">="
 
 
 @cache
@@ -40,8 +42,18 @@ def names(folder: str) -> tuple[str, ...]:
     return tuple(sorted(_files(folder) | _entries(folder).keys()))
 
 
+def has(folder: str, name: str) -> bool:
+    """Whether a name is that of a plugin, with a bound or without, or the path of a file."""
+    return name.endswith(".py") or name.partition(_BOUND)[0] in names(folder)
+
+
 def get(folder: str, name: str, kind: type[_T]) -> _T:
-    """The plugin of that name: the constant of its file, which is named like its type in capitals."""
+    """The plugin of that name: the constant of its file, which is named like its type in capitals.
+
+    One with a bound (`least`) may be named with another one: `related>=0.7`.
+    """
+    if _BOUND in name:
+        return _bounded(get(folder, name.partition(_BOUND)[0], kind), folder, name)
     if name.endswith(".py"):
         return _constant(_load_file(Path(name)), kind, name)
     if name in _files(folder):
@@ -49,6 +61,20 @@ def get(folder: str, name: str, kind: type[_T]) -> _T:
     if name in _entries(folder):
         return _constant(_entries(folder)[name].load(), kind, name)
     raise UnknownNameError(folder.removesuffix("s"), name, names(folder))
+
+
+def _bounded(plugin: _T, folder: str, name: str) -> _T:
+    written = name.partition(_BOUND)[2]
+    known: Any = plugin  # of whatever kind: what counts is that it has a bound
+    if getattr(plugin, "least", None) is None:
+        raise UsageError(f"{name.partition(_BOUND)[0]} in karat.{folder} takes no bound. Leave {_BOUND}{written} out.")
+    try:
+        least = float(written)
+    except ValueError:
+        least = -1.0
+    if not 0 < least <= 1:
+        raise UsageError(f"{name}: {written!r} is no bound. Give a number above 0 and up to 1, such as 0.7.")
+    return cast("_T", replace(known, least=least))
 
 
 def identity(folder: str, name: str) -> str:

@@ -258,7 +258,7 @@ def test_one_argument_that_is_not_both_is_refused(given, said, karat_cli, tmp_pa
 def test_standard_input_can_be_converted(karat_cli, tmp_path):
     karat.save(karat.load("demo"), tmp_path / "gold.jsonl")
     ran = karat_cli("data", "convert", "-", tmp_path / "again.jsonl", stdin=(tmp_path / "gold.jsonl").read_bytes())
-    assert (ran.code, ran.err) == (0, "-: 50 documents, 329 labels to Karat JSONL\n")
+    assert (ran.code, ran.err) == (0, "-: 50 documents, 327 labels to Karat JSONL\n")
     assert list(karat.load(tmp_path / "again.jsonl")) == list(karat.load("demo"))
 
 

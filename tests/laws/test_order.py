@@ -101,7 +101,8 @@ def _said(documents, replies, **options):
     return result.measures, groups, sums, result.notes, result.skipped, str(result.signature)
 
 
-UNORDERED = [name for name in names("relations") if not get("relations", name, Relation).ordered]
+LINKED = [name for name in names("relations") if get("relations", name, Relation).least is not None]
+UNORDERED = [name for name in names("relations") if name not in LINKED and not get("relations", name, Relation).ordered]
 ORDERED = [name for name in names("relations") if get("relations", name, Relation).ordered]
 MEASURES = [f"{relation}:micro.f1" for relation in UNORDERED]
 MEASURES += [f"strong[{part}]:micro.f1" for part in ("in-kb", "nil", "gold-in-kb")]

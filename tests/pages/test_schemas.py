@@ -97,6 +97,9 @@ WRITES = {
     "data list": ["data list", "data list --all --task c2kb"],
     "data show": ["data show demo", "data show aida"],
     "data stats": ["data stats north.jsonl", "data stats north.jsonl other.jsonl"],
+    "kb find": ["kb find Cambridge", "kb find Cambrigde --fuzzy", "kb find xyzzyx"],
+    "kb resolve": ["kb resolve north.jsonl resolved.jsonl"],
+    "kb show": ["kb show", "kb show starter"],
     "score": [
         "score north.jsonl prior-north.jsonl noisy-north.jsonl",
         "score north.jsonl prior-north.jsonl --ci --resamples 20 --by types --by error --threshold oracle",

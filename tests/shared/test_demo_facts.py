@@ -7,6 +7,7 @@ import json
 import pytest
 
 import karat
+from karat.kb.opened import starter
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.shared
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.shared
 
 @pytest.fixture(scope="module")
 def facts(shared):
-    """Names by entity id, from two independent sources."""
+    """Names by entity id, from published facts and from the pack that comes with Karat, itself made of such."""
     known: dict[str, set[str]] = {}
     for line in (shared / "elevant" / "kb" / "entities.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         entity, name, *_ = line.split("\t")
@@ -23,6 +24,10 @@ def facts(shared):
         names = known.setdefault(entry.get("wikidata_id") or "", set())
         names.add(entry["label"])
         names.update(entry["alternatives"])
+    pack = starter()
+    entities = pack.table("entities").whole("id", "name").to_pylist()
+    for row in entities:
+        known.setdefault(row["id"], set()).add(row["name"])
     return known
 
 
@@ -44,3 +49,11 @@ def test_stored_answers_name_known_entities(facts):
         for reply in karat.load_run(f"demo/{system}"):
             for answer in reply.answers:
                 assert not isinstance(answer.entity, str) or answer.entity in facts
+
+
+def test_the_starter_pack_has_every_entity_of_the_gold():
+    ids = sorted(
+        {label.entity for document in karat.load("demo") for label in document.labels if label.entity}
+        - {karat.UNLINKED}
+    )
+    assert [id for id, name in zip(ids, starter().names(ids), strict=True) if name is None] == []

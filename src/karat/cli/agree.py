@@ -11,7 +11,7 @@ from karat.cli.reading import reading
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
-@click.option("--kb", metavar="DIR", help="Ids that stand for the same entity in these tables are the same.")
+@click.option("--kb", metavar="NAME|DIR", help="Ids that stand for the same entity there are the same.")
 @click.option("--level", default=0.95, show_default=True, metavar="L", help="The level of the intervals.")
 @click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples of documents for intervals.")
 @click.option("--seed", default=0, show_default=True, metavar="N", help="What random numbers start from.")
@@ -42,7 +42,7 @@ def command(
     from karat.data.load import load
     from karat.errors import UsageError
     from karat.explanation.agreement import agree
-    from karat.kb.folder import read_kb
+    from karat.kb.opened import open_kb
     from karat.pages.agreement import json_of, page
 
     if len(files) < 2 or files.count("-") > 1:
@@ -56,7 +56,7 @@ def command(
         replace(corpus, name=name) if names.count(corpus.name) > 1 else corpus
         for corpus, name in zip(corpora, files, strict=True)
     ]
-    tables = None if kb is None else read_kb(kb)
+    tables = None if kb is None else open_kb(kb)
     found = agree(corpora, kb=tables, resamples=resamples, level=level, seed=seed)
     write(json_file, lambda: json_of(found))
     show(lambda: page(found, width=width()), json_file)

@@ -15,7 +15,7 @@ from karat.cli.reading import reading
 @click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
 @click.option("--view", default="strong", show_default=True, metavar="VIEW", help="What is compared: links.")
-@click.option("--kb", metavar="DIR", help="Names, types, popular candidates, demonyms: the tables in this folder.")
+@click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base, and take facts from it.")
 @click.option("--level", default=0.05, show_default=True, metavar="P", help="Significant is a p-value of at most this.")
 @click.option(
     "--min-share",

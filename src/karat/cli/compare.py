@@ -32,7 +32,7 @@ _MATCH = "strong,weak,mention-weak,entity"
     help="What is compared (repeatable: a page for each).  [default: strong:micro.f1]",
 )
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
-@click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder, and take facts from there.")
+@click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base, and take facts from it.")
 @click.option("--level", default=0.05, show_default=True, metavar="P", help="Systems differ if p is at most this.")
 @click.option("--correction", default="holm", show_default=True, metavar="NAME", help="For many tests: holm or bh.")
 @click.option(

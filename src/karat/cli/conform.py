@@ -27,7 +27,7 @@ class _Suites(click.Command):
 @click.command(cls=_Suites)
 @click.argument("suite", metavar="SUITE")
 @click.argument("path", metavar="PATH")
-@click.option("--kb", metavar="DIR", help="The knowledge base, for suites that make use of one.")
+@click.option("--kb", metavar="NAME|DIR", help="The knowledge base, for suites that make use of one.")
 @click.option("--all", "every", is_flag=True, help="List all differences, not only the first.")
 @click.option(
     "--json",

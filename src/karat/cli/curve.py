@@ -61,7 +61,7 @@ class _Sides(NamedTuple):
 )
 @click.option("--task", metavar="TASK", help="a2kb, d2kb, c2kb, erec, … or BAT's names.")
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
-@click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder.")
+@click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base.")
 @click.option(
     "-m",
     "--measure",
@@ -141,7 +141,7 @@ def command(
     """
     from karat.data.load import load_both, stored_runs
     from karat.errors import UsageError
-    from karat.kb.folder import read_kb
+    from karat.kb.opened import open_kb
     from karat.pages.charts.save import check_chart
 
     names = [name for given in answers for name in stored_runs(given)]
@@ -163,7 +163,7 @@ def command(
     if over == "coverage" and "threshold" in choices:
         raise UsageError("over coverage all scored answers are kept, one after the other. Give no threshold.")
     _check(over, measure, choices["match"])
-    tables = None if kb is None else read_kb(kb)
+    tables = None if kb is None else open_kb(kb)
     corpus, loaded = load_both(gold, names, gold_format=gold_format, answers_format=answers_format, text=False)
     how = {"like": like, "match": choices.pop("match"), "choices": choices, "kb": tables}
     sides = _Sides(corpus, named_apart(loaded, names), {**how, "allow_unknown": allow_unknown})

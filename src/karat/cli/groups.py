@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
@@ -28,7 +29,8 @@ class LazyGroup(click.Group):
         """The command of that name."""
         if name not in self.commands_help:
             return None
-        found = import_module(f"{self.prefix}{name.replace('-', '_')}").command
+        module = f"{name}_" if iskeyword(name) else name.replace("-", "_")
+        found = import_module(self.prefix + module).command
         assert isinstance(found, click.Command)
         return found
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="The answers to DEV, one file for each of ANSWERS, where these do not hold them.",
 )
-@click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder (redirects, same-as, classes).")
+@click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base: a pack, or a folder of tables.")
 @click.option("--ci", is_flag=True, help="Add confidence intervals.")
 @click.option("--level", default=0.95, show_default=True, metavar="L", help="The level of the intervals.")
 @click.option(

@@ -18,7 +18,7 @@ from karat.cli.reading import reading
 @click.option("--set-theirs", "their_overrides", multiple=True, metavar="CHOICE=VALUE", help="… of theirs.")
 @click.option("-m", "--measure", default="strong:micro.f1", show_default=True, metavar="NAME", help="The number.")
 @click.option("--their-measure", metavar="NAME", help="What they call it, where it is another measure.")
-@click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder.")
+@click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base.")
 @click.option(
     "--flips",
     type=click.IntRange(min=0),
@@ -62,7 +62,7 @@ def command(
     """
     from karat.data.load import load_both
     from karat.explanation.why import why
-    from karat.kb.folder import read_kb
+    from karat.kb.opened import open_kb
     from karat.pages.why import json_of, page
     from karat.work import working
 
@@ -78,7 +78,7 @@ def command(
             their_measure=their_measure,
             their_choices=chosen(their_overrides),
             our_choices=chosen(our_overrides),
-            kb=None if kb is None else read_kb(kb),
+            kb=None if kb is None else open_kb(kb),
             allow_unknown=allow_unknown,
             progress=progress,
         )

@@ -25,11 +25,11 @@ DATASET = Dataset(
                     files=(
                         File(
                             "gold.jsonl",
-                            sha256="89d32b4b1a1b148ea34bc2a79d203ae83a3da94b80837942557b961e5496d75a",
-                            size=56351,
+                            sha256="17c6ecb78bab4fc84e23a1f537e8df3abad103840771bb0f24c85468f0c196b2",
+                            size=56547,
                         ),
                     ),
-                    counts=Counts(documents=50, labels=329),
+                    counts=Counts(documents=50, labels=327),
                     root=Path(__file__).with_name("demo_data"),
                     answers={name: f"{name}.jsonl" for name in ("perfect", "prior", "noisy")},
                 )

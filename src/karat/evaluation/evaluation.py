@@ -507,6 +507,7 @@ class Evaluation:
         ).items():
             yield f"left out: {what} ({why}; load both sides for it)"
         yield from self._without_classes()
+        yield from self._told_by_starter()
         yield from undecided(self.request.conventions.unnamed, *self.folded.doubts)
         yield from untyped(self.groups)
         yield from (best.note for best in self.thresholds.found.values())
@@ -521,6 +522,12 @@ class Evaluation:
         typed = any(plan.relation.typed for plan in self.plans.views.values())
         if typed and typing is not Typing.SHARED and (kb is None or not kb.hierarchy.superclasses):
             yield f"typing={typing} knows no classes above or below others: give subclass_of.tsv with --kb"
+
+    def _told_by_starter(self) -> Iterator[str]:
+        """That facts come from the pack that is built in."""
+        known = self.request.knowledge if self.request.reads_facts else None
+        if known is not None and known is not self.request.kb:
+            yield f"names, types and popular entities are those of {known.name}, which is built in: --kb takes others"
 
     def _oracles(self) -> dict[str, float | None]:
         """The thresholds found by trying; a view with the mean of others has none of its own, but is an oracle too."""

@@ -10,7 +10,7 @@ from functools import cache
 
 from karat.errors import KaratError, UnknownNameError, UsageError
 from karat.model.name import MeasureName, ViewName, parse_measure
-from karat.registry import get, names
+from karat.registry import get, has, names
 from karat.spec.choices.choices import Conventions
 from karat.spec.choices.conventions import Assignment, Nil
 from karat.spec.choices.task import TASKS, task_named
@@ -209,7 +209,7 @@ def _compared(name: str) -> set[str]:
 
 def detection_of(view: ViewName) -> ViewName | None:
     """The view that looks at places only, where a view looks at links at places."""
-    if view.relation not in names("relations") and not view.relation.endswith(".py"):
+    if not has("relations", view.relation):
         return None
     relation = get("relations", view.relation, Relation)
     return replace(view, relation=relation.detection) if relation.links and relation.detection is not None else None

@@ -13,6 +13,7 @@ from karat.evaluation.request import Request
 from karat.evaluation.view import Shape
 from karat.kb.hierarchy import Hierarchy
 from karat.matching.align.joins import overlapping, same_span
+from karat.matching.align.related import related
 from karat.matching.align.typing import typed
 from karat.matching.judge.judge import Located, verdicts
 from karat.matching.judge.keys import KeyNames, KeyReach, kept, key_verdicts, reach
@@ -207,6 +208,8 @@ class Planner:
             hierarchy = kb.hierarchy if kb is not None else Hierarchy.of(())
             prefixes = task.types or conventions.prefixes
             relation = typed(relation, conventions.typing, pairing.type_names, hierarchy, prefixes)
+        if relation.least is not None:
+            relation = related(relation, pairing.names, self.request.kb)
         threshold = self.thresholds.get(base_of(view), Threshold())
         rule = rules(conventions, given=task.given, annotations=task.needs == "links")
         select = selection(pairing, relation, view.filters, threshold, rule)

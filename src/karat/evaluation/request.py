@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from karat.errors import UnknownNameError, UsageError
@@ -12,7 +13,7 @@ from karat.evaluation.drop import needs_text, rules_of
 from karat.evaluation.intervals import Draw
 from karat.evaluation.measures import expanded, in_task, measure_of, measures_of, parts_of
 from karat.kb.any_spelling import AnySpelling, in_any_spelling
-from karat.kb.folder import read_kb
+from karat.kb.opened import open_kb, starter
 from karat.kb.protocol import KB
 from karat.matching.weigh.membership import WHOLE, Membership, membership_of
 from karat.model.corpus import Corpus
@@ -24,6 +25,8 @@ from karat.spec.choices.choices import CIRCUMSTANCES, SIGNED, Conventions
 from karat.spec.choices.conventions import Ids, Macro, Missing, Spans
 from karat.spec.grouping import Grouping
 from karat.version import __version__
+
+_OWN = "karat"  # the profile that takes facts from the pack that comes with Karat
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Request:
         `choices` may name what else a signature says: `drop`, and the `seed` of random numbers.
         """
         if isinstance(kb, str | os.PathLike):
-            kb = read_kb(kb)
+            kb = open_kb(kb)
         if isinstance(kb, AnySpelling):  # of another request
             kb = kb.base
         measures, also, by = ((item,) if isinstance(item, str) else tuple(item) for item in (measures, also, by))
@@ -140,7 +143,10 @@ class Request:
 
     def signature(self, data: str) -> Signature:
         """The version, the data and everything that decided the numbers."""
-        kb = "none" if self.kb is None else f"{self.kb.name}@{self.kb.digest}"
+        known = self.knowledge if self.reads_facts else self.kb
+        kb = "none" if known is None else f"{known.name}@{known.digest}"
+        if known is not self.kb:
+            kb += " for facts only"
         said = {**self.conventions.words, "drop": ",".join(self.drop) or "none", "kb": kb, "seed": str(self.draw.seed)}
         own = (("karat", __version__), ("profile", profile_signed(self.profile)), ("data", data))
         return Signature((*own, *((name, said[name]) for name in SIGNED)))
@@ -190,6 +196,20 @@ class Request:
         return self.conventions.macro is Macro.GOLD_DOCUMENTS and not self.allow_unknown
 
     @property
+    def knowledge(self) -> KB | None:
+        """Where facts come from: the knowledge base; or else, under Karat's own profile, the pack that comes with it.
+
+        That one tells names, types and what is popular; it resolves no ids and changes no count.
+        """
+        return _starter(self.conventions.ids) if self.kb is None and self.profile == _OWN else self.kb
+
+    @property
+    def reads_facts(self) -> bool:
+        """Whether scores are grouped by what is known about entities and texts."""
+        known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
+        return self.staged or any(label.known is not None or label.scores == "errors" for label in known)
+
+    @property
     def reads_text(self) -> bool:
         """Whether scores look at what mentions say, so that a corpus must be loaded with its texts."""
         known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
@@ -216,6 +236,12 @@ def as_text(choices: Mapping[str, object]) -> dict[str, str]:
         name: " ".join(map(str, value)) if isinstance(value, list) or type(value) is tuple else str(value)
         for name, value in choices.items()
     }
+
+
+@cache
+def _starter(ids: Ids) -> KB:
+    """The built-in pack, asked in the ids that are read so."""
+    return in_any_spelling(starter(), ids)
 
 
 def _checked(words: Mapping[str, str]) -> dict[str, str]:

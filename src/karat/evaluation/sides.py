@@ -95,7 +95,7 @@ class Sides:
         """What is known about items of one kind on both sides; those of a task may have other rows than mentions."""
         if source not in self._facts:
             gold = self.gold_facts if source == self.request.conventions.task.source else None
-            self._facts[source] = Facts(self.pairing(source), self.request.kb, self._diction, gold=gold)
+            self._facts[source] = Facts(self.pairing(source), self.request.knowledge, self._diction, gold=gold)
         return self._facts[source]
 
     @cached_property
@@ -103,7 +103,7 @@ class Sides:
         """What is known about the gold labels, which other runs on them may share."""
         if self.gold is not None:
             return self.gold
-        return gold_facts(self.pairing(), self.request.kb, self._diction)
+        return gold_facts(self.pairing(), self.request.knowledge, self._diction)
 
     @property
     def _diction(self) -> Diction:

@@ -13,7 +13,7 @@ from karat.matching.read.facets import document_label
 from karat.matching.select.select import FILTERS, checked
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
-from karat.registry import get, names
+from karat.registry import get, has, names
 from karat.signing import departures, parse_signature, profile_in, profile_named
 from karat.spec.category import Category
 from karat.spec.choices.choices import CHOICES, IN_ORDER, SIGNED, sentence_of
@@ -33,7 +33,7 @@ def explain(text: str | Signature) -> str:
     text = str(text).strip()
     if text.startswith("karat:"):
         return _signature(parse_signature(text))
-    if text in names("relations"):
+    if text in names("relations") or (">=" in text and ":" not in text and has("relations", text)):
         return f"{text}: {_compared(text)}"
     if text in names("clusterings"):
         return f"{text}: {get('clusterings', text, Clustering).says}"

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TypeVar
 
 from karat.kb.hierarchy import Hierarchy
-from karat.kb.protocol import KB
+from karat.kb.protocol import KB, Standing
 from karat.kb.spelling import SPELLINGS
 from karat.spec.choices.conventions import Ids
 
@@ -50,23 +50,31 @@ class AnySpelling:
     def canonical(self, ids: Sequence[str]) -> list[str]:
         """For each id the normal form of the one that stands for the same entity."""
         normal = SPELLINGS[self.how].normal
-        return [normal(id) for id in self.base.canonical(self._own(ids))]
+        return [normal(id) for id in self.base.canonical(self.own_ids(ids))]
+
+    def standings(self, ids: Sequence[str]) -> list[Standing]:
+        """What becomes of each id; one that the base writes otherwise is mapped."""
+        own = self.own_ids(ids)
+        found = zip(ids, own, self.base.standings(own), strict=True)
+        return [
+            Standing.MAPPED if said is Standing.UNCHANGED and spelling != id else said for id, spelling, said in found
+        ]
 
     def has(self, ids: Sequence[str]) -> list[bool] | None:
         """Whether each id stands for an entity; None without a table of entities."""
-        return self.base.has(self._own(ids))
+        return self.base.has(self.own_ids(ids))
 
     def names(self, ids: Sequence[str]) -> list[str | None]:
         """The name of each entity."""
-        return self.base.names(self._own(ids))
+        return self.base.names(self.own_ids(ids))
 
     def aliases(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
         """What else each entity is called."""
-        return self.base.aliases(self._own(ids))
+        return self.base.aliases(self.own_ids(ids))
 
     def types(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
         """The types of each entity."""
-        return self.base.types(self._own(ids))
+        return self.base.types(self.own_ids(ids))
 
     def popular(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
         """The normal forms of the entities that each surface most often stands for."""
@@ -84,7 +92,7 @@ class AnySpelling:
         """Whether each surface is a demonym."""
         return self.base.demonyms(surfaces)
 
-    def _own(self, ids: Sequence[str]) -> list[str]:
+    def own_ids(self, ids: Sequence[str]) -> list[str]:
         """Each id as the base writes it, or the normal form where it does not know any spelling."""
         new = [id for id in dict.fromkeys(ids) if id not in self._found]
         waiting = {id: chain(self._spellings(id), [id]) for id in new}

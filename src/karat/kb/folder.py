@@ -128,6 +128,13 @@ def read_kb(path: str | os.PathLike[str]) -> Tables:
     )
 
 
+def rows_of(path: str | os.PathLike[str]) -> dict[str, list[tuple[str | None, ...]]]:
+    """The rows of each table in a folder, as they are written; a cell that is left out is None."""
+    folder = Path(path)
+    read = {table: _read(Source(str(folder / file)), table) for table, file in _files(folder).items()}
+    return {table: list(zip(*found.columns, strict=True)) for table, found in read.items()}
+
+
 def _joined(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
     """What is joined by `|` in each cell; in an empty one there is nothing."""
     parts = {"": frozenset[str]()}  # many cells say the same

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Protocol
 
 from karat.kb.hierarchy import Hierarchy
+
+
+class Standing(StrEnum):
+    """What becomes of an id when its entity is looked for."""
+
+    UNCHANGED = "unchanged"
+    """An entity, written as the knowledge base writes it."""
+    MAPPED = "mapped"
+    """Another id, or another spelling, of an entity."""
+    REDIRECTED = "redirected"
+    """An id that was moved to an entity."""
+    DISAMBIGUATION = "disambiguation page"
+    """No entity, but a list of several."""
+    AMBIGUOUS = "ambiguous"
+    """An id that leads to several entities, and is left as it is."""
+    UNKNOWN = "unknown"
+    """An id that the knowledge base does not have; of one with some entities only, that says nothing about it."""
 
 
 class KB(Protocol):
@@ -28,6 +46,9 @@ class KB(Protocol):
 
         Redirects are followed to their end; then one id is chosen among those that are the same.
         """
+
+    def standings(self, ids: Sequence[str]) -> list[Standing]:
+        """What becomes of each id on the way to its canonical one."""
 
     def has(self, ids: Sequence[str]) -> list[bool] | None:
         """Whether each id stands for an entity of the knowledge base; None if it has no table of entities."""

@@ -14,6 +14,7 @@ import msgspec
 from karat.errors import InputError
 from karat.kb.cycles import refused
 from karat.kb.hierarchy import Hierarchy
+from karat.kb.protocol import Standing
 from karat.kb.scheme import scheme_of
 from karat.model.tables.check import Where
 
@@ -40,6 +41,7 @@ class Tables:
     _types: Mapping[str, frozenset[str]] = field(repr=False)
     _popular: Mapping[str, frozenset[str]] = field(repr=False)
     _demonyms: frozenset[str] | None = field(repr=False)
+    _redirected: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
     def of(
@@ -70,7 +72,8 @@ class Tables:
         moved = _named(redirects.items() if isinstance(redirects, Mapping) else redirects, where("redirects"))
         same = _named(same_as, where("same_as"))
         classes = _named(subclass_of, where("subclass_of"))
-        stands_for = _united(_ends(moved, where("redirects")), same)
+        ends = _ends(moved, where("redirects"))
+        stands_for = _united(ends, same)
         known = None
         if entities is not None:
             known = frozenset([stands_for.get(id, id) for id in _filled(entities, where("entities"))])
@@ -84,11 +87,24 @@ class Tables:
             _entity_types(types or {}, stands_for, where("types")),
             _candidates(popular or {}, stands_for, where("popular")),
             None if demonyms is None else _surfaces(demonyms, where("demonyms")),
+            frozenset(ends),
         )
 
     def canonical(self, ids: Sequence[str]) -> list[str]:
         """For each id the one that stands for the same entity; an unknown id stands for itself."""
         return [self._stands_for.get(id, id) for id in ids]
+
+    def standings(self, ids: Sequence[str]) -> list[Standing]:
+        """What becomes of each id; without a table of entities, only what a row mentions is known."""
+        targets = self._known if self._known is not None else frozenset(self._stands_for.values())
+        return [self._standing(id, entity, targets) for id, entity in zip(ids, self.canonical(ids), strict=True)]
+
+    def _standing(self, id: str, entity: str, known: frozenset[str]) -> Standing:
+        if entity not in known:
+            return Standing.UNKNOWN
+        if id in self._redirected:
+            return Standing.REDIRECTED
+        return Standing.UNCHANGED if id == entity else Standing.MAPPED
 
     def has(self, ids: Sequence[str]) -> list[bool] | None:
         """Whether each id is in the table of entities, or stands for the same as one that is; None without table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +10,9 @@ import msgspec
 
 from karat.errors import InputError
 from karat.facts.ids import spellings
-from karat.kb.folder import read_kb
-from karat.kb.protocol import KB
+from karat.kb.opened import open_kb
+from karat.kb.pack.manifest import is_pack
+from karat.kb.protocol import KB, Standing
 from karat.kb.tables import Tables
 from karat.model.document import Document, Label
 from karat.parsing.lines import columns, lines
@@ -37,8 +38,8 @@ def context_of(
     """Everything that is known. `kb` is a folder of tables, the others are files."""
     labels = [label for document in documents for label in document.labels]
     used = {tag.partition(":")[0] for label in labels for tag in label.categories if ":" in tag}
-    base = _Base() if kb is None else _base(kb)
     ids = {label.entity for label in labels if isinstance(label.entity, str)}
+    base = _Base() if kb is None else _pack(kb, ids) if _is_pack(kb) else _base(kb)
     moved = {**base.redirects, **({} if redirects is None else _redirects(Source(redirects)))}
     return Context(
         known=base.known,
@@ -63,6 +64,26 @@ class _Base(NamedTuple):
     tables: KB | None = None
 
 
+def _is_pack(kb: str) -> bool:
+    return is_pack(Path(kb)) or not Path(kb).exists()
+
+
+def _pack(name: str, ids: Set[str]) -> _Base:
+    """What a pack says about some ids."""
+    kb, listed = open_kb(name), sorted(ids)
+    known = kb.has(listed)
+    standings = dict(zip(listed, kb.standings(listed), strict=True))
+    moved = [id for id in listed if standings[id] is Standing.REDIRECTED]
+    return _Base(
+        known=None
+        if known is None
+        else frozenset(id for id, here in zip(listed, known, strict=True) if here).__contains__,
+        redirects=dict(zip(moved, kb.canonical(moved), strict=True)),
+        disambiguation=frozenset(id for id in listed if standings[id] is Standing.DISAMBIGUATION),
+        tables=kb,
+    )
+
+
 def _base(folder: str) -> _Base:
     files = {name: file for name in _TABLES if (file := _file(folder, name)) is not None}
     if not files:
@@ -72,7 +93,7 @@ def _base(folder: str) -> _Base:
             expected="a folder with at least one of them",
             remedy="Check the path",
         )
-    tables = read_kb(folder) if files.keys() & {"entities.tsv", "redirects.tsv"} else Tables.of()
+    tables = open_kb(folder) if files.keys() & {"entities.tsv", "redirects.tsv"} else Tables.of()
     redirects, pages = files.get("redirects.tsv"), files.get("disambiguation.tsv")
     return _Base(
         known=(lambda id: bool((tables.has([id]) or [False])[0])) if "entities.tsv" in files else None,

@@ -23,7 +23,8 @@ class Relation:
     what they add to precision and to recall; then scores are means over items. Where scores are grouped by a label, the
     false positive of a wrong link goes to the value of the answer, or to that of the mention if `by_gold`. `right`
     finds the pairs with a degree above 0 at once; it is asked where too many stand at one place to look at each. A
-    relation is `ordered` if it looks at the order of mentions in the files.
+    relation is `ordered` if it looks at the order of mentions in the files. With `least`, links to entities that are at
+    least so related to the right one are right too; its name may say another number (`related>=0.7`).
     """
 
     title: str
@@ -40,6 +41,7 @@ class Relation:
     by_gold: bool = False
     right: Callable[[Items, Items], Pairs] | None = None
     ordered: bool = False
+    least: float | None = None
 
     @property
     def links(self) -> bool:

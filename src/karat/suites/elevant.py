@@ -17,7 +17,7 @@ from karat.data.load import load_both
 from karat.errors import InputError
 from karat.evaluation.cases.errors import categories
 from karat.evaluation.evaluation import evaluate
-from karat.kb.folder import read_kb
+from karat.kb.opened import open_kb
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.result import Result
@@ -74,7 +74,7 @@ def conform_elevant(folder: str, kb: str | None = None) -> Conformance:
     source = Source(folder, links=True)  # whoever compares may lay a folder of links out
     if kb is None and source.inside("kb").folder:
         kb = source.inside("kb").given
-    known = None if kb is None else read_kb(kb)
+    known = None if kb is None else open_kb(kb)
     notes: Counter[str] = Counter()
     if known is None:
         notes["no knowledge base was given: names, types and popular entities are not known"] += 1

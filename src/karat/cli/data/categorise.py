@@ -11,7 +11,7 @@ from karat.cli.reading import reading
 
 @click.command()
 @click.argument("gold")
-@click.option("--kb", metavar="DIR", help="Names and aliases: entities.tsv, aliases.tsv; also popular.tsv.")
+@click.option("--kb", metavar="NAME|DIR", help="Names, aliases and popular entities: a pack, or a folder.")
 @click.option(
     "--tagger",
     default="rules",
@@ -52,7 +52,7 @@ def command(
     from karat.data.convert import lost
     from karat.data.load import load, save, target_format
     from karat.errors import UsageError
-    from karat.kb.folder import read_kb
+    from karat.kb.opened import open_kb
     from karat.pages.data.categorised import json_of, page
     from karat.work import working
 
@@ -61,7 +61,7 @@ def command(
         raise UsageError("--keep keeps what --evaluate compares with. Leave one of them out.")
     format, chosen = (None, None) if target is None else target_format(target, wanted)
     tagging = tagger_named(tagger)
-    tables = None if kb is None else read_kb(kb)
+    tables = None if kb is None else open_kb(kb)
     corpus = load(gold, format=gold_format)
     with working(f"categorising {corpus.name}"):
         compared = agreements(corpus, kb=tables, tagger=tagging) if evaluate else {}

@@ -16,9 +16,7 @@ from karat.cli.reading import reading
 @click.option("--gold", metavar="GOLD", help="The gold standard that FILE answers, for the texts.")
 @click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What FILE holds, where it could be both.")
 @click.option("--fix", "target", metavar="OUT", help="Write the gold standard with what can be fixed fixed.")
-@click.option(
-    "--kb", metavar="DIR", help="Known ids, types, redirects: entities.tsv, redirects.tsv, disambiguation.tsv."
-)
+@click.option("--kb", metavar="NAME|DIR", help="Known ids, types, redirects: a pack, or entities.tsv, redirects.tsv, …")
 @click.option("--redirects", metavar="FILE", help="Redirects: two columns, or one JSON object.")
 @click.option("--types", metavar="FILE", help="The types that entities may have, one per line.")
 @click.option("--rules", "rules_file", metavar="FILE", help="Rules of your own, in TOML (docs/lint.md).")

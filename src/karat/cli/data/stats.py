@@ -12,7 +12,7 @@ from karat.cli.reading import reading
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option(
-    "--kb", metavar="DIR", help="Names, types and popular candidates: entities.tsv, popular.tsv, demonyms.txt."
+    "--kb", metavar="NAME|DIR", help="Names, types, popular entities, demonyms: a pack, or a folder of tables."
 )
 @click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
 @click.option("--gold-format", metavar="NAME", help="The format of PATH, where it is not recognised.")
@@ -42,11 +42,11 @@ def command(
     from karat.data.catalogue import named, recognised
     from karat.data.describe import describe
     from karat.data.load import load
-    from karat.kb.folder import read_kb
+    from karat.kb.opened import open_kb
     from karat.pages.data.stats import json_of, page, paper
 
     apart(list(paths), [json_file])
-    tables = None if kb is None else read_kb(kb)
+    tables = None if kb is None else open_kb(kb)
     found = []
     for path in paths:
         corpus = load(path, format=gold_format)

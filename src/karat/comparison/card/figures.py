@@ -118,7 +118,7 @@ def gathered(table: Grid, view: str) -> CardCounts:
         row, corpus = table.cells[name], table.corpus(name)
         if corpus is None:
             raise UsageError("a card opens cases, and results have none. Give gold and answers.")
-        benchmarks[name] = benchmark(corpus, table.request.kb, next(iter(row.values())).order)
+        benchmarks[name] = benchmark(corpus, table.request.knowledge, next(iter(row.values())).order)
         counted[name] = {system: adds(cell, view) for system, cell in row.items()}
         shown = shown or next(cell.evaluation.views[view] for cell in row.values() if cell.evaluation is not None)
     assert shown is not None, "there is a benchmark, and a system that answered it"

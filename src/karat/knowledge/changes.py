@@ -1,0 +1,144 @@
+"""What became of ids between two packs of different days."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+
+from karat.kb.pack.pack import Pack
+from karat.kb.protocol import Standing
+from karat.matching.select.dropping import without
+from karat.model.corpus import Corpus
+from karat.model.document import Document, Label
+
+
+class IdChange(StrEnum):
+    """What became of an id."""
+
+    SAME = "same"
+    """It leads to the same entity as before."""
+    MOVED = "moved"
+    """Its entity has another id now, which nothing had before."""
+    MERGED = "merged"
+    """Its entity was joined with another one that was there before."""
+    ELSEWHERE = "elsewhere"
+    """It leads to another entity, while its own is still there."""
+    DISAMBIGUATION = "disambiguation"
+    """It leads to a list of several entities now."""
+    VANISHED = "vanished"
+    """It was an entity, and is none any more."""
+    NEW = "new"
+    """It was none, and is one now."""
+    NEITHER = "in neither"
+    UNDECIDED = "undecided"
+    """A pack with some entities only does not have it, which says nothing."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """What became of each id; `before` and `after` are the entities that it led to."""
+
+    old: str
+    new: str
+    ids: tuple[str, ...]
+    changes: tuple[IdChange, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @property
+    def counts(self) -> Mapping[IdChange, int]:
+        """How many ids of each change there are."""
+        found = Counter(self.changes)
+        return {change: found[change] for change in IdChange}
+
+
+def moves(ids: Sequence[str], old: Pack, new: Pack) -> Moves:
+    """What became of ids between an old pack and a new one."""
+    before, after = old.canonical(ids), new.canonical(ids)
+    now_of_before, once_of_after = new.canonical(before), old.canonical(after)
+    was, is_ = (_there(pack, ids) for pack in (old, new))
+    once = _there(old, after)
+    several = [standing is Standing.DISAMBIGUATION for standing in new.standings(ids)]
+    were = [standing is Standing.DISAMBIGUATION for standing in old.standings(ids)]
+    changes = []
+    for at in range(len(ids)):
+        if was[at] is None or is_[at] is None:
+            change = IdChange.UNDECIDED
+        elif not (was[at] and is_[at]):
+            change = _ONE_SIDED[bool(was[at]), bool(is_[at])]
+        elif several[at] and not were[at]:
+            change = IdChange.DISAMBIGUATION
+        elif after[at] != now_of_before[at]:
+            change = IdChange.ELSEWHERE
+        elif after[at] == before[at]:
+            change = IdChange.SAME
+        else:
+            change = IdChange.MERGED if once[at] and once_of_after[at] != before[at] else IdChange.MOVED
+        changes.append(change)
+    return Moves(_label(old), _label(new), tuple(ids), tuple(changes), tuple(before), tuple(after))
+
+
+_ONE_SIDED = {(True, False): IdChange.VANISHED, (False, True): IdChange.NEW, (False, False): IdChange.NEITHER}
+
+
+def changed(corpus: Corpus, found: Moves) -> Corpus:
+    """The corpus with a category `change:…` on every linked label, by which scores can be split."""
+    by_id = dict(zip(found.ids, found.changes, strict=True))
+
+    def tagged(label: Label) -> Label:
+        if not isinstance(label.entity, str):
+            return label
+        category = f"change:{by_id[label.entity].replace(' ', '-')}"
+        return msgspec.structs.replace(label, categories=(*label.categories, category))
+
+    documents = (msgspec.structs.replace(document, labels=tuple(map(tagged, document.labels))) for document in corpus)
+    return Corpus.built(documents, name=corpus.name, about=corpus.about, skipped=corpus.skipped)
+
+
+def drop_gone(corpus: Corpus, pack: Pack) -> tuple[Corpus, int]:
+    """The corpus without labels to entities that the pack does not have any more, and how many these are.
+
+    BAT (section 4) and posthoc verification (Table 1) did so. Of a pack with some entities only, those are gone that it
+    calls deleted.
+    """
+    ids = corpus.labels.names.to_pylist()
+    gone = {id for id, there in zip(ids, _there(pack, ids), strict=True) if there is False}
+    kept = [without(document, lambda label: label.entity in gone) for document in corpus]
+    dropped = sum(len(document.labels) for document in corpus) - sum(len(document.labels) for document in kept)
+    return Corpus.built(kept, name=corpus.name, about=corpus.about, skipped=corpus.skipped), dropped
+
+
+def now_known(corpus: Corpus, pack: Pack) -> list[tuple[str, Label, frozenset[str]]]:
+    """NIL labels whose words the pack knows as a name: the document, the label, and the entities called so."""
+    found = [(document, label) for document in corpus for label in document.labels if label.entity is None]
+    surfaces = [document.text[label.start : label.end] for document, label in found]
+    called = pack.popular(surfaces)
+    return [(document.id, label, ids) for (document, label), ids in zip(found, called, strict=True) if ids is not None]
+
+
+def without_known(corpus: Corpus, pack: Pack) -> Corpus:
+    """The corpus without NIL labels whose words the pack knows as a name."""
+    known = {(id, label) for id, label, _ in now_known(corpus, pack)}
+
+    def kept() -> Iterator[Document]:
+        for document in corpus:
+            yield without(document, lambda label, id=document.id: (id, label) in known)  # type: ignore[misc]
+
+    return Corpus.built(kept(), name=corpus.name, about=corpus.about, skipped=corpus.skipped)
+
+
+def _label(pack: Pack) -> str:
+    return f"{pack.name} of {pack.manifest.date}"
+
+
+def _there(pack: Pack, ids: Sequence[str]) -> list[bool | None]:
+    """Whether each id leads to something that is in the pack; None where it has some entities only and not this one."""
+    table = pack.table("entities")
+    entities = pack.canonical(ids)
+    kinds = [None] * len(ids) if table is None else table.aligned(entities, "kind").to_pylist()
+    absent = False if pack.manifest.complete and table is not None else None
+    return [absent if kind is None else kind != "deleted" for kind in kinds]

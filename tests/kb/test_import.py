@@ -1,0 +1,150 @@
+"""Any ontology as a pack: tables, JSONL, OBO, and SKOS or other RDF."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from karat.errors import InputError, UnknownNameError
+from karat.kb.folder import read_kb
+from karat.kb.opened import open_kb
+from karat.kb.pack.pack import Pack
+from karat.kb.protocol import Standing
+from karat.knowledge.importing.imported import import_pack
+
+OBO = """format-version: 1.2
+
+[Term]
+id: TOY:1
+name: disease
+def: "What makes ill\\, in short." [x:y]
+
+[Term]
+id: TOY:2
+name: cold
+synonym: "common cold" EXACT []
+is_a: TOY:1 ! disease
+alt_id: TOY:9
+xref: UMLS:C0009443
+
+[Term]
+id: TOY:3
+name: ague
+is_obsolete: true
+replaced_by: TOY:2
+
+[Typedef]
+id: part_of
+"""
+
+SKOS = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix x: <http://example.org/> .
+x:cat a skos:Concept ; skos:prefLabel "cat"@en, "Katze"@de ; skos:altLabel "pussycat"@en ;
+  skos:definition "an animal"@en ; skos:broader x:animal ; skos:exactMatch <http://www.wikidata.org/entity/Q146> .
+x:animal a skos:Concept ; skos:prefLabel "animal"@en .
+x:old owl:deprecated true ; <http://purl.org/dc/terms/isReplacedBy> x:cat .
+"""
+
+
+def made(tmp_path, name, text, **options):
+    source = tmp_path / name
+    source.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    import_pack(str(source), tmp_path / "pack", date="2026-01-01", **options)
+    return Pack.open(tmp_path / "pack")
+
+
+@pytest.mark.parametrize("name", ["toy.obo", "toy.obo.gz"])
+def test_obo(tmp_path, name):
+    pack = made(tmp_path, name, OBO, space="TOY")
+    assert pack.names(["TOY:2", "TOY:9", "TOY:3"]) == ["cold"] * 3
+    assert pack.descriptions(["TOY:1"]) == ["What makes ill, in short."]
+    assert pack.aliases(["TOY:2"]) == [frozenset({"cold", "common cold"})]
+    assert dict(pack.hierarchy.above("TOY:2")) == {"TOY:2": 0, "TOY:1": 1}
+    assert pack.standings(["TOY:9", "TOY:3", "TOY:2"]) == [Standing.REDIRECTED, Standing.REDIRECTED, Standing.UNCHANGED]
+    assert pack.manifest.repairs == {"cross-references, which need not be the same": 1}
+    assert [each.id for each in pack.index.near("comon cold")] == ["TOY:2"]
+
+
+def test_cross_references_of_obo_may_mean_the_same(tmp_path):
+    pack = made(tmp_path, "toy.obo", OBO, xrefs=True)
+    assert pack.canonical(["UMLS:C0009443"]) == ["TOY:2"]
+
+
+def test_skos(tmp_path):
+    pack = made(tmp_path, "toy.ttl", SKOS)
+    cat = "http://example.org/cat"
+    assert pack.canonical(["http://www.wikidata.org/entity/Q146", "http://example.org/old"]) == [cat, cat]
+    assert (pack.names([cat]), pack.descriptions([cat])) == (["cat"], ["an animal"])
+    assert pack.aliases([cat]) == [frozenset({"cat", "pussycat"})]
+    assert list(pack.hierarchy.above(cat)) == [cat, "http://example.org/animal"]
+    assert pack.manifest.repairs["labels and texts in other languages"] == 1
+
+
+def test_names_in_another_language(tmp_path):
+    assert made(tmp_path, "toy.ttl", SKOS, language="de").names(["http://example.org/cat"]) == ["Katze"]
+
+
+def test_jsonl(tmp_path):
+    lines = [
+        {"id": "X1", "name": "Anna", "aliases": {"A.": 7, "Annie": 1}, "types": ["PER"], "same_as": ["Q1"]},
+        {"id": "X2", "name": "Otto", "aliases": ["A."], "types": [], "old_ids": ["X0"], "links": ["X1"]},
+    ]
+    pack = made(tmp_path, "toy.jsonl", "\n".join(map(json.dumps, lines)))
+    assert pack.canonical(["X0", "Q1"]) == ["X2", "X1"]
+    assert pack.types(["X1", "X2", "X3"]) == [frozenset({"PER"}), frozenset(), None]
+    assert pack.popular(["A."]) == [frozenset({"X1"})]
+    assert pack.manifest.anchor_counts == "as imported"
+    assert pack.has(["X1", "X3"]) == [True, False]
+
+
+def test_tables_say_the_same_as_a_pack(tmp_path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "entities.tsv").write_text("Q1\tAnna\tPER\nQ2\tOtto\nQ3\tten\tQUANTITY\n", encoding="utf-8")
+    (folder / "redirects.tsv").write_text("Q9\tQ1\n", encoding="utf-8")
+    (folder / "popular.tsv").write_text("A.\tQ1|Q2\n", encoding="utf-8")
+    (folder / "demonyms.txt").write_text("German\n", encoding="utf-8")
+    import_pack(str(folder), tmp_path / "pack", date="2026-01-01", space="wikidata")
+    tables, pack = read_kb(folder), open_kb(tmp_path / "pack")
+    ids = ["Q1", "Q2", "Q3", "Q9", "Q7"]
+    for ask in ("canonical", "has", "names", "types", "standings", "comparable"):
+        assert getattr(pack, ask)(ids) == getattr(tables, ask)(ids), ask
+    for ask in ("popular", "demonyms"):
+        assert getattr(pack, ask)(["A.", "German", "x"]) == getattr(tables, ask)(["A.", "German", "x"]), ask
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("bad.jsonl", '{"id": "A"}\n{"name": "b"}', r"bad\.jsonl:2"),
+        ("bad.jsonl", '{"id": "A", "label": "a"}', "label"),
+        ("bad.obo", "hello", "no stanza"),
+        ("bad.obo", "[Term]\nname: x\n", "0 ids"),
+        ("bad.ttl", "<x> <y> .", r"bad\.ttl:1"),
+        ("bad.txt", "x", "no known suffix"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_place(tmp_path, name, text, message):
+    with pytest.raises(InputError, match=message):
+        made(tmp_path, name, text)
+    assert not (tmp_path / "pack").exists()
+
+
+def test_unknown_formats_and_missing_files(tmp_path):
+    with pytest.raises(UnknownNameError):
+        made(tmp_path, "toy.obo", OBO, format="owlish")
+    with pytest.raises(InputError, match="nothing"):
+        import_pack(str(tmp_path / "none.obo"), tmp_path / "pack", date="2026-01-01")
+
+
+def test_the_commands(karat_cli, tmp_path):
+    (tmp_path / "toy.obo").write_text(OBO, encoding="utf-8")
+    ran = karat_cli("kb", "import", tmp_path / "toy.obo", "--date", "2026-01-01", "--out", tmp_path / "toy")
+    assert (ran.code, "entities" in ran.out) == (0, True)
+    shown = json.loads(karat_cli("kb", "show", tmp_path / "toy", "--json", "-").out)
+    assert (shown["entities"], shown["aliases"], shown["date"]) == (3, 4, "2026-01-01")
+    assert "TOY:2" in karat_cli("kb", "find", "COMMON", "--kb", tmp_path / "toy").out
+    assert karat_cli("kb", "find", "x", "--kb", tmp_path).code == 2

@@ -1,0 +1,84 @@
+"""Entities by name: letter by letter, by beginnings, and in spite of a slip, as a plain search would find them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.kb.pack.names import NameIndex, folded, write_names
+
+
+def index(folder, rows):
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(("id", "alias", "count"))}
+    types = {"id": pa.string(), "alias": pa.string(), "count": pa.int64()}
+    write_names(folder, [pa.table({name: pa.array(columns[name], types[name]) for name in columns})])
+    return NameIndex(folder)
+
+
+@pytest.fixture
+def cities(tmp_path):
+    rows = [
+        ("Q90", "Paris", 900),
+        ("Q830149", "Paris", 20),
+        ("Q167646", "Paris", 30),
+        ("Q72", "Zürich", 70),
+        ("Q72", "Zurich", 60),
+        ("Q64", "Berlin", 500),
+        ("Q1", "berlin", None),
+        ("Q60", "New York City", 800),
+        ("Q1384", "New York", 400),
+    ]
+    return index(tmp_path, rows)
+
+
+def test_letter_by_letter(cities):
+    assert [each.id for each in cities.exact("Paris")] == ["Q90", "Q167646", "Q830149"]
+    assert [each.id for each in cities.exact("berlin")] == ["Q1"]
+    assert cities.exact("paris") == cities.exact("Pari") == cities.exact("") == []
+
+
+def test_by_beginning_whatever_case_and_marks(cities):
+    assert [each.id for each in cities.beginning("new y")] == ["Q60", "Q1384"]
+    assert [(each.id, each.surface) for each in cities.beginning("zur")] == [("Q72", "Zürich")]
+    assert [each.id for each in cities.beginning("", 2)] == ["Q90", "Q60"]
+
+
+@pytest.mark.parametrize("typed", ["pairs", "pars", "parris", "parus", "Paris", "aris", "parisx"])
+def test_in_spite_of_a_slip(cities, typed):
+    assert next(each.id for each in cities.near(typed)) == "Q90"
+
+
+def test_two_slips_are_too_many(cities):
+    assert cities.near("brlni") == []
+
+
+def slipped(one, other):
+    """Whether a text becomes another by one slip at most, by trying all."""
+    letters = {*one, *other}
+    made = {one}
+    for place in range(len(one) + 1):
+        made |= {one[:place] + sign + one[place:] for sign in letters}
+        made |= {one[:place] + sign + one[place + 1 :] for sign in ("", *letters)}
+        made.add(one[:place] + one[place : place + 2][::-1] + one[place + 2 :])
+    return other in made
+
+
+names = st.lists(st.text("abé ", min_size=1, max_size=4), min_size=1, max_size=12)
+
+
+@given(names, st.text("abé ", max_size=5))
+def test_it_finds_what_a_plain_search_finds(tmp_path_factory, surfaces, typed):
+    rows = [(f"Q{place}", surface, place) for place, surface in enumerate(surfaces)]
+    made = index(tmp_path_factory.mktemp("index"), rows)
+    many = len(rows)
+    key = folded(typed)
+    assert {each.id for each in made.exact(typed)} == {id for id, surface, _ in rows if surface == typed}
+    assert {each.id for each in made.beginning(typed, many)} == {i for i, s, _ in rows if folded(s).startswith(key)}
+    assert {each.id for each in made.near(typed, many)} == {i for i, s, _ in rows if slipped(key, folded(s))}
+
+
+def test_no_names(tmp_path):
+    empty = index(tmp_path, [])
+    assert (len(empty), empty.exact("x"), empty.beginning("x"), empty.near("x")) == (0, [], [], [])

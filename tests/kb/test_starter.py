@@ -1,0 +1,158 @@
+"""The pack that comes with Karat: what it holds, what it decides, and what it must not touch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import karat
+from karat.kb.opened import open_kb, starter
+from karat.kb.pack.pack import Pack
+from karat.kb.protocol import Standing
+from karat.knowledge.starter import typing
+from karat.knowledge.starter.build import build_starter
+from karat.registry import get, names
+from karat.spec.suite import Suite
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def pack():
+    return starter()
+
+
+def test_it_is_large_enough_and_small_enough(pack):
+    counts = pack.manifest.counts
+    assert counts["entities"] >= 50_000
+    assert counts["people"] >= 5_000
+    assert sum(path.stat().st_size for path in pack.folder.iterdir()) <= 8_000_000
+    assert (pack.folder / "NOTICE").read_text(encoding="utf-8").count("Licence:") == len(pack.manifest.sources)
+
+
+def test_it_opens_in_less_than_50_ms():
+    program = (
+        "import pyarrow.parquet, time; from karat.kb.opened import starter; t = time.perf_counter(); starter(); "
+        "print(time.perf_counter() - t)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert float(done.stdout) < 0.05
+
+
+def test_it_says_what_it_is(pack):
+    manifest = pack.manifest
+    assert (manifest.anchor_counts, manifest.complete, manifest.space) == ("none", False, "wikidata")
+    assert all(source.licence for source in manifest.sources)
+    assert not any("GPL" in source.licence or "ODbL" in source.licence for source in manifest.sources)
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "type"),
+    [
+        ("Q64", "Berlin", typing.PLACE),
+        ("Q937", "Albert Einstein", typing.PERSON),
+        ("Q35794", "University of Cambridge", typing.ORGANISATION),
+        ("Q150", "French", typing.LANGUAGE),
+        ("Q38076", "McDonald's", typing.ORGANISATION),
+        ("Q1415", "Indiana", typing.PLACE),
+    ],
+)
+def test_well_known_entities(pack, id, name, type):
+    assert pack.names([id]) == [name]
+    assert type in pack.types([id])[0]
+    assert pack.descriptions([id])[0]
+
+
+def test_ids_of_other_spaces_lead_to_its_entities(pack):
+    ids = ["https://en.wikipedia.org/wiki/Albert_Einstein", "http://dbpedia.org/resource/Albert_Einstein", "/m/0jcx"]
+    assert pack.canonical([*ids, "Albert Einstein"]) == ["Q937"] * 4
+    assert pack.standings(["Q937", "Albert Einstein"]) == [Standing.UNCHANGED, Standing.MAPPED]
+
+
+def test_what_it_does_not_have_is_not_known(pack):
+    assert pack.has(["Q64", "Q999999999"]) is None
+    assert pack.comparable(["Q64", "Q999999999"]) == [True, False]
+    assert pack.types(["Q999999999"]) == [None]
+    assert pack.popular(["no such surface"]) == [None]
+
+
+def test_popular_entities_and_demonyms(pack):
+    assert pack.popular(["Paris", "Jordan"]) == [frozenset({"Q90"}), frozenset({"Q810"})]
+    assert pack.demonyms(["German", "Berlin"]) == [True, False]
+
+
+def scores(profile, **more):
+    gold, runs = karat.load("demo"), [karat.load_run(f"demo/{name}", corpus=None) for name in ("prior", "noisy")]
+    return [karat.evaluate(gold, run, like=profile, **more).scores for run in runs]
+
+
+@pytest.mark.parametrize("profile", [name for name in names("profiles") if name != "hipe"])
+def test_it_changes_no_figure_of_any_profile(profile, monkeypatch):
+    def nothing():
+        raise AssertionError("asked for the starter pack")
+
+    with_it = scores(profile)
+    monkeypatch.setattr("karat.evaluation.request.starter", nothing)
+    assert scores(profile) == with_it
+
+
+def test_a_peer_never_asks_it_even_for_error_categories(monkeypatch):
+    def nothing():
+        raise AssertionError("asked for the starter pack")
+
+    monkeypatch.setattr("karat.evaluation.request.starter", nothing)
+    gold, run = karat.load("demo"), karat.load_run("demo/noisy")
+    assert "kb:none" in str(karat.evaluate(gold, run, like="elevant", by="error").signature)
+
+
+def test_no_conformance_suite_asks_it(monkeypatch):
+    def nothing():
+        raise AssertionError("asked for the starter pack")
+
+    monkeypatch.setattr("karat.evaluation.request.starter", nothing)
+    found = get("suites", "cases", Suite).run(str(ROOT / "tests" / "conform" / "own_cases.json"), None)
+    assert (found.compared > 0, found.equal) == (True, found.compared)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("suite", "path"), [("cases", "gerbil_bat_cases.json"), ("finegrained", "finegrained")])
+def test_no_conformance_suite_on_published_data_asks_it(suite, path, shared, monkeypatch):
+    def nothing():
+        raise AssertionError("asked for the starter pack")
+
+    with_it = get("suites", suite, Suite).run(str(shared / path), None)
+    monkeypatch.setattr("karat.evaluation.request.starter", nothing)
+    without = get("suites", suite, Suite).run(str(shared / path), None)
+    assert (with_it.compared, with_it.equal) == (without.compared, without.equal)
+
+
+def test_asked_for_by_name_it_resolves(tmp_path):
+    gold = karat.Corpus.of([karat.Document("d", "Einstein", labels=(karat.Label(0, 8, entity="Q937"),))], name="gold")
+    run = karat.Run.of(
+        [karat.Reply("d", answers=(karat.Answer(0, 8, entity="http://dbpedia.org/resource/Albert_Einstein"),))]
+    )
+    assert karat.evaluate(gold, run)["strong:micro.f1"] == 0
+    result = karat.evaluate(gold, run, kb="starter")
+    assert result["strong:micro.f1"] == 1
+    assert f"kb:starter@{open_kb('starter').digest}" in str(result.signature)
+
+
+def test_it_says_so_where_it_is_used(karat_cli):
+    ran = karat_cli("score", "demo", "demo/noisy", "--by", "error")
+    assert "names, types and popular entities are those of starter, which is built in" in ran.out + ran.err
+    assert "kb:starter@" in ran.out
+    assert "for facts only" in ran.out
+    assert "kb:none" in karat_cli("score", "demo", "demo/noisy").out
+
+
+@pytest.mark.shared
+def test_it_can_be_made_again(shared, tmp_path):
+    folder = os.environ.get("KARAT_STARTER_SOURCES")
+    if folder is None:
+        pytest.skip("set KARAT_STARTER_SOURCES to a folder made by tools/starter_sources.py")
+    made = build_starter([str(shared / "kb"), folder], tmp_path / "starter", starter().manifest.date)
+    assert made.digest == starter().digest
+    assert Pack.open(Path(tmp_path / "starter")).manifest.counts == starter().manifest.counts

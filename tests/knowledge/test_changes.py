@@ -1,0 +1,129 @@
+"""What became of ids between two packs, and what wrong answers are to the right ones."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from karat import Answer, Corpus, Document, Label, Reply, Run, evaluate, load
+from karat.cli.main import karat
+from karat.kb.opened import open_pack
+from karat.kb.pack.manifest import LAYOUT, PackManifest
+from karat.kb.pack.writer import writing_pack
+from karat.knowledge.changes import IdChange, changed, drop_gone, moves, now_known, without_known
+from karat.knowledge.near import Nearness, near_misses
+
+
+def pack(folder, *, redirects=(), complete=True, kinds=None, links=(), date="2026-01-01", **entities):
+    manifest = PackManifest(karat=LAYOUT, name=folder.name, date=date, space="wikidata", complete=complete)
+    with writing_pack(folder, manifest) as made:
+        kind = [(kinds or {}).get(id, "normal") for id in entities]
+        made.columns("entities", {"id": list(entities), "name": [each[0] for each in entities.values()], "kind": kind})
+        made.columns("types", {"id": list(entities), "types": [each[1] for each in entities.values()]})
+        made.columns("aliases", {"id": list(entities), "alias": [each[0] for each in entities.values()]})
+        made.columns("subclass_of", {"class": ["Q515"], "superclass": ["LOC"]})
+        if redirects:
+            made.columns("redirects", {"id": [one for one, _ in redirects], "target": [two for _, two in redirects]})
+        if links:
+            made.columns("links", {"target": [one for one, _ in links], "source": [two for _, two in links]})
+    return open_pack(str(folder))
+
+
+@pytest.fixture
+def old(tmp_path):
+    return pack(tmp_path / "old", Q1=("One", []), Q2=("Two", []), Q3=("Three", []), Q4=("Four", []), Q5=("Five", []))
+
+
+@pytest.fixture
+def new(tmp_path):
+    kinds = {"Q4": "disambiguation", "Q8": "deleted"}
+    named = {f"Q{number}": (str(number), []) for number in (1, 2, 4, 6, 7, 8)}
+    return pack(tmp_path / "new", redirects=[("Q3", "Q2"), ("Q5", "Q6")], kinds=kinds, date="2026-11-01", **named)
+
+
+def test_moved_merged_vanished_and_new(old, new):
+    found = moves(["Q1", "Q3", "Q5", "Q4", "Q7", "Q9", "Q2"], old, new)
+    assert found.changes == (
+        IdChange.SAME,
+        IdChange.MERGED,
+        IdChange.MOVED,
+        IdChange.DISAMBIGUATION,
+        IdChange.NEW,
+        IdChange.NEITHER,
+        IdChange.SAME,
+    )
+    assert moves(["Q3", "Q7"], new, old).changes == (IdChange.ELSEWHERE, IdChange.VANISHED)
+
+
+def test_a_pack_of_some_entities_says_nothing_about_others(tmp_path, old):
+    some = pack(tmp_path / "some", complete=False, kinds={"Q2": "deleted"}, Q1=("One", []), Q2=("Two", []))
+    assert moves(["Q1", "Q2", "Q3"], old, some).changes == (IdChange.SAME, IdChange.VANISHED, IdChange.UNDECIDED)
+
+
+def test_scores_are_split_by_change(old, new):
+    gold = Corpus.of([Document("d", "a b", (Label(0, 1, "Q1"), Label(2, 3, "Q3")))])
+    tagged = changed(gold, moves(["Q1", "Q3"], old, new))
+    run = Run.of([Reply("d", (Answer(0, 1, "Q1"), Answer(2, 3, "Q2")))])
+    result = evaluate(tagged, run, by=["categories"], measures=["strong:micro.r"])
+    groups = result.by["categories"]["strong"]
+    assert [groups[f"change:{change}"]["micro.r"].value for change in ("same", "merged")] == [1.0, 0.0]
+
+
+def test_gold_that_is_gone_is_dropped_and_counted(old, new):
+    gold = Corpus.of([Document("d", "a b c", (Label(0, 1, "Q1"), Label(2, 3, "Q9"), Label(4, 5, None)))])
+    kept, dropped = drop_gone(gold, new)
+    assert dropped == 1
+    assert [label.entity for document in kept for label in document.labels] == ["Q1", None]
+
+
+def test_nil_gold_that_has_a_name_now(old):
+    gold = Corpus.of([Document("d", "One Six", (Label(0, 3, None), Label(4, 7, None)))])
+    assert [(label.start, ids) for _, label, ids in now_known(gold, old)] == [(0, frozenset({"Q1"}))]
+    assert [label.start for document in without_known(gold, old) for label in document.labels] == [4]
+
+
+def test_near_misses_are_told_apart(tmp_path):
+    named = {
+        "Q64": ("Berlin", ["Q515"]),
+        "Q1": ("Rome", ["Q515"]),
+        "Q2": ("Berlin", ["ORG"]),
+        "Q3": ("Berlin", ["Q515"]),
+        "Q4": ("Iron", ["metal"]),
+        "Q515": ("city", []),
+    }
+    made = pack(tmp_path / "kb", links=[("Q64", "Q4"), ("Q1", "Q4"), ("Q2", "Q3")], **named)
+    wrong = ["Q515", "Q1", "Q2", "Q3", "Q4", "Q99"]
+    labels = tuple(Label(2 * at, 2 * at + 1, "Q64") for at in range(len(wrong)))
+    gold = Corpus.of([Document("d", "a b c d e f g h", (*labels, Label(12, 13, "Q515")))])
+    answers = [Answer(2 * at, 2 * at + 1, id) for at, id in enumerate(wrong)]
+    run = Run.of([Reply("d", (*answers, Answer(12, 13, "Q64"), Answer(14, 15, "Q1")))])
+    found = near_misses(gold, run, made)
+    assert [miss.nearness for miss in found.misses] == [
+        Nearness.PARENT,
+        Nearness.SIBLING,
+        Nearness.METONYM,
+        Nearness.SAME_NAME,
+        Nearness.FAR,
+        Nearness.UNDECIDED,
+        Nearness.CHILD,
+    ]
+    assert [miss.relatedness for miss in found.misses] == [None, 1.0, 0.0, None, None, None, None]
+    assert (found.answers, found.wrong, found.alone, found.unknown) == (8, 8, 1, 5)
+    assert found.cumulative[0.0] == 0.5
+
+
+def test_the_commands_print_it(old, new, tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"id":"d","text":"One","labels":[{"start":0,"end":3,"entity":"Q3"}]}\n')
+    out = tmp_path / "out.jsonl"
+
+    def run(*arguments):
+        done = CliRunner().invoke(karat, ["kb", *map(str, arguments)])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "merged" in run("moves", old.folder, new.folder, gold, "--out", out)
+    assert load(str(out)).labels.field("categories").to_pylist() == [["change:merged"]]
+    assert "0 labels" in run("drop-gone", gold, tmp_path / "kept.jsonl", "--kb", new.folder)
+    assert "0 NIL labels" in run("nil", gold, "--kb", old.folder)
+    assert "relatedness at most" in run("near", "demo", "demo/noisy")
