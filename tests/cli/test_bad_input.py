@@ -219,7 +219,7 @@ def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
         (["explain", "strongest:micro.f1"], "strongest"),
         (["explain", "assignment=best"], "optimal"),
         (["explain", "karat:0.1|colour:red"], "colour"),
-        (["explain", "carat"], "no measure name"),
+        (["explain", "carat"], "Did you mean 'karat'"),
     ],
 )
 def test_requests_that_make_no_sense(arguments, said, karat_cli, tmp_path, monkeypatch):

@@ -63,7 +63,7 @@ def test_the_command_pairs_by_text_too(tmp_path, karat_cli):
     karat.save(gold(), tmp_path / "gold.parquet")
     ran = karat_cli("score", tmp_path / "gold.parquet", answers(tmp_path, 1), "-m", "strong:micro.f1")
     assert ran.code == 0
-    assert f"{PAIRED} 3" in " ".join(ran.out.split())
+    assert f"{PAIRED}: 3" in " ".join(ran.out.split())
 
 
 def test_without_texts_the_ranges_are_said_first(tmp_path):

@@ -127,7 +127,7 @@ def test_conventions_that_do_not_apply_are_marked_in_the_table_and_rank_nobody()
     assert [(row.profile, row.datasets) for row in found.unranked] == [("gerbil", ("bay",))]
     marked = [line for line in page(compared, None, details=True).splitlines() if "does not apply" in line]
     assert len(marked) == 1
-    assert marked[0].split()[0] == "gerbil"
+    assert marked[0].split()[0] == "gerbil,"
     to_dbpedia = Tables.of(same_as=[("Q1", "http://dbpedia.org/resource/Ulm")], redirects={"Q2": "Q1"})
     assert not leads(winners(documents(), exact(), rough(), kb=to_dbpedia), profile="gerbil")  # Q1 stands for both
     moved = Tables.of(redirects={id: f"http://dbpedia.org/resource/{id}" for id in ("Q1", "Q2")})

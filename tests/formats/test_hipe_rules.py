@@ -146,7 +146,7 @@ def test_blank_cells_behind_a_comment_make_no_token(tmp_path):
             [f"a{row}" for row in GOLD if not row.startswith("#")],
             ":2: found the token 'aIn', and 7 of 7 tokens unlike those of the gold standard; expected 'In' at this",
         ),
-        (("# document_id = three", "a O _"), ":3: found document 'three', which gold does not have; expected"),
+        (("# document_id = three", "a O _"), ":3: found document 'three', which gold does not have"),
     ],
 )
 def test_rows_that_cannot_be_paired_are_refused(tmp_path, rows, message):

@@ -277,7 +277,7 @@ def test_every_way_to_load_places_them(karat_cli, tmp_path):
     ran = karat_cli("score", tmp_path / "gold.parquet", tmp_path / "a.jsonl", "-m", "strong:micro.p")
     assert ran.code == 0
     assert "100.0" in ran.out
-    assert f"{AMBIGUOUS} 1" in ran.out
+    assert f"{AMBIGUOUS}: 1" in ran.out
 
 
 def test_answers_are_converted_to_spans_beside_their_gold_standard(karat_cli, tmp_path):

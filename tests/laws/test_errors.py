@@ -17,6 +17,7 @@ from karat.model.document import Tag
 from karat.model.verdict import Outcome
 from karat.registry import names
 from karat.signing import profile_named
+from karat.spec.choices.conventions import Assignment
 from karat.spec.choices.task import TASKS
 from tests import strategies
 
@@ -144,11 +145,9 @@ def test_the_cases_of_a_view_are_detected_as_often_as_its_detection_says(like, r
     cases, detection = found.categorised(relation).table.cases, found.verdicts(found.plans.stages[relation])
     mentions = np.isin(detection.outcome, (Outcome.TP, Outcome.MATCHED_GOLD)).sum()
     _, spurious, _, missed = detection.weights().sum(axis=0).tolist()
-    assert [each.sum() for each in (cases.detected, cases.undetected, cases.overdetected)] == [
-        mentions,
-        missed,
-        spurious,
-    ]
+    assert [each.sum() for each in (cases.undetected, cases.overdetected)] == [missed, spurious]
+    if request.conventions.assignment is not Assignment.ANSWERS:  # there several answers may be right on one mention
+        assert cases.detected.sum() == mentions
 
 
 def test_links_on_nil_are_told_where_mentions_are_given():

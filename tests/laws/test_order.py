@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Answer, Candidate, Corpus, Document, Label, Reply, Run
-from karat.evaluation.measures import profile_named
 from karat.explanation.prose import in_order
 from karat.kb.tables import Tables
 from karat.registry import get, names
+from karat.signing import profile_named
 from karat.spec.choices.choices import CHOICES, IN_ORDER
 from karat.spec.relation import Relation
 from tests.strategies import spans

@@ -34,7 +34,7 @@ def test_frames_of_pandas_hold_what_the_values_say(gold, runs):
     assert frame.loc["strong:micro.r@types=PER", "value"] == result["strong:micro.r@types=PER"]
     labels = gold.frame("pandas")
     assert len(labels) == len(gold.labels)
-    assert labels.iloc[0][["document", "surface", "entity"]].tolist() == ["news-01", "Washington", "Q48525"]
+    assert labels.iloc[0][["document", "surface", "entity"]].tolist() == ["news-01", "Washington", "Q11268"]
     assert len(runs[0].frame("pandas")) == len(runs[0].answers)
     compared = karat.compare(runs, gold=gold, **MINE)
     assert (

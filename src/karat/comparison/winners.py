@@ -18,6 +18,7 @@ from karat.errors import KaratError, UsageError
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.measures import in_task
 from karat.evaluation.request import Request
+from karat.kb.spelling import SPELLINGS
 from karat.matching.weigh.membership import WHOLE
 from karat.model.name import parse_measure
 from karat.model.scheme import NODES
@@ -25,7 +26,7 @@ from karat.model.tables.columns import Floats
 from karat.registry import names
 from karat.signing import profile_named
 from karat.spec.choices.choices import Conventions
-from karat.spec.choices.conventions import Ids, Nil, Typing
+from karat.spec.choices.conventions import Nil, Typing
 from karat.spec.choices.threshold import SWEEPS
 from karat.work import working
 
@@ -221,12 +222,14 @@ def _unknown_prefixes(grid: Grid, setup: _Setup) -> tuple[str, ...]:
     prefixes, kb = request.conventions.prefixes, request.kb
     if request.conventions.nil is not Nil.EMERGING or prefixes is None:
         return ()
-    resolved = request.conventions.ids is Ids.RESOLVED and kb is not None
+    how = request.conventions.ids
     without = []
     for name in grid.common:
         corpus = grid.corpus(name)
         ids = [] if corpus is None else corpus.labels.names.to_pylist()
-        read = kb.canonical(ids) if resolved and kb is not None else ids
+        read = kb.canonical(ids) if how.by_kb and kb is not None else ids
+        if how in SPELLINGS:
+            read = map(SPELLINGS[how].normal, read)
         if ids and not any(id.startswith(prefixes) for id in read):
             without.append(name)
     return tuple(without)
