@@ -1,6 +1,6 @@
 """How much memory and time packs from dumps take: dumps are generated, built in a process of their own, and removed.
 
-    python bench/dumps.py --memory 500MB 1 2 4      # millions of items, with a quarter as many articles
+python bench/dumps.py --memory 500MB 1 2 4      # millions of items, with a quarter as many articles
 """
 
 from __future__ import annotations
