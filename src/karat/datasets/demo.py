@@ -25,8 +25,8 @@ DATASET = Dataset(
                     files=(
                         File(
                             "gold.jsonl",
-                            sha256="17c6ecb78bab4fc84e23a1f537e8df3abad103840771bb0f24c85468f0c196b2",
-                            size=56547,
+                            sha256="893709e5122299a9d423d3dde49148999378f9f07071a9fabde8a201820a998a",
+                            size=56530,
                         ),
                     ),
                     counts=Counts(documents=50, labels=327),

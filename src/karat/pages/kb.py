@@ -16,7 +16,7 @@ from karat.pages.tables import LAYOUTS, aligned
 class PackFile(msgspec.Struct, frozen=True, kw_only=True):
     """What `karat kb show --json` writes; a table that there is none of counts 0."""
 
-    layout: Literal["karat-pack/1"] = "karat-pack/1"
+    layout: Literal["karat-pack/1"]
     name: str
     date: str
     title: str
@@ -38,6 +38,7 @@ def manifest_json(manifest: PackManifest) -> bytes:
     """What a pack says about itself, as JSON."""
     tables = {name: about.rows for name, about in manifest.tables.items()}
     found = PackFile(
+        layout="karat-pack/1",
         name=manifest.name,
         date=manifest.date,
         title=manifest.title,
@@ -87,7 +88,7 @@ def _source(source: PackSource) -> str:
 class ResolutionFile(msgspec.Struct, frozen=True, kw_only=True):
     """What `karat kb resolve --json` writes: mentions and ids by standing, and the new id of each that moved."""
 
-    layout: Literal["karat-resolution/1"] = "karat-resolution/1"
+    layout: Literal["karat-resolution/1"]
     name: str
     kb: str
     mentions: dict[str, int]
@@ -98,6 +99,7 @@ class ResolutionFile(msgspec.Struct, frozen=True, kw_only=True):
 def resolution_json(report: Resolution) -> bytes:
     """What became of the ids, as JSON."""
     found = ResolutionFile(
+        layout="karat-resolution/1",
         name=report.name,
         kb=report.kb,
         mentions={str(standing): count for standing, count in report.mentions.items()},
@@ -141,7 +143,7 @@ class FoundEntity(msgspec.Struct, frozen=True):
 class FoundFile(msgspec.Struct, frozen=True, kw_only=True):
     """What `karat kb find --json` writes, best first."""
 
-    layout: Literal["karat-found/1"] = "karat-found/1"
+    layout: Literal["karat-found/1"]
     kb: str
     text: str
     entities: list[FoundEntity]
@@ -149,7 +151,7 @@ class FoundFile(msgspec.Struct, frozen=True, kw_only=True):
 
 def found_json(kb: str, text: str, entities: list[FoundEntity]) -> bytes:
     """Entities by name, as JSON."""
-    found = FoundFile(kb=kb, text=text, entities=entities)
+    found = FoundFile(layout="karat-found/1", kb=kb, text=text, entities=entities)
     return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
 
 
