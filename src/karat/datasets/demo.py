@@ -25,8 +25,8 @@ DATASET = Dataset(
                     files=(
                         File(
                             "gold.jsonl",
-                            sha256="893709e5122299a9d423d3dde49148999378f9f07071a9fabde8a201820a998a",
-                            size=56530,
+                            sha256="ef93d428d2335ec92de8a88013c483118d3b08eb75dd7ffe18912d41ab00c305",
+                            size=56526,
                         ),
                     ),
                     counts=Counts(documents=50, labels=327),

@@ -10,10 +10,11 @@ from karat.kb.pack.manifest import PackManifest, PackSource
 from karat.kb.pack.shapes import SHAPES
 from karat.kb.protocol import Standing
 from karat.kb.resolve import Resolution
+from karat.pages.files import Written
 from karat.pages.tables import LAYOUTS, aligned
 
 
-class PackFile(msgspec.Struct, frozen=True, kw_only=True):
+class PackFile(Written, frozen=True, kw_only=True):
     """What `karat kb show --json` writes; a table that there is none of counts 0."""
 
     layout: Literal["karat-pack/1"]
@@ -85,7 +86,7 @@ def _source(source: PackSource) -> str:
     return f"from {source.name}{version} ({source.licence or 'licence not stated'})"
 
 
-class ResolutionFile(msgspec.Struct, frozen=True, kw_only=True):
+class ResolutionFile(Written, frozen=True, kw_only=True):
     """What `karat kb resolve --json` writes: mentions and ids by standing, and the new id of each that moved."""
 
     layout: Literal["karat-resolution/1"]
@@ -130,7 +131,7 @@ def _became(id: str, standing: Standing, report: Resolution) -> str:
     return f"{id} → {report.moved[id]} ({standing})" if id in report.moved else f"{id} ({standing})"
 
 
-class FoundEntity(msgspec.Struct, frozen=True):
+class FoundEntity(Written, frozen=True):
     """An entity that a name may stand for; `count` says how often it does, by whatever the pack counts."""
 
     id: str
@@ -140,7 +141,7 @@ class FoundEntity(msgspec.Struct, frozen=True):
     count: int
 
 
-class FoundFile(msgspec.Struct, frozen=True, kw_only=True):
+class FoundFile(Written, frozen=True, kw_only=True):
     """What `karat kb find --json` writes, best first."""
 
     layout: Literal["karat-found/1"]
