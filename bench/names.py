@@ -51,7 +51,7 @@ def peak() -> float:
     """The most memory that the process had, in MB; Linux says it apart from that of its parent."""
     status = Path("/proc/self/status")
     if status.exists():
-        return int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1]) / 1024
+        return int(re.search(r"VmHWM:\s+(\d+)", status.read_text(encoding="ascii"))[1]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -18,6 +18,8 @@ from tempfile import TemporaryDirectory
 import karat
 from differences import DIFFERENCES, PROFILES
 from karat.cli.data import COMMANDS as DATA
+from karat.cli.kb import COMMANDS as KB
+from karat.cli.kb.build import COMMANDS as BUILD
 from karat.cli.main import COMMANDS
 from karat.explanation.prose import in_order
 from karat.limits import LIMITS, variable_of
@@ -269,8 +271,9 @@ _CONSTANTS = {
 def commands() -> str:
     """The help of every command."""
     blocks = []
-    data = [f"data {name}" for name in sorted(DATA)]
-    for name in ("", *sorted(COMMANDS), *data):
+    groups = {"data": DATA, "kb": KB, "kb build": BUILD}
+    inside = [f"{group} {name}" for group, commands in groups.items() for name in sorted(commands)]
+    for name in ("", *sorted(COMMANDS), *inside):
         arguments = [*name.split(), "--help"]
         wide = {**os.environ, "COLUMNS": "100"}
         done = subprocess.run([sys.executable, "-m", "karat", *arguments], capture_output=True, check=True, env=wide)

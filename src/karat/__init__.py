@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from karat.explanation.prose import explain
     from karat.explanation.why import why
     from karat.kb.folder import read_kb
+    from karat.kb.opened import open_kb
+    from karat.kb.resolve import resolve
     from karat.matching.align.joins import overlapping, same_entity, same_span
     from karat.model.cases import Cases
     from karat.model.corpus import Corpus
@@ -73,10 +75,12 @@ __all__ = [
     "load",
     "load_parts",
     "load_run",
+    "open_kb",
     "overlapping",
     "parse_measure",
     "parse_signature",
     "read_kb",
+    "resolve",
     "same_entity",
     "same_span",
     "save",
@@ -88,6 +92,8 @@ __all__ = [
 _HOME = {
     "karat.errors": ("InputError", "KaratError", "UnknownNameError", "UsageError"),
     "karat.kb.folder": ("read_kb",),
+    "karat.kb.opened": ("open_kb",),
+    "karat.kb.resolve": ("resolve",),
     "karat.matching.align.joins": ("overlapping", "same_entity", "same_span"),
     "karat.model.cases": ("Cases",),
     "karat.model.corpus": ("Corpus",),

@@ -31,11 +31,11 @@ def test_a_mention_in_its_sentence_with_gold_and_answers_by_name(karat_cli):
     assert ran.code == 0
     assert ran.out == (
         "perfect, prior, noisy on demo: strong, profile karat\n"
-        "33 of 370 cases; outcome wrong-link; of prior\n"
+        "34 of 370 cases; outcome wrong-link; of prior\n"
         "\n"
         "all cases   tp  fp  fn  wrong link  ignored  part\n"
         "perfect    262   0   0           0       40     0\n"
-        "prior      193  11  36          33       40     6\n"
+        "prior      192  11  36          34       40     6\n"
         "noisy      154  53  78          30       39     0\n"
         "\n"
         "1.  document news-01, 0–10, type ORG\n"
@@ -47,7 +47,7 @@ def test_a_mention_in_its_sentence_with_gold_and_answers_by_name(karat_cli):
         "                         Metonyms, Missing candidates\n"
         "    noisy    tp          Q11268  United States Congress\n"
         "\n"
-        "… and 32 more cases: --limit 33 shows all, --json and --jsonl write all\n"
+        "… and 33 more cases: --limit 34 shows all, --json and --jsonl write all\n"
     )
 
 
@@ -104,7 +104,7 @@ def test_lines_and_json_say_the_same(karat_cli, tmp_path):
     lines = [json.loads(line) for line in both.out.splitlines()]
     whole = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
     assert whole["cases"] == lines
-    assert len(lines) == 121
+    assert len(lines) == 122
     assert (whole["every"], whole["filter"]["flips"]) == (370, ["prior", "noisy"])
     assert lines[0]["gold"][0]["name"] == "United States Congress"
 

@@ -123,6 +123,7 @@ def test_many_blocks(tmp_path):
     asked = ["Q0", ids[-1], "nothing", ids[BLOCK], "Q0", "zzz", ""]
     assert pack.names(asked) == ["q0", ids[-1].lower(), None, ids[BLOCK].lower(), "q0", None, None]
     assert sum(pack.has(ids)) == len(ids)
+    assert pack.names(asked * BLOCK)[: len(asked)] == pack.names(asked)
 
 
 def test_the_digest_is_of_the_content(tmp_path):

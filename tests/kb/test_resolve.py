@@ -84,3 +84,10 @@ def test_the_command(karat_cli, tmp_path):
     assert karat.load(tmp_path / "done.jsonl")["d"].labels[0].entity == "New"
     ran = karat_cli("kb", "resolve", tmp_path / "gold.jsonl", "--kb", folder, "--json", "-")
     assert json.loads(ran.out)["mentions"]["redirected"] == 2
+
+
+def test_scores_say_what_became_of_the_ids():
+    run = Run.of([Reply("d", answers=(Answer(0, 1, entity="Old"), Answer(3, 4, entity="Nobody")))])
+    (note,) = [note for note in karat.evaluate(corpus(), run, kb=KB).notes if "replaced" in note]
+    assert note.startswith("toy replaced the ids of 3 gold labels and 1 answer")
+    assert note.endswith("of gold: redirected 2, unknown 1; of answers: redirected 1, unknown 1")

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 import karat
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.data import command as data_group
+from karat.cli.kb import COMMANDS as KB
+from karat.cli.kb import command as kb_group
 from karat.cli.main import COMMANDS
 from karat.cli.main import karat as command_line
 from karat.data.catalogue import every
@@ -30,8 +32,10 @@ DRAWS = "--resamples 20 --permutations 19"
 def writes_json() -> set[str]:
     """The commands that have an option `--json`."""
     context = click.Context(command_line)
-    every_command = {name: command_line.get_command(context, name) for name in COMMANDS if name != "data"}
-    every_command |= {f"data {name}": data_group.get_command(context, name) for name in DATA}
+    groups = {"data": (data_group, DATA), "kb": (kb_group, KB)}
+    every_command = {name: command_line.get_command(context, name) for name in COMMANDS if name not in groups}
+    for above, (group, inside) in groups.items():
+        every_command |= {f"{above} {name}": group.get_command(context, name) for name in inside}
     return {name for name, known in every_command.items() if any("--json" in option.opts for option in known.params)}
 
 

@@ -25,8 +25,8 @@ DATASET = Dataset(
                     files=(
                         File(
                             "gold.jsonl",
-                            sha256="17c6ecb78bab4fc84e23a1f537e8df3abad103840771bb0f24c85468f0c196b2",
-                            size=56547,
+                            sha256="ef93d428d2335ec92de8a88013c483118d3b08eb75dd7ffe18912d41ab00c305",
+                            size=56526,
                         ),
                     ),
                     counts=Counts(documents=50, labels=327),

@@ -32,6 +32,7 @@ class _Spelling(NamedTuple):
     titled: bool = False
 
 
+_ITEM = re.compile(r"Q[1-9]\d*")
 _LANGUAGE = r"(?:(?P<language>[a-z][a-z-]{1,11})\.)?"
 _SPELLINGS = (
     _Spelling(re.compile(r"(?:wd:|wikidata:)?(?P<id>[QPL][1-9]\d*)"), WIKIDATA),
@@ -65,6 +66,8 @@ _SPELLINGS = (
 
 def key_of(id: str) -> IdKey | None:
     """The key of an id, or None where nobody can tell by looking: it is a title, or a name of the user's own."""
+    if _ITEM.fullmatch(id):  # most ids are such
+        return IdKey(WIKIDATA, id)
     return next(_keys(id.strip()), None)
 
 

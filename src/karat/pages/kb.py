@@ -10,13 +10,14 @@ from karat.kb.pack.manifest import PackManifest, PackSource
 from karat.kb.pack.shapes import SHAPES
 from karat.kb.protocol import Standing
 from karat.kb.resolve import Resolution
+from karat.pages.files import Written
 from karat.pages.tables import LAYOUTS, aligned
 
 
-class PackFile(msgspec.Struct, frozen=True, kw_only=True):
+class PackFile(Written, frozen=True, kw_only=True):
     """What `karat kb show --json` writes; a table that there is none of counts 0."""
 
-    layout: Literal["karat-pack/1"] = "karat-pack/1"
+    layout: Literal["karat-pack/1"]
     name: str
     date: str
     title: str
@@ -38,6 +39,7 @@ def manifest_json(manifest: PackManifest) -> bytes:
     """What a pack says about itself, as JSON."""
     tables = {name: about.rows for name, about in manifest.tables.items()}
     found = PackFile(
+        layout="karat-pack/1",
         name=manifest.name,
         date=manifest.date,
         title=manifest.title,
@@ -84,10 +86,10 @@ def _source(source: PackSource) -> str:
     return f"from {source.name}{version} ({source.licence or 'licence not stated'})"
 
 
-class ResolutionFile(msgspec.Struct, frozen=True, kw_only=True):
+class ResolutionFile(Written, frozen=True, kw_only=True):
     """What `karat kb resolve --json` writes: mentions and ids by standing, and the new id of each that moved."""
 
-    layout: Literal["karat-resolution/1"] = "karat-resolution/1"
+    layout: Literal["karat-resolution/1"]
     name: str
     kb: str
     mentions: dict[str, int]
@@ -98,6 +100,7 @@ class ResolutionFile(msgspec.Struct, frozen=True, kw_only=True):
 def resolution_json(report: Resolution) -> bytes:
     """What became of the ids, as JSON."""
     found = ResolutionFile(
+        layout="karat-resolution/1",
         name=report.name,
         kb=report.kb,
         mentions={str(standing): count for standing, count in report.mentions.items()},
@@ -128,7 +131,7 @@ def _became(id: str, standing: Standing, report: Resolution) -> str:
     return f"{id} → {report.moved[id]} ({standing})" if id in report.moved else f"{id} ({standing})"
 
 
-class FoundEntity(msgspec.Struct, frozen=True):
+class FoundEntity(Written, frozen=True):
     """An entity that a name may stand for; `count` says how often it does, by whatever the pack counts."""
 
     id: str
@@ -138,10 +141,10 @@ class FoundEntity(msgspec.Struct, frozen=True):
     count: int
 
 
-class FoundFile(msgspec.Struct, frozen=True, kw_only=True):
+class FoundFile(Written, frozen=True, kw_only=True):
     """What `karat kb find --json` writes, best first."""
 
-    layout: Literal["karat-found/1"] = "karat-found/1"
+    layout: Literal["karat-found/1"]
     kb: str
     text: str
     entities: list[FoundEntity]
@@ -149,7 +152,7 @@ class FoundFile(msgspec.Struct, frozen=True, kw_only=True):
 
 def found_json(kb: str, text: str, entities: list[FoundEntity]) -> bytes:
     """Entities by name, as JSON."""
-    found = FoundFile(kb=kb, text=text, entities=entities)
+    found = FoundFile(layout="karat-found/1", kb=kb, text=text, entities=entities)
     return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.fitting import counted
+from karat.kb.protocol import KB, Standing
 from karat.kb.spelling import spelt
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading
@@ -19,6 +21,7 @@ from karat.model.tables.columns import NIL, Ints, Mentions
 from karat.model.tables.digest import string_hashes
 from karat.spec.choices.conventions import Ids
 
+_USUAL = (Standing.UNCHANGED, Standing.MAPPED)
 _LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme--", "not_in_kb")
 
 
@@ -27,7 +30,8 @@ class NoticedSide(NamedTuple):
 
     `example` is an id as written: the smallest, so that no order of documents or mentions chooses another. `ids` are
     fingerprints of the entities as they are read, kept as long as none was seen on both sides. `emerging` and
-    `replaced` count mentions whose id the reading changes, `odd` those whose id looks like NIL.
+    `replaced` count mentions whose id the reading changes, `odd` those whose id looks like NIL, and `standings` those
+    that the knowledge base moved, does not know or cannot tell.
     """
 
     example: str | None = None
@@ -36,20 +40,23 @@ class NoticedSide(NamedTuple):
     emerging: int = 0
     replaced: int = 0
     odd: tuple[tuple[str, int], ...] = ()
+    standings: tuple[tuple[str, int], ...] = ()
 
     def plus(self, other: NoticedSide, *, ids: bool) -> NoticedSide:
         """What is noticed about both together."""
-        odd = dict(self.odd)
-        for name, count in other.odd:
-            odd[name] = odd.get(name, 0) + count
         return NoticedSide(
             min((one for one in (self.example, other.example) if one is not None), default=None),
             self.linked + other.linked,
             self.ids | other.ids if ids else frozenset(),
             self.emerging + other.emerging,
             self.replaced + other.replaced,
-            tuple(sorted(odd.items())),
+            _together(self.odd, other.odd),
+            _together(self.standings, other.standings),
         )
+
+
+def _together(one: tuple[tuple[str, int], ...], other: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted((Counter(dict(one)) + Counter(dict(other))).items()))
 
 
 class Noticed(NamedTuple):
@@ -113,6 +120,7 @@ def _side(mentions: Mentions, entity: Ints, names: Arrow | None, how: Reading) -
         int(((entity == NIL) & (mentions.entity >= 0)).sum()),
         _replaced(mentions, how),
         tuple(_nil_as_text(mentions)),
+        _standings(mentions, how.kb),
     )
 
 
@@ -123,6 +131,17 @@ def _replaced(mentions: Mentions, how: Reading) -> int:
     ids, new = spelt(mentions.names, how.ids).to_pylist(), how.kb.canonical(mentions.names.to_pylist())
     moved = np.array([old != other for old, other in zip(ids, new, strict=True)] + [False, False])
     return int(moved[mentions.entity].sum())
+
+
+def _standings(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, int], ...]:
+    """How many mentions have ids of each standing but the usual ones."""
+    if kb is None:
+        return ()
+    uses = np.bincount(mentions.entity[mentions.entity >= 0], minlength=len(mentions.names)).tolist()
+    found: Counter[str] = Counter()
+    for standing, count in zip(kb.standings(mentions.names.to_pylist()), uses, strict=True):
+        found[str(standing)] += count
+    return tuple(sorted((name, count) for name, count in found.items() if count and name not in _USUAL))
 
 
 def _nil_as_text(mentions: Mentions) -> Iterator[tuple[str, int]]:
@@ -181,7 +200,14 @@ def _emerging(found: Noticed, how: Reading) -> Iterator[str]:
 def _resolved(found: Noticed, how: Reading) -> Iterator[str]:
     gold, answers = found.gold.replaced, found.answers.replaced
     if how.kb is not None:
-        yield f"{how.kb.name} replaced the ids of {counted(gold, 'gold label')} and {counted(answers, 'answer')}"
+        yield (
+            f"{how.kb.name} replaced the ids of {counted(gold, 'gold label')} and {counted(answers, 'answer')}"
+            + "".join(
+                f"; of {what}: " + ", ".join(f"{name} {count}" for name, count in side.standings)
+                for what, side in (("gold", found.gold), ("answers", found.answers))
+                if side.standings
+            )
+        )
 
 
 def _odd_scores(count: int, low: float, high: float) -> Iterator[str]:

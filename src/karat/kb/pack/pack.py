@@ -152,35 +152,32 @@ class Pack:
     def _found(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """The entity that each id leads to, and how: by the table of identity, by its spelling, or not at all."""
         found = self._led(ids)
-        spelt = {id: key for id, how in found if not how and (key := self._spelt(id)) is not None}
+        spelt = {id: spelling for id, how in found if not how and (spelling := self._spelt(id))}
         if spelt:
-            keys = list(dict.fromkeys(spelt.values()))
+            keys = list(dict.fromkeys(key for key, _ in spelt.values()))
             led = dict(zip(keys, self._led(keys), strict=True))
-            found = [each if each[1] or each[0] not in spelt else led[spelt[each[0]]] for each in found]
-        own = self.manifest.space
-        return [
-            (id, "") if not how and entity != id and not self._is_own(id, own) else (entity, how)
-            for id, (entity, how) in zip(ids, found, strict=True)
-        ]
+            for place, (id, how) in enumerate(found):
+                if not how and id in spelt:
+                    key, own = spelt[id]
+                    if led[key][1] or own:  # a key that leads nowhere is no id, unless it is one of the pack's own
+                        found[place] = led[key]
+        return found
 
     def _led(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """What the table of identity says of each id as it is written; one that it does not have leads to itself."""
         columns = (self._values("identity", ids, column) for column in ("entity", "how"))
         return [(entity or id, how or "") for id, entity, how in zip(ids, *columns, strict=True)]
 
-    @staticmethod
-    def _is_own(id: str, space: str) -> bool:
+    def _spelt(self, id: str) -> tuple[str, bool] | None:
+        """How else an id may be written in the table of identity, and whether it is of the pack's own space."""
         key = key_of(id)
-        return key is not None and key.space == space
-
-    def _spelt(self, id: str) -> str | None:
-        """What else an id may be in the table of identity: its local id, if the space is the pack's, or key."""
-        key = key_of(id)
-        if key is None:
-            key = title_key(self.manifest.titles, id) if self.manifest.titles else None
+        if key is None and self.manifest.titles:
+            key = title_key(self.manifest.titles, id)
         if key is None:
             return None
-        return key.local if key.space == self.manifest.space and not self._prefixed else str(key)
+        own = key.space == self.manifest.space
+        spelling = key.local if own and not self._prefixed else str(key)
+        return None if spelling == id else (spelling, own)
 
     @cached_property
     def _prefixed(self) -> bool:
