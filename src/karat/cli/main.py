@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
     "explain": "Say what a signature or a measure name means.",
     "score": "Score answers against a gold standard.",
+    "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
     "why": "Say why two labs get different numbers from the same answers.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from karat.comparison.card.card import VIEW, Cards, CardTerms, cards
+from karat.comparison.cases import CaseFilter, CaseList, cases_of
 from karat.comparison.compare import Comparison, ComparisonParts
 from karat.comparison.compare import compare as compared
 from karat.comparison.entries import Entry, entries, entry_between, entry_of
+from karat.comparison.grid import grid
 from karat.comparison.terms import Swap, Terms, Test
 from karat.errors import UsageError
 from karat.evaluation.request import Request
 from karat.kb.protocol import KB
-from karat.model.corpus import Corpus
+from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.result import Result
 from karat.model.run import Run
 
@@ -96,6 +98,45 @@ def card(
         min_effect=min_effect,
     )
     return cards(_entries(systems, gold), request, terms, view=view)
+
+
+def cases(
+    systems: Iterable[Given],
+    *,
+    gold: Gold = (),
+    view: str | None = None,
+    like: str = "karat",
+    choices: Mapping[str, object] | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
+    allow_unknown: bool = False,
+    outcomes: Sequence[str] = (),
+    errors: Sequence[str] = (),
+    types: Sequence[str] = (),
+    entities: Sequence[str] = (),
+    only: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    flips: tuple[str, str] | None = None,
+    **choice: object,
+) -> CaseList:
+    """Single cases of a view with all systems beside each other: mentions in their sentence, gold and answers by name.
+
+    `systems` and `gold` are as in `compare`. Cases are looked for by `outcomes`, `errors`, `types`, `entities`,
+    `documents` and `flips`, in those of the systems in `only`; what others answer there stands beside. See `CaseFilter`.
+    """
+    request = Request.of(like=like, choices={**(choices or {}), **choice}, kb=kb, allow_unknown=allow_unknown)
+    wanted = CaseFilter(
+        tuple(outcomes), tuple(errors), tuple(types), tuple(entities), tuple(only), tuple(documents), flips
+    )
+    return cases_between(_entries(systems, gold), request, wanted, view=view)
+
+
+def cases_between(entries: Iterable[Entry], request: Request, kept: CaseFilter, *, view: str | None) -> CaseList:
+    """The cases of some entries, with error categories where there are texts to tell them by."""
+    given = list(entries)
+    bare = any(entry.corpus is not None and entry.corpus.skipped.get(WITHOUT_TEXT) for entry in given)
+    measure = None if view is None else f"{view}:micro.f1"
+    systems = [entry.system for entry in given]
+    return cases_of(grid(given, request.but(staged=not bare), measure, least=1), systems, kept)
 
 
 def _entries(systems: Iterable[Given], gold: Gold) -> Iterator[Entry]:

@@ -352,6 +352,18 @@ class Facts:
         """The names of entity codes that the knowledge base knows."""
         return self.answers.entities.names
 
+    def called(self, *, by_labels: bool) -> list[str | None]:
+        """What the entity of each answer is called, as for labels: by the knowledge base, or a label of that entity.
+
+        A block knows its own labels only, so that it asks the knowledge base alone.
+        """
+        known: dict[int, str | None] = {}
+        if by_labels:
+            known = {code: name for code, name in zip(self.gold.entity.tolist(), self.gold.names, strict=True) if name}
+        return [
+            known.get(code) or name for code, name in zip(self.answers.entity.tolist(), self.answers.names, strict=True)
+        ]
+
     @property
     def types(self) -> list[frozenset[str] | None]:
         """The types of entity codes that the knowledge base knows."""

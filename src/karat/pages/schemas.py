@@ -10,6 +10,7 @@ import msgspec
 from karat.model.result import ResultFile
 from karat.pages.agreement import AgreementFile
 from karat.pages.card import CardFile
+from karat.pages.cases import CasesFile
 from karat.pages.categorised import CategorisedFile
 from karat.pages.comparison import ComparisonFile
 from karat.pages.conformance import ConformanceFile
@@ -32,6 +33,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "data show": (DatasetFile,),
     "data stats": (StatsFile,),
     "score": (ResultFile,),
+    "show": (CasesFile,),
     "why": (WhyFile,),
 }
 """By command, what an object in the file of its option `--json` can be; all of one layout."""
