@@ -1,0 +1,171 @@
+"""The archive: results, verdicts and texts of systems on datasets, and what they are called."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from io import BytesIO
+from typing import Final, Literal, TypeAlias, TypeVar
+
+import msgspec
+import pyarrow.parquet as pq
+
+from karat.archive.files import ArchiveFiles
+from karat.errors import InputError, UnknownNameError, UsageError
+from karat.model.corpus import Corpus
+from karat.model.document import Document, Header
+from karat.model.result import Result
+from karat.model.tables.arrow import Arrow
+from karat.pages.curves import CoverageCurveFile, ThresholdCurveFile
+from karat.pages.files import Written
+from karat.pages.why import WhyFile
+
+TextsShown: TypeAlias = Literal["all", "sentences", "none"]
+"""How much of the texts pages show: everything, sentences with mentions or answers, or nothing."""
+
+_T = TypeVar("_T")
+
+TEXTS: Final[tuple[TextsShown, ...]] = ("all", "sentences", "none")
+
+
+class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
+    """A system on a dataset under a profile, and the files that belong to it, by their fingerprints.
+
+    `verdicts` are the cases of `view`; `texts` is the gold standard, `curves` what scores tell over thresholds, and
+    `reasons` say, by profile, why its number is another.
+    """
+
+    layout: Literal["karat-entry/1"] = "karat-entry/1"
+    system: str
+    dataset: str
+    data: str
+    profile: str
+    measure: str
+    view: str
+    result: str
+    verdicts: str | None = None
+    texts: str | None = None
+    curves: str | None = None
+    reasons: dict[str, str] = {}
+    title: str | None = None
+    seconds: float | None = None
+
+    @property
+    def key(self) -> str:
+        """What the dataset is called in addresses: its name may hold anything."""
+        return key_of(self.data)
+
+
+def key_of(data: str) -> str:
+    """What a dataset with its fingerprint is called in addresses."""
+    return hashlib.sha256(data.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, eq=False)
+class Archive:
+    """Files and how much of their texts is shown; everything is read when it is first asked for, and kept.
+
+    Of several entries for one system, dataset and profile the last counts.
+    """
+
+    files: ArchiveFiles
+    texts: TextsShown = "all"
+    title: str = "Karat"
+
+    @cached_property
+    def every(self) -> dict[tuple[str, str, str], ArchiveEntry]:
+        """All entries, by profile, dataset and system."""
+        found = {}
+        for digest in self.files.digests("entries"):
+            data = self.files.get("entries", digest)
+            entry = _decoded(data, ArchiveEntry, f"entries/{digest}")
+            found[entry.profile, entry.key, entry.system] = entry
+        return found
+
+    @cached_property
+    def profile(self) -> str:
+        """The profile that pages are about: of those with single cases, or else of all, the one that most have."""
+        entries = self.every.values()
+        cased = [entry.profile for entry in entries if entry.verdicts] or [entry.profile for entry in entries]
+        if not cased:
+            raise UsageError("the archive is empty. Fill it with karat report … --archive FOLDER.")
+        return max(cased, key=cased.count)
+
+    @cached_property
+    def entries(self) -> tuple[ArchiveEntry, ...]:
+        """What pages are about."""
+        return tuple(entry for entry in self.every.values() if entry.profile == self.profile)
+
+    @cached_property
+    def datasets(self) -> dict[str, ArchiveEntry]:
+        """One entry for each dataset, by what it is called in addresses, in the order of names."""
+        ordered = sorted(self.entries, key=lambda entry: (entry.dataset, entry.data, entry.verdicts is None))
+        found: dict[str, ArchiveEntry] = {}
+        for entry in ordered:
+            found.setdefault(entry.key, entry)
+        return found
+
+    def on(self, key: str) -> Iterator[ArchiveEntry]:
+        """All systems on a dataset."""
+        if key not in self.datasets:
+            raise UnknownNameError("dataset", key, self.datasets)
+        return (entry for entry in self.entries if entry.key == key)
+
+    def result(self, entry: ArchiveEntry) -> Result:
+        """The scores."""
+        return _result(self.files, entry.result)
+
+    def verdicts(self, entry: ArchiveEntry) -> Arrow | None:
+        """The cases."""
+        return None if entry.verdicts is None else _table(self.files, entry.verdicts)
+
+    def corpus(self, key: str) -> Corpus | None:
+        """The gold standard of a dataset."""
+        texts = next((entry.texts for entry in self.on(key) if entry.texts), None)
+        return None if texts is None else _corpus(self.files, texts, self.datasets[key].dataset)
+
+    def curves(self, entry: ArchiveEntry) -> list[ThresholdCurveFile | CoverageCurveFile]:
+        """What scores tell over thresholds."""
+        lines = [] if entry.curves is None else self.files.get("curves", entry.curves).splitlines()
+        return [_curve(line) for line in lines]
+
+    def reason(self, entry: ArchiveEntry, profile: str) -> WhyFile:
+        """Why a profile has another number."""
+        return _decoded(self.files.get("reasons", entry.reasons[profile]), WhyFile, "reasons")
+
+
+def _curve(line: bytes) -> ThresholdCurveFile | CoverageCurveFile:
+    kind = ThresholdCurveFile if b'"over":"threshold"' in line else CoverageCurveFile
+    return _decoded(line, kind, "curves")
+
+
+def _decoded(data: bytes, kind: type[_T], where: str) -> _T:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.DecodeError as problem:
+        raise InputError(
+            where,
+            found=f"no part of an archive ({problem})",
+            expected="what this version of Karat writes",
+            remedy="Make the archive anew",
+        ) from None
+
+
+@lru_cache(maxsize=4096)
+def _result(files: ArchiveFiles, digest: str) -> Result:
+    return Result.from_json(files.get("results", digest), where=f"results/{digest}")
+
+
+@lru_cache(maxsize=256)
+def _table(files: ArchiveFiles, digest: str) -> Arrow:
+    return pq.read_table(BytesIO(files.get("verdicts", digest)))
+
+
+@lru_cache(maxsize=32)
+def _corpus(files: ArchiveFiles, digest: str, name: str) -> Corpus:
+    header, *lines = files.get("texts", digest).splitlines()
+    where = f"texts/{digest}"
+    documents = [_decoded(line, Document, where) for line in lines]
+    return Corpus.built(documents, name=name, about=_decoded(header, Header, where).about)
