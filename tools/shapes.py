@@ -35,7 +35,9 @@ def _type(kind: Any) -> str:  # noqa: ANN401  # whatever an annotation can be
 def typescript() -> str:
     """One interface for each part of a piece."""
     parts = [
-        kind for kind in vars(shape).values() if isinstance(kind, type) and issubclass(kind, Written) and kind is not Written
+        kind
+        for kind in vars(shape).values()
+        if isinstance(kind, type) and issubclass(kind, Written) and kind is not Written
     ]
     blocks = [_HEAD]
     for kind in parts:

@@ -92,6 +92,12 @@ export class Data {
     return this.piece.combinations[this.tracks[track].errors[row]].map((place) => this.piece.categories[place]);
   }
 
+  /** What an error category is called, and what it means. */
+  category(name: string): { title: string; says: string } {
+    const place = this.piece.categories.indexOf(name);
+    return place < 0 ? { title: name, says: "" } : { title: this.piece.titles[place], says: this.piece.says[place] };
+  }
+
   title(doc: number): string {
     const own = this.piece.documents[doc];
     return own.title ?? own.id;

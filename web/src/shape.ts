@@ -40,12 +40,15 @@ export interface MeasureTable {
   mean: (number | null)[];
 }
 
-/** What is to be said of a system on a dataset: what was left out, hints, why a measure is undefined, seconds. */
+/** What is to be said of a system on a dataset: what was left out, hints, why a profile or a measure has no number.
+ * 
+ * `counts` are what was found, what was answered in vain and what was missed, of the measure that is shown first. */
 export interface CellNote {
   dataset: number;
   system: number;
   skipped: Record<string, number>;
   notes: string[];
+  refused: Record<string, string>;
   undefined: Record<string, string>;
   seconds: number | null;
   counts: number[];
@@ -144,6 +147,8 @@ export interface CasesPiece {
   surfaces: string[];
   types: string[][];
   categories: string[];
+  titles: string[];
+  says: string[];
   combinations: number[][];
   gold: GoldColumns;
   tracks: Track[];

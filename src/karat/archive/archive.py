@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from io import BytesIO
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 import pyarrow.parquet as pq
@@ -34,7 +34,8 @@ class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
     """A system on a dataset under a profile, and the files that belong to it, by their fingerprints.
 
     `verdicts` are the cases of `view`; `texts` is the gold standard, `curves` what scores tell over thresholds, and
-    `reasons` say, by profile, why its number is another.
+    `reasons` say, by profile, why its number is another; `refused` says why a profile has none. `types` are the names
+    of types that the knowledge base knows.
     """
 
     layout: Literal["karat-entry/1"] = "karat-entry/1"
@@ -48,7 +49,9 @@ class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
     verdicts: str | None = None
     texts: str | None = None
     curves: str | None = None
-    reasons: dict[str, str] = {}
+    reasons: dict[str, str] = msgspec.field(default_factory=dict)
+    refused: dict[str, str] = msgspec.field(default_factory=dict)
+    types: dict[str, str] = msgspec.field(default_factory=dict)
     title: str | None = None
     seconds: float | None = None
 
@@ -73,6 +76,7 @@ class Archive:
     files: ArchiveFiles
     texts: TextsShown = "all"
     title: str = "Karat"
+    _read: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def every(self) -> dict[tuple[str, str, str], ArchiveEntry]:
@@ -115,16 +119,22 @@ class Archive:
 
     def result(self, entry: ArchiveEntry) -> Result:
         """The scores."""
-        return _result(self.files, entry.result)
+        found: Result = self._once("results", entry.result, lambda data: Result.from_json(data, where="results"))
+        return found
 
     def verdicts(self, entry: ArchiveEntry) -> Arrow | None:
         """The cases."""
-        return None if entry.verdicts is None else _table(self.files, entry.verdicts)
+        if entry.verdicts is None:
+            return None
+        return self._once("verdicts", entry.verdicts, lambda data: pq.read_table(BytesIO(data)))
 
     def corpus(self, key: str) -> Corpus | None:
         """The gold standard of a dataset."""
         texts = next((entry.texts for entry in self.on(key) if entry.texts), None)
-        return None if texts is None else _corpus(self.files, texts, self.datasets[key].dataset)
+        if texts is None:
+            return None
+        found: Corpus = self._once("texts", texts, lambda data: _corpus(data, self.datasets[key].dataset))
+        return found
 
     def curves(self, entry: ArchiveEntry) -> list[ThresholdCurveFile | CoverageCurveFile]:
         """What scores tell over thresholds."""
@@ -135,10 +145,17 @@ class Archive:
         """Why a profile has another number."""
         return _decoded(self.files.get("reasons", entry.reasons[profile]), WhyFile, "reasons")
 
+    def _once(self, kind: str, digest: str, read: Callable[[bytes], Any]) -> Any:  # noqa: ANN401  # what is read
+        """What a file says, which is read once."""
+        if digest not in self._read:
+            self._read[digest] = read(self.files.get(kind, digest))
+        return self._read[digest]
+
 
 def _curve(line: bytes) -> ThresholdCurveFile | CoverageCurveFile:
-    kind = ThresholdCurveFile if b'"over":"threshold"' in line else CoverageCurveFile
-    return _decoded(line, kind, "curves")
+    if b'"over":"threshold"' in line:
+        return _decoded(line, ThresholdCurveFile, "curves")
+    return _decoded(line, CoverageCurveFile, "curves")
 
 
 def _decoded(data: bytes, kind: type[_T], where: str) -> _T:
@@ -153,19 +170,7 @@ def _decoded(data: bytes, kind: type[_T], where: str) -> _T:
         ) from None
 
 
-@lru_cache(maxsize=4096)
-def _result(files: ArchiveFiles, digest: str) -> Result:
-    return Result.from_json(files.get("results", digest), where=f"results/{digest}")
-
-
-@lru_cache(maxsize=256)
-def _table(files: ArchiveFiles, digest: str) -> Arrow:
-    return pq.read_table(BytesIO(files.get("verdicts", digest)))
-
-
-@lru_cache(maxsize=32)
-def _corpus(files: ArchiveFiles, digest: str, name: str) -> Corpus:
-    header, *lines = files.get("texts", digest).splitlines()
-    where = f"texts/{digest}"
-    documents = [_decoded(line, Document, where) for line in lines]
-    return Corpus.built(documents, name=name, about=_decoded(header, Header, where).about)
+def _corpus(data: bytes, name: str) -> Corpus:
+    header, *lines = data.splitlines()
+    documents = [_decoded(line, Document, "texts") for line in lines]
+    return Corpus.built(documents, name=name, about=_decoded(header, Header, "texts").about)

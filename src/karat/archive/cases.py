@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-import msgspec
-
 from karat.archive.archive import Archive, ArchiveEntry
 from karat.archive.board import ordered_systems
 from karat.archive.shape import (
@@ -51,7 +49,11 @@ class _Reader:
 
     def __init__(self, archive: Archive, key: str) -> None:
         corpus = archive.corpus(key)
-        self.texts = None if corpus is None or archive.texts == "none" else dict(zip(_ids(corpus), corpus.texts))  # noqa: B905
+        self.texts = (
+            None
+            if corpus is None or archive.texts == "none"
+            else dict(zip(_ids(corpus), corpus.texts, strict=True))
+        )
         self.documents: _Listed[str] = _Listed()
         self.known = {} if corpus is None else {document.id: document for document in corpus}
         for id in self.known or archive.result(archive.datasets[key]).ids.to_pylist():
@@ -112,7 +114,8 @@ class _Reader:
             also = list(dict.fromkeys(self._also(document, label, code)))
             if also:
                 others[str(place)] = also
-        return GoldColumns(*(_column(columns, at) for at in range(7)), others)
+        made = _columns(columns, 7)
+        return GoldColumns(made[0], made[1], made[2], made[3], made[4], made[5], made[6], others)
 
     def _also(self, document: str, label: Label | None, code: int) -> Iterator[int]:
         """What else would be right: alternatives of the mention."""
@@ -136,8 +139,8 @@ def _entity(label: Label) -> str | None:
     return label.entity if isinstance(label.entity, str) else None
 
 
-def _column(rows: Sequence[Sequence[int]], at: int) -> list[int]:
-    return [row[at] for row in rows]
+def _columns(rows: Sequence[Sequence[int]], number: int) -> list[list[int]]:
+    return [[row[at] for row in rows] for at in range(number)]
 
 
 def cases(archive: Archive, key: str) -> CasesPiece:
@@ -149,17 +152,22 @@ def cases(archive: Archive, key: str) -> CasesPiece:
     entries.sort(key=lambda entry: systems.index(entry.system))
     tracks = [_track(reader, archive, entry, systems.index(entry.system)) for entry in entries]
     gold = reader.gold()
+    called = {id: name for entry in entries for id, name in entry.types.items()}
     blocks = _blocks(reader)
     return CasesPiece(
         dataset=archive.datasets[key].dataset,
         view=entries[0].view,
         kinds=list(KINDS_OF_CASES),
-        documents=[_document(id, reader.known.get(id), block) for id, block in zip(reader.documents, blocks, strict=True)],
+        documents=[
+            _document(id, reader.known.get(id), block) for id, block in zip(reader.documents, blocks, strict=True)
+        ],
         entities=list(reader.entities),
         names=[reader.names.get(id) for id in reader.entities],
         surfaces=list(reader.surfaces),
-        types=[list(types) for types in reader.types],
+        types=[[called.get(one, one) for one in types] for types in reader.types],
         categories=list(reader.categories),
+        titles=[category.title for category in categories().values()],
+        says=[category.says for category in categories().values()],
         combinations=[list(places) for places in reader.combinations],
         gold=gold,
         tracks=tracks,
@@ -202,25 +210,32 @@ def _track(reader: _Reader, archive: Archive, entry: ArchiveEntry, system: int) 
     listed: list[tuple[int, int]] = []
     for row in rows:
         answered = row["answer"] is not None
-        document = row["document"]
-        start, end = (row["answer_start"], row["answer_end"]) if answered else (-1, -1)
+        low, high = (row["answer_start"], row["answer_end"]) if answered else (-1, -1)
         columns.append(
             [
                 reader.mention(row),
-                reader.documents.of(document),
-                start,
-                end,
+                reader.documents.of(row["document"]),
+                low,
+                high,
                 reader.entity(row, "answer") if answered else _NO_LINK,
-                reader.surface(document, start, end) if answered else -1,
+                reader.surface(row["document"], low, high) if answered else -1,
                 KINDS_OF_CASES.index(_kind(row, standing)),
                 reader.combination(row.get("errors")),
             ]
         )
         scores.append(None if row["score"] is None else float(f"{row['score']:.4g}"))
         listed.append(_ranked(row))
+    gold, document, start, end, entity, surface, kind, errors = _columns(columns, 8)
     return Track(
-        system,
-        *(_column(columns, at) for at in range(8)),
+        system=system,
+        gold=gold,
+        document=document,
+        start=start,
+        end=end,
+        entity=entity,
+        surface=surface,
+        kind=kind,
+        errors=errors,
         score=scores if any(score is not None for score in scores) else [],
         candidates=[number for number, _ in listed] if any(number > 1 for number, _ in listed) else [],
         rank=[rank for _, rank in listed] if any(number > 1 for number, _ in listed) else [],
@@ -275,8 +290,9 @@ def _spans(archive: Archive, key: str) -> dict[str, set[tuple[int, int]]]:
     """Where mentions and answers stand, by document."""
     found: dict[str, set[tuple[int, int]]] = {}
     for entry in archive.on(key):
-        table = archive.verdicts(entry)
-        for side in ("gold", "answer") if table is not None else ():
+        if (table := archive.verdicts(entry)) is None:
+            continue
+        for side in ("gold", "answer"):
             columns = (table.column(name).to_pylist() for name in ("document", f"{side}_start", f"{side}_end"))
             for document, start, end in zip(*columns, strict=True):
                 if start is not None:
@@ -295,8 +311,3 @@ def _sentences(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, s
         else:
             merged.append([low, high])
     return [(low, text[low:high]) for low, high in merged]
-
-
-def encoded(piece: msgspec.Struct) -> bytes:
-    """A piece as it goes to the client."""
-    return msgspec.json.encode(piece)

@@ -30,6 +30,8 @@ _FINDINGS = 200
 _FLIPS = 300
 """Flips of each choice that are listed; all are counted."""
 
+_DRAWN = {"micro_f1": "micro F1", "micro_p": "micro precision", "micro_r": "micro recall"}
+
 _POINTS = 240
 """Points of a line, more than a screen tells apart."""
 
@@ -52,11 +54,12 @@ def dataset(archive: Archive, key: str) -> DatasetPiece:
             said = (one.surface, one.says, one.proposal) if shown else ("", "", "")
             own.append(LintFinding(found.rule, found.severity, place, start, end, *said))
     counts = report.counts()
+    called = {id: name for entry in archive.on(key) for id, name in entry.types.items()}
     return DatasetPiece(
         dataset=corpus.name,
         about=dict(corpus.about),
         numbers=[(name, value) for name, value in told.numbers.items() if shown or not isinstance(value, str)],
-        types=_most(told.types),
+        types=[(called.get(name, name), count) for name, count in _most(told.types)],
         mention_types=_most(told.mention_types),
         skipped=dict(told.skipped),
         rules=[(name, rule.title, rule.severity, counts[name]) for name, rule in report.rules.items() if counts[name]],
@@ -123,20 +126,7 @@ def curves(archive: Archive, key: str) -> CurvesPiece:
     files = [(systems.index(entry.system), file) for entry in entries for file in archive.curves(entry)]
     over = [(place, file) for place, file in files if isinstance(file, ThresholdCurveFile)]
     kept = [(place, file) for place, file in files if isinstance(file, CoverageCurveFile)]
-    charts = [
-        DrawnChart(
-            f"{name} over the threshold",
-            "Answers with a lower score are left out. The dot is the best threshold, found on this very data (an oracle)."
-            if field == "micro_f1"
-            else "Answers with a lower score are left out.",
-            "score",
-            name,
-            [_line(place, *_drawn(file, field)) for place, file in over],
-            [_line(place, [file.oracle.threshold], [file.oracle.value]) for place, file in over if _marked(file, field)],
-        )
-        for field, name in (("micro_f1", "micro F1"), ("micro_p", "micro precision"), ("micro_r", "micro recall"))
-        if over
-    ]
+    charts = [_over_threshold(name, field, over) for field, name in _DRAWN.items() if over]
     if kept:
         says = "Answers in the order of their scores: which share of those kept so far is wrong."
         lines = [_line(place, file.points.coverage, file.points.risk) for place, file in kept]
@@ -147,20 +137,22 @@ def curves(archive: Archive, key: str) -> CurvesPiece:
     return CurvesPiece(archive.datasets[key].dataset, charts)
 
 
+def _over_threshold(name: str, field: str, files: Sequence[tuple[int, ThresholdCurveFile]]) -> DrawnChart:
+    lines = [_line(place, file.points.threshold, getattr(file.points, field)) for place, file in files]
+    says, marked = "Answers with a lower score are left out.", []
+    if field == "micro_f1":
+        says += " The dot is the best threshold, found on this very data (an oracle)."
+        best = [(place, file.oracle) for place, file in files]
+        marked = [_line(place, [own.threshold], [own.value]) for place, own in best if own is not None]
+    return DrawnChart(f"{name} over the threshold", says, "score", name, lines, [one for one in marked if one.x])
+
+
 def _timed(archive: Archive, entries: Sequence[ArchiveEntry], systems: Sequence[str]) -> DrawnChart:
     points = [
         _line(systems.index(entry.system), [entry.seconds], [archive.result(entry)[entry.measure]]) for entry in entries
     ]
     says = "What each system took for all documents, on a logarithmic scale, where its files say so."
     return DrawnChart(f"{entries[0].measure} over time", says, "seconds", entries[0].measure, [], points)
-
-
-def _marked(file: ThresholdCurveFile, field: str) -> bool:
-    return field == "micro_f1" and file.oracle is not None and file.oracle.threshold is not None
-
-
-def _drawn(file: ThresholdCurveFile, field: str) -> tuple[Sequence[float | None], Sequence[float | None]]:
-    return file.points.threshold, getattr(file.points, field)
 
 
 def _line(system: int, x: Sequence[float | None], y: Sequence[float | None]) -> CurveLine:

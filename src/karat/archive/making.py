@@ -1,4 +1,4 @@
-"""Systems on datasets into an archive: scored once under the profile of the pages, and under others for their numbers."""
+"""Systems on datasets into an archive: scored with all cases under one profile, and under others for their numbers."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.measures import profile_named
 from karat.evaluation.request import Request
 from karat.explanation.why import why
+from karat.kb.protocol import KB
 from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.document import GOLD_LAYOUT, Header
 from karat.model.name import parse_measure
@@ -40,7 +41,7 @@ MOST_CANDIDATES = 20
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """What goes into an archive besides scores and cases: numbers under other profiles, and reasons for some of them."""
+    """What goes into an archive besides scores and cases: numbers under other profiles, and reasons of some."""
 
     profiles: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -119,6 +120,14 @@ def _evaluated(request: Request, entry: Entry, beside: Evaluation | None, fillin
 
 def _filled(files: ArchiveFiles, entry: Entry, made: Evaluation, filling: Filling) -> Iterator[ArchiveEntry]:
     corpus, run = _sides(entry)
+    others: dict[str, Result] = {}
+    refused: dict[str, str] = {}
+    for name in filling.profiles:
+        if name != made.request.profile:
+            try:
+                others[name] = Evaluation.of(_under(name, made.request), corpus, run).result
+            except KaratError as problem:  # data of another task
+                refused[name] = str(problem)
     measure = headline(made.result)
     view = str(parse_measure(measure).view)
     cased = view in made.plans.views and not made.plans.views[view].weights_are_whole
@@ -130,14 +139,20 @@ def _filled(files: ArchiveFiles, entry: Entry, made: Evaluation, filling: Fillin
         texts=files.put("texts", _jsonl(corpus)) if corpus.has_text else None,
         curves=_curves(files, made, corpus, run),
         reasons=_reasons(files, made.request, measure, corpus, run, filling.reasons),
+        refused=refused,
+        types=_types(corpus, made.request.kb),
     )
-    for name in filling.profiles:
-        if name != made.request.profile:
-            try:
-                other = Evaluation.of(_under(name, made.request), corpus, run).result
-            except KaratError:  # data of another task: the profile has no number for it, and its row stays empty
-                continue
-            yield _kept(files, entry, other)
+    for other in others.values():
+        yield _kept(files, entry, other)
+
+
+def _types(corpus: Corpus, kb: KB | None) -> dict[str, str]:
+    """The names of types that a knowledge base knows."""
+    column = corpus.labels.field("types")
+    if column is None or kb is None:
+        return {}
+    types = sorted({each for each in column.flatten().to_pylist() if each is not None})
+    return {id: name for id, name in zip(types, kb.names(types), strict=True) if name}
 
 
 def _under(profile: str, request: Request) -> Request:
@@ -225,4 +240,3 @@ def check_profiles(names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         profile_named(name)
     return tuple(names)
-

@@ -60,12 +60,16 @@ class MeasureTable(Written, frozen=True):
 
 
 class CellNote(Written, frozen=True):
-    """What is to be said of a system on a dataset: what was left out, hints, why a measure is undefined, seconds."""
+    """What is to be said of a system on a dataset: what was left out, hints, why a profile or a measure has no number.
+
+    `counts` are what was found, what was answered in vain and what was missed, of the measure that is shown first.
+    """
 
     dataset: int
     system: int
     skipped: dict[str, int]
     notes: list[str]
+    refused: dict[str, str]
     undefined: dict[str, str]
     seconds: float | None
     counts: list[float]
@@ -143,8 +147,8 @@ class GoldColumns(Written, frozen=True):
 class Track(Written, frozen=True):
     """The cases of one system. `gold` is the mention, `start` is -1 where nothing was answered.
 
-    `errors` is a place in `combinations`; `candidates` says how many there were, and `rank` where the gold entity stands
-    among them, from 1; 0 if it is not there. Both are empty where no answer has candidates, as `score` is.
+    `errors` is a place in `combinations`; `candidates` says how many there were, and `rank` where the gold entity
+    stands among them, from 1; 0 if it is not there. Both are empty where no answer has candidates, as `score` is.
     """
 
     system: int
@@ -173,6 +177,8 @@ class CasesPiece(Written, frozen=True):
     surfaces: list[str]
     types: list[list[str]]
     categories: list[str]
+    titles: list[str]
+    says: list[str]
     combinations: list[list[int]]
     gold: GoldColumns
     tracks: list[Track]

@@ -8,6 +8,7 @@ import click
 
 from karat.cli.choices import apart, chosen
 from karat.cli.output import say
+from karat.cli.pages import texts_shown, write_archived, write_html
 from karat.cli.reading import reading
 
 if TYPE_CHECKING:
@@ -17,19 +18,19 @@ if TYPE_CHECKING:
     from karat.comparison.entries import Entry
     from karat.evaluation.request import Request
 
-TEXTS = click.Choice(["all", "sentences", "none"])
-
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option(
     "--gold", "golds", multiple=True, metavar="GOLD", help="The gold standard that FILEs answer (repeatable)."
 )
-@click.option("--to", "layout", default="html", show_default=True, metavar="NAME", help="html, table, or another report.")
+@click.option(
+    "--to", "layout", default="html", show_default=True, metavar="NAME", help="html, table, or another report."
+)
 @click.option("-o", "--out", metavar="FILE", help="Where to write it.  [default: standard output, but for html]")
 @click.option("--archive", metavar="DIR", help="Keep everything in this folder too, for karat serve.")
 @click.option("--title", default="Karat", show_default=True, help="What the pages are called.")
-@click.option("--texts", type=TEXTS, default="all", show_default=True, help="How much of the texts goes into the file.")
+@texts_shown
 @click.option("--like", metavar="PROFILE", help="The table of conventions to use.  [default: karat]")
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
 @click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder, and take names from there.")
@@ -75,9 +76,11 @@ def command(
     karat report --gold demo demo --to table
     """
     from karat.archive.files import is_archive
+    from karat.archive.making import Filling, check_profiles
     from karat.comparison.entries import Formats, entries, named
     from karat.errors import UsageError
     from karat.evaluation.request import Request
+    from karat.registry import names
 
     if layout == "html" and out is None:
         raise UsageError("a page is no text for the terminal. Give --out FILE, such as --out report.html.")
@@ -87,60 +90,15 @@ def command(
     if stored:
         if len(files) > 1 or golds or layout != "html":
             raise UsageError(f"{stored[0]} is an archive. Give it alone, with --out FILE.")
-        _of_archive(stored[0], str(out), texts, title)
+        write_archived(stored[0], str(out), texts=texts, title=title)
         return
     given = list(entries(files, golds, Formats(gold_format, answers_format)))
     if layout == "html":
-        write_html(given, request, str(out), texts=texts, title=title, archive=archive, reasons=reasons,
-                   others=not one_profile, resamples=resamples)
+        profiles = tuple(names("profiles")) if not one_profile else check_profiles(reasons)
+        filling = Filling(profiles, check_profiles(reasons), resamples)
+        write_html(given, request, str(out), texts=texts, title=title, archive=archive, filling=filling)
         return
     _rendered(given, request, layout, out)
-
-
-def write_html(
-    entries: Iterable[Entry],
-    request: Request,
-    out: str,
-    *,
-    texts: TextsShown = "all",
-    title: str = "Karat",
-    archive: str | None = None,
-    reasons: tuple[str, ...] = (),
-    others: bool = True,
-    resamples: int = 1000,
-) -> None:
-    """Score what is given, and write the file."""
-    from karat.archive.archive import Archive
-    from karat.archive.files import InFolder, InMemory
-    from karat.archive.making import Filling, check_profiles, fill
-    from karat.registry import names
-
-    kept = InMemory() if archive is None else InFolder.made(archive)
-    profiles = tuple(names("profiles")) if others else check_profiles(reasons)
-    fill(kept, entries, request, Filling(profiles, check_profiles(reasons), resamples))
-    _write(Archive(kept, texts, title), out)
-
-
-def _of_archive(path: str, out: str, texts: TextsShown, title: str) -> None:
-    from karat.archive.archive import Archive
-    from karat.archive.files import InFolder
-
-    _write(Archive(InFolder.made(path), texts, title), out)
-
-
-def _write(archive: object, out: str) -> None:
-    from karat.archive.archive import Archive
-    from karat.archive.html import html
-    from karat.storage.files import writing
-
-    assert isinstance(archive, Archive)
-    size = 0
-    with writing(out) as file:
-        for part in html(archive):
-            size += file.write(part)
-    if out != "-":
-        held = {"all": "with all texts", "sentences": "with single sentences", "none": "without texts"}[archive.texts]
-        say(f"{out}: {size / 1e6:.1f} MB, {held}")
 
 
 def _rendered(given: Iterable[Entry], request: Request, layout: str, out: str | None) -> None:

@@ -11,12 +11,14 @@ import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
 from karat.cli.output import say
+from karat.cli.pages import html, write_html
 from karat.cli.reading import reading
 from karat.printable import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from karat.archive.archive import TextsShown
     from karat.data.load import Inputs
     from karat.evaluation.request import Request
     from karat.model.corpus import Corpus
@@ -90,6 +92,7 @@ _LARGE = 20_000  # documents from which on a progress bar is worth its line
     metavar="FILE",
     help="Write every case (.parquet or .jsonl).",
 )
+@html
 @click.option("--layout", metavar="NAME", help="Write --json and --verdicts as another program does: elevant.")
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
@@ -119,6 +122,8 @@ def command(
     by: tuple[str, ...],
     json_file: str | None,
     verdicts_file: str | None,
+    html_file: str | None,
+    texts: TextsShown,
     layout: str | None,
     gold_format: str | None,
     answers_format: str | None,
@@ -136,13 +141,16 @@ def command(
     karat score gold.jsonl mine.jsonl
     karat score demo demo --by types
     karat score demo demo/noisy --verdicts cases.jsonl
+    karat score demo demo --html report.html
     karat score demo demo --like gerbil --set prefixes=Q
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
     karat score mine.kore50.linked_articles.jsonl
     karat score mine.kore50.linked_articles.jsonl --like elevant --kb DIR --layout elevant --json results.json
     """
     from dataclasses import replace
+    from itertools import repeat
 
+    from karat.comparison.entries import entry_between
     from karat.data.load import inputs
     from karat.data.save import save_layout, save_results, save_verdicts
     from karat.errors import UsageError
@@ -155,7 +163,9 @@ def command(
         raise UsageError("--level, --ci-method, --ci-over, --recompute and --plus-minus are about intervals. Add --ci.")
     if [gold, *answers].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
-    apart([gold, *answers], [json_file, verdicts_file])
+    apart([gold, *answers], [json_file, verdicts_file, html_file])
+    if html_file is not None and (tune_on or engine or layout):
+        raise UsageError("--html takes answers as they are, in memory. Leave --tune-on, --engine and --layout out.")
     dropping = ",".join(rule for given in drop_answers for rule in rules_of(given)) or None
     choices = chosen(overrides, match=",".join(match) or None, threshold=threshold, task=task, drop=dropping)
     if tune_on is not None and "threshold" in choices:
@@ -176,7 +186,7 @@ def command(
         draw=Draw(resamples if ci else 0, 0, ci_method, level, ci_over, recompute),  # type: ignore[arg-type]
         allow_unknown=allow_unknown,
     )
-    text = verdicts_file is not None or request.reads_text
+    text = verdicts_file is not None or html_file is not None or request.reads_text
     if engine is None and sides.large:
         engine = "local"
     if engine is not None:
@@ -199,7 +209,9 @@ def command(
             save_verdicts(results, verdicts_file)
         if json_file is not None:
             save_results(results, json_file)
-    if "-" not in (json_file, verdicts_file):
+    if html_file is not None:
+        write_html(map(entry_between, repeat(corpus), loaded), request, html_file, texts=texts)
+    if "-" not in (json_file, verdicts_file, html_file):
         show([replace(result, plus_minus=plus_minus) for result in results])
 
 

@@ -14,18 +14,27 @@ export function measureTitle(name: string): string {
 
 const viewOf = (name: string): string => name.slice(0, name.lastIndexOf(":"));
 
-/** The interval as a thin whisker with the value on it, from 0 to 100. */
-function Whisker({ value, low, high }: { value: number | null; low: number | null; high: number | null }) {
+type Range = readonly [number, number];
+
+/** The whole tens of percent between which all intervals of some tables lie. */
+function rangeOf(tables: readonly MeasureTable[]): Range {
+  const every = tables.flatMap((one) => [one.low, one.value, one.high]).flat(2).filter((one) => one !== null);
+  return every.length ? [Math.floor(10 * Math.min(...every)) / 10, Math.ceil(10 * Math.max(...every)) / 10] : [0, 1];
+}
+
+/** The interval as a thin whisker with the value on it. */
+function Whisker({ value, low, high, range }: { value: number | null; low: number | null; high: number | null; range: Range }) {
   if (value === null) return null;
+  const at = (one: number) => (100 * (one - range[0])) / (range[1] - range[0] || 1);
   return (
     <svg class="whisker" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-      {low !== null && high !== null && <line x1={100 * low} x2={100 * high} y1="4" y2="4" vector-effect="non-scaling-stroke" />}
-      <line class="dot" x1={100 * value} x2={100 * value} y1="0" y2="8" vector-effect="non-scaling-stroke" />
+      {low !== null && high !== null && <line x1={at(low)} x2={at(high)} y1="4" y2="4" vector-effect="non-scaling-stroke" />}
+      <line class="dot" x1={at(value)} x2={at(value)} y1="0" y2="8" vector-effect="non-scaling-stroke" />
     </svg>
   );
 }
 
-function scored(table: MeasureTable, dataset: number, system: number): Cell {
+function scored(table: MeasureTable, dataset: number, system: number, range: Range): Cell {
   const value = table.value[dataset][system], low = table.low[dataset][system], high = table.high[dataset][system];
   const note = info.value!.notes.find((one) => one.dataset === dataset && one.system === system);
   const own = info.value!.datasets[dataset];
@@ -38,7 +47,7 @@ function scored(table: MeasureTable, dataset: number, system: number): Cell {
     shown: (
       <span title={says}>
         {own.cases && value !== null ? <a href={address("cases", { dataset: own.key, system: nameOf(system) })}>{figure}</a> : figure}
-        <Whisker value={value} low={low} high={high} />
+        <Whisker value={value} low={low} high={high} range={range} />
       </span>
     ),
   };
@@ -89,12 +98,13 @@ export function Board() {
   const columns: Column[] = single
     ? [{ title: "system" }, ...shown.map((one): Column => ({ title: asked.view === "all" ? one.measure : measureTitle(one.measure), kind: "number", sort: one.measure, minor: one.measure !== profile.headline && shown.length > 3 && !/:micro\.[pr]$/.test(one.measure), shown: <span title={one.measure}>{asked.view === "all" ? one.measure : measureTitle(one.measure)}</span> }))]
     : [{ title: "system" }, ...(board.averaged.length > 1 ? [{ title: "mean", kind: "number" as const }] : []), ...places.map((place): Column => ({ title: board.datasets[place].name, kind: "number", sort: board.datasets[place].key, minor: board.averaged.length > 1 }))];
+  const range = rangeOf(single ? shown : [measure]);
   const body = rows.map((system): Cell[] => {
     const head: Cell = { plain: titleOf(system), shown: <span dir="auto">{titleOf(system)}</span> };
-    if (single) return [head, ...shown.map((table) => scored(table, dataset, system))];
+    if (single) return [head, ...shown.map((table) => scored(table, dataset, system, range))];
     const mean = measure.mean[system];
     const means = board.averaged.length > 1 ? [{ plain: percent(mean), best: mean !== null && mean === Math.max(...measure.mean.map((one) => one ?? -1)), shown: <span class="figure">{percent(mean)}</span> }] : [];
-    return [head, ...means, ...places.map((place) => scored(measure, place, system))];
+    return [head, ...means, ...places.map((place) => scored(measure, place, system, range))];
   });
   const tested = measure.rank.some((row) => row.some((rank) => rank !== null));
   const bounded = measure.low.some((row) => row.some((low) => low !== null));
@@ -111,7 +121,7 @@ export function Board() {
       </Bar_>
       <Sheet name="Board" columns={columns} rows={body} />
       <p class="quiet says">
-        Scores in percent. {bounded && "Whiskers: 95 % intervals, on a scale from 0 to 100. "}
+        Scores in percent. {bounded && `Whiskers: 95 % intervals, on a scale from ${percent(range[0], 0)} to ${percent(range[1], 0)}. `}
         {tested && <>Bold: no other system is significantly better ({board.tests}). </>}
         Each number opens its cases. {board.datasets.length > 1 && !single && board.averaged.length > 1 && `Means are over the ${board.averaged.length} datasets that all systems answered.`}
       </p>

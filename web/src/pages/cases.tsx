@@ -42,11 +42,11 @@ function List({ data, dataset }: { data: Data; dataset: string }) {
       { plain: data.piece.kinds[track.kind[one.row]], shown: <Kind data={data} kind={track.kind[one.row]} /> },
       { plain: goldEntity === null ? "" : data.name(goldEntity), shown: goldEntity === null ? <span class="quiet">no mention</span> : <Entity data={data} entity={goldEntity} dataset={dataset} /> },
       { plain: answer === null ? "" : data.name(answer), shown: answer === null ? <span class="quiet">nothing</span> : <Entity data={data} entity={answer} dataset={dataset} /> },
-      { plain: errors.join(", "), shown: <span class="quiet">{errors.join(", ")}</span> },
+      { plain: errors.join(", "), shown: <span class="quiet">{errors.map((error) => data.category(error).title).join(", ")}</span> },
       { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
     ];
   });
-  const what = [asked.error && `in the category ${asked.error}`, asked.entity && `about ${data.name(data.place(asked.entity))}`, asked.surface && `on “${asked.surface}”`, asked.type && `of type ${asked.type}`, asked.doc && `in ${data.title(data.doc(asked.doc))}`].filter(Boolean).join(", ");
+  const what = [asked.error && `in the category “${data.category(asked.error).title}”`, asked.entity && `about ${data.name(data.place(asked.entity))}`, asked.surface && `on “${asked.surface}”`, asked.type && `of type ${asked.type}`, asked.doc && `in ${data.title(data.doc(asked.doc))}`].filter(Boolean).join(", ");
   return (
     <>
       <p class="answer"><b>{number(found.length)}</b> case{found.length === 1 ? "" : "s"}{asked.system && ` of ${titleOf(systemNames().indexOf(asked.system))}`} {what}: {kinds.map(([kind, count], at) => <>{at > 0 && ", "}{number(count)} {data.piece.kinds[kind]}</>)}.</p>
@@ -54,7 +54,7 @@ function List({ data, dataset }: { data: Data; dataset: string }) {
         <DatasetChoice has={(one) => one.cases} />
         <Choice says="of" name="system" value={asked.system ?? ""} options={[["", "all systems"], ...data.tracks.map((track) => [nameOf(track.system), titleOf(track.system)] as const)]} />
         <Choice says="that are" name="kind" value={asked.kind ?? ""} options={[["", "of any outcome"], ["wrong link,wrong span,missed,spurious", "wrong in any way"], ...data.piece.kinds.map((kind) => [kind, kind] as const)]} />
-        <Choice says="in" name="error" value={asked.error ?? ""} options={[["", "any error category"], ...data.piece.categories.map((one) => [one, one] as const)]} />
+        <Choice says="in" name="error" value={asked.error ?? ""} options={[["", "any error category"], ...data.piece.categories.map((one) => [one, data.category(one).title] as const)]} />
         <Search says="with" name="find" />
         {(asked.entity || asked.surface || asked.doc || asked.type) && <a href={address("cases", { dataset, system: asked.system })}>all cases</a>}
       </Bar_>

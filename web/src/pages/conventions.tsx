@@ -14,18 +14,20 @@ export function Conventions() {
     { plain: profile.title, shown: <><span title={profile.says}>{profile.title}</span> <span class="quiet">{profile.headline}</span></> },
     ...board.systems.map((_, system): Cell => {
       const value = table.value[place][system], base = own.value[place][system];
-      const gap = value !== null && base !== null && table !== own ? value - base : null;
+      const gap = value !== null && base !== null && table !== own && !profile.headline.includes("/") ? value - base : null;
       const open = dataset.reasons.includes(profile.name);
       const shown = <><span class="figure">{percent(value)}</span>{gap !== null && <span class={`gap ${gap < 0 ? "less" : "more"}`}>{signed(gap)}</span>}</>;
       return { plain: percent(value), shown: open && value !== null ? <a href={but({ theirs: profile.name, system: nameOf(system), step: "" })}>{shown}</a> : shown };
     }),
   ]);
+  const refused = [...new Set(board.notes.filter((one) => one.dataset === place).flatMap((one) => Object.entries(one.refused).map(([name, why]) => `${name} (${why})`)))];
   const columns: Column[] = [{ title: "conventions" }, ...board.systems.map((_, system): Column => ({ title: titleOf(system), kind: "number" }))];
   return (
     <>
       <p class="answer">The same answers under {tables.length === 1 ? "one profile" : `${tables.length} profiles`}, and what each adds to or takes from Karat's own.</p>
       <Bar_><DatasetChoice /></Bar_>
       <Sheet name="Conventions" columns={columns} rows={rows} />
+      {refused.length > 0 && <p class="quiet says">Without a number: {refused.join("; ")}</p>}
       {tables.length === 1 && <Missing says="Only one profile is in here. Others come with gold and answers:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" />}
       {dataset.reasons.length ? <Gap key={dataset.key} dataset={dataset.key} profiles={dataset.reasons} /> : <Missing says="Why the numbers differ is not in here. Ask for it by profile:" command="karat report --gold GOLD ANSWERS… --why gerbil --to html --out report.html" />}
     </>

@@ -2,7 +2,7 @@
 import type { DatasetPiece } from "../shape";
 import { address, but, route } from "../route";
 import { counted, type Data, NOT_COUNTED, RIGHT } from "../data";
-import { Bar_, type Cell, chosenDataset, type Column, DatasetChoice, Entity, many, Missing, More, number, Sheet, useData, useLoaded, useTexts, Wait, Within } from "../parts";
+import { Bar_, type Cell, chosenDataset, type Column, DatasetChoice, Entity, many, Missing, More, number, Sheet, titleOf, useData, useLoaded, useTexts, Wait, Within } from "../parts";
 import * as source from "../source";
 
 export function Dataset() {
@@ -44,7 +44,7 @@ function Gold({ data, piece, dataset }: { data: Data; piece: DatasetPiece; datas
   return (
     <>
       <p class="answer">
-        <b>{piece.dataset}</b>: {number(data.piece.documents.length)} documents, {number(gold.start.length)} mentions. {judges.length > 1 && <>No system gets <b>{number(contradicted.length)}</b> of them; on {number(sharp)} all {judges.length} agree on another entity. </>}
+        <b>{piece.dataset}</b>: {number(data.piece.documents.length)} documents, {number(gold.start.length)} mentions. {judges.length > 1 && <>No system gets <b>{number(contradicted.length)}</b> of them. {sharp > 0 && <>On {number(sharp)} all {judges.length} agree on another entity. </>}{judges.length < data.tracks.length && <span class="quiet">({data.tracks.filter((_, t) => !judges.includes(t)).map((track) => titleOf(track.system)).join(", ")}, right everywhere, is left out.) </span>}</>}
         The linter finds {number(piece.rules.reduce((sum, one) => sum + one[3], 0))} defects.
       </p>
       <Bar_><DatasetChoice has={(one) => one.cases} /></Bar_>

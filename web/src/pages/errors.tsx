@@ -45,7 +45,7 @@ function Tree({ piece }: { piece: ErrorsPiece }) {
               plain: text,
               shown: (
                 <a class="filled" href={address("cases", { dataset: dataset.key, system: nameOf(own.system), error: one.name })} title={says}>
-                  <span class="fill" style={{ width: `${value === null ? 0 : (100 * value) / most}%` }} />
+                  <span class="room"><span class={value ? "fill" : "fill none"} style={{ width: `${value === null ? 0 : (100 * value) / most}%` }} /></span>
                   <span class="figure">{text}</span>
                 </a>
               ),

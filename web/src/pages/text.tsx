@@ -137,7 +137,7 @@ function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: nu
   const every = useMemo(() => spots(data, doc, tracks), [data, doc, key]);
   const [from, to] = (asked.at ?? "").split("-").map(Number);
   const selected = asked.at ? every.findIndex((spot) => spot.start < Math.max(to, from + 1) && from < spot.end) : -1;
-  const shown = useSignal(-1);
+  const shown = useSignal(-1), over = useSignal(-1);
   useSignalEffect(() => void (route.value, (shown.value = -1)));
   const filter = filterOf(asked);
   const filtered = Object.values(filter).some(Boolean);
@@ -188,11 +188,11 @@ function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: nu
         <Tracks data={data} tracks={tracks} />
         {own.block < 0 ? <Bare every={every} /> : (
           <Wait for={texts}>
-            {(found) => <Sections data={data} stretches={found.get(doc) ?? []} every={every} tracks={tracks} selected={selected} marked={marked} span={own.span} point={(place) => (shown.value = place)} />}
+            {(found) => <Sections data={data} stretches={found.get(doc) ?? []} every={every} tracks={tracks} selected={selected} marked={marked} span={own.span} point={(place, track) => { shown.value = place; over.value = track ?? -1; }} />}
           </Wait>
         )}
       </div>
-      <Side data={data} dataset={dataset} doc={doc} every={every} tracks={tracks} selected={selected} shown={shown} />
+      <Side data={data} dataset={dataset} doc={doc} every={every} tracks={tracks} selected={selected} shown={shown} over={over} />
     </div>
   );
 }
@@ -226,7 +226,7 @@ interface Laid {
   tracks: readonly number[];
   selected: number;
   marked: ReadonlySet<number>;
-  point: (place: number) => void;
+  point: (place: number, track?: number) => void;
 }
 
 function Sections({ stretches, every, span, ...rest }: Laid & { stretches: readonly Stretch[]; every: readonly Spot[]; span: [number, number] | null }) {
@@ -235,7 +235,7 @@ function Sections({ stretches, every, span, ...rest }: Laid & { stretches: reado
   const heights = useMemo(() => levelled(every.flatMap((spot) => spot.bars), rest.tracks.length), [every]);
   if (!parts.length) return <p class="quiet">Nothing of this text is shown.</p>;
   return (
-    <div class="text" dir="auto">
+    <div class="document" dir="auto">
       {parts.map((part, place) => <LazySection key={place} part={part} places={places} heights={heights} span={span} first={place === 0} {...rest} />)}
     </div>
   );
@@ -258,7 +258,8 @@ function LazySection({ first, ...given }: Laid & { part: Section; places: Map<Sp
     const found = holder.current?.querySelector<HTMLElement>(".spot.selected");
     if (!found) return;
     const box = found.getBoundingClientRect();
-    if (box.top < 140 || box.bottom > innerHeight - 40) found.scrollIntoView({ block: "center" });
+    const narrow = innerWidth <= 900; // then the card covers the lower part
+    if (box.top < 140 || box.bottom > innerHeight * (narrow ? 0.5 : 0.95)) found.scrollIntoView({ block: narrow ? "start" : "center" });
     if (document.activeElement === document.body || document.activeElement?.classList.contains("spot")) found.focus({ preventScroll: true });
   }, [given.selected, inside]);
   const lines = Math.ceil((given.part.end - given.part.start) / 90) * (30 + 8 * given.tracks.length);
@@ -287,20 +288,20 @@ function Laid_({ data, part, places, heights, tracks, selected, marked, span, po
   return <>{made}</>;
 }
 
-function SpotColumns({ data, spot, stretch, heights, tracks, place, selected, marked, point }: { data: Data; spot: Spot; stretch: Stretch; heights: number[]; tracks: readonly number[]; place: number; selected: boolean; marked: boolean; point: (place: number) => void }) {
+function SpotColumns({ data, spot, stretch, heights, tracks, place, selected, marked, point }: { data: Data; spot: Spot; stretch: Stretch; heights: number[]; tracks: readonly number[]; place: number; selected: boolean; marked: boolean; point: (place: number, track?: number) => void }) {
   const borders = new Set(spot.bars.flatMap((bar) => [bar.start, bar.end]));
   const parts = columns(stretch, spot.start, spot.end, borders);
   const groups: (typeof parts)[] = [];
   for (const column of parts) column.breaks || !groups.length ? groups.push([column]) : groups.at(-1)!.push(column);
   return (
-    <a class={`spot${selected ? " selected" : ""}${marked ? " marked" : ""}`} href={but({ at: `${spot.start}-${spot.end}` })} aria-label={told(data, spot, tracks, stretch)} aria-current={selected ? "true" : undefined} onMouseEnter={() => point(place)} onFocus={() => point(place)} onClick={(event) => { event.preventDefault(); ask({ at: `${spot.start}-${spot.end}` }, true); }}>
+    <a class={`spot${selected ? " selected" : ""}${marked ? " marked" : ""}`} href={but({ at: `${spot.start}-${spot.end}` })} aria-label={told(data, spot, tracks, stretch)} aria-current={selected ? "true" : undefined} onMouseOver={(event) => point(place, Number((event.target as Element).closest<HTMLElement>(".track")?.dataset.track ?? -1))} onFocus={() => point(place)} onClick={(event) => { event.preventDefault(); ask({ at: `${spot.start}-${spot.end}` }, true); }}>
       {groups.map((group) => (
         <span class="kept" key={group[0].start}>
           {group.map((column) => (
             <span class="column" key={column.start}>
               <span class="letters">{column.text}</span>
               {heights.map((rows, track) => (
-                <span class={track === 0 ? "track gold" : "track"} key={track}>
+                <span class={track === 0 ? "track gold" : "track"} data-track={track - 1} key={track}>
                   {Array.from({ length: rows }, (_, level) => {
                     const bar = spot.bars.find((one) => one.track === track - 1 && one.level === level && one.start < column.end && column.start < one.end);
                     return <i key={level} class={bar ? `b ${KIND_CLASS[bar.kind]}${bar.start >= column.start ? " s" : ""}${bar.end <= column.end ? " e" : ""}` : "b"} />;
@@ -333,7 +334,7 @@ function Bare({ every }: { every: readonly Spot[] }) {
 }
 
 /** The card of the spot that is pointed at, or else of the one that was chosen. */
-function Side({ data, dataset, doc, every, tracks, selected, shown }: { data: Data; dataset: string; doc: number; every: readonly Spot[]; tracks: readonly number[]; selected: number; shown: { value: number } }) {
+function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { data: Data; dataset: string; doc: number; every: readonly Spot[]; tracks: readonly number[]; selected: number; shown: { value: number }; over: { value: number } }) {
   const spot = every[shown.value >= 0 ? shown.value : selected];
   if (!spot) return <aside class="card" aria-label="Card"><p class="quiet">Point at a bar, or press <kbd>n</kbd> for the next place.</p></aside>;
   const { gold } = data.piece;
@@ -354,11 +355,11 @@ function Side({ data, dataset, doc, every, tracks, selected, shown }: { data: Da
       ))}
       {!golds.length && <section><h2 dir="auto">{data.surface({ track: tracks[spot.bars[0].track], row: spot.bars[0].row })}</h2><p class="quiet">No mention in the gold standard.</p></section>}
       <ul class="said">
-        {tracks.map((t) => {
+        {tracks.map((t, place) => {
           const track = data.tracks[t];
           const rows = data.rowsIn(t, doc).filter((row) => { const [start, end] = data.span({ track: t, row }); return start < spot.end && spot.start < end; });
           return (
-            <li key={t}>
+            <li key={t} class={over.value === place ? "now" : undefined}>
               <b>{titleOf(track.system)}</b>
               {!rows.length && <p class="quiet">says nothing</p>}
               {rows.map((row) => {
@@ -370,7 +371,7 @@ function Side({ data, dataset, doc, every, tracks, selected, shown }: { data: Da
                     {answered && <>{golds.length !== 1 || track.start[row] !== gold.start[golds[0]] || track.end[row] !== gold.end[golds[0]] ? <span class="quiet" dir="auto">“{data.surface({ track: t, row })}” </span> : null}<Linked data={data} entity={track.entity[row]} dataset={dataset} /></>}
                     {track.score.length > 0 && track.score[row] !== null && <span class="quiet"> score {track.score[row]}</span>}
                     {track.candidates.length > 0 && answered && track.gold[row] >= 0 && <span class="quiet"> {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"}, {track.rank[row] ? `gold is no. ${track.rank[row]}` : "gold not among them"}</span>}
-                    {errors.length > 0 && <span class="errors">{errors.map((error) => <a key={error} href={address("cases", { dataset, system: nameOf(track.system), error })}>{error}</a>)}</span>}
+                    {errors.length > 0 && <span class="errors">{errors.map((error) => <a key={error} href={address("cases", { dataset, system: nameOf(track.system), error })} title={data.category(error).says}>{data.category(error).title}</a>)}</span>}
                   </p>
                 );
               })}
