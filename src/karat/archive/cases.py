@@ -50,9 +50,7 @@ class _Reader:
     def __init__(self, archive: Archive, key: str) -> None:
         corpus = archive.corpus(key)
         self.texts = (
-            None
-            if corpus is None or archive.texts == "none"
-            else dict(zip(_ids(corpus), corpus.texts, strict=True))
+            None if corpus is None or archive.texts == "none" else dict(zip(_ids(corpus), corpus.texts, strict=True))
         )
         self.documents: _Listed[str] = _Listed()
         self.known = {} if corpus is None else {document.id: document for document in corpus}

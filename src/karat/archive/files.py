@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final, Protocol
 
 from karat.errors import InputError, UsageError
@@ -88,15 +89,14 @@ class InFolder:
         target = self._place(kind, digest)
         if not target.exists():
             target.parent.mkdir(exist_ok=True)
-            partial = target.with_name(f".{digest}.{os.getpid()}.part")
-            try:
-                with partial.open("xb") as file:
+            with NamedTemporaryFile(dir=target.parent, prefix=f".{digest}.", suffix=".part", delete=False) as file:
+                try:
                     file.write(data)
                     file.flush()
                     os.fsync(file.fileno())
-                partial.replace(target)
-            finally:
-                partial.unlink(missing_ok=True)
+                    Path(file.name).replace(target)
+                finally:
+                    Path(file.name).unlink(missing_ok=True)
         return digest
 
     def get(self, kind: str, digest: str) -> bytes:
