@@ -14,6 +14,7 @@ import { Entities, OneEntity } from "./pages/entities";
 import { Errors } from "./pages/errors";
 import { Flips } from "./pages/flips";
 import { Text } from "./pages/text";
+import { Upload } from "./pages/upload";
 
 const PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> = {
   board: ["Board", () => <Board />],
@@ -26,6 +27,7 @@ const PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> =
   dataset: ["Gold standard", () => <Dataset />],
   conventions: ["Conventions", () => <Conventions />],
   curves: ["Curves", () => <Curves />],
+  ...(source.served() ? { upload: ["Upload", () => <Upload />] as const } : {}),
 };
 
 function App() {
@@ -59,6 +61,6 @@ source.board().then(
   },
   (problem: Error) => {
     root.replaceChildren();
-    render(<main><Missing says={problem.message} command="karat report … --archive FOLDER" /></main>, root);
+    render(<main><Missing says={problem.message} command="karat report … --archive FOLDER" />{source.served() && <Upload />}</main>, root);
   },
 );

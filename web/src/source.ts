@@ -31,6 +31,9 @@ async function fetched(name: string): Promise<unknown> {
   return body;
 }
 
+/** Whether a server answers, which takes uploads. */
+export const served = () => document.querySelector("script[id^='piece:']") === null;
+
 export const board = () => get<BoardPiece>("board");
 export const errors = () => get<ErrorsPiece>("errors");
 export const cases = (key: string) => get<CasesPiece>(`cases/${key}`);

@@ -62,6 +62,8 @@ def fill(
         made = _evaluated(asked, entry, first.get(entry.data), filling)
         first.setdefault(entry.data, made)
         kept += _filled(files, entry, made, filling)
+    for found in kept:  # at last, when everything is there that they name
+        files.put("entries", msgspec.json.encode(found))
     return kept
 
 
@@ -86,7 +88,7 @@ def headline(result: Result) -> str:
 
 def _kept(files: ArchiveFiles, entry: Entry, result: Result, **parts: object) -> ArchiveEntry:
     measure = headline(result)
-    made = ArchiveEntry(
+    return ArchiveEntry(
         system=entry.system,
         dataset=entry.dataset,
         data=entry.data,
@@ -98,8 +100,6 @@ def _kept(files: ArchiveFiles, entry: Entry, result: Result, **parts: object) ->
         seconds=entry.seconds,
         **parts,  # type: ignore[arg-type]  # the files of an entry
     )
-    files.put("entries", msgspec.json.encode(made))
-    return made
 
 
 def _sides(entry: Entry) -> tuple[Corpus, Run]:

@@ -27,6 +27,7 @@ COMMANDS = {
     "report": "Make one file of everything: board, errors, texts, flips, conventions.",
     "score": "Score answers against a gold standard.",
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
+    "serve": "Show the pages of an archive in a browser.",
     "why": "Say why two labs get different numbers from the same answers.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""
