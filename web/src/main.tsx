@@ -37,8 +37,8 @@ function App() {
   useEffect(() => void (asked.at || scrollTo(0, 0)), [page, asked.doc]);
   return (
     <>
-      <a class="skip" href={`${location.hash}`} onClick={(event) => { event.preventDefault(); document.querySelector("main")?.focus(); }}>To the content</a>
       <header>
+        <a class="skip" href={location.hash || "#/"} onClick={(event) => { event.preventDefault(); document.querySelector("main")?.focus(); }}>To the content</a>
         <a class="name" href={address("board")}>{info.value!.title}</a>
         <nav aria-label="Pages">
           {Object.entries(PAGES).map(([name, [title]]) => (

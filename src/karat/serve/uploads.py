@@ -32,7 +32,7 @@ def scored_into(
 ) -> None:
     """Score an upload into an archive; nothing is left in it where that fails, but files that nobody names.
 
-    Files get names of our own, and only profiles that are registered are taken: nothing that is given is a path.
+    Files get names that lead nowhere, and only profiles that are registered are taken: nothing that is given is a path.
     """
     if not _NAME.fullmatch(system):
         raise WebError("bad-request", "the name of a system has letters, digits, spaces and ( ) + , @ ~ . - in it.")
@@ -41,7 +41,8 @@ def scored_into(
     with TemporaryDirectory(prefix="karat-upload-") as folder:
         sides = {}
         for side, (name, data) in {"gold": gold, "answers": answers}.items():
-            sides[side] = Path(folder) / f"{side}{_suffix(name)}"
+            sides[side] = Path(folder) / side / f"{_stem(name) or side}{_suffix(name)}"
+            sides[side].parent.mkdir()
             sides[side].write_bytes(data)
         command = [
             *(sys.executable, "-m", "karat", "report"),
@@ -51,9 +52,15 @@ def scored_into(
         _run(command, folder, bounds)
 
 
+def _stem(name: str) -> str:
+    """What a file is called, as far as a name needs: it is what its dataset will be called."""
+    return re.sub(r"[^\w-]+", "-", Path(name).name.partition(".")[0])[:60].strip("-")
+
+
 def _suffix(name: str) -> str:
     """How a file ends, as far as that says how it is read."""
-    ends = name[name.find(".") :] if "." in name else ""
+    _, dot, ends = Path(name).name.partition(".")
+    ends = dot + ends
     if not _SUFFIX.fullmatch(ends.lower()):
         raise WebError("bad-request", "the file ends in a way that no format has. Rename it, such as gold.jsonl.")
     return ends.lower()
@@ -74,7 +81,9 @@ def _run(command: list[str], folder: str, bounds: Bounds) -> None:
     except subprocess.TimeoutExpired:
         raise WebError("unusable", f"reading took longer than {bounds.seconds:g} seconds.") from None
     if done.returncode == 2:
-        said = done.stderr.decode(errors="replace").strip().replace(f"{folder}{os.sep}", "")
+        said = done.stderr.decode(errors="replace").strip()
+        for side in ("gold", "answers"):
+            said = said.replace(f"{folder}{os.sep}{side}{os.sep}", "")
         raise WebError("unusable", said.removeprefix("karat: "))
     if done.returncode:
         raise WebError("unusable", "the files took more memory than an upload may, or broke the reader.")

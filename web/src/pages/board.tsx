@@ -62,12 +62,12 @@ function Answer({ table, dataset }: { table: MeasureTable; dataset: number }) {
   const tied = others.filter((one) => one.rank === 1);
   const where = info.value!.datasets[dataset].name;
   const head = <><b>{titleOf(first.system)}</b> has the best {measureTitle(table.measure)} on {where}: {percent(first.value)}.</>;
-  if (!others.length || first.rank === null) return <p class="answer">{head}</p>;
+  if (!others.length || first.rank === null) return <h1 class="answer">{head}</h1>;
   return (
-    <p class="answer">
+    <h1 class="answer">
       {head}{" "}
       {tied.length ? <>That is not significantly better than {tied.map((one) => titleOf(one.system)).join(", ")}.</> : <>That is significantly better than all others.</>}
-    </p>
+    </h1>
   );
 }
 
@@ -110,7 +110,7 @@ export function Board() {
   const bounded = measure.low.some((row) => row.some((low) => low !== null));
   return (
     <>
-      {single ? <Answer table={measure} dataset={dataset} /> : <p class="answer"><b>{titleOf(rows[0] ?? 0)}</b> has the best mean {measureTitle(measure.measure)} over {board.averaged.length} datasets: {percent(measure.mean[rows[0] ?? 0])}.</p>}
+      {single ? <Answer table={measure} dataset={dataset} /> : <h1 class="answer"><b>{titleOf(rows[0] ?? 0)}</b> has the best mean {measureTitle(measure.measure)} over {board.averaged.length} datasets: {percent(measure.mean[rows[0] ?? 0])}.</h1>}
       <Bar_>
         {board.datasets.length > 1 && <Choice says="show" name="show" value={single ? "measures" : ""} options={[["", "one measure on all datasets"], ["measures", "all measures on one dataset"]]} />}
         {single && board.datasets.length > 1 && <Choice says="on" name="dataset" value={board.datasets[dataset].key} options={board.datasets.map((one) => [one.key, one.name])} />}

@@ -49,7 +49,7 @@ function List({ data, dataset }: { data: Data; dataset: string }) {
   const what = [asked.error && `in the category “${data.category(asked.error).title}”`, asked.entity && `about ${data.name(data.place(asked.entity))}`, asked.surface && `on “${asked.surface}”`, asked.type && `of type ${asked.type}`, asked.doc && `in ${data.title(data.doc(asked.doc))}`].filter(Boolean).join(", ");
   return (
     <>
-      <p class="answer"><b>{number(found.length)}</b> case{found.length === 1 ? "" : "s"}{asked.system && ` of ${titleOf(systemNames().indexOf(asked.system))}`} {what}: {kinds.map(([kind, count], at) => <>{at > 0 && ", "}{number(count)} {data.piece.kinds[kind]}</>)}.</p>
+      <h1 class="answer"><b>{number(found.length)}</b> case{found.length === 1 ? "" : "s"}{asked.system && ` of ${titleOf(systemNames().indexOf(asked.system))}`} {what}: {kinds.map(([kind, count], at) => <>{at > 0 && ", "}{number(count)} {data.piece.kinds[kind]}</>)}.</h1>
       <Bar_>
         <DatasetChoice has={(one) => one.cases} />
         <Choice says="of" name="system" value={asked.system ?? ""} options={[["", "all systems"], ...data.tracks.map((track) => [nameOf(track.system), titleOf(track.system)] as const)]} />

@@ -17,7 +17,7 @@ function Matrix({ data, dataset }: { data: Data; dataset: string }) {
   const getters = every.map((_, at) => right.filter((own) => own[at]).length);
   const alone = right.map((own) => own.filter((gets, at) => gets && getters[at] === 1).length);
   const nobody = getters.filter((count) => !count).length, all = getters.filter((count) => count === right.length).length;
-  const columns: Column[] = [{ title: "" }, ...data.tracks.map((track): Column => ({ title: titleOf(track.system), kind: "number" }))];
+  const columns: Column[] = [{ title: "system" }, ...data.tracks.map((track): Column => ({ title: titleOf(track.system), kind: "number" }))];
   const rows = data.tracks.map((track, a): Cell[] => [
     { plain: titleOf(track.system) },
     ...data.tracks.map((other, b): Cell => {
@@ -30,7 +30,7 @@ function Matrix({ data, dataset }: { data: Data; dataset: string }) {
   const finds: Cell[][] = data.tracks.map((track, t) => [{ plain: titleOf(track.system) }, { plain: number(right[t].filter(Boolean).length) }, { plain: number(alone[t]) }]);
   return (
     <>
-      <p class="answer">Of {number(every.length)} mentions, all systems get <b>{number(all)}</b> and none gets <a href={address("dataset", { dataset })}><b>{number(nobody)}</b></a>; at least one gets {number(every.length - nobody)}.</p>
+      <h1 class="answer">Of {number(every.length)} mentions, all systems get <b>{number(all)}</b> and none gets <a href={address("dataset", { dataset })}><b>{number(nobody)}</b></a>; at least one gets {number(every.length - nobody)}.</h1>
       <Bar_><DatasetChoice has={(one) => one.cases} /></Bar_>
       <h2>Agreement</h2>
       <Sheet name="Agreement" columns={columns} rows={rows} />

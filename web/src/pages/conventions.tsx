@@ -24,7 +24,7 @@ export function Conventions() {
   const columns: Column[] = [{ title: "conventions" }, ...board.systems.map((_, system): Column => ({ title: titleOf(system), kind: "number" }))];
   return (
     <>
-      <p class="answer">The same answers under {tables.length === 1 ? "one profile" : `${tables.length} profiles`}, and what each adds to or takes from Karat's own.</p>
+      <h1 class="answer">The same answers under {tables.length === 1 ? "one profile" : `${tables.length} profiles`}, and what each adds to or takes from Karat's own.</h1>
       <Bar_><DatasetChoice /></Bar_>
       <Sheet name="Conventions" columns={columns} rows={rows} />
       {refused.length > 0 && <p class="quiet says">Without a number: {refused.join("; ")}</p>}

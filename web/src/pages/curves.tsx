@@ -11,6 +11,7 @@ export function Curves() {
   const loaded = useLoaded(() => (dataset.curves ? source.curves(dataset.key) : Promise.resolve({ dataset: "", charts: [] })), dataset.key);
   return (
     <>
+      <h1 class="answer">What scores of answers tell: how far they can be trusted, and what systems take.</h1>
       <Bar_><DatasetChoice has={(one) => one.curves} /></Bar_>
       <Wait for={loaded}>
         {(piece) => {

@@ -43,10 +43,10 @@ function Gold({ data, piece, dataset }: { data: Data; piece: DatasetPiece; datas
   const sharp = linked.filter((one) => one.agree === judges.length && judges.length > 1).length;
   return (
     <>
-      <p class="answer">
+      <h1 class="answer">
         <b>{piece.dataset}</b>: {number(data.piece.documents.length)} documents, {number(gold.start.length)} mentions. {judges.length > 1 && <>No system gets <b>{number(contradicted.length)}</b> of them. {sharp > 0 && <>On {number(sharp)} all {judges.length} agree on another entity. </>}{judges.length < data.tracks.length && <span class="quiet">({data.tracks.filter((_, t) => !judges.includes(t)).map((track) => titleOf(track.system)).join(", ")}, right everywhere, is left out.) </span>}</>}
         The linter finds {number(piece.rules.reduce((sum, one) => sum + one[3], 0))} defects.
-      </p>
+      </h1>
       <Bar_><DatasetChoice has={(one) => one.cases} /></Bar_>
       {linked.length > 0 && <><h2>Labels that every system contradicts</h2><Sheet name="Labels that every system contradicts" columns={columns} rows={rows} /><More shown={shown.length} all={linked.length} what="mentions" /></>}
       {piece.rules.length > 0 && (

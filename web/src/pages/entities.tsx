@@ -41,7 +41,7 @@ function All({ data, dataset }: { data: Data; dataset: string }) {
   ]);
   return (
     <>
-      <p class="answer"><b>{number(every.length)}</b> entities. For each system the share of their mentions that it gets, in percent.</p>
+      <h1 class="answer"><b>{number(every.length)}</b> entities. For each system the share of their mentions that it gets, in percent.</h1>
       <Controls />
       <Sheet name="Entities" columns={columns} rows={rows} />
       <More shown={rows.length} all={every.length} what="entities" />
@@ -74,7 +74,7 @@ function Confusions({ data, dataset }: { data: Data; dataset: string }) {
   ]);
   return (
     <>
-      <p class="answer"><b>{number(every.length)}</b> kinds of wrong links, the most frequent first.</p>
+      <h1 class="answer"><b>{number(every.length)}</b> kinds of wrong links, the most frequent first.</h1>
       <Controls />
       <Sheet name="Confusions" columns={[{ title: "gold" }, { title: "answered" }, { title: "times", kind: "number" }, { title: "by" }]} rows={rows} />
       <More shown={rows.length} all={every.length} what="confusions" />

@@ -25,7 +25,7 @@ function Tree({ piece }: { piece: ErrorsPiece }) {
   const worst = worstOf(piece, shown);
   return (
     <>
-      {worst && <p class="answer">{worst}</p>}
+      {worst && <h1 class="answer">{worst}</h1>}
       <Bar_>
         <DatasetChoice has={(one) => one.cases} />
         <Choice says="as" name="by" value={rates ? "rate" : ""} options={[["", "numbers of errors"], ["rate", "shares of the cases in which it could happen"]]} />

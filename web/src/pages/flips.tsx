@@ -59,7 +59,7 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
   const all = only[0].length + only[1].length + both + neither;
   return (
     <>
-      <p class="answer"><b>{one}</b> gets {number(only[0].length)} mentions that {two} does not; <b>{two}</b> gets {number(only[1].length)} that {one} does not. <span class="quiet">Of {number(all)}, both get {number(both)} ({percent(both / Math.max(all, 1))} %), and neither {number(neither)}.</span></p>
+      <h1 class="answer"><b>{one}</b> gets {number(only[0].length)} mentions that {two} does not; <b>{two}</b> gets {number(only[1].length)} that {one} does not. <span class="quiet">Of {number(all)}, both get {number(both)} ({percent(both / Math.max(all, 1))} %), and neither {number(neither)}.</span></h1>
       <Bar_>
         <DatasetChoice has={(own) => own.cases} />
         <Choice says="from" name="one" value={nameOf(data.tracks[first].system)} options={options} small={{ value: "", side: "" }} />

@@ -50,7 +50,7 @@ function Documents({ data, dataset }: { data: Data; dataset: string }) {
   ]);
   return (
     <>
-      <p class="answer"><b>{number(docs.length)}</b> documents. For each system the share of the mentions that it gets, in percent.</p>
+      <h1 class="answer"><b>{number(docs.length)}</b> documents. For each system the share of the mentions that it gets, in percent.</h1>
       <Bar_><DatasetChoice has={(one) => one.cases} /><Search says="documents" name="find" /></Bar_>
       <Sheet name="Documents" columns={heads} rows={rows} />
       <More shown={rows.length} all={docs.length} what="documents" />

@@ -20,7 +20,7 @@ export function Upload() {
   };
   return (
     <>
-      <p class="answer">Gold and answers in any format that Karat reads are scored at once, and stay under an address of their own.</p>
+      <h1 class="answer">Gold and answers in any format that Karat reads are scored at once, and stay under an address of their own.</h1>
       <form class="form" onSubmit={sent}>
         <label>gold standard <input type="file" name="gold" required /></label>
         <label>answers <input type="file" name="answers" required /></label>
