@@ -68,6 +68,7 @@ def command(
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", server_header=False, ws="none")
     server = uvicorn.Server(config)
     found = config.bind_socket()
+    found.listen()  # who reads the address may ask at once
     say(f"http://{_shown(found.getsockname()[0])}:{found.getsockname()[1]}/ (stop with Ctrl+C)")
     server.run([found])
 
