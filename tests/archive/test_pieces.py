@@ -71,6 +71,17 @@ def demo_system(demo, place):
     return asked(demo, "board")["systems"][place]["name"]
 
 
+def test_flips_are_those_of_compare(demo, cases):
+    found = karat.compare(["demo/prior", "demo/noisy"], gold="demo", permutations=100, resamples=10).flips[0]
+    place = {system: number for number, system in enumerate(one["name"] for one in asked(demo, "board")["systems"])}
+    right = {}
+    for track in cases["tracks"]:
+        kinds = zip(track["gold"], track["kind"], strict=True)
+        right[track["system"]] = {mention for mention, kind in kinds if mention >= 0 and kind == RIGHT}
+    one, two = right[place[found.one]], right[place[found.two]]
+    assert (len(one - two), len(two - one), len(one & two)) == (found.only_one, found.only_two, found.both)
+
+
 def test_errors_are_as_many_as_their_cases(demo, key, cases):
     errors = asked(demo, "errors")
     for track in cases["tracks"]:

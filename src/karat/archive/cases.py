@@ -56,11 +56,7 @@ class _Reader:
         self.known = {} if corpus is None else {document.id: document for document in corpus}
         for id in self.known or archive.result(archive.datasets[key]).ids.to_pylist():
             self.documents.of(id)
-        self.labels = {
-            (document.id, label.start, label.end, _entity(label)): label
-            for document in self.known.values()
-            for label in document.labels
-        }
+        self.labels = [(document.id, label) for document in self.known.values() for label in document.labels]
         self.units: dict[tuple[str, str], list[Label]] = {}
         for document in self.known.values():
             for label in document.labels:
@@ -71,7 +67,7 @@ class _Reader:
         self.surfaces: _Listed[str] = _Listed()
         self.types: _Listed[tuple[str, ...]] = _Listed()
         self.combinations: _Listed[tuple[int, ...]] = _Listed()
-        self.mentions: _Listed[tuple[str, int, int, str | None, bool]] = _Listed()
+        self.mentions: _Listed[int] = _Listed()
         self.categories = {name: place for place, name in enumerate(categories())}
         self.combinations.of(())
 
@@ -88,11 +84,11 @@ class _Reader:
         return self.surfaces.of(text[start:end])
 
     def mention(self, row: Mapping[str, Any]) -> int:
+        """The mention of a case; what its label is called is noted."""
         if row["gold"] is None:
             return -1
-        key = (row["document"], row["gold_start"], row["gold_end"], row["gold_entity"], bool(row["gold_nil"]))
         self.entity(row, "gold")
-        return self.mentions.of(key)
+        return self.mentions.of(row["mention"])
 
     def combination(self, errors: Sequence[str] | None) -> int:
         return self.combinations.of(tuple(self.categories[name] for name in errors or () if name in self.categories))
@@ -100,25 +96,22 @@ class _Reader:
     def gold(self) -> GoldColumns:
         columns: list[list[int]] = []
         others: dict[str, list[int]] = {}
-        for place, (document, start, end, entity, nil) in enumerate(self.mentions):
-            label = self.labels.get((document, start, end, None if nil else entity))
-            code = (_NIL if nil else _NO_LINK) if entity is None else self.entities.of(entity)
-            types = tuple(label.types) if label is not None else ()
-            optional = label is not None and label.optional
-            surface = self.surface(document, start, end)
-            columns.append(
-                [self.documents.of(document), start, end, code, surface, self.types.of(types), int(optional)]
-            )
+        for place, row in enumerate(self.mentions):
+            document, label = self.labels[row]
+            code = _NIL if label.entity is None else _NO_LINK
+            if isinstance(label.entity, str):
+                code = self.entities.of(label.entity)
+            surface, types = self.surface(document, label.start, label.end), self.types.of(label.types)
+            at = self.documents.of(document)
+            columns.append([at, label.start, label.end, code, surface, types, int(label.optional)])
             also = list(dict.fromkeys(self._also(document, label, code)))
             if also:
                 others[str(place)] = also
         made = _columns(columns, 7)
         return GoldColumns(made[0], made[1], made[2], made[3], made[4], made[5], made[6], others)
 
-    def _also(self, document: str, label: Label | None, code: int) -> Iterator[int]:
+    def _also(self, document: str, label: Label, code: int) -> Iterator[int]:
         """What else would be right: alternatives of the mention."""
-        if label is None:
-            return
         for other in [label, *self.units.get((document, label.unit or ""), ())]:
             for id in [other.entity, *other.same_as]:
                 if isinstance(id, str):
@@ -133,10 +126,6 @@ def _ids(corpus: Corpus) -> list[str]:
     return ids
 
 
-def _entity(label: Label) -> str | None:
-    return label.entity if isinstance(label.entity, str) else None
-
-
 def _columns(rows: Sequence[Sequence[int]], number: int) -> list[list[int]]:
     return [[row[at] for row in rows] for at in range(number)]
 
@@ -144,7 +133,7 @@ def _columns(rows: Sequence[Sequence[int]], number: int) -> list[list[int]]:
 def cases(archive: Archive, key: str) -> CasesPiece:
     """Every case of every system on a dataset."""
     entries = [entry for entry in archive.on(key) if entry.verdicts]
-    if not entries:
+    if not entries or archive.corpus(key) is None:
         raise UsageError("there are results only, which have no cases. Give gold and answers to karat report.")
     reader, systems = _Reader(archive, key), ordered_systems(archive)
     entries.sort(key=lambda entry: systems.index(entry.system))

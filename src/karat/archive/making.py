@@ -130,7 +130,8 @@ def _filled(files: ArchiveFiles, entry: Entry, made: Evaluation, filling: Fillin
                 refused[name] = str(problem)
     measure = headline(made.result)
     view = str(parse_measure(measure).view)
-    cased = view in made.plans.views and not made.plans.views[view].weights_are_whole
+    shared = corpus.has_text and view in made.plans.views
+    cased = shared and not made.plans.views[view].weights_are_whole
     yield _kept(
         files,
         entry,
@@ -161,10 +162,15 @@ def _under(profile: str, request: Request) -> Request:
 
 
 def _cases(made: Evaluation, view: str) -> Arrow:
-    """The cases of a view, with names of entities and the candidates that answers had."""
+    """The cases of a view, with names of entities and the candidates that answers had.
+
+    `gold` is the alternative that was looked at, `mention` the label that stands for all of them.
+    """
     table = made.table(view).drop_columns(["view"])
     source = made.plans.views[view].source
-    facts, run = made.sides.facts_of(source), made.sides.pairing(source).run
+    pairing = made.sides.pairing(source)
+    facts, run = made.sides.facts_of(source), pairing.run
+    table = _added(table, "mention", "gold", pairing.units.unit.tolist(), pa.int64())
     table = _added(table, "gold_name", "gold", list(facts.gold.names))
     table = _added(table, "answer_name", "answer", facts.called(by_labels=True))
     candidates = run.answers.field("candidates")

@@ -24,6 +24,7 @@ COMMANDS = {
     "data": "List, show, fetch, convert, check and describe benchmarks.",
     "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
     "explain": "Say what a signature or a measure name means.",
+    "gate": "Fail if a new version of a system is surely worse than the old one.",
     "report": "Make one file of everything: board, errors, texts, flips, conventions.",
     "score": "Score answers against a gold standard.",
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",

@@ -16,6 +16,7 @@ from karat.pages.comparison import ComparisonFile
 from karat.pages.conformance import ConformanceFile
 from karat.pages.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
 from karat.pages.datasets import DatasetFile, DatasetsFile, FetchedFile
+from karat.pages.gate import GateFile
 from karat.pages.lint import LintFile
 from karat.pages.stats import StatsFile
 from karat.pages.why import WhyFile
@@ -32,6 +33,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "data list": (DatasetsFile,),
     "data show": (DatasetFile,),
     "data stats": (StatsFile,),
+    "gate": (GateFile,),
     "score": (ResultFile,),
     "show": (CasesFile,),
     "why": (WhyFile,),
