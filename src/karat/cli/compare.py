@@ -8,8 +8,8 @@ import click
 
 from karat.cli.choices import apart, chosen, once
 from karat.cli.output import show, write
-from karat.cli.pages import html, write_html
 from karat.cli.reading import reading
+from karat.cli.sharing.pages import html, write_html
 
 if TYPE_CHECKING:
     from karat.archive.archive import TextsShown

@@ -9,9 +9,13 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are files: `prefix` and the name make the module, `commands_help` its one-line help."""
+    """A group whose commands are files: `prefix` and the name make the module, `commands_help` its one-line help.
+
+    `folders` names the folder of commands that do not lie beside the others.
+    """
 
     prefix: str = ""
+    folders: Mapping[str, str] = {}
     commands_help: Mapping[str, str] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -22,7 +26,8 @@ class LazyGroup(click.Group):
         """The command of that name."""
         if name not in self.commands_help:
             return None
-        found = import_module(f"{self.prefix}{name.replace('-', '_')}").command
+        folder = f"{self.folders[name]}." if name in self.folders else ""
+        found = import_module(f"{self.prefix}{folder}{name.replace('-', '_')}").command
         assert isinstance(found, click.Command)
         return found
 

@@ -48,6 +48,7 @@ def _as_long_as_read() -> Iterator[None]:
 
 class _Commands(LazyGroup):
     prefix = "karat.cli."
+    folders = dict.fromkeys(("gate", "report", "serve"), "sharing")
     commands_help = COMMANDS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -11,8 +11,8 @@ import click
 
 from karat.cli.choices import apart, chosen, named_apart, once
 from karat.cli.output import say
-from karat.cli.pages import html, write_html
 from karat.cli.reading import reading
+from karat.cli.sharing.pages import html, write_html
 from karat.printable import shown
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.output import say
-from karat.cli.pages import texts_shown
+from karat.cli.sharing.pages import texts_shown
 
 if TYPE_CHECKING:
     from karat.archive.archive import TextsShown

@@ -8,8 +8,8 @@ import click
 
 from karat.cli.choices import apart, chosen
 from karat.cli.output import say
-from karat.cli.pages import texts_shown, write_archived, write_html
 from karat.cli.reading import reading
+from karat.cli.sharing.pages import texts_shown, write_archived, write_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
