@@ -171,6 +171,16 @@ def test_a_gold_file_beside_a_run_that_names_a_document_twice(tmp_path):
     assert "no line that names a document" in str(refused(karat.load_run, path))
 
 
+def test_a_gold_file_beside_a_run_whose_documents_have_no_tokens(tmp_path):
+    head, *rows = test_hipe.GOLD.split("\n")
+    written(
+        tmp_path, "HIPE-2022-v2.1-tiny-test-en.tsv", "\n".join([head, *(row for row in rows if row.startswith("#"))])
+    )
+    sample = sound.samples()["hipe run"]
+    path = written(tmp_path, sample.given, sample.files[sample.given])
+    assert "no line that names a document" in str(refused(karat.load_run, path))
+
+
 def test_short_rows_of_hipe(tmp_path):
     lines = test_hipe.GOLD.split("\n")
     for end in ("x", "x\tO", "x" + "\t_" * 20):

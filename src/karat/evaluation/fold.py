@@ -192,7 +192,7 @@ class Folded:
         )
 
 
-class Gathering:
+class Reaches:
     """What blocks have for views that reach across documents: put together as it comes, so that it stays small.
 
     Only what has to be told by document stays as it came. What becomes too much is dropped and counted.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from karat.errors import InputError, KaratError, UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds, ViewSums
 from karat.evaluation.cases.rows import verdict_table
-from karat.evaluation.fold import Folded, Gathering
+from karat.evaluation.fold import Folded, Reaches
 from karat.evaluation.request import Request
 from karat.evaluation.sides import Sides
 from karat.evaluation.spread.pieces import in_parts
@@ -280,7 +280,7 @@ class Spread:
     def counted(self, thresholds: Thresholds) -> list[BlockSums]:
         """What is counted, block by block."""
         found: list[BlockSums] = []
-        across = Gathering(by_document=bool(self.asked.draw.recompute))
+        across = Reaches(by_document=bool(self.asked.draw.recompute))
         self._digests.clear()
         for block in self._done(partial(counted_block, job=replace(self.job, thresholds=thresholds))):
             found.append(across.add(block.sums))

@@ -187,7 +187,7 @@ def _meta(comments: Sequence[str]) -> tuple[dict[str, str], str | None]:
 def text_of(rows: Sequence[Row]) -> Laid:
     """The text of some rows: a space behind each token, a line break at the end of a line, nothing if it says so."""
     gaps = [_gap(row.flags) for row in rows]
-    return laid([row.token for row in rows], [*gaps[:-1], ""])
+    return laid([row.token for row in rows], [*gaps[:-1], ""] if rows else [])
 
 
 def _gap(flags: tuple[str, ...]) -> str:
@@ -363,10 +363,12 @@ def _check_count(rows: Sequence[Row], gold: Sequence[Ground], source: Bytes) -> 
         return
     pairs = zip(rows, words, strict=False)
     parted = next(((row, document) for row, (document, word) in pairs if not _alike(row.token, word)), None)
-    row, document = parted or (rows[-1], words[min(len(rows), len(words)) - 1][0])
+    if parted is None and rows and words:
+        parted = rows[-1], words[min(len(rows), len(words)) - 1][0]
     raise InputError(
-        f"{source.label}:{row.line}",
-        found=f"{len(rows)} tokens, which part with those of the gold standard in document {document.id!r}",
+        source.label if parted is None else f"{source.label}:{parted[0].line}",
+        found=f"{len(rows)} tokens"
+        + ("" if parted is None else f", which part with those of the gold standard in document {parted[1].id!r}"),
         expected=f"{len(words)} tokens, as many as in the gold standard",
         remedy="Give a row for each token of the gold file, in its order",
     )
