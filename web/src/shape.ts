@@ -119,8 +119,8 @@ export interface GoldColumns {
 
 /** The cases of one system. `gold` is the mention, `start` is -1 where nothing was answered.
  * 
- * `errors` is a place in `combinations`; `candidates` says how many there were, and `rank` where the gold entity stands
- * among them, from 1; 0 if it is not there. Both are empty where no answer has candidates, as `score` is. */
+ * `errors` is a place in `combinations`; `candidates` says how many there were, and `rank` where the gold entity
+ * stands among them, from 1; 0 if it is not there. Both are empty where no answer has candidates, as `score` is. */
 export interface Track {
   system: number;
   gold: number[];
