@@ -71,7 +71,7 @@ def test_numbers_open_their_cases_and_cases_their_text(demo, opened):
 def test_what_is_in_the_address_is_shown_again(demo, opened):
     with opened(demo) as page:
         page.get_by_label("under the conventions of").select_option("gerbil")
-        page.wait_for_function("location.hash.includes('gerbil')")
+        page.wait_for_url("**profile=gerbil**")
         address, shown = page.url, page.locator("main").inner_text()
     with opened(address) as page:
         assert page.locator("main").inner_text() == shown

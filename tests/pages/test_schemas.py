@@ -97,6 +97,7 @@ WRITES = {
     "data list": ["data list", "data list --all --task c2kb"],
     "data show": ["data show demo", "data show aida"],
     "data stats": ["data stats north.jsonl", "data stats north.jsonl other.jsonl"],
+    "gate": ["gate prior-north.jsonl --baseline noisy-north.jsonl --gold north.jsonl --resamples 20"],
     "score": [
         "score north.jsonl prior-north.jsonl noisy-north.jsonl",
         "score north.jsonl prior-north.jsonl --ci --resamples 20 --by types --by error --threshold oracle",

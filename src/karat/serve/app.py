@@ -28,7 +28,7 @@ from karat.errors import KaratError, UnknownNameError
 from karat.pages.files import Written
 from karat.registry import names as registered
 from karat.serve.guard import LOOPBACK, PROBLEMS, Guard, Rate, WebError, WebProblem, check_token
-from karat.serve.uploads import Bounds, scored_into
+from karat.serve.uploads import NAME, Bounds, scored_into
 from karat.version import __version__
 
 _KEPT: Final = 512  # replies that are kept ready
@@ -106,7 +106,7 @@ def created(offer: Offer) -> Guard:
     async def upload(
         gold: Annotated[UploadFile, File()],
         answers: Annotated[UploadFile, File()],
-        system: Annotated[str, Form(max_length=80)],
+        system: Annotated[str, Form(pattern=f"^{NAME}$")],
         authorization: Annotated[str, Header(description="Bearer TOKEN; see the terminal of karat serve")],
         like: Annotated[str, Form(max_length=40)] = "karat",
     ) -> Response:
@@ -200,7 +200,9 @@ async def _malformed(_: Request, problem: Exception) -> Response:
 async def _by_status(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     error = next((name for name, status in PROBLEMS.items() if status == problem.status_code), "bad-request")
-    return _problem(WebError(error, str(problem.detail)))
+    reply = _problem(WebError(error, str(problem.detail)))
+    reply.headers.update(problem.headers or {})
+    return reply
 
 
 async def _broken(_: Request, __: Exception) -> Response:

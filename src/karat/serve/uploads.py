@@ -15,7 +15,8 @@ from typing import Final
 from karat.serve.guard import WebError
 
 _SUFFIX: Final = re.compile(r"(\.(?!py\b)[a-z0-9_]{1,20}){0,3}")
-_NAME: Final = re.compile(r"[\w .()+,@~-]{1,80}")
+NAME: Final = r"[\w .()+,@~-]{1,80}"
+"""What a system may be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def scored_into(
 
     Files get names that lead nowhere, and only profiles that are registered are taken: nothing that is given is a path.
     """
-    if not _NAME.fullmatch(system):
+    if not re.fullmatch(NAME, system):
         raise WebError("bad-request", "the name of a system has letters, digits, spaces and ( ) + , @ ~ . - in it.")
     if len(gold[1]) + len(answers[1]) > bounds.size:
         raise WebError("too-large", f"an upload has at most {bounds.size:,} bytes. Use karat report --archive.")

@@ -36,7 +36,7 @@ function Whisker({ value, low, high, range }: { value: number | null; low: numbe
 
 function scored(table: MeasureTable, dataset: number, system: number, range: Range): Cell {
   const value = table.value[dataset][system], low = table.low[dataset][system], high = table.high[dataset][system];
-  const note = info.value!.notes.find((one) => one.dataset === dataset && one.system === system);
+  const note = value === null ? info.value!.notes.find((one) => one.dataset === dataset && one.system === system) : undefined;
   const own = info.value!.datasets[dataset];
   const best = table.rank[dataset][system] === 1;
   const says = low !== null && high !== null ? `${percent(low)} to ${percent(high)}` : (note?.undefined[table.measure] ?? "");
