@@ -9,6 +9,7 @@ import pytest
 
 import karat
 from karat.archive.archive import Archive
+from karat.archive.board import _draws
 from karat.archive.cases import block_numbers
 from karat.archive.files import InFolder, InMemory
 from karat.archive.making import fill
@@ -55,6 +56,21 @@ def test_scores_are_those_of_evaluate(demo, gold):
             own = karat.evaluate(gold, run, like=like)
             value = tables[like, "strong:micro.f1"]["value"][0][place]
             assert value == pytest.approx(own["strong:micro.f1"], abs=1e-5)
+
+
+def test_ranks_are_those_of_compare(demo):
+    board = asked(demo, "board")
+    table = next(one for one in board["tables"] if (one["profile"], one["measure"]) == ("karat", "strong:micro.f1"))
+    found = karat.compare(["demo"], gold="demo", permutations=2000, resamples=10).datasets[0].scores
+    ranks = [found[system["name"]].rank for system in board["systems"]]
+    assert [len(better) + 1 for better in table["better"][0]] == ranks
+
+
+def test_many_pairs_get_draws_that_survive_the_correction(demo):
+    results = {(f"d{n}", system): None for n in range(5) for system in "abcdefg"}
+    draws = _draws(results)
+    assert 105 / (draws + 1) < 0.05
+    assert _draws({(f"d{n}", str(system)): None for n in range(9) for system in range(50)}) == 0
 
 
 def test_cases_add_up_to_the_scores(demo, cases):

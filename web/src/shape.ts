@@ -29,14 +29,15 @@ export interface ProfileInfo {
 
 /** One measure under one profile: for each dataset a row with one number for each system; null where undefined.
  * 
- * `rank` is one more than how many systems are significantly better, `mean` over the datasets on which all have one. */
+ * `better` are the systems that are significantly better, null where that was not tested; `mean` is over the datasets
+ * that all systems answered. */
 export interface MeasureTable {
   profile: string;
   measure: string;
   value: (number | null)[][];
   low: (number | null)[][];
   high: (number | null)[][];
-  rank: (number | null)[][];
+  better: (number[] | null)[][];
   mean: (number | null)[];
 }
 

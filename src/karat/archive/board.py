@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from math import comb
 
 import numpy as np
 
@@ -23,7 +25,6 @@ from karat.archive.shape import (
 from karat.comparison.compare import compare
 from karat.comparison.entries import entry_of
 from karat.comparison.terms import Terms
-from karat.comparison.tests import Score
 from karat.errors import KaratError
 from karat.evaluation.cases.errors import categories
 from karat.evaluation.measures import profile_named
@@ -31,11 +32,16 @@ from karat.model.name import parse_measure
 from karat.model.result import Result
 from karat.version import __version__
 
-_PERMUTATIONS = 2000
-"""Draws for the p-values behind ranks: enough for a level of 5 % after correction for some dozens of pairs."""
+_LEVEL = 0.05
 
-_TESTED = 30
-"""Systems up to which all pairs are tested."""
+_PERMUTATIONS = 2000
+"""Draws for the p-values behind ranks, at least: more where so few could not survive the correction for all pairs."""
+
+_TESTS = 400
+"""Pairs of systems on all datasets up to which they are tested."""
+
+_TESTED = ("micro.p", "micro.r", "micro.f1")
+"""The measures, besides the one that is shown first, that are tested: of the same view."""
 
 
 def board(archive: Archive) -> BoardPiece:
@@ -54,15 +60,15 @@ def board(archive: Archive) -> BoardPiece:
         version=__version__,
         title=archive.title,
         profile=archive.profile,
-        level=0.05,
-        tests=f"{_PERMUTATIONS} permutations of paired documents, p ≤ 0.05 after correction by Holm for all pairs",
+        level=_LEVEL,
+        tests=f"{_draws(own)} permutations of paired documents, p ≤ {_LEVEL:g} after correction by Holm for all pairs",
         texts=archive.texts,
         systems=[SystemInfo(system, titles.get(system) or system) for system in systems],
         datasets=[_dataset(archive, key) for key in keys],
         averaged=averaged,
         profiles=[_profile(name, results) for name, results in by_profile.items()],
         tables=[
-            _table(name, measure, results, systems, keys, averaged, tested=name == archive.profile)
+            _table(name, measure, results, systems, keys, averaged, own)
             for name, results in by_profile.items()
             for measure in _measures(results)
         ],
@@ -124,13 +130,12 @@ def _table(
     systems: Sequence[str],
     keys: Sequence[str],
     averaged: Sequence[int],
-    *,
-    tested: bool,
+    own: Mapping[tuple[str, str], Result],
 ) -> MeasureTable:
     cells = [[results.get((key, system)) for system in systems] for key in keys]
     values = [[_value(cell, measure) for cell in row] for row in cells]
-    scores = _scores(results, measure) if tested else {}
-    found = [[scores.get((key, system)) for system in systems] for key in keys]
+    better = _better(results, measure) if results is own and _is_tested(results, measure) else {}
+    found = [[better.get((key, system)) for system in systems] for key in keys]
     between = [[None if cell is None else cell.intervals.get(measure) for cell in row] for row in cells]
     return MeasureTable(
         profile,
@@ -138,7 +143,7 @@ def _table(
         value=values,
         low=[[None if ends is None else _short(ends[0]) for ends in row] for row in between],
         high=[[None if ends is None else _short(ends[1]) for ends in row] for row in between],
-        rank=[[None if score is None else score.rank for score in row] for row in found],
+        better=[[None if own is None else sorted(map(systems.index, own)) for own in row] for row in found],
         mean=[_mean([values[place][column] for place in averaged]) for column in range(len(systems))],
     )
 
@@ -156,23 +161,38 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return round(sum(known) / len(known), 5) if known and len(known) == len(values) else None
 
 
-def _scores(results: Mapping[tuple[str, str], Result], measure: str) -> dict[tuple[str, str], Score]:
-    """Ranks by tests, where there are at least two systems and scores follow from sums over documents."""
-    names = {system for _, system in results}
-    if not 2 <= len(names) <= _TESTED:
+def _is_tested(results: Mapping[tuple[str, str], Result], measure: str) -> bool:
+    first = headline(next(iter(results.values())))
+    return measure == first or measure in [f"{parse_measure(first).view}:{short}" for short in _TESTED]
+
+
+def _draws(results: Mapping[tuple[str, str], Result]) -> int:
+    """How many draws p-values need to survive the correction, twice over; none where there are too many pairs."""
+    systems = Counter(key for key, _ in results)
+    tests = sum(comb(count, 2) for count in systems.values())
+    return max(_PERMUTATIONS, int(2 * tests / _LEVEL)) if 0 < tests <= _TESTS else 0
+
+
+def _better(results: Mapping[tuple[str, str], Result], measure: str) -> dict[tuple[str, str], list[str]]:
+    """Who is significantly better than whom, where scores follow from sums over documents."""
+    if not (draws := _draws(results)):
         return {}
-    terms = Terms(permutations=_PERMUTATIONS, resamples=200)
     keys = {result.signature["data"]: key for (key, _), result in results.items()}
     try:
-        found = compare(map(entry_of, results.values()), None, terms, measure=measure)
+        found = compare(
+            map(entry_of, results.values()), None, Terms(_LEVEL, permutations=draws, resamples=200), measure=measure
+        )
     except KaratError:  # results that were not scored alike
         return {}
-    return {
-        (keys[dataset.data], system): score
-        for dataset in found.datasets
-        if dataset.data in keys
-        for system, score in dataset.scores.items()
-    }
+    better: dict[tuple[str, str], list[str]] = {}
+    for dataset in found.datasets:
+        tested = [pair for pair in dataset.pairs if pair.corrected is not None and dataset.data in keys]
+        for pair in tested:
+            for system in (pair.one, pair.two):
+                better.setdefault((keys[dataset.data], system), [])
+            if (winner := pair.better(_LEVEL)) is not None:
+                better[keys[dataset.data], pair.two if winner == pair.one else pair.one].append(winner)
+    return better
 
 
 def _note(archive: Archive, entry: ArchiveEntry, dataset: int, system: int) -> CellNote:

@@ -47,7 +47,8 @@ class ProfileInfo(Written, frozen=True):
 class MeasureTable(Written, frozen=True):
     """One measure under one profile: for each dataset a row with one number for each system; null where undefined.
 
-    `rank` is one more than how many systems are significantly better, `mean` over the datasets on which all have one.
+    `better` are the systems that are significantly better, null where that was not tested; `mean` is over the datasets
+    that all systems answered.
     """
 
     profile: str
@@ -55,7 +56,7 @@ class MeasureTable(Written, frozen=True):
     value: list[list[float | None]]
     low: list[list[float | None]]
     high: list[list[float | None]]
-    rank: list[list[int | None]]
+    better: list[list[list[int] | None]]
     mean: list[float | None]
 
 

@@ -17,8 +17,8 @@ const viewOf = (name: string): string => name.slice(0, name.lastIndexOf(":"));
 type Range = readonly [number, number];
 
 /** The whole tens of percent between which all intervals of some tables lie. */
-function rangeOf(tables: readonly MeasureTable[]): Range {
-  const every = tables.flatMap((one) => [one.low, one.value, one.high]).flat(2).filter((one) => one !== null);
+function rangeOf(tables: readonly MeasureTable[], systems: readonly number[]): Range {
+  const every = tables.flatMap((one) => [one.low, one.value, one.high]).flat().flatMap((row) => systems.map((system) => row[system])).filter((one) => one !== null);
   return every.length ? [Math.floor(10 * Math.min(...every)) / 10, Math.ceil(10 * Math.max(...every)) / 10] : [0, 1];
 }
 
@@ -34,11 +34,20 @@ function Whisker({ value, low, high, range }: { value: number | null; low: numbe
   );
 }
 
+/** The systems that are left out of sight. */
+const hidden = (): string[] => (route.value.asked.hide ? route.value.asked.hide.split(",") : []);
+
+/** Whether nobody in sight is significantly better; unknown where that was not tested. */
+function leads(table: MeasureTable, dataset: number, system: number): boolean {
+  const better = table.better[dataset][system];
+  return better !== null && !better.some((one) => !hidden().includes(nameOf(one)));
+}
+
 function scored(table: MeasureTable, dataset: number, system: number, range: Range): Cell {
   const value = table.value[dataset][system], low = table.low[dataset][system], high = table.high[dataset][system];
   const note = value === null ? info.value!.notes.find((one) => one.dataset === dataset && one.system === system) : undefined;
   const own = info.value!.datasets[dataset];
-  const best = table.rank[dataset][system] === 1;
+  const best = leads(table, dataset, system);
   const says = low !== null && high !== null ? `${percent(low)} to ${percent(high)}` : (note?.undefined[table.measure] ?? "");
   const figure = <span class="figure">{percent(value)}</span>;
   return {
@@ -56,13 +65,13 @@ function scored(table: MeasureTable, dataset: number, system: number, range: Ran
 /** In a sentence who leads, and whether that is sure. */
 function Answer({ table, dataset }: { table: MeasureTable; dataset: number }) {
   const values = table.value[dataset];
-  const placed = values.map((value, system) => ({ value, system, rank: table.rank[dataset][system] })).filter((one) => one.value !== null).sort((a, b) => b.value! - a.value!);
+  const placed = values.map((value, system) => ({ value, system, leads: leads(table, dataset, system) })).filter((one) => one.value !== null && !hidden().includes(nameOf(one.system))).sort((a, b) => b.value! - a.value!);
   if (!placed.length) return null;
   const [first, ...others] = placed;
-  const tied = others.filter((one) => one.rank === 1);
+  const tied = others.filter((one) => one.leads);
   const where = info.value!.datasets[dataset].name;
   const head = <><b>{titleOf(first.system)}</b> has the best {measureTitle(table.measure)} on {where}: {percent(first.value)}.</>;
-  if (!others.length || first.rank === null) return <h1 class="answer">{head}</h1>;
+  if (!others.length || table.better[dataset][first.system] === null) return <h1 class="answer">{head}</h1>;
   return (
     <h1 class="answer">
       {head}{" "}
@@ -86,7 +95,7 @@ export function Board() {
   const shown = single ? tables.filter((one) => asked.view === "all" || viewOf(one.measure) === view) : [];
   const columnsKept = asked.columns ? expression(asked.columns) : () => true;
   const places = board.datasets.map((_, place) => place).filter((place) => columnsKept(board.datasets[place].name));
-  const rows = board.systems.map((_, system) => system).filter((system) => keep(`${nameOf(system)}\n${titleOf(system)}`));
+  const rows = board.systems.map((_, system) => system).filter((system) => keep(`${nameOf(system)}\n${titleOf(system)}`) && !hidden().includes(nameOf(system)));
   const value = (system: number): number => {
     const table = single ? tables.find((one) => one.measure === asked.sort) : undefined;
     if (table) return table.value[dataset][system] ?? -1;
@@ -98,15 +107,15 @@ export function Board() {
   const columns: Column[] = single
     ? [{ title: "system" }, ...shown.map((one): Column => ({ title: asked.view === "all" ? one.measure : measureTitle(one.measure), kind: "number", sort: one.measure, minor: one.measure !== profile.headline && shown.length > 3 && !/:micro\.[pr]$/.test(one.measure), shown: <span title={one.measure}>{asked.view === "all" ? one.measure : measureTitle(one.measure)}</span> }))]
     : [{ title: "system" }, ...(board.averaged.length > 1 ? [{ title: "mean", kind: "number" as const }] : []), ...places.map((place): Column => ({ title: board.datasets[place].name, kind: "number", sort: board.datasets[place].key, minor: board.averaged.length > 1 }))];
-  const range = rangeOf(single ? shown : [measure]);
+  const range = rangeOf(single ? shown : [measure], rows);
   const body = rows.map((system): Cell[] => {
-    const head: Cell = { plain: titleOf(system), shown: <span dir="auto">{titleOf(system)}</span> };
+    const head: Cell = { plain: titleOf(system), shown: <><span dir="auto">{titleOf(system)}</span> <a class="hide" href={but({ hide: [...hidden(), nameOf(system)].join(",") })}>hide</a></> };
     if (single) return [head, ...shown.map((table) => scored(table, dataset, system, range))];
     const mean = measure.mean[system];
-    const means = board.averaged.length > 1 ? [{ plain: percent(mean), best: mean !== null && mean === Math.max(...measure.mean.map((one) => one ?? -1)), shown: <span class="figure">{percent(mean)}</span> }] : [];
+    const means = board.averaged.length > 1 ? [{ plain: percent(mean), best: mean !== null && mean === Math.max(...rows.map((one) => measure.mean[one] ?? -1)), shown: <span class="figure">{percent(mean)}</span> }] : [];
     return [head, ...means, ...places.map((place) => scored(measure, place, system, range))];
   });
-  const tested = measure.rank.some((row) => row.some((rank) => rank !== null));
+  const tested = measure.better.some((row) => row.some((one) => one !== null));
   const bounded = measure.low.some((row) => row.some((low) => low !== null));
   return (
     <>
@@ -117,6 +126,7 @@ export function Board() {
         {single ? <Choice says="measures of" name="view" value={asked.view ?? view} options={[...views.map((one) => [one, one] as const), ["all", "all views"]]} /> : <Choice says="measure" name="m" value={measure.measure} options={tables.map((one) => [one.measure, one.measure])} />}
         {board.profiles.length > 1 && <Choice says="under the conventions of" name="profile" value={profile.name} options={board.profiles.map((one) => [one.name, one.title])} small={{ m: "", view: "", sort: "" }} />}
         <Search says="systems" name="find" />
+        {hidden().length > 0 && <a href={but({ hide: "" })}>show the {hidden().length} hidden</a>}
         {!single && board.datasets.length > 6 && <Search says="datasets" name="columns" />}
       </Bar_>
       <Sheet name="Board" columns={columns} rows={body} />
