@@ -146,6 +146,18 @@ def test_an_archive_in_a_folder_gives_the_same(tmp_path, demo_files, demo):
     assert all(piece(there, name) == piece(demo, name) for name in names(demo))
 
 
+def test_what_breaks_off_leaves_no_entry(gold):
+    def broken():
+        yield from entries(["demo/noisy"], ["demo"])
+        raise KeyboardInterrupt
+
+    files = InMemory()
+    with pytest.raises(KeyboardInterrupt):
+        fill(files, broken())
+    assert files.digests("results")
+    assert files.digests("entries") == []
+
+
 def test_results_alone_have_a_board_and_errors(gold):
     result = karat.evaluate(gold, karat.load_run("demo/noisy", corpus=gold), by=["error"])
     files = InMemory()
