@@ -102,6 +102,10 @@ WRITES = {
         "score north.jsonl prior-north.jsonl noisy-north.jsonl",
         "score north.jsonl prior-north.jsonl --ci --resamples 20 --by types --by error --threshold oracle",
     ],
+    "show": [
+        "show north.jsonl prior-north.jsonl noisy-north.jsonl",
+        "show north.jsonl prior-north.jsonl noisy-north.jsonl --flips prior,noisy --outcome wrong --type PER",
+    ],
     "why": ["why north.jsonl noisy-north.jsonl --theirs gerbil --set-theirs prefixes=Q"],
 }
 """By command, what it is called with; the option `--json` follows."""
