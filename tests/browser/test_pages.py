@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -131,6 +133,46 @@ def test_hostile_texts_ids_and_names_are_text(hostile, opened):
         links = page.locator("a[target=_blank]").evaluate_all("all => all.map(one => one.href)")
         assert links == []
         assert page.locator("main img, main svg[onload]").count() == 0
+
+
+def test_the_viewer_shows_the_same_as_the_report(demo, opened, tmp_path, karat_cli):
+    archive = tmp_path / "archive"
+    made = ("--gold", "demo", "demo", "--archive", archive, "--resamples", "50", "--out", tmp_path / "demo.html")
+    assert karat_cli("report", *made, "--one-profile").code == 0
+    command = [sys.executable, "-m", "karat", "serve", str(archive), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            address = server.stdout.readline().split()[0]
+            for page in ("board", "errors", "compare", "entities", "flips"):
+                with opened(f"{address}#/{page}", own=address) as served:
+                    shown = served.locator("main").inner_text()
+                with opened(f"{(tmp_path / 'demo.html').as_uri()}#/{page}") as stored:
+                    assert stored.locator("main").inner_text() == shown
+        finally:
+            server.terminate()
+
+
+def test_an_empty_server_says_how_to_fill_it(opened, tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "karat",
+        "serve",
+        str(tmp_path / "new"),
+        "--port",
+        "0",
+        "--uploads",
+        "--token",
+        "x",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            address = server.stdout.readline().split()[0]
+            with opened(address, own=address, said=["422"]) as page:
+                assert "the archive is empty" in page.locator("main").inner_text()
+                assert page.locator("form").count() == 1
+        finally:
+            server.terminate()
 
 
 def test_a_long_text_scrolls_smoothly(long, opened):

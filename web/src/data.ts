@@ -168,12 +168,15 @@ export class Data {
 
 /** A regular expression if it is one, else the words themselves, whatever their case. */
 export function expression(text: string): (words: string) => boolean {
+  const small = text.toLowerCase();
+  const literal = (words: string) => words.toLowerCase().includes(small);
+  // An address may come from anybody: repetitions of repetitions, which could take for ever, are taken letter by letter.
+  if (text.length > 200 || /[+*}?]\)?[+*{]/.test(text)) return literal;
   try {
     const pattern = new RegExp(text, "iu");
     return (words) => pattern.test(words);
   } catch {
-    const small = text.toLowerCase();
-    return (words) => words.toLowerCase().includes(small);
+    return literal;
   }
 }
 

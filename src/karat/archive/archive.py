@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 import pyarrow.parquet as pq
@@ -27,7 +27,8 @@ TextsShown: TypeAlias = Literal["all", "sentences", "none"]
 
 _T = TypeVar("_T")
 
-TEXTS: Final[tuple[TextsShown, ...]] = ("all", "sentences", "none")
+TEXTS_ARE, BLANK = "texts", "blank"
+"""What a gold standard says about itself if its source has spans and no texts, for which blanks stand."""
 
 
 class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
@@ -135,6 +136,11 @@ class Archive:
             return None
         found: Corpus = self._once("texts", texts, lambda data: _corpus(data, self.datasets[key].dataset))
         return found
+
+    def shown(self, key: str) -> Corpus | None:
+        """The gold standard of a dataset if its texts may be shown, and there are any."""
+        corpus = None if self.texts == "none" else self.corpus(key)
+        return None if corpus is None or corpus.about.get(TEXTS_ARE) == BLANK else corpus
 
     def curves(self, entry: ArchiveEntry) -> list[ThresholdCurveFile | CoverageCurveFile]:
         """What scores tell over thresholds."""

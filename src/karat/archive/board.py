@@ -102,7 +102,7 @@ def _dataset(archive: Archive, key: str) -> DatasetInfo:
         entry.data,
         len(archive.result(entry).ids),
         cases=any(each.verdicts for each in every),
-        texts=archive.texts != "none" and any(each.texts for each in every),
+        texts=archive.shown(key) is not None,
         curves=any(each.curves or each.seconds for each in every),
         reasons=sorted({profile for each in every for profile in each.reasons}),
     )

@@ -48,10 +48,8 @@ class _Reader:
     """Collects what all systems have in common: documents, entities, surfaces, mentions."""
 
     def __init__(self, archive: Archive, key: str) -> None:
-        corpus = archive.corpus(key)
-        self.texts = (
-            None if corpus is None or archive.texts == "none" else dict(zip(_ids(corpus), corpus.texts, strict=True))
-        )
+        corpus, shown = archive.corpus(key), archive.shown(key)
+        self.texts = None if shown is None else dict(zip(_ids(shown), shown.texts, strict=True))
         self.documents: _Listed[str] = _Listed()
         self.known = {} if corpus is None else {document.id: document for document in corpus}
         for id in self.known or archive.result(archive.datasets[key]).ids.to_pylist():
@@ -259,7 +257,7 @@ def _kind(row: Mapping[str, Any], standing: Mapping[str, Sequence[tuple[int, int
 
 def texts(archive: Archive, key: str, block: int) -> TextsPiece:
     """The texts of some documents, as far as they are shown."""
-    corpus = None if archive.texts == "none" else archive.corpus(key)
+    corpus = archive.shown(key)
     blocks = [] if corpus is None else block_numbers(len(text) for text in corpus.texts)
     places = [place for place, own in enumerate(blocks) if own == block]
     if corpus is None or not places:

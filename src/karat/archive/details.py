@@ -44,7 +44,7 @@ def dataset(archive: Archive, key: str) -> DatasetPiece:
     told, documents = describe(corpus), list(corpus)
     report = lint(documents, chosen_rules((), ()), context_of(documents, skipped=corpus.skipped))
     places = {document.id: place for place, document in enumerate(documents)}
-    shown = archive.texts != "none"
+    shown = archive.shown(key) is not None
     listed: dict[str, list[LintFinding]] = {name: [] for name in report.rules}
     for found in report.found:
         one, own = found.finding, listed[found.rule]
@@ -75,7 +75,7 @@ def reasons(archive: Archive, key: str) -> ReasonsPiece:
     """Why other profiles have other numbers."""
     corpus, systems = archive.corpus(key), ordered_systems(archive)
     places = {} if corpus is None else {id: place for place, id in enumerate(corpus.ids.to_pylist())}
-    shown = archive.texts != "none"
+    shown = archive.shown(key) is not None
     found = [
         _reasons(archive.reason(entry, profile), systems.index(entry.system), places, shown=shown)
         for entry in sorted(archive.on(key), key=lambda entry: systems.index(entry.system))

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from karat.archive.archive import ArchiveEntry
+from karat.archive.archive import BLANK, TEXTS_ARE, ArchiveEntry
 from karat.archive.files import ArchiveFiles
 from karat.comparison.entries import Entry
 from karat.comparison.grid import MEASURE
@@ -197,7 +197,7 @@ def _parquet(table: Arrow) -> bytes:
 def _jsonl(corpus: Corpus) -> bytes:
     about = dict(corpus.about)
     if corpus.skipped.get(WITHOUT_TEXT):
-        about["texts"] = "blank"
+        about[TEXTS_ARE] = BLANK
     encode = msgspec.json.Encoder().encode
     return b"\n".join(map(encode, [Header(GOLD_LAYOUT, {"name": corpus.name, **about}), *corpus])) + b"\n"
 

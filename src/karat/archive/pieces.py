@@ -51,8 +51,8 @@ def names(archive: Archive) -> Iterator[str]:
         corpus = archive.corpus(key)
         if corpus is not None:
             yield f"dataset/{key}"
-        if corpus is not None and archive.texts != "none":
-            yield from (f"texts/{key}/{block}" for block in dict.fromkeys(block_numbers(map(len, corpus.texts))))
+        if (shown := archive.shown(key)) is not None:
+            yield from (f"texts/{key}/{block}" for block in dict.fromkeys(block_numbers(map(len, shown.texts))))
         if any(entry.reasons for entry in entries):
             yield f"reasons/{key}"
         if any(entry.curves or entry.seconds for entry in entries):

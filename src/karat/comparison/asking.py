@@ -121,7 +121,7 @@ def cases(
     """Single cases of a view with all systems beside each other: mentions in their sentence, gold and answers by name.
 
     `systems` and `gold` are as in `compare`. Cases are looked for by `outcomes`, `errors`, `types`, `entities`,
-    `documents` and `flips`, in those of the systems in `only`; what others answer there stands beside. See `CaseFilter`.
+    `documents` and `flips`, in those of the systems in `only`; what others answer stands beside. See `CaseFilter`.
     """
     request = Request.of(like=like, choices={**(choices or {}), **choice}, kb=kb, allow_unknown=allow_unknown)
     wanted = CaseFilter(

@@ -82,6 +82,6 @@ def _write(archive: Archive, out: str) -> None:
         for part in parts_of(archive):
             size += file.write(part)
     if out != "-":
-        there = archive.texts if any(entry.texts for entry in archive.entries) else "none"
+        there = archive.texts if any(map(archive.shown, archive.datasets)) else "none"
         held = {"all": "with all texts", "sentences": "with single sentences", "none": "without texts"}[there]
         say(f"{out}: {size / 1e6:.1f} MB, {held}")
