@@ -6,10 +6,10 @@ import pytest
 
 import karat
 from karat.archive.archive import Archive
-from karat.archive.files import InMemory
 from karat.archive.making import Filling, fill
 from karat.comparison.entries import entries
 from karat.evaluation.request import Request
+from karat.storage.addressed import InMemory
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from karat.archive.files import InFolder, InMemory, digest_of
 from karat.errors import InputError, UsageError
+from karat.storage.addressed import InFolder, InMemory, digest_of
 
 
 @pytest.fixture(params=["memory", "folder"])

@@ -11,11 +11,11 @@ import karat
 from karat.archive.archive import Archive
 from karat.archive.board import _draws
 from karat.archive.cases import block_numbers
-from karat.archive.files import InFolder, InMemory
 from karat.archive.making import fill
 from karat.archive.pieces import names, piece
 from karat.comparison.entries import entries, entry_of
 from karat.errors import UnknownNameError, UsageError
+from karat.storage.addressed import InFolder, InMemory
 
 RIGHT, WRONG_LINK, WRONG_SPAN, MISSED, SPURIOUS = range(5)
 

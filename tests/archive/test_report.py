@@ -115,5 +115,31 @@ def test_what_makes_no_sense_is_refused(karat_cli, tmp_path, monkeypatch, argume
     assert not list(tmp_path.iterdir())
 
 
+def test_a_system_that_answers_twice_is_refused(karat_cli, tmp_path):
+    result = tmp_path / "result.json"
+    assert karat_cli("score", "demo", "demo/noisy", "--json", result).code == 0
+    done = karat_cli("report", result, result, "--out", tmp_path / "report.html")
+    assert done.code == 2
+    assert "twice" in done.err
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        ("--like", "gerbil", "--set", "prefixes=Q"),
+        ("--like", "neleval"),
+        ("--like", "elevant"),
+        ("--set", "task=c2kb"),
+        ("--set", "task=d2kb"),
+    ],
+)
+def test_every_profile_and_task_has_a_report(karat_cli, tmp_path, how):
+    page = pieces_in(report(karat_cli, tmp_path, "--gold", "demo", "demo", *QUICK, *how))
+    assert page["board"]["tables"]
+    for name, cases in page.items():
+        if name.startswith("cases/"):
+            assert len(cases["tracks"]) == 3
+
+
 def test_other_reports_are_of_the_same_results(karat_cli, tmp_path):
     assert karat_cli("report", "--gold", "demo", "demo", "--to", "table").out == karat_cli("score", "demo", "demo").out

@@ -20,7 +20,7 @@ ANSWERS = b'{"id": "d1", "answers": [{"start": 0, "end": 3, "entity": "Q1"}]}\n'
 
 @pytest.fixture
 def root(tmp_path, demo_files):
-    from karat.archive.files import InFolder
+    from karat.storage.addressed import InFolder
 
     folder = InFolder.made(str(tmp_path / "archive"))
     for (kind, _), data in demo_files.kept.items():

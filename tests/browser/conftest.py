@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from karat.archive.archive import Archive
-from karat.archive.files import InMemory
 from karat.archive.html import html
 from karat.archive.making import Filling, fill
 from karat.comparison.entries import entries, entry_between
 from karat.evaluation.request import Request
+from karat.storage.addressed import InMemory
 from tests.browser import corpora
 
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}

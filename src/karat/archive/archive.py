@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 import pyarrow.parquet as pq
 
-from karat.archive.files import ArchiveFiles
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
@@ -21,6 +20,7 @@ from karat.model.tables.arrow import Arrow
 from karat.pages.curves import CoverageCurveFile, ThresholdCurveFile
 from karat.pages.files import Written
 from karat.pages.why import WhyFile
+from karat.storage.addressed import ArchiveFiles
 
 TextsShown: TypeAlias = Literal["all", "sentences", "none"]
 """How much of the texts pages show: everything, sentences with mentions or answers, or nothing."""

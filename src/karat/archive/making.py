@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from karat.archive.archive import BLANK, TEXTS_ARE, ArchiveEntry
-from karat.archive.files import ArchiveFiles
 from karat.comparison.entries import Entry
 from karat.comparison.grid import MEASURE
 from karat.curves.calibration import scored_answers
@@ -31,6 +30,7 @@ from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.pages.curves import coverage_json, threshold_json
 from karat.pages.why import json_of as why_json
+from karat.storage.addressed import ArchiveFiles
 
 ERROR = "error"
 """The label of error categories."""
@@ -54,8 +54,14 @@ def fill(
     """Score every system on every dataset and keep what was found; results are kept as they are."""
     asked, filling = request or Request.of(), filling or Filling()
     first: dict[str, Evaluation] = {}
+    met: set[tuple[str, str]] = set()
     kept = []
     for entry in entries:
+        if (entry.data, entry.system) in met:
+            raise UsageError(
+                f"{entry.system} answers {entry.dataset} twice. Give each system once for each dataset, or rename one."
+            )
+        met.add((entry.data, entry.system))
         if entry.result is not None:
             kept.append(_kept(files, entry, entry.result))
             continue

@@ -21,7 +21,6 @@ from starlette.exceptions import HTTPException
 
 from karat.archive import shape
 from karat.archive.archive import Archive, ArchiveEntry, TextsShown
-from karat.archive.files import InFolder
 from karat.archive.html import bundled
 from karat.archive.pieces import names, piece
 from karat.errors import KaratError, UnknownNameError
@@ -29,6 +28,7 @@ from karat.pages.files import Written
 from karat.registry import names as registered
 from karat.serve.guard import LOOPBACK, PROBLEMS, Guard, Rate, WebError, WebProblem, check_token
 from karat.serve.uploads import NAME, Bounds, scored_into
+from karat.storage.addressed import InFolder
 from karat.version import __version__
 
 _KEPT: Final = 512  # replies that are kept ready

@@ -56,9 +56,9 @@ def write_html(
 ) -> None:
     """Score what is given, and write the file."""
     from karat.archive.archive import Archive
-    from karat.archive.files import InFolder, InMemory
     from karat.archive.making import Filling, fill
     from karat.registry import names
+    from karat.storage.addressed import InFolder, InMemory
 
     kept = InMemory() if archive is None else InFolder.made(archive)
     fill(kept, entries, request, filling or Filling(tuple(names("profiles"))))
@@ -68,7 +68,7 @@ def write_html(
 def write_archived(path: str, out: str, *, texts: TextsShown, title: str) -> None:
     """Write the file of an archive."""
     from karat.archive.archive import Archive
-    from karat.archive.files import InFolder
+    from karat.storage.addressed import InFolder
 
     _write(Archive(InFolder.made(path), texts, title), out)
 

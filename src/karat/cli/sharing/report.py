@@ -75,12 +75,12 @@ def command(
     karat report */*.wiki-fair.linked_articles.jsonl --kb DIR --archive archive --out report.html
     karat report --gold demo demo --to table
     """
-    from karat.archive.files import is_archive
     from karat.archive.making import Filling, check_profiles
     from karat.comparison.entries import Formats, entries, named
     from karat.errors import UsageError
     from karat.evaluation.request import Request
     from karat.registry import names
+    from karat.storage.addressed import is_archive
 
     if layout == "html" and out is None:
         raise UsageError("a page is no text for the terminal. Give --out FILE, such as --out report.html.")

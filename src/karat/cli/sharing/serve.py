@@ -44,8 +44,8 @@ def command(
     from pathlib import Path
     from secrets import token_urlsafe
 
-    from karat.archive.files import is_archive
     from karat.errors import UsageError
+    from karat.storage.addressed import is_archive
 
     try:
         import uvicorn
