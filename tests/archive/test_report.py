@@ -136,6 +136,8 @@ def test_a_system_that_answers_twice_is_refused(karat_cli, tmp_path):
 def test_every_profile_and_task_has_a_report(karat_cli, tmp_path, how):
     page = pieces_in(report(karat_cli, tmp_path, "--gold", "demo", "demo", *QUICK, *how))
     assert page["board"]["tables"]
+    kinds = {name.partition("/")[0] for name in page}
+    assert ("cases" in kinds) == ("task=c2kb" not in how)
     for name, cases in page.items():
         if name.startswith("cases/"):
             assert len(cases["tracks"]) == 3

@@ -218,7 +218,7 @@ def errors(archive: Archive) -> ErrorsPiece:
     counts = []
     for entry in archive.entries:
         groups = archive.result(entry).by.get(ERROR, {}).get(entry.view)
-        if groups:
+        if groups and any(group.errors is not None for group in groups.values()):
             own = [groups.get(name) for name in known]
             counts.append(
                 ErrorCounts(

@@ -30,6 +30,7 @@ from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.pages.curves import coverage_json, threshold_json
 from karat.pages.why import json_of as why_json
+from karat.spec.choices.task import TASKS
 from karat.storage.addressed import ArchiveFiles
 
 ERROR = "error"
@@ -136,8 +137,7 @@ def _filled(files: ArchiveFiles, entry: Entry, made: Evaluation, filling: Fillin
                 refused[name] = str(problem)
     measure = headline(made.result)
     view = str(parse_measure(measure).view)
-    shared = corpus.has_text and view in made.plans.views
-    cased = shared and not made.plans.views[view].weights_are_whole
+    cased = corpus.has_text and _is_of_mentions(made, measure)
     yield _kept(
         files,
         entry,
@@ -151,6 +151,16 @@ def _filled(files: ArchiveFiles, entry: Entry, made: Evaluation, filling: Fillin
     )
     for other in others.values():
         yield _kept(files, entry, other)
+
+
+def _is_of_mentions(made: Evaluation, measure: str) -> bool:
+    """Whether the cases of a measure stand in the text: not entities of documents, nor clusters."""
+    name = parse_measure(measure).view
+    plan = made.plans.views.get(str(name))
+    task = TASKS[name.task or made.request.conventions.task_name]
+    if plan is None or task.source != "mentions":
+        return False
+    return not plan.weights_are_whole and plan.relation.level != "document"
 
 
 def _types(corpus: Corpus, kb: KB | None) -> dict[str, str]:
