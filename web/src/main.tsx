@@ -46,7 +46,7 @@ function App() {
           ))}
         </nav>
       </header>
-      <main tabIndex={-1}>{known ? known[1]() : <Missing says={`There is no page “${page}”.`} />}</main>
+      <main tabIndex={-1}>{known ? known[1]() : <Missing heading says={`There is no page “${page}”.`} />}</main>
       <footer class="quiet">Karat {info.value!.version}</footer>
     </>
   );
@@ -61,6 +61,6 @@ source.board().then(
   },
   (problem: Error) => {
     root.replaceChildren();
-    render(<main><Missing says={problem.message} command="karat report … --archive FOLDER" />{source.served() && <Upload />}</main>, root);
+    render(<main><Missing heading says={problem.message} command="karat report … --archive FOLDER" />{source.served() && <Upload />}</main>, root);
   },
 );

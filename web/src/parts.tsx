@@ -65,11 +65,11 @@ export function Wait<T>({ for: loaded, children }: { for: Loaded<T>; children: (
   return <>{children(loaded.value)}</>;
 }
 
-/** What is missing, and the command that makes it. */
-export function Missing({ says, command }: { says: string; command?: string }) {
+/** What is missing, and the command that makes it; a heading where the page has nothing else. */
+export function Missing({ says, command, heading }: { says: string; command?: string; heading?: boolean }) {
   return (
     <div class="missing">
-      <p>{says}</p>
+      {heading ? <h1 class="answer">{says}</h1> : <p>{says}</p>}
       {command && <pre>{command}</pre>}
     </div>
   );

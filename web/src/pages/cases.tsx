@@ -10,7 +10,7 @@ export function Cases() {
 }
 
 export function NoCases() {
-  return <Missing says="There are no single cases here: only results were given, or what is compared are no mentions of a text. Gold and answers with mentions have cases:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" />;
+  return <Missing heading says="There are no single cases here: only results were given, or what is compared are no mentions of a text. Gold and answers with mentions have cases:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" />;
 }
 
 export function filterOf(asked: Readonly<Record<string, string>>): Filter {

@@ -8,7 +8,7 @@ import * as source from "../source";
 export function Dataset() {
   const dataset = chosenDataset((one) => one.cases)!;
   const piece = useLoaded(() => source.dataset(dataset.key), dataset.key);
-  if (!dataset.cases) return <><Bar_><DatasetChoice /></Bar_><Missing says="There are no single cases here: only results were given, or what is compared are no mentions of a text. Gold and answers with mentions have cases:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" /></>;
+  if (!dataset.cases) return <><Bar_><DatasetChoice /></Bar_><Missing heading says="There are no single cases here: only results were given, or what is compared are no mentions of a text. Gold and answers with mentions have cases:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" /></>;
   return <Wait for={useData(dataset.key)}>{(data) => <Wait for={piece}>{(own) => <Gold data={data} piece={own} dataset={dataset.key} />}</Wait>}</Wait>;
 }
 

@@ -16,7 +16,7 @@ function Tree({ piece }: { piece: ErrorsPiece }) {
   const place = info.value!.datasets.indexOf(dataset);
   const rates = route.value.asked.by === "rate";
   const counts = piece.counts.filter((one) => one.dataset === place).sort((a, b) => a.system - b.system);
-  if (!counts.length) return <><Bar_><DatasetChoice /></Bar_><Missing says="There are no error categories here: the results were scored without them, or compare no links of mentions. Gold and answers with mentions have them:" command="karat report GOLD ANSWERS… --to html --out report.html" /></>;
+  if (!counts.length) return <><Bar_><DatasetChoice /></Bar_><Missing heading says="There are no error categories here: the results were scored without them, or compare no links of mentions. Gold and answers with mentions have them:" command="karat report GOLD ANSWERS… --to html --out report.html" /></>;
   const only = route.value.asked.system;
   const shown = counts.filter((one) => !only || nameOf(one.system) === only);
   const figure = (own: (typeof counts)[0], at: number): number | null => (rates ? (own.total[at] ? (own.errors[at] ?? 0) / own.total[at]! : null) : own.errors[at]);

@@ -7,7 +7,7 @@ import { NoCases } from "./cases";
 export function Flips() {
   const dataset = chosenDataset((one) => one.cases)!;
   if (!dataset.cases) return <><Bar_><DatasetChoice /></Bar_><NoCases /></>;
-  return <Wait for={useData(dataset.key)}>{(data) => (data.tracks.length < 2 ? <Missing says="There is one system only. Give the answers of a second one:" command="karat report --gold GOLD ONE TWO --to html --out report.html" /> : <Pair data={data} dataset={dataset.key} />)}</Wait>;
+  return <Wait for={useData(dataset.key)}>{(data) => (data.tracks.length < 2 ? <Missing heading says="There is one system only. Give the answers of a second one:" command="karat report --gold GOLD ONE TWO --to html --out report.html" /> : <Pair data={data} dataset={dataset.key} />)}</Wait>;
 }
 
 const GROUPS: readonly (readonly [string, string])[] = [["error", "by error category"], ["outcome", "by how the other fails"], ["entity", "by entity"], ["surface", "by surface"], ["type", "by type"], ["doc", "by document"]];
