@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -62,7 +63,8 @@ class Client:
             async with httpx.AsyncClient(transport=self._transport, base_url="http://localhost") as client:
                 return await client.request(method, path, **how)
 
-        return asyncio.run(asked())
+        with ThreadPoolExecutor(1) as pool:  # Playwright has a loop of its own in the thread of the tests
+            return pool.submit(lambda: asyncio.run(asked())).result()
 
 
 def upload(client, gold=("gold.jsonl", GOLD), answers=("answers.jsonl", ANSWERS), headers=SIGNED, **data):
