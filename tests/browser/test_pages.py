@@ -54,10 +54,8 @@ def test_a_page_is_whole(demo, opened, shots, first, name, size, scheme):
 
 def test_a_report_opens_in_less_than_a_second(demo, opened):
     with opened(demo) as page:
-        shown = page.evaluate(
-            "performance.getEntriesByType('paint').find(one => one.name == 'first-contentful-paint').startTime"
-        )
-        assert shown < 1000
+        page.wait_for_timeout(500)  # what was painted is noted a little later
+        assert page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") < 1000
 
 
 def test_numbers_open_their_cases_and_cases_their_text(demo, opened):
