@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup extras demo test test-all check lint types contracts docs bench clean
+.PHONY: setup extras web demo test test-all check lint types contracts docs bench clean
 
 setup: $(READY)
 
@@ -22,14 +22,22 @@ test: setup
 
 # What `make test` leaves out: what needs the packages of extras, and everything that is not a test. The two together are
 # the whole check, and nothing runs twice. A file of tests stays in one process, so that Spark starts once. Later steps
-# add browser, PostgreSQL and training here.
+# add PostgreSQL and training here. Tests of pages need a Chromium of the system, and Node for the tools of the client.
 test-all: export KARAT_EXTRAS = 1
-test-all: extras lint types contracts docs
+test-all: extras web/node_modules lint types contracts docs
 	$(BIN)/pytest --numprocesses auto --dist loadfile -m 'extras or both'
 
 extras: setup
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all]' playwright
 	$(BIN)/pip install --quiet --no-deps --ignore-requires-python --require-hashes --requirement tests/tagger.txt
+
+# The client of reports and viewer: checked, and built into src/karat/archive/bundle, which is committed.
+web: web/node_modules
+	cd web && npm run --silent check && npm run --silent build
+
+web/node_modules: web/package.json
+	cd web && npm install --no-package-lock --no-audit --no-fund --silent
+	touch web/node_modules
 
 check: lint types contracts docs test
 
@@ -51,4 +59,4 @@ bench: setup
 	$(BIN)/python bench/run.py --growth --parquet-million
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) web/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

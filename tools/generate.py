@@ -44,6 +44,7 @@ from karat.spec.profile import Profile
 from karat.spec.relation import Relation
 from karat.spec.step import Step
 from karat.spec.suite import Suite
+from shapes import typescript
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -357,6 +358,7 @@ def generated() -> dict[Path, str]:
     files = {
         folder / "gold.schema.json": laid_out(schema("Karat gold, one line", Document, Header)),
         folder / "answers.schema.json": laid_out(schema("Karat answers, one line", WrittenReply, Header)),
+        ROOT / "web" / "src" / "shape.ts": typescript(),
         **{folder / f"{name}.schema.json": laid_out(found) for name, found in schemas().items()},
     }
     for page in [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:

@@ -113,6 +113,7 @@ WITHOUT = {
         *(("compare", "--gold", "demo", "demo/noisy", "demo/prior", o, "x.svg") for o in ("--ranks", "--heatmap")),
         ("compare", "--gold", "demo", "demo/noisy", "demo/prior", "--runtimes", "x.svg"),
     ],
+    "serve": [("serve", "archive")],
     "duckdb": [("score", "demo", "demo/noisy", "--engine", "duckdb")],
     "spark": [("score", "demo", "demo/noisy", "--engine", "spark")],
     "clusters": [("score", "gold.jsonl", "answers.jsonl", "-m", "ceaf-mention:micro.f1")],

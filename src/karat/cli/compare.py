@@ -9,8 +9,10 @@ import click
 from karat.cli.choices import apart, chosen, once
 from karat.cli.output import show, width, write
 from karat.cli.reading import reading
+from karat.cli.sharing.pages import html, write_html
 
 if TYPE_CHECKING:
+    from karat.archive.archive import TextsShown
     from karat.comparison.compare import Comparison
     from karat.pages.charts.drawing import Spec
 
@@ -83,6 +85,7 @@ _MATCH = "strong,weak,mention-weak,entity"
 @click.option("--markdown", "layout", flag_value="markdown", help="Print Markdown tables.")
 @click.option("--latex", "layout", flag_value="latex", help="Print LaTeX tables.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
+@html
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of FILE, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
@@ -116,6 +119,8 @@ def command(
     runtimes_file: str | None,
     layout: str | None,
     json_file: str | None,
+    html_file: str | None,
+    texts: TextsShown,
     gold_format: str | None,
     answers_format: str | None,
     allow_unknown: bool,
@@ -145,7 +150,7 @@ def command(
     from karat.storage.files import writing
 
     charts = [ranks_file, heatmap_file, runtimes_file]
-    apart([*(named(given)[1] for given in files), *golds], [json_file, flips_file, *charts])
+    apart([*(named(given)[1] for given in files), *golds], [json_file, flips_file, html_file, *charts])
     for path in filter(None, charts):
         check_chart(path)
     choices = chosen(overrides, seed=None if seed is None else str(seed))
@@ -177,8 +182,10 @@ def command(
     write(json_file, lambda: b"".join(map(json_of, every)))
     for path, chart in drawn.items():
         save_chart(chart, path)
+    if html_file is not None:
+        write_html(given, request, html_file, texts=texts)
     pages = (page(one, layout, details=details, width=width()) for one in every)
-    show(lambda: "\n".join(pages), json_file, flips_file)
+    show(lambda: "\n".join(pages), json_file, flips_file, html_file)
 
 
 def _datasets(option: str, given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -14,10 +14,12 @@ from karat.errors import UnknownNameError
 class LazyGroup(click.Group):
     """A group whose commands are files: `prefix` and the name make the module, `commands_help` its one-line help.
 
-    `also_known` are commands of other groups that people look for here.
+    `also_known` are commands of other groups that people look for here; `folders` names the folder of commands that do
+    not lie beside the others.
     """
 
     prefix: str = ""
+    folders: Mapping[str, str] = {}
     commands_help: Mapping[str, str] = {}
     also_known: tuple[str, ...] = ()
 
@@ -30,7 +32,8 @@ class LazyGroup(click.Group):
         if name not in self.commands_help:
             return None
         module = f"{name}_" if iskeyword(name) else name.replace("-", "_")
-        found = import_module(self.prefix + module).command
+        folder = f"{self.folders[name]}." if name in self.folders else ""
+        found = import_module(f"{self.prefix}{folder}{module}").command
         assert isinstance(found, click.Command)
         return found
 

@@ -27,8 +27,11 @@ COMMANDS = {
     "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
     "explain": "Say what a signature or a measure name means.",
     "kb": "Build, import, show and ask knowledge bases.",
+    "gate": "Fail if a new version of a system is surely worse than the old one.",
+    "report": "Make one file of everything: board, errors, texts, flips, conventions.",
     "score": "Score answers against a gold standard.",
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
+    "serve": "Show the pages of an archive in a browser.",
     "why": "Say why two labs get different numbers from the same answers.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""
@@ -48,6 +51,7 @@ def _as_long_as_read() -> Iterator[None]:
 
 class _Commands(LazyGroup):
     prefix = "karat.cli."
+    folders = dict.fromkeys(("gate", "report", "serve"), "sharing")
     commands_help = COMMANDS
     also_known = tuple(f"data {name}" for name in DATA)
 

@@ -9,9 +9,11 @@ import click
 from karat.cli.choices import apart, chosen, named_apart, once
 from karat.cli.output import say, width
 from karat.cli.reading import reading
+from karat.cli.sharing.pages import html, write_html
 from karat.work import working
 
 if TYPE_CHECKING:
+    from karat.archive.archive import TextsShown
     from karat.data.load import Inputs
     from karat.evaluation.request import Request
     from karat.model.corpus import Corpus
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
     help="Write every case of one view in its sentence (.parquet or .jsonl).",
 )
 @click.option("--view", metavar="VIEW", help="The view of --verdicts, or all.  [default: that of the first measure]")
+@html
 @click.option("--layout", metavar="NAME", help="Write --json and --verdicts as another program does: elevant.")
 @click.option("--merged-ids", is_flag=True, help="List the ids that are written in several ways, which count as one.")
 @click.option("--markdown", "printed", flag_value="markdown", help="Print Markdown tables.")
@@ -123,6 +126,8 @@ def command(
     json_file: str | None,
     verdicts_file: str | None,
     view: str | None,
+    html_file: str | None,
+    texts: TextsShown,
     layout: str | None,
     merged_ids: bool,
     printed: str | None,
@@ -142,6 +147,7 @@ def command(
     karat score gold.jsonl mine.jsonl
     karat score demo demo --by types
     karat score demo demo/noisy --verdicts cases.jsonl
+    karat score demo demo --html report.html
     karat score demo demo --like gerbil --set prefixes=Q
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
     karat score test.jsonl mine.jsonl theirs.jsonl --latex > table.tex
@@ -149,7 +155,9 @@ def command(
     karat score mine.kore50.linked_articles.jsonl --layout elevant --json out.json
     """
     from dataclasses import replace
+    from itertools import repeat
 
+    from karat.comparison.entries import entry_between
     from karat.data.load import inputs
     from karat.data.save import save_layout, save_results, save_verdicts
     from karat.errors import UsageError
@@ -162,9 +170,11 @@ def command(
         raise UsageError("--level, --ci-method, --ci-over, --recompute and --plus-minus are about intervals. Add --ci.")
     if [gold, *answers].count("-") > 1:
         raise UsageError("standard input can be read once. Give - for one argument only.")
-    apart([gold, *answers], [json_file, verdicts_file])
+    apart([gold, *answers], [json_file, verdicts_file, html_file])
     if view is not None and (verdicts_file is None or layout is not None):
         raise UsageError("--view is that of the cases in --verdicts, in Karat's own layout. Add --verdicts FILE.")
+    if html_file is not None and (tune_on or engine or layout):
+        raise UsageError("--html takes answers as they are, in memory. Leave --tune-on, --engine and --layout out.")
     dropping = ",".join(rule for given in drop_answers for rule in rules_of(given)) or None
     choices = chosen(
         overrides,
@@ -192,7 +202,7 @@ def command(
         draw=Draw(resamples if ci else 0, 0, ci_method, level, ci_over, recompute),  # type: ignore[arg-type]
         allow_unknown=allow_unknown,
     )
-    text = verdicts_file is not None or request.reads_text
+    text = verdicts_file is not None or html_file is not None or request.reads_text
     if engine is None and sides.large:
         engine = "local"
     if engine is not None:
@@ -216,7 +226,9 @@ def command(
         if json_file is not None:
             save_results(results, json_file)
     asked_by = None if every or measures else by  # what a measure is of has its table where it is asked for
-    if "-" not in (json_file, verdicts_file):
+    if html_file is not None:
+        write_html(map(entry_between, repeat(corpus), loaded), request, html_file, texts=texts)
+    if "-" not in (json_file, verdicts_file, html_file):
         printing = [replace(result, plus_minus=plus_minus) for result in results]
         show(printing, every=every, details=details, by=asked_by, layout=printed)
         for result in results if merged_ids else ():

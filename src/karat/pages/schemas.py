@@ -18,6 +18,7 @@ from karat.pages.data.categorised import CategorisedFile
 from karat.pages.data.datasets import DatasetFile, DatasetsFile, FetchedFile
 from karat.pages.data.lint import LintFile
 from karat.pages.data.stats import StatsFile
+from karat.pages.gate import GateFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
 from karat.pages.why import WhyFile
 
@@ -33,6 +34,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "data list": (DatasetsFile,),
     "data show": (DatasetFile,),
     "data stats": (StatsFile,),
+    "gate": (GateFile,),
     "kb find": (FoundFile,),
     "kb resolve": (ResolutionFile,),
     "kb show": (PackFile,),

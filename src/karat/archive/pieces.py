@@ -1,0 +1,59 @@
+"""The one function that makes what the client asks for, for the server and for the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from karat.archive.archive import Archive
+from karat.archive.board import board, errors
+from karat.archive.cases import block_numbers, cases, texts
+from karat.archive.details import curves, dataset, reasons
+from karat.errors import UnknownNameError
+from karat.pages.files import Written
+
+_NAME: Final = re.compile(r"(?P<kind>[a-z]+)(?:/(?P<key>[0-9a-f]{12}))?(?:/(?P<block>[0-9]{1,6}))?")
+
+OF_ALL: Final[Mapping[str, Callable[[Archive], Written]]] = {"board": board, "errors": errors}
+OF_DATASET: Final[Mapping[str, Callable[[Archive, str], Written]]] = {
+    "cases": cases,
+    "dataset": dataset,
+    "reasons": reasons,
+    "curves": curves,
+}
+
+
+def piece(archive: Archive, name: str) -> bytes:
+    """A piece by its name, such as `board`, `cases/DATASET` and `texts/DATASET/BLOCK`, as JSON."""
+    found = _NAME.fullmatch(name)
+    kind, key, block = found.group("kind", "key", "block") if found else ("", None, None)
+    if kind in OF_ALL and key is None and block is None:
+        return msgspec.json.encode(OF_ALL[kind](archive))
+    if key is not None and key not in archive.datasets:
+        raise UnknownNameError("dataset", key, archive.datasets)
+    if kind in OF_DATASET and key is not None and block is None:
+        return msgspec.json.encode(OF_DATASET[kind](archive, key))
+    if kind == "texts" and key is not None and block is not None:
+        return msgspec.json.encode(texts(archive, key, int(block)))
+    raise UnknownNameError("piece", name, [*OF_ALL, *OF_DATASET, "texts"])
+
+
+def names(archive: Archive) -> Iterator[str]:
+    """All pieces that there are."""
+    yield from OF_ALL
+    for key in archive.datasets:
+        entries = list(archive.on(key))
+        if any(entry.verdicts for entry in entries):
+            yield f"cases/{key}"
+        corpus = archive.corpus(key)
+        if corpus is not None:
+            yield f"dataset/{key}"
+        if (shown := archive.shown(key)) is not None:
+            yield from (f"texts/{key}/{block}" for block in dict.fromkeys(block_numbers(map(len, shown.texts))))
+        if any(entry.reasons for entry in entries):
+            yield f"reasons/{key}"
+        if any(entry.curves or entry.seconds for entry in entries):
+            yield f"curves/{key}"

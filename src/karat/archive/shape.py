@@ -1,0 +1,292 @@
+"""What the client asks for: every piece is a value of one of these, as JSON.
+
+`web/src/shape.ts` is generated from here, so that both sides speak of the same fields. Systems, datasets, documents,
+entities, surfaces and categories are told by their place in a list; -1 is none.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from karat.pages.files import Written
+
+KINDS_OF_CASES: Final = ("right", "wrong link", "wrong span", "missed", "spurious", "not counted")
+"""How a case ended, as pages tell it. A wrong span is a spurious answer that touches a mention."""
+
+
+class SystemInfo(Written, frozen=True):
+    """A system: its name, and what it calls itself."""
+
+    name: str
+    title: str
+
+
+class DatasetInfo(Written, frozen=True):
+    """A dataset: what it is called in addresses and by people, and what there is to see of it."""
+
+    key: str
+    name: str
+    data: str
+    documents: int
+    cases: bool
+    texts: bool
+    curves: bool
+    reasons: list[str]
+
+
+class ProfileInfo(Written, frozen=True):
+    """A profile, its measure that is shown first, and all that it shows."""
+
+    name: str
+    title: str
+    says: str
+    headline: str
+    measures: list[str]
+
+
+class MeasureTable(Written, frozen=True):
+    """One measure under one profile: for each dataset a row with one number for each system; null where undefined.
+
+    `better` are the systems that are significantly better, null where that was not tested; `mean` is over the datasets
+    that all systems answered.
+    """
+
+    profile: str
+    measure: str
+    value: list[list[float | None]]
+    low: list[list[float | None]]
+    high: list[list[float | None]]
+    better: list[list[list[int] | None]]
+    mean: list[float | None]
+
+
+class CellNote(Written, frozen=True):
+    """What is to be said of a system on a dataset: what was left out, hints, why a profile or a measure has no number.
+
+    `counts` are what was found, what was answered in vain and what was missed, of the measure that is shown first.
+    """
+
+    dataset: int
+    system: int
+    skipped: dict[str, int]
+    notes: list[str]
+    refused: dict[str, str]
+    undefined: dict[str, str]
+    seconds: float | None
+    counts: list[float]
+    signature: str
+
+
+class BoardPiece(Written, frozen=True):
+    """`board`: who is better, and is that sure? Systems are in the order of their means, the best first."""
+
+    layout: Literal["karat-archive/1"]
+    version: str
+    title: str
+    profile: str
+    level: float
+    tests: str
+    texts: str
+    systems: list[SystemInfo]
+    datasets: list[DatasetInfo]
+    averaged: list[int]
+    profiles: list[ProfileInfo]
+    tables: list[MeasureTable]
+    notes: list[CellNote]
+
+
+class CategoryInfo(Written, frozen=True):
+    """An error category: its group, of which the first category is the widest, and what it says."""
+
+    name: str
+    title: str
+    says: str
+    among: str
+    group: str
+
+
+class ErrorCounts(Written, frozen=True):
+    """A system on a dataset: for each category errors, out of how many (null: nobody can say), and undecided."""
+
+    dataset: int
+    system: int
+    errors: list[int | None]
+    total: list[int | None]
+    undecided: list[int]
+
+
+class ErrorsPiece(Written, frozen=True):
+    """`errors`: what does it get wrong?"""
+
+    categories: list[CategoryInfo]
+    counts: list[ErrorCounts]
+
+
+class DocumentInfo(Written, frozen=True):
+    """A document: its id, its title if it has one, its length in code points and the part that is scored."""
+
+    id: str
+    title: str | None
+    length: int
+    span: tuple[int, int] | None
+    block: int
+
+
+class GoldColumns(Written, frozen=True):
+    """The gold mentions, one entry each. `types` are places in lists of types; `others` are further right entities."""
+
+    document: list[int]
+    start: list[int]
+    end: list[int]
+    entity: list[int]
+    surface: list[int]
+    types: list[int]
+    optional: list[int]
+    others: dict[str, list[int]]
+
+
+class Track(Written, frozen=True):
+    """The cases of one system. `gold` is the mention, `start` is -1 where nothing was answered.
+
+    `errors` is a place in `combinations`; `candidates` says how many there were, and `rank` where the gold entity
+    stands among them, from 1; 0 if it is not there. Both are empty where no answer has candidates, as `score` is.
+    """
+
+    system: int
+    gold: list[int]
+    document: list[int]
+    start: list[int]
+    end: list[int]
+    entity: list[int]
+    surface: list[int]
+    kind: list[int]
+    errors: list[int]
+    score: list[float | None]
+    candidates: list[int]
+    rank: list[int]
+
+
+class CasesPiece(Written, frozen=True):
+    """`cases/DATASET`: every case of every system. Entities are -1 for NIL and -2 for no link."""
+
+    dataset: str
+    view: str
+    kinds: list[str]
+    documents: list[DocumentInfo]
+    entities: list[str]
+    names: list[str | None]
+    surfaces: list[str]
+    types: list[list[str]]
+    categories: list[str]
+    titles: list[str]
+    says: list[str]
+    combinations: list[list[int]]
+    gold: GoldColumns
+    tracks: list[Track]
+
+
+class DocumentText(Written, frozen=True):
+    """What is shown of a document: stretches of its text, each with the offset at which it begins."""
+
+    document: int
+    stretches: list[tuple[int, str]]
+
+
+class TextsPiece(Written, frozen=True):
+    """`texts/DATASET/BLOCK`: the texts of some documents."""
+
+    documents: list[DocumentText]
+
+
+class LintFinding(Written, frozen=True):
+    """What a rule says about a place of the gold standard."""
+
+    rule: str
+    severity: str
+    document: int
+    start: int
+    end: int
+    surface: str
+    says: str
+    proposal: str
+
+
+class DatasetPiece(Written, frozen=True):
+    """`dataset/DATASET`: a gold standard in numbers, and what the linter says of it."""
+
+    dataset: str
+    about: dict[str, str]
+    numbers: list[tuple[str, float | str | None]]
+    types: list[tuple[str, int]]
+    mention_types: list[tuple[str, int]]
+    skipped: dict[str, int]
+    rules: list[tuple[str, str, str, int]]
+    findings: list[LintFinding]
+
+
+class FlippedPlace(Written, frozen=True):
+    """A case that a choice changes: where, what stands there, and how gold and answer counted before and after."""
+
+    document: int
+    start: int
+    end: int
+    surface: str
+    gold: str | None
+    answer: str | None
+    gold_turn: tuple[str, str]
+    answer_turn: tuple[str, str]
+
+
+class ReasonStep(Written, frozen=True):
+    """A choice with what it is there and here, its share of the gap, and what it flips."""
+
+    choices: list[tuple[str, str, str]]
+    share: float
+    flips: list[FlippedPlace]
+    flipped: int
+
+
+class Reasons(Written, frozen=True):
+    """Why the number of a system is another under a profile."""
+
+    system: int
+    profile: str
+    their_measure: str
+    our_measure: str
+    theirs: float
+    ours: float
+    steps: list[ReasonStep]
+    idle: list[str]
+
+
+class ReasonsPiece(Written, frozen=True):
+    """`reasons/DATASET`: why is this number not theirs?"""
+
+    dataset: str
+    reasons: list[Reasons]
+
+
+class CurveLine(Written, frozen=True):
+    """A line of a chart: what it is of, and its points."""
+
+    system: int
+    x: list[float]
+    y: list[float]
+
+
+class DrawnChart(Written, frozen=True):
+    """A chart: its lines, and in `marked` a point on each of some of them."""
+
+    title: str
+    says: str
+    x: str
+    y: str
+    lines: list[CurveLine]
+    marked: list[CurveLine]
+
+
+class CurvesPiece(Written, frozen=True):
+    """`curves/DATASET`: scores over the threshold, risk over coverage, and scores over time."""
+
+    dataset: str
+    charts: list[DrawnChart]

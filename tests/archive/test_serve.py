@@ -1,0 +1,213 @@
+"""The server: the same pieces, one shape of errors, and nobody else's requests."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+
+pytestmark = pytest.mark.extras
+
+TOKEN = "secret"
+SIGNED = {"authorization": f"Bearer {TOKEN}"}
+GOLD = b'{"id": "d1", "text": "Ada met Bo.", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}\n'
+ANSWERS = b'{"id": "d1", "answers": [{"start": 0, "end": 3, "entity": "Q1"}]}\n'
+
+
+@pytest.fixture
+def root(tmp_path, demo_files):
+    from karat.storage.addressed import InFolder
+
+    folder = InFolder.made(str(tmp_path / "archive"))
+    for (kind, _), data in demo_files.kept.items():
+        folder.put(kind, data)
+    return tmp_path / "archive"
+
+
+@pytest.fixture
+def client(root):
+    return client_of(root)
+
+
+def client_of(root, token=TOKEN, **how):
+    from karat.serve.app import Offer, created
+
+    return Client(created(Offer(root, token=token, **how)))
+
+
+class Client:
+    """Asks an application without a network."""
+
+    def __init__(self, app):
+        import httpx
+
+        self._transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+
+    def get(self, path, **how):
+        return self._ask("GET", path, how)
+
+    def post(self, path, **how):
+        return self._ask("POST", path, how)
+
+    def _ask(self, method, path, how):
+        import asyncio
+
+        import httpx
+
+        async def asked():
+            async with httpx.AsyncClient(transport=self._transport, base_url="http://localhost") as client:
+                return await client.request(method, path, **how)
+
+        with ThreadPoolExecutor(1) as pool:  # Playwright has a loop of its own in the thread of the tests
+            return pool.submit(lambda: asyncio.run(asked())).result()
+
+
+def upload(client, gold=("gold.jsonl", GOLD), answers=("answers.jsonl", ANSWERS), headers=SIGNED, **data):
+    return client.post(
+        "/api/uploads", files={"gold": gold, "answers": answers}, data={"system": "mine", **data}, headers=headers
+    )
+
+
+def refused(reply, status, error):
+    assert reply.status_code == status, reply.text
+    assert reply.json().keys() == {"error", "says"}
+    assert reply.json()["error"] == error
+    return reply.json()["says"]
+
+
+def test_pieces_are_those_of_the_file(client, demo):
+    from karat.archive.pieces import names, piece
+
+    assert client.get("/api/pieces").json()["pieces"] == list(names(demo))
+    for name in names(demo):
+        assert client.get(f"/api/pieces/{name}").json() == json.loads(piece(demo, name))
+
+
+def test_a_piece_that_did_not_change_is_not_sent_again(client):
+    tag = client.get("/api/pieces/board").headers["etag"]
+    assert client.get("/api/pieces/board", headers={"if-none-match": tag}).status_code == 304
+
+
+@pytest.mark.parametrize("name", ["nothing", "cases/000000000000", "cases/zz", "..%2f..%2fetc%2fpasswd", "texts/x/y"])
+def test_what_is_not_there_is_said_in_one_shape(client, name):
+    refused(client.get(f"/api/pieces/{name}"), 404, "not-found")
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "/..%2fclient.js", "/api", "/%00", "/entries"])
+def test_no_path_leads_out(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_every_reply_has_the_headers(client):
+    for path in ("/", "/client.js", "/api/pieces/board", "/nothing"):
+        headers = client.get(path).headers
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "[", "127.0.0.1.nip.example"])
+def test_other_hosts_are_refused(client, host):
+    refused(client.get("/", headers={"host": host}), 403, "foreign-host")
+
+
+def test_other_origins_are_refused(client):
+    refused(client.get("/api/pieces", headers={"origin": "https://evil.example"}), 403, "foreign-origin")
+    assert client.get("/api/pieces", headers={"origin": "http://localhost:8765"}).status_code == 200
+
+
+@pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer other"}, {"authorization": "Basic x"}])
+def test_nobody_adds_without_the_token(client, headers):
+    refused(upload(client, headers=headers), 401, "unauthorised")
+
+
+def test_a_server_without_uploads_only_shows(root):
+    refused(upload(client_of(root, token=None)), 403, "read-only")
+
+
+def test_an_upload_is_scored_and_shown(client):
+    reply = upload(client, gold=("tiny.jsonl", GOLD))
+    assert reply.status_code == 201, reply.text
+    (link,) = reply.json()["links"]
+    board = client.get("/api/pieces/board").json()
+    (dataset,) = (one for one in board["datasets"] if one["name"] == "tiny")
+    assert dataset["key"] in link
+    assert client.get(f"/api/pieces/cases/{dataset['key']}").json()["tracks"]
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "error"),
+    [
+        ({"gold": ("gold.jsonl", b"{")}, 422, "unusable"),
+        ({"gold": ("gold.py", b"import os")}, 400, "bad-request"),
+        ({"gold": ("gold.jsonl", b"")}, 422, "unusable"),
+        ({"system": "x=../../etc/passwd"}, 400, "bad-request"),
+        ({"system": "a" * 81}, 400, "bad-request"),
+        ({"like": "./own.py"}, 400, "bad-request"),
+        ({"like": "nobody"}, 400, "bad-request"),
+    ],
+)
+def test_a_bad_upload_is_refused_and_leaves_nothing(client, root, given, status, error):
+    before = client.get("/api/pieces").json()
+    says = refused(upload(client, **given), status, error)
+    assert "/tmp" not in says
+    assert client.get("/api/pieces").json() == before
+
+
+def test_uploads_are_bounded_in_bytes_and_number(root):
+    from karat.serve.guard import Rate
+    from karat.serve.uploads import Bounds
+
+    small = client_of(root, bounds=Bounds(size=100))
+    refused(upload(small, gold=("gold.jsonl", GOLD * 200)), 413, "too-large")
+    refused(upload(small, gold=("gold.jsonl", GOLD * 2)), 413, "too-large")
+    rare = client_of(root, uploads=Rate(1, 60.0))
+    upload(rare, like="nobody")
+    refused(upload(rare, like="nobody"), 429, "too-often")
+
+
+def test_uploads_are_bounded_in_time(root):
+    from karat.serve.uploads import Bounds
+
+    client = client_of(root, bounds=Bounds(seconds=0.05))
+    assert "0.05 seconds" in refused(upload(client), 422, "unusable")
+
+
+def test_every_resource_and_every_error_is_described(client):
+    from karat.serve.guard import PROBLEMS
+
+    found = client.get("/api/openapi.json").json()
+    assert found["paths"].keys() == {"/api/pieces", "/api/pieces/{name}", "/api/uploads"}
+    for path in found["paths"].values():
+        for own in path.values():
+            assert {str(status) for status in PROBLEMS.values()} - {"422"} <= own["responses"].keys()
+    assert "WebProblem" in found["components"]["schemas"]
+    assert "CasesPiece" in found["components"]["schemas"]
+
+
+def test_two_hundred_requests_a_second(root):
+    """With a process of its own on loopback; the limit is far below what was measured."""
+    import http.client
+
+    command = [sys.executable, "-m", "karat", "serve", str(root), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            port = int(server.stdout.readline().rpartition(":")[2].partition("/")[0])
+            statuses = set()
+            with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+                start = time.perf_counter()
+                for _ in range(200):
+                    connection.request("GET", "/api/pieces/board", headers={"accept-encoding": "gzip"})
+                    reply = connection.getresponse()
+                    reply.read()
+                    statuses.add(reply.status)
+                taken = time.perf_counter() - start
+        finally:
+            server.terminate()
+    assert statuses == {200}
+    assert taken < 20

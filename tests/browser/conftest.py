@@ -1,0 +1,115 @@
+"""A browser, and pages to look at: the demo, texts in other scripts, hostile names, much of everything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from karat.archive.archive import Archive
+from karat.archive.html import html
+from karat.archive.making import Filling, fill
+from karat.comparison.entries import entries, entry_between
+from karat.evaluation.request import Request
+from karat.storage.addressed import InMemory
+from tests.browser import corpora
+
+SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
+
+_QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium of the system: none is downloaded."""
+    from playwright.sync_api import sync_playwright
+
+    program = os.environ.get("KARAT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    assert program, "there is no Chromium. Install Debian's package chromium, or set KARAT_CHROMIUM."
+    with sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=program, args=list(_QUIET))
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def shots(tmp_path_factory) -> Path:
+    """Where screenshots go; KARAT_SCREENSHOTS keeps them."""
+    given = os.environ.get("KARAT_SCREENSHOTS")
+    folder = Path(given) if given else tmp_path_factory.mktemp("shots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def opened(browser):
+    """Open an address; whatever the page says on its console, or asks elsewhere, fails the test."""
+
+    @contextmanager
+    def at(address: str, *, size: str = "wide", scheme: str = "light", own: str = "", said: list[str] | None = None):
+        width, height = SIZES[size]
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        page = context.new_page()
+        heard: list[str] = []
+        page.on("console", lambda message: heard.append(message.text))
+        page.on("pageerror", lambda problem: heard.append(str(problem)))
+        page.on("dialog", lambda dialog: (heard.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda asked: heard.extend(_foreign(asked.url, address, own)))
+        page.goto(address)
+        page.wait_for_selector("main :is(table, .document, figure, .missing, form)")
+        yield page
+        assert [line for line in heard if not any(word in line for word in said or ())] == []
+        context.close()
+
+    return at
+
+
+def _foreign(url: str, address: str, own: str) -> list[str]:
+    known = ("blob:", "data:", address.partition("#")[0], own or "\0")
+    return [] if url.startswith(known) else [f"asks {url}"]
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory):
+    """Write systems on datasets as one file, and say its address."""
+    folder = tmp_path_factory.mktemp("reports")
+
+    def made(name: str, found, filling: Filling | None = None, **how: str) -> str:
+        files = InMemory()
+        fill(files, found, Request.of(), filling or Filling(resamples=50))
+        path = folder / f"{name}.html"
+        path.write_bytes(b"".join(html(Archive(files, **how))))
+        return path.as_uri()
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def demo(report) -> str:
+    filling = Filling(("gerbil", "elevant"), ("gerbil",), 50)
+    return report("demo", entries(["demo"], ["demo"]), filling)
+
+
+@pytest.fixture(scope="session")
+def scripts(report) -> str:
+    return report("scripts", [entry_between(*corpora.scripts())])
+
+
+@pytest.fixture(scope="session")
+def hostile(report) -> str:
+    return report("hostile", [entry_between(*corpora.hostile())], title=corpora.ATTACK)
+
+
+@pytest.fixture(scope="session")
+def long(report) -> str:
+    return report("long", [entry_between(*corpora.long())])

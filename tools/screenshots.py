@@ -1,0 +1,39 @@
+"""Take the pictures of the README: pages of the built-in benchmark in Chromium, from nothing but this checkout."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+from playwright.sync_api import sync_playwright
+
+from karat.cli.main import karat
+
+FIGURES = Path(__file__).resolve().parent.parent / "docs" / "figures"
+PICTURES = {"board": ("board", 500), "text": ("text?doc=news-01&at=150-156", 420)}
+"""By name the page, and how much of it from the top is shown."""
+
+
+def main() -> None:
+    """Write the pictures."""
+    program = shutil.which("chromium")
+    assert program, "there is no Chromium. Install Debian's package chromium."
+    with TemporaryDirectory() as folder, sync_playwright() as driver:
+        out = Path(folder) / "demo.html"
+        with patch.object(sys, "argv", ["karat"]):
+            karat(["report", "--gold", "demo", "demo", "--out", str(out)], standalone_mode=False)
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        for name, (page, height) in PICTURES.items():
+            shown = browser.new_page(viewport={"width": 1100, "height": height})
+            shown.goto(f"{out.as_uri()}#/{page}")
+            shown.wait_for_selector("main :is(table, .document)")
+            shown.wait_for_timeout(300)
+            shown.screenshot(path=FIGURES / f"{name}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

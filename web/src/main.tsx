@@ -1,0 +1,66 @@
+// One program for the viewer and for the file.
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { address, route } from "./route";
+import { info, Missing } from "./parts";
+import * as source from "./source";
+import { Board } from "./pages/board";
+import { Cases } from "./pages/cases";
+import { Compare } from "./pages/compare";
+import { Conventions } from "./pages/conventions";
+import { Curves } from "./pages/curves";
+import { Dataset } from "./pages/dataset";
+import { Entities, OneEntity } from "./pages/entities";
+import { Errors } from "./pages/errors";
+import { Flips } from "./pages/flips";
+import { Text } from "./pages/text";
+import { Upload } from "./pages/upload";
+
+const PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> = {
+  board: ["Board", () => <Board />],
+  errors: ["Errors", () => <Errors />],
+  cases: ["Cases", () => <Cases />],
+  text: ["Texts", () => <Text />],
+  flips: ["Flips", () => <Flips />],
+  compare: ["Agreement", () => <Compare />],
+  entities: ["Entities", () => <Entities />],
+  dataset: ["Gold standard", () => <Dataset />],
+  conventions: ["Conventions", () => <Conventions />],
+  curves: ["Curves", () => <Curves />],
+  ...(source.served() ? { upload: ["Upload", () => <Upload />] as const } : {}),
+};
+
+function App() {
+  const { page, asked } = route.value;
+  const known = page === "entity" ? (["Entity", () => <OneEntity />] as const) : PAGES[page];
+  useEffect(() => void (document.title = `${known?.[0] ?? "Nothing"} – ${info.value!.title}`), [page]);
+  useEffect(() => void (asked.at || scrollTo(0, 0)), [page, asked.doc]);
+  return (
+    <>
+      <header>
+        <a class="skip" href={location.hash || "#/"} onClick={(event) => { event.preventDefault(); document.querySelector("main")?.focus(); }}>To the content</a>
+        <a class="name" href={address("board")}>{info.value!.title}</a>
+        <nav aria-label="Pages">
+          {Object.entries(PAGES).map(([name, [title]]) => (
+            <a key={name} href={address(name, { dataset: asked.dataset })} aria-current={page === name || (page === "entity" && name === "entities") ? "page" : undefined}>{title}</a>
+          ))}
+        </nav>
+      </header>
+      <main tabIndex={-1}>{known ? known[1]() : <Missing heading says={`There is no page “${page}”.`} />}</main>
+      <footer class="quiet">Karat {info.value!.version}</footer>
+    </>
+  );
+}
+
+const root = document.getElementById("karat")!;
+source.board().then(
+  (piece) => {
+    info.value = piece;
+    root.replaceChildren();
+    render(<App />, root);
+  },
+  (problem: Error) => {
+    root.replaceChildren();
+    render(<main><Missing heading says={problem.message} command="karat report … --archive FOLDER" />{source.served() && <Upload />}</main>, root);
+  },
+);

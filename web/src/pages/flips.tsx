@@ -1,0 +1,75 @@
+// What is lost and won by a switch from one system to another?
+import { address, route } from "../route";
+import { counted, type Data } from "../data";
+import { Bar_, type Cell, Choice, chosenDataset, type Column, DatasetChoice, Entity, Kind, many, Missing, More, nameOf, number, percent, Sheet, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { NoCases } from "./cases";
+
+export function Flips() {
+  const dataset = chosenDataset((one) => one.cases)!;
+  if (!dataset.cases) return <><Bar_><DatasetChoice /></Bar_><NoCases /></>;
+  return <Wait for={useData(dataset.key)}>{(data) => (data.tracks.length < 2 ? <Missing heading says="There is one system only. Give the answers of a second one:" command="karat report --gold GOLD ONE TWO --to html --out report.html" /> : <Pair data={data} dataset={dataset.key} />)}</Wait>;
+}
+
+const GROUPS: readonly (readonly [string, string])[] = [["error", "by error category"], ["outcome", "by how the other fails"], ["entity", "by entity"], ["surface", "by surface"], ["type", "by type"], ["doc", "by document"]];
+
+function Pair({ data, dataset }: { data: Data; dataset: string }) {
+  const { asked } = route.value;
+  const track = (name: string | undefined, other: number) => { const found = data.tracks.findIndex((own) => nameOf(own.system) === name); return found < 0 ? other : found; };
+  const first = track(asked.one, 0), second = track(asked.two, first === 1 ? 0 : 1);
+  const [one, two] = [first, second].map((t) => titleOf(data.tracks[t].system));
+  const { only, both, neither } = data.flips(first, second);
+  const by = asked.by ?? "error";
+  const { gold } = data.piece;
+  const values = (g: number, loser: number): string[] => {
+    const row = data.byGold[loser][g];
+    switch (by) {
+      case "error": return data.errors({ track: loser, row }).length ? data.errors({ track: loser, row }) : ["none"];
+      case "outcome": return [data.piece.kinds[data.tracks[loser].kind[row]]];
+      case "entity": return [data.id(gold.entity[g])];
+      case "surface": return [data.goldSurface(g)];
+      case "type": return data.piece.types[gold.types[g]].length ? data.piece.types[gold.types[g]] : ["none"];
+      default: return [data.piece.documents[gold.document[g]].id];
+    }
+  };
+  const tallies = [counted(only[0].flatMap((g) => values(g, second))), counted(only[1].flatMap((g) => values(g, first)))].map((own) => new Map(own));
+  const every = [...new Set([...tallies[0].keys(), ...tallies[1].keys()])].map((value) => ({ value, won: tallies[0].get(value) ?? 0, lost: tallies[1].get(value) ?? 0 })).sort((a, b) => b.won + b.lost - a.won - a.lost);
+  const most = Math.max(1, ...every.flatMap((own) => [own.won, own.lost]));
+  const title = (value: string) => (by === "entity" ? data.name(data.place(value)) : by === "doc" ? data.title(data.doc(value)) : by === "error" ? (value === "none" ? "no category" : data.category(value).title) : value);
+  const here = (value: string, side: string) => address("flips", { dataset, one: nameOf(data.tracks[first].system), two: nameOf(data.tracks[second].system), by, value, side });
+  const bar = (count: number, side: string, value: string) => <a class={`filled ${side}`} href={here(value, side)}><span class="room"><span class={count ? "fill" : "fill none"} style={{ width: `${(100 * count) / most}%` }} /></span><span class="figure">{number(count)}</span></a>;
+  const groupColumns: Column[] = [{ title: GROUPS.find(([key]) => key === by)![1] }, { title: `only ${one}`, kind: "number" }, { title: `only ${two}`, kind: "number" }, { title: "difference", kind: "number" }];
+  const listed = [...only[0].map((g) => ({ g, side: "one" })), ...only[1].map((g) => ({ g, side: "two" }))]
+    .filter((own) => (!asked.side || own.side === asked.side) && (!asked.value || values(own.g, own.side === "one" ? second : first).includes(asked.value)))
+    .sort((a, b) => a.g - b.g);
+  const shown = listed.slice(0, many());
+  const texts = useTexts(dataset, data, shown.map((own) => gold.document[own.g]));
+  const said = (t: number, g: number) => { const row = data.byGold[t][g], own = data.tracks[t]; return { plain: own.start[row] < 0 ? data.piece.kinds[own.kind[row]] : data.name(own.entity[row]), shown: <><Kind data={data} kind={own.kind[row]} /> {own.start[row] >= 0 && own.kind[row] !== 0 && <Entity data={data} entity={own.entity[row]} dataset={dataset} />}</> }; };
+  const columns: Column[] = [{ title: "mention" }, { title: "gold" }, { title: one }, { title: two }, { title: "document", minor: true }];
+  const rows = shown.map(({ g }): Cell[] => {
+    const doc = gold.document[g];
+    return [
+      { plain: data.goldSurface(g), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${gold.start[g]}-${gold.end[g]}`, tracks: [first, second].map((t) => nameOf(data.tracks[t].system)).join(",") })}><Within stretches={texts.value?.get(doc)} start={gold.start[g]} end={gold.end[g]} surface={data.goldSurface(g)} /></a> },
+      { plain: data.name(gold.entity[g]), shown: <Entity data={data} entity={gold.entity[g]} dataset={dataset} /> },
+      said(first, g),
+      said(second, g),
+      { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
+    ];
+  });
+  const options = data.tracks.map((own) => [nameOf(own.system), titleOf(own.system)] as const);
+  const all = only[0].length + only[1].length + both + neither;
+  return (
+    <>
+      <h1 class="answer"><b>{one}</b> gets {number(only[0].length)} mentions that {two} does not; <b>{two}</b> gets {number(only[1].length)} that {one} does not. <span class="quiet">Of {number(all)}, both get {number(both)} ({percent(both / Math.max(all, 1))} %), and neither {number(neither)}.</span></h1>
+      <Bar_>
+        <DatasetChoice has={(own) => own.cases} />
+        <Choice says="from" name="one" value={nameOf(data.tracks[first].system)} options={options} small={{ value: "", side: "" }} />
+        <Choice says="to" name="two" value={nameOf(data.tracks[second].system)} options={options} small={{ value: "", side: "" }} />
+        <Choice says="grouped" name="by" value={by} options={GROUPS} small={{ value: "", side: "" }} />
+      </Bar_>
+      <Sheet name="Groups" columns={groupColumns} rows={every.slice(0, 25).map((own): Cell[] => [{ plain: title(own.value), shown: <a href={here(own.value, "")} dir="auto">{title(own.value)}</a> }, { plain: String(own.won), shown: bar(own.won, "one", own.value) }, { plain: String(own.lost), shown: bar(own.lost, "two", own.value) }, { plain: `${own.won < own.lost ? "−" : "+"}${Math.abs(own.won - own.lost)}` }])} />
+      <h2>{number(listed.length)} mentions{asked.value && <> of {title(asked.value)} <a class="aside" href={here("", "")}>all of them</a></>}</h2>
+      <Sheet name="Flips" columns={columns} rows={rows} />
+      <More shown={shown.length} all={listed.length} what="mentions" />
+    </>
+  );
+}

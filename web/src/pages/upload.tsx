@@ -1,0 +1,39 @@
+// Gold and answers into the archive, scored at once.
+import { useState } from "preact/hooks";
+import { info } from "../parts";
+
+export function Upload() {
+  const [state, set] = useState<{ says?: string; links?: string[]; busy?: boolean }>({});
+  const sent = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const token = String(form.get("token"));
+    form.delete("token");
+    set({ busy: true });
+    try {
+      const reply = await fetch("api/uploads", { method: "POST", body: form, headers: { authorization: `Bearer ${token}` } });
+      const body = await reply.json();
+      set(reply.ok ? { links: body.links } : { says: body.says });
+    } catch (problem) {
+      set({ says: (problem as Error).message });
+    }
+  };
+  return (
+    <>
+      <h1 class="answer">Gold and answers in any format that Karat reads are scored at once, and stay under an address of their own.</h1>
+      <form class="form" onSubmit={sent}>
+        <label>gold standard <input type="file" name="gold" required /></label>
+        <label>answers <input type="file" name="answers" required /></label>
+        <label>name of the system <input type="text" name="system" required maxLength={80} /></label>
+        <label>conventions <select name="like">{(info.value?.profiles ?? [{ name: "karat", title: "Karat" }]).map((one) => <option key={one.name} value={one.name}>{one.title}</option>)}</select></label>
+        <label>token <input type="password" name="token" required autocomplete="off" /></label>
+        <button type="submit" disabled={state.busy}>{state.busy ? "Scoring …" : "Score"}</button>
+      </form>
+      <div role="status">
+        {state.says && <p class="missing">{state.says}</p>}
+        {state.links?.map((link) => <p key={link}><a href={link} onClick={() => setTimeout(() => location.reload())}>Look at it</a></p>)}
+      </div>
+      <p class="quiet says">The token is on the terminal in which <code>karat serve … --uploads</code> was started.</p>
+    </>
+  );
+}

@@ -1,0 +1,252 @@
+// Generated from src/karat/archive/shape.py by tools/generate.py.
+
+/** A system: its name, and what it calls itself. */
+export interface SystemInfo {
+  name: string;
+  title: string;
+}
+
+/** A dataset: what it is called in addresses and by people, and what there is to see of it. */
+export interface DatasetInfo {
+  key: string;
+  name: string;
+  data: string;
+  documents: number;
+  cases: boolean;
+  texts: boolean;
+  curves: boolean;
+  reasons: string[];
+}
+
+/** A profile, its measure that is shown first, and all that it shows. */
+export interface ProfileInfo {
+  name: string;
+  title: string;
+  says: string;
+  headline: string;
+  measures: string[];
+}
+
+/** One measure under one profile: for each dataset a row with one number for each system; null where undefined.
+ * 
+ * `better` are the systems that are significantly better, null where that was not tested; `mean` is over the datasets
+ * that all systems answered. */
+export interface MeasureTable {
+  profile: string;
+  measure: string;
+  value: (number | null)[][];
+  low: (number | null)[][];
+  high: (number | null)[][];
+  better: (number[] | null)[][];
+  mean: (number | null)[];
+}
+
+/** What is to be said of a system on a dataset: what was left out, hints, why a profile or a measure has no number.
+ * 
+ * `counts` are what was found, what was answered in vain and what was missed, of the measure that is shown first. */
+export interface CellNote {
+  dataset: number;
+  system: number;
+  skipped: Record<string, number>;
+  notes: string[];
+  refused: Record<string, string>;
+  undefined: Record<string, string>;
+  seconds: number | null;
+  counts: number[];
+  signature: string;
+}
+
+/** `board`: who is better, and is that sure? Systems are in the order of their means, the best first. */
+export interface BoardPiece {
+  layout: "karat-archive/1";
+  version: string;
+  title: string;
+  profile: string;
+  level: number;
+  tests: string;
+  texts: string;
+  systems: SystemInfo[];
+  datasets: DatasetInfo[];
+  averaged: number[];
+  profiles: ProfileInfo[];
+  tables: MeasureTable[];
+  notes: CellNote[];
+}
+
+/** An error category: its group, of which the first category is the widest, and what it says. */
+export interface CategoryInfo {
+  name: string;
+  title: string;
+  says: string;
+  among: string;
+  group: string;
+}
+
+/** A system on a dataset: for each category errors, out of how many (null: nobody can say), and undecided. */
+export interface ErrorCounts {
+  dataset: number;
+  system: number;
+  errors: (number | null)[];
+  total: (number | null)[];
+  undecided: number[];
+}
+
+/** `errors`: what does it get wrong? */
+export interface ErrorsPiece {
+  categories: CategoryInfo[];
+  counts: ErrorCounts[];
+}
+
+/** A document: its id, its title if it has one, its length in code points and the part that is scored. */
+export interface DocumentInfo {
+  id: string;
+  title: string | null;
+  length: number;
+  span: [number, number] | null;
+  block: number;
+}
+
+/** The gold mentions, one entry each. `types` are places in lists of types; `others` are further right entities. */
+export interface GoldColumns {
+  document: number[];
+  start: number[];
+  end: number[];
+  entity: number[];
+  surface: number[];
+  types: number[];
+  optional: number[];
+  others: Record<string, number[]>;
+}
+
+/** The cases of one system. `gold` is the mention, `start` is -1 where nothing was answered.
+ * 
+ * `errors` is a place in `combinations`; `candidates` says how many there were, and `rank` where the gold entity
+ * stands among them, from 1; 0 if it is not there. Both are empty where no answer has candidates, as `score` is. */
+export interface Track {
+  system: number;
+  gold: number[];
+  document: number[];
+  start: number[];
+  end: number[];
+  entity: number[];
+  surface: number[];
+  kind: number[];
+  errors: number[];
+  score: (number | null)[];
+  candidates: number[];
+  rank: number[];
+}
+
+/** `cases/DATASET`: every case of every system. Entities are -1 for NIL and -2 for no link. */
+export interface CasesPiece {
+  dataset: string;
+  view: string;
+  kinds: string[];
+  documents: DocumentInfo[];
+  entities: string[];
+  names: (string | null)[];
+  surfaces: string[];
+  types: string[][];
+  categories: string[];
+  titles: string[];
+  says: string[];
+  combinations: number[][];
+  gold: GoldColumns;
+  tracks: Track[];
+}
+
+/** What is shown of a document: stretches of its text, each with the offset at which it begins. */
+export interface DocumentText {
+  document: number;
+  stretches: [number, string][];
+}
+
+/** `texts/DATASET/BLOCK`: the texts of some documents. */
+export interface TextsPiece {
+  documents: DocumentText[];
+}
+
+/** What a rule says about a place of the gold standard. */
+export interface LintFinding {
+  rule: string;
+  severity: string;
+  document: number;
+  start: number;
+  end: number;
+  surface: string;
+  says: string;
+  proposal: string;
+}
+
+/** `dataset/DATASET`: a gold standard in numbers, and what the linter says of it. */
+export interface DatasetPiece {
+  dataset: string;
+  about: Record<string, string>;
+  numbers: [string, number | string | null][];
+  types: [string, number][];
+  mention_types: [string, number][];
+  skipped: Record<string, number>;
+  rules: [string, string, string, number][];
+  findings: LintFinding[];
+}
+
+/** A case that a choice changes: where, what stands there, and how gold and answer counted before and after. */
+export interface FlippedPlace {
+  document: number;
+  start: number;
+  end: number;
+  surface: string;
+  gold: string | null;
+  answer: string | null;
+  gold_turn: [string, string];
+  answer_turn: [string, string];
+}
+
+/** A choice with what it is there and here, its share of the gap, and what it flips. */
+export interface ReasonStep {
+  choices: [string, string, string][];
+  share: number;
+  flips: FlippedPlace[];
+  flipped: number;
+}
+
+/** Why the number of a system is another under a profile. */
+export interface Reasons {
+  system: number;
+  profile: string;
+  their_measure: string;
+  our_measure: string;
+  theirs: number;
+  ours: number;
+  steps: ReasonStep[];
+  idle: string[];
+}
+
+/** `reasons/DATASET`: why is this number not theirs? */
+export interface ReasonsPiece {
+  dataset: string;
+  reasons: Reasons[];
+}
+
+/** A line of a chart: what it is of, and its points. */
+export interface CurveLine {
+  system: number;
+  x: number[];
+  y: number[];
+}
+
+/** A chart: its lines, and in `marked` a point on each of some of them. */
+export interface DrawnChart {
+  title: string;
+  says: string;
+  x: string;
+  y: string;
+  lines: CurveLine[];
+  marked: CurveLine[];
+}
+
+/** `curves/DATASET`: scores over the threshold, risk over coverage, and scores over time. */
+export interface CurvesPiece {
+  dataset: string;
+  charts: DrawnChart[];
+}
