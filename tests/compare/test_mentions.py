@@ -101,10 +101,10 @@ def test_every_mention_that_some_get_is_a_line():
         "entity": "Q0",
         "types": ["PER"],
         "right": ["dull", "keen"],
-        "wrong": [{"system": "late", "outcome": "wrong link", "start": 0, "end": 4, "entity": "Q900"}],
+        "wrong": [{"system": "late", "outcome": "wrong link", "start": 0, "end": 4, "entity": "Q900", "name": "Kazan"}],
     }
     assert lines[1]["wrong"] == [
-        {"system": "keen", "outcome": "wrong link", "start": 5, "end": 9, "entity": "Q900"},
+        {"system": "keen", "outcome": "wrong link", "start": 5, "end": 9, "entity": "Q900", "name": "Kazan"},
         {"system": "late", "outcome": "fn"},
     ]
 
