@@ -101,6 +101,7 @@ WRITES = {
     "data list": ["data list", "data list --all --task c2kb"],
     "data show": ["data show demo", "data show aida"],
     "data stats": ["data stats north.jsonl", "data stats north.jsonl other.jsonl"],
+    "kb fetch": [],  # needs a server: tests/knowledge plays one
     "kb find": ["kb find Cambridge", "kb find Cambrigde --fuzzy", "kb find xyzzyx"],
     "kb resolve": ["kb resolve north.jsonl resolved.jsonl"],
     "kb show": ["kb show", "kb show starter"],

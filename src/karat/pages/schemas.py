@@ -33,6 +33,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "data list": (DatasetsFile,),
     "data show": (DatasetFile,),
     "data stats": (StatsFile,),
+    "kb fetch": (PackFile,),
     "kb find": (FoundFile,),
     "kb resolve": (ResolutionFile,),
     "kb show": (PackFile,),
