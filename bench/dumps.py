@@ -112,7 +112,7 @@ def _built(*arguments: str) -> tuple[float, float]:
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(done.returncode)"
     )
     command = [sys.executable, "-c", code, sys.executable, "-m", "karat", "kb", "build", *arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, encoding="utf-8")
     return time.perf_counter() - start, int(done.stdout) / (1 << 20)
 
 

@@ -136,9 +136,9 @@ def noted(notes: Sequence[str], width: int | None, *, details: bool) -> str:
     return "\n".join(lines)
 
 
-def counted(number: int, word: str) -> str:
-    """`1 test`, `2 tests`, `1,000 tests`."""
-    return f"{number:,} {word}{'s' * (number != 1)}"
+def counted(number: int, word: str, several: str | None = None) -> str:
+    """`1 test`, `2 tests`, `1,000 tests`; `several` where these are called otherwise."""
+    return f"{number:,} {word if number == 1 else several or f'{word}s'}"
 
 
 def chained(text: str, width: int | None) -> str:

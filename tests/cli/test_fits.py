@@ -40,6 +40,8 @@ PAGES = [
     ["explain", "gerbil"],
     ["explain", "assignment"],
     ["explain", "SIGNATURE"],
+    ["kb", "show", "starter"],
+    ["kb", "find", "Cambridge"],
     ["data", "list", "--all"],
     ["data", "show", "demo"],
     ["data", "stats", "demo", "OTHER", "THIRD"],
@@ -72,6 +74,7 @@ def given(tmp_path, monkeypatch):
     }
 
 
+@pytest.mark.extras  # clusterings need SciPy, and all pages together take a minute
 @pytest.mark.parametrize("arguments", PAGES, ids=" ".join)
 def test_no_line_is_longer_than_the_terminal(arguments, given, karat_cli):
     ran = karat_cli(*(part for argument in arguments for part in given.get(argument, [argument])))

@@ -9,6 +9,7 @@ from karat import Answer, Corpus, Document, Label, Reply, Run
 from karat.comparison.compare import compare
 from karat.comparison.flips import ERROR
 from karat.comparison.terms import Terms
+from karat.comparison.tests import Pair
 from karat.errors import UnknownNameError
 from karat.evaluation.request import Request
 from tests.compare import contest
@@ -52,6 +53,17 @@ def test_own_accuracy_is_that_of_score():
         for run in runs:
             result = karat.evaluate(data, run, like=like, measures=["strong:accuracy"])
             assert found.detected["demo"][run.name].accuracy == pytest.approx(result["strong:accuracy"])
+
+
+def test_where_less_is_better_the_least_leads():
+    data, runs = karat.load("demo"), [karat.load_run(f"demo/{name}") for name in ("prior", "noisy")]
+    found = compare([contest.entry(data, run) for run in runs], terms=QUICK, measure="strong:brier")
+    values = [found.datasets[0].scores[system].value for system in found.systems]
+    assert values == sorted(values)
+    assert len(set(values)) == 2
+    assert found.datasets[0].pairs[0].lower
+    assert Pair("a", "b", 0.5, corrected=0.01, lower=True).better(0.05) == "b"
+    assert Pair("a", "b", 0.5, corrected=0.01).better(0.05) == "a"
 
 
 def test_nothing_is_detected_where_places_or_links_are_not_compared():
@@ -101,10 +113,10 @@ def test_every_mention_that_some_get_is_a_line():
         "entity": "Q0",
         "types": ["PER"],
         "right": ["dull", "keen"],
-        "wrong": [{"system": "late", "outcome": "wrong link", "start": 0, "end": 4, "entity": "Q900"}],
+        "wrong": [{"system": "late", "outcome": "wrong link", "start": 0, "end": 4, "entity": "Q900", "name": "Kazan"}],
     }
     assert lines[1]["wrong"] == [
-        {"system": "keen", "outcome": "wrong link", "start": 5, "end": 9, "entity": "Q900"},
+        {"system": "keen", "outcome": "wrong link", "start": 5, "end": 9, "entity": "Q900", "name": "Kazan"},
         {"system": "late", "outcome": "fn"},
     ]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
+
+from tests.served import served
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):  # the name that http.server looks for
-        web = self.server.web
+        web = self.server.offered
         web.asked.append((self.path, self.headers.get("Range")))
         if web.errors.get(self.path):
             self._say(web.errors[self.path].pop(0))
@@ -96,11 +97,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def web():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.web = Web(server.server_port)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server.web
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(_Handler, Web) as found:
+        yield found

@@ -218,6 +218,7 @@ def test_what_cannot_be_divided_is_refused(demo, how, error, words):
 CLUSTERED = {"like": "neleval", "measures": ["all-coref", "blanc:micro.f1", "muc::type+eid", "strong:micro.f1"]}
 
 
+@pytest.mark.extras  # CEAF needs SciPy for clusters of this size
 @pytest.mark.parametrize("how", [CLUSTERED, {**CLUSTERED, "resamples": 5, "recompute": 4}], ids=["once", "recomputed"])
 def test_clusters_are_put_together_as_they_come(demo, how, monkeypatch, small_blocks):
     expected = karat.evaluate(*loaded(demo), **how)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs
 
 import pytest
+
+from tests.served import served
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):  # the name that http.server looks for
-        played = self.server.played
+        played = self.server.offered
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         question = {name: values[0] for name, values in parse_qs(body).items()}
         played.asked.append((self.path, question))
@@ -91,11 +92,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def played():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.played = Played(server.server_port)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server.played
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(_Handler, Played) as found:
+        yield found

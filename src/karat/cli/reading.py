@@ -14,32 +14,23 @@ _C = TypeVar("_C", bound=Callable[..., Any])
 
 def reading(command: _C) -> _C:
     """Add `--columns`, `--on-error`, `--same-id` and `--wrong-span`, which hold for all that the command reads."""
-    skip = click.option(
+    skip = _either(
         "--on-error",
-        type=click.Choice(["fail", "skip"]),
-        default="fail",
-        show_default=True,
-        expose_value=False,
-        callback=_set("skip"),
-        help="Stop at the first document with a defect, or leave such documents out and count them by kind.",
+        ("fail", "skip"),
+        "skip",
+        "Stop at the first document with a defect, or leave such documents out and count them by kind.",
     )
-    apart = click.option(
+    apart = _either(
         "--same-id",
-        type=click.Choice(["fail", "apart"]),
-        default="fail",
-        show_default=True,
-        expose_value=False,
-        callback=_set("apart"),
-        help="Refuse documents that share an id, or keep them apart by a number behind it.",
+        ("fail", "apart"),
+        "apart",
+        "Refuse documents that share an id, or keep them apart by a number behind it.",
     )
-    wrong = click.option(
+    wrong = _either(
         "--wrong-span",
-        type=click.Choice(["refuse", "repair"]),
-        default="refuse",
-        show_default=True,
-        expose_value=False,
-        callback=_set("repair"),
-        help="Refuse an answer whose text does not stand on its span, or move it to where it stands and count it.",
+        ("refuse", "repair"),
+        "repair",
+        "Refuse an answer whose text does not stand on its span, or move it to where it stands and count it.",
     )
     columns = click.option(
         "--columns",
@@ -66,16 +57,26 @@ def _understood(label: str, rows: Sequence[str]) -> None:
         say(f"karat:   {row}", err=True)
 
 
-def _set(name: str) -> Callable[[click.Context, click.Parameter, str], None]:
+def _either(option: str, words: tuple[str, str], tolerated: str, help: str) -> Callable[[_C], _C]:
+    """An option of two words, the first of which is the default; the second sets a field of `Tolerance`."""
+
     def ask(context: click.Context, _: click.Parameter, value: str) -> None:
         from dataclasses import replace
 
         from karat.model.defects import tolerance, tolerating
 
-        asked = {} if value in ("fail", "refuse") else {name: True}
+        asked = {} if value == words[0] else {tolerated: True}
         context.with_resource(tolerating(replace(tolerance(), **asked, told=_say)))
 
-    return ask
+    return click.option(
+        option,
+        type=click.Choice(words),
+        default=words[0],
+        show_default=True,
+        expose_value=False,
+        callback=ask,
+        help=help,
+    )
 
 
 def _say(label: str, counts: Mapping[str, int]) -> None:

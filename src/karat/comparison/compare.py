@@ -165,8 +165,9 @@ def _best_first(table: Grid, averages: Mapping[str, Mean]) -> tuple[str, ...]:
     for place, system in enumerate(table.systems):
         values = [table.values(name)[place] for name in table.datasets if not np.isnan(table.values(name)[place])]
         mean = averages[system].unweighted.value
-        own[system] = mean if mean is not None else float(np.mean(values)) if values else -1.0
-    return tuple(sorted(table.systems, key=lambda system: (-own[system], system)))
+        found = mean if mean is not None else float(np.mean(values)) if values else np.nan
+        own[system] = np.nan_to_num(found if table.lower else -found, nan=np.inf)
+    return tuple(sorted(table.systems, key=lambda system: (own[system], system)))
 
 
 def _titles(table: Grid) -> dict[str, str]:
@@ -182,7 +183,8 @@ def _ranks(table: Grid, terms: Terms) -> Ranks | None:
     """Mean ranks; None for one dataset, which ranks nobody twice."""
     if len(table.common) < 2:
         return None
-    ranked = ranks(np.stack([table.values(name) for name in table.common]))
+    values = np.stack([table.values(name) for name in table.common])
+    ranked = ranks(-values if table.lower else values)
     own = ranked.mean(axis=0).tolist()
     difference = critical_difference(len(own), len(table.common), 1 - terms.level)
     tested = friedman(ranked)

@@ -143,6 +143,11 @@ class Grid:
         """The measure, taken apart."""
         return next(iter(next(iter(self.cells.values())).values())).name(self.measure)
 
+    @property
+    def lower(self) -> bool:
+        """Whether less of the measure is better."""
+        return measure_of(self.name).lower
+
     def values(self, dataset: str) -> Floats:
         """The score of every system on a dataset; NaN where there is none."""
         row = self.cells[dataset]

@@ -45,7 +45,8 @@ class Pair:
     """Two systems on a dataset: the score of the first less that of the second.
 
     `p` is that of `Terms.test`, `corrected` for all pairs on all datasets. `effect` is Cohen's d_z. `detectable` is
-    the true difference that a single test at this level would find with a chance of `Terms.power`.
+    the true difference that a single test at this level would find with a chance of `Terms.power`. Of some measures
+    `lower` values are better.
     """
 
     one: str
@@ -59,12 +60,13 @@ class Pair:
     detectable: float | None = None
     exact: bool = False
     reason: str | None = None
+    lower: bool = False
 
     def better(self, level: float) -> str | None:
         """Which of the two is significantly better."""
         if self.corrected is None or self.difference is None or self.corrected > level:
             return None
-        return self.one if self.difference > 0 else self.two
+        return self.one if (self.difference > 0) is not self.lower else self.two
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,11 @@ def _pair(grid: Grid, dataset: str, places: tuple[int, int], drawn: Samples, ter
     one, two = (grid.additives[dataset][name] for name in names)
     first, second = grid.values(dataset)[list(places)].tolist()
     if np.isnan(first - second):
-        return Pair(*names, None, reason="one of the two has no score")
+        return Pair(*names, None, reason="one of the two has no score", lower=grid.lower)
     if one is None or two is None:
-        return Pair(*names, first - second, reason="the score does not follow from sums over documents")
+        return Pair(
+            *names, first - second, reason="the score does not follow from sums over documents", lower=grid.lower
+        )
     tested = pair_test(grid, dataset, places, terms)
     assert tested is not None, "both follow from sums"
     sampled = np.subtract(*drawn.of(places).T)
@@ -141,6 +145,7 @@ def _pair(grid: Grid, dataset: str, places: tuple[int, int], drawn: Samples, ter
         effect=effect_size(one, two),
         detectable=None if not error else detectable(error, level=1 - terms.level, power=terms.power),
         exact=tested.exact,
+        lower=grid.lower,
         reason=None if tested.p is not None else "less than two documents add to the scores",
     )
 

@@ -125,10 +125,9 @@ def _own(columns: Mapping[str, str] | None) -> OwnTables:
 
 
 def laid_on(corpus: Corpus, run: Run, name: str, *, format: str | None = None) -> Run:
-    """A run that was read before its corpus was known: read again where the format counts rows, then put beside it."""
+    """A run that was read before its corpus was known: read again where it stands on rows, then put beside it."""
     given = _Given(name, format)
-    named_or_pooled = given.pool or stored_answers(name) is not None or named(name) is not None
-    if not named_or_pooled and given.found.read_run_on is not None:
+    if given.is_file and given.found.by_row:
         run = replace(_answers(given, lambda: corpus), name=run.name)
     return beside(corpus, run, given.how)
 
@@ -186,10 +185,13 @@ class _Given:
     @cached_property
     def both(self) -> bool:
         """Whether it is a file with gold labels and answers."""
-        if self.pool or stored_answers(self.name) is not None or named(self.name) is not None:
-            return False
-        holds = self.found.holds_both
+        holds = self.found.holds_both if self.is_file else None
         return holds is not None and holds(self.source)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is one file, folder or stream, and no name of several or of what is registered."""
+        return not self.pool and stored_answers(self.name) is None and named(self.name) is None
 
 
 def _gold(given: _Given, *, text: bool) -> Corpus:

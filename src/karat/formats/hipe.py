@@ -176,6 +176,7 @@ FORMAT = Format(
     read_corpus=read_corpus,
     read_run=read_run,
     read_run_on=read_run_on,
+    by_row=True,
     says="A token per line with columns for mentions, links and flags, as in the HIPE shared tasks.",
     sample=Sample(
         {

@@ -71,6 +71,7 @@ FORMAT = Format(
     read_corpus=read_corpus,
     read_run=read_run,
     read_run_on=read_run_on,
+    by_row=True,
     says="As HIPE-2022 TSV, but a mention is a run of tokens with the same link: a defect of the first scorer.",
     sample=Sample(
         {

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from karat.display import Displayed
 from karat.errors import UnknownNameError, UsageError
+from karat.fitting import counted
 from karat.model.document import Document
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
@@ -127,7 +128,8 @@ class Corpus(Displayed):
                 yield from_row(row, Document)
 
     def __repr__(self) -> str:
-        return f"<Corpus {self.name}@{self.digest}: {len(self)} documents, {len(self.labels)} labels>"
+        sizes = f"{counted(len(self), 'document')}, {counted(len(self.labels), 'label')}"
+        return f"<Corpus {self.name}@{self.digest}: {sizes}>"
 
     def __getitem__(self, document: str) -> Document:
         if not isinstance(document, str):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, TypedDict
 import msgspec
 import numpy as np
 
+from karat import fitting
 from karat.display import Displayed, Plotted
 from karat.errors import InputError, KaratError, UnknownNameError, refuse_newer
 from karat.model.name import parse_measure
@@ -151,15 +152,15 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         else:
             parts = [f"gold {_schemes(self.gold)}", f"answers {_schemes(self.answers)}"]
         if self.unmatchable:
-            parts.append(f"{_number(self.unmatchable, 'answer')} cannot match any gold id: {self.remedy}")
+            parts.append(f"{fitting.counted(self.unmatchable, 'answer')} cannot match any gold id: {self.remedy}")
         if self.unknown:
-            parts.append(f"{_number(self.unknown, 'answer')} unknown to {self.kb}")
+            parts.append(f"{fitting.counted(self.unknown, 'answer')} unknown to {self.kb}")
         if self.undecided and self.unknown is not None:
-            parts.append(f"{_number(self.undecided, 'answer')} of schemes that {self.kb} does not use")
+            parts.append(f"{fitting.counted(self.undecided, 'answer')} of schemes that {self.kb} does not use")
         if self.merged:
-            parts.append(f"{_number(len(self.merged), 'id')} in several spellings")
+            parts.append(f"{fitting.counted(len(self.merged), 'id')} in several spellings")
         if any(self.fragments):
-            parts.append(f"{_number(sum(self.fragments), 'fragment')} dropped")
+            parts.append(f"{fitting.counted(sum(self.fragments), 'fragment')} dropped")
         return f"ids: {'; '.join(parts)}"
 
 
@@ -182,14 +183,10 @@ def _added(one: Mapping[str, int], two: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _schemes(counted: Mapping[str, int]) -> str:
-    named = [f"{scheme} {count}" for scheme, count in counted.items()]
+def _schemes(counts: Mapping[str, int]) -> str:
+    named = [f"{scheme} {count}" for scheme, count in counts.items()]
     more = [f"{len(named) - _SCHEMES} others"] if len(named) > _SCHEMES else []
     return ", ".join([*named[:_SCHEMES], *more]) or "without links"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 class Headline(NamedTuple):

@@ -10,6 +10,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from karat.display import Displayed
+from karat.fitting import counted
 from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.document import Answer, Document, Reply
 from karat.model.tables import check
@@ -137,7 +138,8 @@ class Run(Displayed):
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        return f"<Run {self.name}@{self.digest}: {len(self)} replies, {len(self.answers)} answers>"
+        sizes = f"{counted(len(self), 'reply', 'replies')}, {counted(len(self.answers), 'answer')}"
+        return f"<Run {self.name}@{self.digest}: {sizes}>"
 
     def __iter__(self) -> Iterator[Reply]:
         for batch in self.table.to_batches(max_chunksize=1024):

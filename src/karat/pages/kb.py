@@ -11,7 +11,7 @@ from karat.kb.pack.shapes import SHAPES
 from karat.kb.protocol import Standing
 from karat.kb.resolve import Resolution
 from karat.pages.files import Written
-from karat.pages.tables import LAYOUTS, aligned
+from karat.pages.tables import aligned, layout_of
 
 
 class PackFile(Written, frozen=True, kw_only=True):
@@ -59,13 +59,13 @@ def manifest_json(manifest: PackManifest) -> bytes:
     return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
 
 
-def manifest_page(manifest: PackManifest) -> str:
+def manifest_page(manifest: PackManifest, *, width: int | None = None) -> str:
     """The same for people: where it comes from, its tables and what they are needed for, and what it lacks."""
     tables = manifest.tables
     rows = [("table", "rows", "needed for")]
     rows += [(name, f"{tables[name].rows:,}", shape.needed_for) for name, shape in SHAPES.items() if name in tables]
     blocks = [f"{manifest.name}@{manifest.digest} of {manifest.date}: {manifest.title or 'a pack'}"]
-    blocks.append(aligned(rows, (0, 2)))
+    blocks.append(aligned(rows, (0, 2), width))
     more = {name: count for name, count in manifest.counts.items() if name not in tables}
     facts = [f"{name} {count:,}" for name, count in more.items()]
     facts += [f"anchor counts: {manifest.anchor_counts}", f"popular by: {manifest.popularity}"]
@@ -78,7 +78,7 @@ def manifest_page(manifest: PackManifest) -> str:
         blocks.append("\n".join(f"{count:,} {what}" for what, count in manifest.repairs.items()))
     blocks.append("\n".join(_source(source) for source in manifest.sources) or "no source is named")
     blocks.append(f"licence: {manifest.licence or 'not stated'}")
-    return LAYOUTS[None].page([*blocks, *(["\n".join(manifest.notes)] if manifest.notes else [])])
+    return layout_of(None, width).page([*blocks, *(["\n".join(manifest.notes)] if manifest.notes else [])])
 
 
 def _source(source: PackSource) -> str:
@@ -110,21 +110,21 @@ def resolution_json(report: Resolution) -> bytes:
     return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
 
 
-def resolution_page(report: Resolution, *, listed: bool = False) -> str:
+def resolution_page(report: Resolution, *, listed: bool = False, width: int | None = None) -> str:
     """The same for people."""
     rows = [("ids", "mentions", "ids")]
     rows += [
         (str(standing), f"{count:,}", f"{len(report.ids.get(standing, ())):,}")
         for standing, count in report.mentions.items()
     ]
-    blocks = [f"{report.name} by {report.kb}", aligned(rows)]
+    blocks = [f"{report.name} by {report.kb}", aligned(rows, width=width)]
     if listed:
         blocks += [
             "\n".join(_became(id, standing, report) for id in ids)
             for standing, ids in report.ids.items()
             if standing is not Standing.UNCHANGED
         ]
-    return LAYOUTS[None].page(blocks)
+    return layout_of(None, width).page(blocks)
 
 
 def _became(id: str, standing: Standing, report: Resolution) -> str:
@@ -156,8 +156,8 @@ def found_json(kb: str, text: str, entities: list[FoundEntity]) -> bytes:
     return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
 
 
-def found_page(entities: list[FoundEntity]) -> str:
+def found_page(entities: list[FoundEntity], *, width: int | None = None) -> str:
     """The same for people."""
     rows = [("id", "name", "found as", "count", "description")]
     rows += [(each.id, each.name or "", each.surface, f"{each.count:,}", each.description or "") for each in entities]
-    return LAYOUTS[None].page([aligned(rows, (0, 1, 2, 4)) if entities else "nothing of this name"])
+    return layout_of(None, width).page([aligned(rows, (0, 1, 2, 4), width) if entities else "nothing of this name"])

@@ -35,6 +35,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "data show": (DatasetFile,),
     "data stats": (StatsFile,),
     "gate": (GateFile,),
+    "kb fetch": (PackFile,),
     "kb find": (FoundFile,),
     "kb resolve": (ResolutionFile,),
     "kb show": (PackFile,),

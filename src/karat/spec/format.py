@@ -107,7 +107,8 @@ class Format:
     if its second argument is false, that an engine reads piece by piece. A file that `holds_both` has gold labels and
     answers to the same documents; `read_both` gives what `read_corpus` and `read_run` give, but reads it once.
     `manifest` gives what is noted about the answers in a file beside them. `read_run_on` reads answers that may say
-    where they stand only by what they answer: its second argument gives their gold standard, where it is asked.
+    where they stand only by what they answer: its second argument gives their gold standard, where it is asked. Answers
+    that stand `by_row` of it are read without it only where there is none.
     `signs` are what such files have, so that a file that nobody recognises can be said to be near; None is for formats
     that have to be named. A `textless` one holds no texts. Files with `iris` name documents and entities by
     them. `write_folder` gives the files of a folder by their names, for formats that are more than a file. A format
@@ -139,5 +140,6 @@ class Format:
     loses: Callable[[Corpus | Run], Mapping[str, int]] | None = None
     says: str = ""
     sample: Sample | None = None
+    by_row: bool = False
     signs: tuple[str, ...] | None = None
     textless: bool = False

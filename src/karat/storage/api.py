@@ -64,7 +64,8 @@ def _reply(url: str, question: Mapping[str, str], timeout: float) -> tuple[bytes
         data=urlencode(question).encode(),  # posted, for a list of ids may be longer than an address
         headers={"User-Agent": f"karat/{__version__} (evaluation of entity linkers)", "Accept": "application/json"},
     )
-    with urllib.request.build_opener(_NoRedirects).open(request, timeout=timeout) as reply:
+    opener = urllib.request.build_opener(_NoRedirects)
+    with opener.open(request, timeout=timeout) as reply:
         length = reply.headers.get("Content-Length", "")
         data: bytes = reply.read(_SIZE)
         if length.isdecimal() and len(data) < int(length):

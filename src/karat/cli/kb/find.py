@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 
 
 @click.command()
@@ -41,4 +41,4 @@ def command(text: str, kb: str, how: str, limit: int, json_file: str | None) -> 
     about = zip(found, pack.names(ids), pack.descriptions(ids), strict=True)
     entities = [FoundEntity(each.id, name, said, each.surface, each.weight) for each, name, said in about]
     write(json_file, lambda: found_json(pack.name, text, entities))
-    show(lambda: found_page(entities), json_file)
+    show(lambda: found_page(entities, width=width()), json_file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
+from karat.cli.output import say, width
 
 
 @click.command()
@@ -59,4 +59,4 @@ def command(
         complete=not partial,
         xrefs=xrefs,
     )
-    say(manifest_page(manifest), nl=False)
+    say(manifest_page(manifest, width=width()), nl=False)

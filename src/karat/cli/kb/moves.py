@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart
-from karat.cli.output import say
+from karat.cli.output import say, width
 from karat.cli.reading import reading
 
 
@@ -32,4 +32,4 @@ def command(old: str, new: str, gold: str, out: str | None) -> None:
     found = moves(corpus.labels.names.to_pylist(), open_pack(old), open_pack(new))
     if out is not None:
         save(changed(corpus, found), out)
-    say(moves_page(found), nl=False, err=out == "-")
+    say(moves_page(found, width=width()), nl=False, err=out == "-")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
+from karat.cli.output import say, width
 from karat.cli.reading import reading
 
 
@@ -32,4 +32,4 @@ def command(gold: str, runs: tuple[str, ...], name: str) -> None:
     for each in runs:
         run = load_run(each, corpus=corpus)
         found[run.name if run.name not in found else each] = near_misses(corpus, run, pack)
-    say(near_page(found, f"{pack.name}@{pack.digest}"), nl=False)
+    say(near_page(found, f"{pack.name}@{pack.digest}", width=width()), nl=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart
-from karat.cli.output import say
+from karat.cli.output import say, width
 from karat.cli.reading import reading
 
 
@@ -31,4 +31,5 @@ def command(gold: str, name: str, out: str | None) -> None:
     if out is not None:
         save(without_known(corpus, pack), out)
     texts = {document.id: document.text for document in corpus}
-    say(nil_page(now_known(corpus, pack), texts, f"{pack.name}@{pack.digest}"), nl=False, err=out == "-")
+    page = nil_page(now_known(corpus, pack), texts, f"{pack.name}@{pack.digest}", width=width())
+    say(page, nl=False, err=out == "-")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 
@@ -48,4 +48,4 @@ def command(
     if target is not None:
         save(done, target, format=format)
     write(json_file, lambda: resolution_json(report))
-    show(lambda: resolution_page(report, listed=listed), json_file, target)
+    show(lambda: resolution_page(report, listed=listed, width=width()), json_file, target)

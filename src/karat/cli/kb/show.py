@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 
 
 @click.command()
@@ -23,4 +23,4 @@ def command(name: str, json_file: str | None) -> None:
 
     manifest = open_pack(name).manifest
     write(json_file, lambda: manifest_json(manifest))
-    show(lambda: manifest_page(manifest), json_file)
+    show(lambda: manifest_page(manifest, width=width()), json_file)

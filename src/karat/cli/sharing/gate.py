@@ -53,7 +53,7 @@ def command(
 
     \b
     karat gate new.json --baseline old.json --max-drop 0.01
-    karat gate new.jsonl --baseline old.jsonl --gold gold.jsonl --markdown >> $GITHUB_STEP_SUMMARY
+    karat gate new.jsonl --baseline old.jsonl --gold gold.jsonl --markdown
     """
     from karat.comparison.entries import entries
     from karat.comparison.gate import gate

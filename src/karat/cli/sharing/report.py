@@ -71,8 +71,8 @@ def command(
 
     \b
     karat report --gold demo demo --out demo.html
-    karat report --gold gold.jsonl one.jsonl two.jsonl --why gerbil --out report.html
-    karat report */*.wiki-fair.linked_articles.jsonl --kb DIR --archive archive --out report.html
+    karat report --gold gold.jsonl one.jsonl two.jsonl --why gerbil --out r.html
+    karat report */*.kore50.linked_articles.jsonl --archive archive --out r.html
     karat report --gold demo demo --to table
     """
     from karat.archive.making import Filling, check_profiles

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from karat.errors import InputError, UsageError
 from karat.matching.read.facets import Facets
@@ -210,7 +211,7 @@ class Pairing:
             besides = _numbered(pc.binary_join(types, "\x1f").fill_null(""))
         if self.reading.clustered and clusters is not None:
             besides = besides * (len(side) + 1) + np.where(side.entity == NIL, _numbered(clusters), 0)
-        rows = check.repeated(side, besides)
+        rows = check.repeated(side, besides, partial(_by_score, side))
         if not len(rows):
             return None
         again = np.zeros(len(side), np.bool_)
@@ -519,6 +520,12 @@ def _and_further(names: Arrow, mentions: Mentions) -> Arrow:
     """Some ids, and behind them those that stand only in `same_as`."""
     further = mentions.field("same_as")
     return names if further is None else pa.concat_arrays([names, further.flatten()]).unique()
+
+
+def _by_score(side: Mentions, rows: Longs) -> tuple[NDArray[Any], ...]:
+    """Of rows that say the same, the one without score counts, or else that of the highest; then content decides."""
+    score = side.score()[rows]
+    return fingerprints(side, rows), np.where(np.isnan(score), -np.inf, -score)
 
 
 def _numbered(column: Arrow) -> Longs:

@@ -251,8 +251,15 @@ def kinds(labels: Mentions) -> Iterator[Problem]:
         )
 
 
-def repeated(items: Mentions, besides: NDArray[Any] | None = None) -> NDArray[np.int64]:
-    """Rows that say again what an earlier row of the same document says: same span, same entity (same code besides)."""
+def repeated(
+    items: Mentions,
+    besides: NDArray[Any] | None = None,
+    prefer: Callable[[NDArray[np.int64]], Sequence[NDArray[Any]]] | None = None,
+) -> NDArray[np.int64]:
+    """Rows that say again what another row of the same document says: same span, same entity (same code besides).
+
+    The row that is left is the first by the keys that `prefer` gives, of which the last counts most, or in the file.
+    """
     place = (items.document.astype(np.int64) << 32) | items.start
     order = None
     if np.any(place[1:] < place[:-1]):
@@ -263,7 +270,8 @@ def repeated(items: Mentions, besides: NDArray[Any] | None = None) -> NDArray[np
     rows = np.flatnonzero(tied[1:] | tied[:-1])  # few share document and start: only these are looked at
     place, rows = place[rows], rows if order is None else order[rows]
     also = np.zeros(len(rows), np.int64) if besides is None else besides[rows]
-    by_content = np.lexsort((rows, also, items.entity[rows], items.end[rows], place))
+    keys = () if prefer is None else prefer(rows)
+    by_content = np.lexsort((rows, *keys, also, items.entity[rows], items.end[rows], place))
     columns = np.stack([place, items.end[rows], items.entity[rows], also])[:, by_content]
     again = np.all(columns[:, 1:] == columns[:, :-1], axis=0)
     return np.sort(rows[by_content[1:][again]])

@@ -22,11 +22,19 @@ def to_table(objects: Iterable[msgspec.Struct], schema: Arrow) -> Arrow:
     except UnicodeEncodeError as problem:
         near = ascii(problem.object[max(0, problem.start - 10) : problem.end + 10])
         raise InputError(
-            "a text, id or name",
+            next(f"document {row.get('id')!a}" for row in rows if not _encodable(row)),
             found=f"half of a surrogate pair in {near}",
             expected="whole characters",
             remedy="Write the character itself",
         ) from None
+
+
+def _encodable(row: dict[str, Any]) -> bool:
+    try:
+        msgspec.json.encode(row)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def objects(given: Iterable[_T], kind: type[_T]) -> list[_T]:

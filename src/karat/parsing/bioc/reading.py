@@ -4,7 +4,7 @@ Made from the public description of BioC (Comeau et al. 2013, its DTD, its JSON 
 JSON, a collection (`documents`), a list of collections, what PubTator 3 answers (`PubTator3`), and one document per
 line; and a collection as XML. The text is that of the passages, or of their sentences, a line break between them.
 Offsets count from the beginning of the document, in code points unless the surfaces say otherwise (BioC itself speaks
-of bytes). SurfaceCheck that differ from the text are counted; where most do, the file is refused.
+of bytes). Surfaces that differ from the text are counted; where most do, the file is refused.
 
 The entity is the first of the infons `identifier`, `MESH`, `OMIM`, … that an annotation has, as written unless a
 reading divides composite ones; `-1` is NIL, and `-` or none is no link. The infon `type` is its type, all others become

@@ -42,6 +42,7 @@ def layer(column: str, *, title: str, suffix: str, says: str, sample: Sample) ->
         read_corpus=read_corpus,
         read_run=read_run,
         read_run_on=read_run_on,
+        by_row=True,
         says=says,
         sample=sample,
     )

@@ -209,7 +209,7 @@ class Duplicates(Convention):
     )
     ONCE = (
         "once",
-        "An annotation with the same span and the same id as another counts once.",
+        "An annotation with the same span and the same id as another counts once, with the highest score.",
     )
 
 

@@ -69,11 +69,11 @@ def day_of(date: str | None, *files: Path) -> str:
 
 def tell(manifest: PackManifest, json_file: str | None) -> None:
     """Say what was built."""
-    from karat.cli.output import show, write
+    from karat.cli.output import show, width, write
     from karat.pages.kb import manifest_json, manifest_page
 
     write(json_file, lambda: manifest_json(manifest))
-    show(lambda: manifest_page(manifest), json_file)
+    show(lambda: manifest_page(manifest, width=width()), json_file)
 
 
 @contextmanager

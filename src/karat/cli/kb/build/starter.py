@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
+from karat.cli.output import say, width
 
 
 @click.command()
@@ -22,4 +22,4 @@ def command(sources: tuple[str, ...], out: str, date: str) -> None:
     from karat.knowledge.starter.build import build_starter
     from karat.pages.kb import manifest_page
 
-    say(manifest_page(build_starter(sources, Path(out), date)), nl=False)
+    say(manifest_page(build_starter(sources, Path(out), date), width=width()), nl=False)
