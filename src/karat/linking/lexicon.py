@@ -47,8 +47,8 @@ def weighing(kb: str, substitute: Substitute) -> Weighing:
         return "both"
     if not any(pack.manifest.anchor_counts != "none" for pack in packs_of(kb)):
         raise UsageError(
-            f"the pack {kb} has no counts of how often words lead to an entity. Count them in texts held apart from the "
-            "test (karat kb build text CORPUS… --out NAME), or say --substitute popularity."
+            f"the pack {kb} has no counts of how often words lead to an entity. Count them in texts held apart from "
+            "the test (karat kb build text CORPUS… --out NAME), or say --substitute popularity."
         )
     return "counts"
 
@@ -57,8 +57,8 @@ def weighing(kb: str, substitute: Substitute) -> Weighing:
 class Lexicon:
     """The surfaces of one or several packs, and for each the entities it may stand for, likeliest first.
 
-    Entities are numbered; `popularity` has a number for each, `links` (linked, unlinked) one for each surface where it is
-    known how often the words are a link, and else NaN.
+    Entities are numbered, and `popularity` has a value for each. `link_probability` says for each surface how often its
+    words are a link, and is NaN where nobody counted.
     """
 
     packs: tuple[Pack, ...]
@@ -98,7 +98,7 @@ class Lexicon:
         return found
 
     def row(self, surface: str) -> int:
-        """The row of a surface: letter by letter, or else without the article, the possessive and its case; -1 without."""
+        """The row of a surface: letter by letter, or else without article, possessive and case; -1 if there is none."""
         found = self.rows.get(surface)
         if found is not None:
             return found
@@ -187,7 +187,7 @@ def _named(pack: Pack, first: Pack) -> Arrow:
 
 
 def _popularity(packs: Sequence[Pack], ids: Sequence[str]) -> Floats:
-    """One more than the links to each entity, or what counts of its aliases there are; larger places go before others."""
+    """One more than the links to each entity, or the counts of its aliases; larger places go before others."""
     found = np.zeros(len(ids))
     for pack in packs:
         entities, aliases = pack.table("entities"), pack.table("aliases")
