@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from karat.linking.gold import right_of_candidates
 from karat.linking.lexicon import KB_SAYS, lexicon, stamp
-from karat.linking.stages import GIVEN, each, joined, proposing
+from karat.linking.stages import GIVEN, joined, proposing
 from karat.spec.system import Link, System, option
 
 
@@ -17,7 +17,8 @@ class BoundOptions:
 
 
 def _start(options: BoundOptions, given: bool) -> Link:
-    return joined(GIVEN, proposing(lexicon(options.kb, "both"), options.candidates), each(right_of_candidates))
+    known = lexicon(options.kb, "both")
+    return joined(GIVEN, proposing(known, options.candidates), right_of_candidates(known.packs[0].canonical))
 
 
 SYSTEM = System(
