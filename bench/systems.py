@@ -2,9 +2,9 @@
 
     python bench/systems.py SHARED [SYSTEM…]
 
-SHARED is a folder of published benchmarks. For every system and benchmark: how many of the given mentions it links right
-(d2kb), of all and of those whose entity the pack has; how many have their entity among the candidates; and the F1 with
-its own mentions (a2kb).
+SHARED is a folder of published benchmarks. For every system and benchmark: how many of the given mentions it links
+right (d2kb), of all and of those whose entity the pack has; how many have their entity among the candidates; and the F1
+with its own mentions (a2kb).
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from karat.errors import UsageError
 from karat.evaluation.evaluation import evaluate
 from karat.kb.resolve import resolve
@@ -14,7 +16,6 @@ from karat.linking.named import NamedSystem, link
 from karat.linking.pipeline import stage_of
 from karat.linking.stages import joined
 from karat.model.corpus import Corpus
-from karat.model.document import UNLINKED
 from karat.model.run import Run
 from karat.spec.system import STAGES, Refine, asked
 
@@ -101,7 +102,8 @@ def _counted(corpus: Corpus, run: Run) -> dict[str, tuple[int, int]]:
     gold, replies = GoldLinks(corpus, list), {reply.id: reply for reply in run}
     spans = found = reachable = proposed = chosen = nils = left = 0
     for document in corpus:
-        wanted = {(label.start, label.end) for label in asked(document, given=True).labels}
+        needed = replace(document, labels=tuple(label for label in document.labels if not label.optional))
+        wanted = {(label.start, label.end) for label in asked(needed, given=True).labels}
         spans += len(wanted)
         for answer in replies[document.id].answers if document.id in replies else ():
             right = gold.at(document, answer)
@@ -110,7 +112,7 @@ def _counted(corpus: Corpus, run: Run) -> dict[str, tuple[int, int]]:
             found += 1
             ids = {entity for entity in right if isinstance(entity, str)}
             nils += None in right
-            left += None in right and answer.entity in (None, UNLINKED)
+            left += None in right and answer.entity is None
             if ids:
                 there = answer.entity in ids or any(candidate.entity in ids for candidate in answer.candidates)
                 reachable, proposed, chosen = reachable + 1, proposed + there, chosen + (answer.entity in ids)
@@ -137,5 +139,5 @@ def _recall(corpus: Corpus, run: Run) -> dict[int, float]:
 
 def refuse_gold(system: NamedSystem) -> None:
     """An error about a system that sees the gold, whose stages lose nothing that can be told."""
-    if system.system.sees_gold:
+    if system.sees_gold:
         raise UsageError(f"{system.name} sees the gold standard. Name a system that does not.")

@@ -139,7 +139,7 @@ class Lexicon:
         }
 
     def candidates(self, surface: str, most: int) -> tuple[Candidate, ...]:
-        """The likeliest entities of a surface, with their shares: of those called so, then of those called nearly so."""
+        """The likeliest entities of a surface, with their shares: those called so, then those called nearly so."""
         made = self._made.get((surface, most))
         if made is None:
             if len(self._made) >= _KEPT:

@@ -43,9 +43,7 @@ def stage_of(part: NamedSystem, stage: Stage, *, given: bool) -> Refine:
     if stage == "candidates" and system.spans != "never":
         return _whole(part.start(given=True), _with_spans, _considered)
     able = ", ".join(system.stages) or "none"
-    raise UsageError(
-        f"{part.name} cannot be the stage {stage} of a pipeline (its stages: {able}). Choose another system."
-    )
+    raise UsageError(f"{part.name} cannot be the stage {stage} of a pipeline (it has: {able}). Choose another system.")
 
 
 def _blind(refine: Refine, given: bool) -> Refine:

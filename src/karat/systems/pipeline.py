@@ -22,6 +22,11 @@ class PipelineOptions:
         """The systems of the stages."""
         return parts_of(self.rest, {"kb": self.kb, "substitute": self.substitute})
 
+    @property
+    def sees_gold(self) -> bool:
+        """Whether one of the parts does."""
+        return any(part.sees_gold for part in self.parts.values())
+
 
 def _stamp(options: PipelineOptions) -> Mapping[str, str]:
     return {f"{stage}-{what}": said for stage, part in options.parts.items() for what, said in part.about.items()}
@@ -35,6 +40,6 @@ SYSTEM = System(
     options=PipelineOptions,
     spans="welcome",
     stamp=_stamp,
+    needs=("what its parts need",),
     rest="DETECTOR+CANDIDATES+RANKER",
-    sees_gold=True,
 )

@@ -71,7 +71,8 @@ def _page(found: Attribution, width: int | None) -> str:
     ]
     recall = ", ".join(f"{_percent(share)} among {k}" for k, share in found.recall.items())
     said = f"candidates in order: {recall}\n" if recall else ""
-    return f"{found.system} on {found.corpus}: {found.measure} {_percent(found.f1)}\n\n{columns(rows, (0,), width)}\n{said}"
+    head = f"{found.system} on {found.corpus}: {found.measure} {_percent(found.f1)}"
+    return f"{head}\n\n{columns(rows, (0,), width)}\n{said}"
 
 
 def _percent(value: float | None) -> str:
