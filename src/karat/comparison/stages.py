@@ -43,7 +43,7 @@ class StageLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class Attribution:
+class StageReport:
     """What the stages of a system lose on a corpus, by one measure; `recall` is that of candidates by their number."""
 
     system: str
@@ -54,7 +54,7 @@ class Attribution:
     recall: Mapping[int, float]
 
 
-def attribution(system: NamedSystem, corpus: Corpus, *, measure: str = "strong:micro.f1") -> Attribution:
+def attribution(system: NamedSystem, corpus: Corpus, *, measure: str = "strong:micro.f1") -> StageReport:
     """What each stage of a system loses; ids are compared by the pack of the system, if it has one."""
     canonical: Canonical = list
     if hasattr(system.options, "kb"):
@@ -86,7 +86,7 @@ def attribution(system: NamedSystem, corpus: Corpus, *, measure: str = "strong:m
     else:
         reasons["candidates"] = "its stages cannot be had one by one"
     stages = tuple(StageLoss(stage, *counts[stage], perfect.get(stage), reasons.get(stage, "")) for stage in counts)
-    return Attribution(system.name, corpus.name, measure, f1(run), stages, _recall(corpus, run) if ranked else {})
+    return StageReport(system.name, corpus.name, measure, f1(run), stages, _recall(corpus, run) if ranked else {})
 
 
 def _changed(corpus: Corpus, run: Run, stage: Refine) -> Run:

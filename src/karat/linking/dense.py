@@ -15,7 +15,7 @@ from karat.model.document import Answer, Candidate, Document, Reply
 from karat.model.tables.columns import Bools, Floats, Longs
 
 
-class Weights(NamedTuple):
+class GraphWeights(NamedTuple):
     """How much the share, the words around and the other entities of a text say."""
 
     prior: float
@@ -23,7 +23,7 @@ class Weights(NamedTuple):
     coherence: float
 
 
-def disambiguated(document: Document, reply: Reply, known: Lexicon, words: Keywords, weights: Weights) -> Reply:
+def disambiguated(document: Document, reply: Reply, known: Lexicon, words: Keywords, weights: GraphWeights) -> Reply:
     """A reply whose mentions have candidates, each linked to the one that fits best with the text and the others."""
     asked = [answer for answer in reply.answers if answer.candidates]
     spare = [answer for answer in reply.answers if not answer.candidates]
@@ -35,7 +35,7 @@ def disambiguated(document: Document, reply: Reply, known: Lexicon, words: Keywo
 
 
 def _linked(
-    asked: Sequence[Answer], text: str, around: frozenset[str], known: Lexicon, words: Keywords, weights: Weights
+    asked: Sequence[Answer], text: str, around: frozenset[str], known: Lexicon, words: Keywords, weights: GraphWeights
 ) -> list[Answer]:
     owner = np.repeat(np.arange(len(asked)), [len(answer.candidates) for answer in asked])
     every = [candidate for answer in asked for candidate in answer.candidates]

@@ -51,7 +51,7 @@ def entity_vectors(known: Lexicon) -> EntityVectors:
 
 
 @dataclass(frozen=True, eq=False)
-class Nearest:
+class NearestRanking:
     """A ranking: how much nearness says beside the share, and how many letters around a mention are read."""
 
     entities: EntityVectors

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from karat.linking.detect import DETECTOR_SAYS, MODEL_SAYS, Detector, detecting
 from karat.linking.lexicon import KB_SAYS, Lexicon, lexicon, stamp
-from karat.linking.nearest import Nearest, entity_vectors
+from karat.linking.nearest import NearestRanking, entity_vectors
 from karat.linking.stages import GIVEN, joined, proposing
 from karat.spec.system import Link, Refine, System, option
 
@@ -35,7 +35,7 @@ def _candidates(options: EmbedOptions) -> Refine:
 
 
 def _rank(options: EmbedOptions) -> Refine:
-    return Nearest(entity_vectors(options.lexicon), options.nearness, options.around).rank
+    return NearestRanking(entity_vectors(options.lexicon), options.nearness, options.around).rank
 
 
 def _start(options: EmbedOptions, given: bool) -> Link:

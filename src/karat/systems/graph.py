@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from karat.linking.context import keywords
-from karat.linking.dense import Weights, disambiguated
+from karat.linking.dense import GraphWeights, disambiguated
 from karat.linking.detect import DETECTOR_SAYS, MODEL_SAYS, Detector, detecting
 from karat.linking.lexicon import KB_SAYS, Lexicon, lexicon, stamp
 from karat.linking.stages import FIRST, GIVEN, each, joined, proposing
@@ -44,7 +44,7 @@ def _rank(options: GraphOptions) -> Refine:
     if options.variant == "prior":
         return FIRST
     known, words = options.lexicon, keywords(options.lexicon)
-    weights = Weights(options.prior, options.context, options.coherence if options.variant == "joint" else 0.0)
+    weights = GraphWeights(options.prior, options.context, options.coherence if options.variant == "joint" else 0.0)
     return each(lambda document, reply: disambiguated(document, reply, known, words, weights))
 
 

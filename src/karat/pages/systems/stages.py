@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from karat.comparison.stages import Attribution, StageLoss
+from karat.comparison.stages import StageReport, StageLoss
 from karat.fitting import columns
 from karat.pages.files import Written, indented
 
@@ -20,7 +20,7 @@ class WrittenStage(Written, frozen=True):
     reason: str
 
 
-class WrittenAttribution(Written, frozen=True):
+class WrittenStages(Written, frozen=True):
     """The stages of one system; `recall` is that of candidates by how many are looked at."""
 
     system: str
@@ -35,16 +35,16 @@ class StagesFile(Written, frozen=True):
     """What `karat systems stages --json` writes."""
 
     layout: Literal["karat-stages/1"]
-    systems: tuple[WrittenAttribution, ...]
+    systems: tuple[WrittenStages, ...]
 
 
-def stages_json(found: Sequence[Attribution]) -> bytes:
+def stages_json(found: Sequence[StageReport]) -> bytes:
     """All of them."""
     return indented(
         StagesFile(
             "karat-stages/1",
             tuple(
-                WrittenAttribution(
+                WrittenStages(
                     each.system,
                     each.corpus,
                     each.measure,
@@ -58,12 +58,12 @@ def stages_json(found: Sequence[Attribution]) -> bytes:
     )
 
 
-def stages_page(found: Sequence[Attribution], *, width: int | None = None) -> str:
+def stages_page(found: Sequence[StageReport], *, width: int | None = None) -> str:
     """A table for each system."""
     return "\n".join(_page(each, width) for each in found)
 
 
-def _page(found: Attribution, width: int | None) -> str:
+def _page(found: StageReport, width: int | None) -> str:
     rows = [["stage", "right", "of", "share", "if perfect"]]
     rows += [
         [each.stage, f"{each.right:,}", f"{each.among:,}", _percent(each.share), _gain(each, found.f1)]
