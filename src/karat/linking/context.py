@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -40,7 +41,7 @@ class Keywords:
     def _fits(self, words: frozenset[str], code: int) -> float:
         own, norm = self._of(code)
         shared = own & words
-        return sum(self.rarity.get(word, self.most) for word in shared) / norm if shared else 0.0
+        return math.fsum(self.rarity.get(word, self.most) for word in shared) / norm if shared else 0.0
 
     def _of(self, code: int) -> tuple[frozenset[str], float]:
         made = self._made.get(code)
@@ -49,7 +50,7 @@ class Keywords:
             beside = self.near.others[low : min(high, low + _NEXT)].tolist()
             text = " ".join([self.said[code], *(self.names[other] for other in beside)])
             words = frozenset(_WORD.findall(text))
-            norm = float(np.sqrt(sum(self.rarity.get(word, self.most) ** 2 for word in words))) or 1.0
+            norm = float(np.sqrt(math.fsum(self.rarity.get(word, self.most) ** 2 for word in words))) or 1.0
             made = self._made[code] = (words, norm)
         return made
 

@@ -176,7 +176,7 @@ def lexicon(kb: str, how: Weighing) -> Lexicon:
         table = table.filter(pc.is_valid(table.column("count")))
     if not table.num_rows:
         raise UsageError(f"the pack {kb} has no aliases, and so no candidates. Choose one that has: karat kb show NAME")
-    table = table.group_by(["alias", "id"]).aggregate([("count", "sum")])
+    table = table.group_by(["alias", "id"], use_threads=False).aggregate([("count", "sum")])
     encoded = table.column("id").combine_chunks().dictionary_encode()
     codes, ids = encoded.indices.to_numpy().astype(np.int64), encoded.dictionary.to_pylist()
     popularity = _popularity(packs, ids)
