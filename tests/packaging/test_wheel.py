@@ -114,6 +114,7 @@ WITHOUT = {
         ("compare", "--gold", "demo", "demo/noisy", "demo/prior", "--runtimes", "x.svg"),
     ],
     "duckdb": [("score", "demo", "demo/noisy", "--engine", "duckdb")],
+    "embed": [("systems", "stages", "embed")],
     "spark": [("score", "demo", "demo/noisy", "--engine", "spark")],
     "clusters": [("score", "gold.jsonl", "answers.jsonl", "-m", "ceaf-mention:micro.f1")],
     "spacy": [

