@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from karat.comparison.stages import StageReport, StageLoss
+from karat.comparison.stages import StageLoss, StageReport
 from karat.fitting import columns
 from karat.pages.files import Written, indented
 
