@@ -307,7 +307,7 @@ def readme(text: str) -> str:
         for name, content in re.findall(r"```json (\S+)\n(.*?)```", text, re.DOTALL):
             (Path(folder) / name).write_text(content, encoding="utf-8")
         scored = _printed(["score", "gold.jsonl", "answers.jsonl"], folder)
-        demo = _printed(["demo"], folder).partition("\nTry next")[0].rstrip()
+        demo = _printed(["demo"], folder).partition("\n4 systems on demo")[0].rstrip()
     text = re.sub(
         r"(\$ \.venv/bin/karat score \S+ \S+\n).*?\n```", lambda m: f"{m[1]}{scored}\n```", text, flags=re.DOTALL
     )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from karat.kb.folder import read_kb
     from karat.kb.opened import open_kb
     from karat.kb.resolve import resolve
+    from karat.linking.named import link
     from karat.matching.align.joins import overlapping, same_entity, same_span
     from karat.model.cases import Cases
     from karat.model.corpus import Corpus
@@ -72,6 +73,7 @@ __all__ = [
     "curve",
     "evaluate",
     "explain",
+    "link",
     "load",
     "load_parts",
     "load_run",
@@ -94,6 +96,7 @@ _HOME = {
     "karat.kb.folder": ("read_kb",),
     "karat.kb.opened": ("open_kb",),
     "karat.kb.resolve": ("resolve",),
+    "karat.linking.named": ("link",),
     "karat.matching.align.joins": ("overlapping", "same_entity", "same_span"),
     "karat.model.cases": ("Cases",),
     "karat.model.corpus": ("Corpus",),

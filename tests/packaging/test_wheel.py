@@ -115,6 +115,7 @@ WITHOUT = {
     ],
     "serve": [("serve", "archive")],
     "duckdb": [("score", "demo", "demo/noisy", "--engine", "duckdb")],
+    "embed": [("systems", "stages", "embed")],
     "spark": [("score", "demo", "demo/noisy", "--engine", "spark")],
     "clusters": [("score", "gold.jsonl", "answers.jsonl", "-m", "ceaf-mention:micro.f1")],
     "spacy": [

@@ -24,7 +24,7 @@ COMMANDS = {
     "compare": "Compare systems: who is better, and is that more than chance?",
     "curve": "Show how scores change with the threshold.",
     "data": "List, show, fetch, convert, check and describe benchmarks.",
-    "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
+    "demo": "Run four linkers on the built-in benchmark and compare them.",
     "explain": "Say what a signature or a measure name means.",
     "kb": "Build, import, show and ask knowledge bases.",
     "gate": "Fail if a new version of a system is surely worse than the old one.",
@@ -32,6 +32,7 @@ COMMANDS = {
     "score": "Score answers against a gold standard.",
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
     "serve": "Show the pages of an archive in a browser.",
+    "systems": "List the linkers that Karat runs, and say which of their stages loses what.",
     "why": "Say why two labs get different numbers from the same answers.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""
