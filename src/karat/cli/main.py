@@ -27,6 +27,7 @@ COMMANDS = {
     "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
     "explain": "Say what a signature or a measure name means.",
     "kb": "Build, import, show and ask knowledge bases.",
+    "run": "Run linkers on benchmarks, keep their answers, and score them.",
     "score": "Score answers against a gold standard.",
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
     "why": "Say why two labs get different numbers from the same answers.",

@@ -1,0 +1,169 @@
+"""How runs went, as people and programs read it: times, costs, failures, and what to look at next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from statistics import mean, stdev
+from typing import Literal
+
+import msgspec
+
+from karat.errors import cut
+from karat.fitting import counted, wrapped
+from karat.model.result import Result
+from karat.pages.tables import aligned
+from karat.running.run import Ran
+
+_ERRORS = 5  # of each system that are shown
+_SHOWN = 90  # characters of an error
+
+
+class RanFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One system on one dataset."""
+
+    system: str
+    dataset: str
+    file: str
+    documents: int
+    cached: int
+    failed: dict[str, list[str]]
+    manifest: dict[str, str]
+    clock: str = ""
+    seconds: dict[str, float] = {}
+    cpu_seconds: float | None = None
+    peak_bytes: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    counts: dict[str, int] = {}
+    measures: dict[str, float | None] = {}
+
+
+class RunsFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What `karat run --json` writes."""
+
+    layout: Literal["karat-runs/1"] = "karat-runs/1"
+    runs: list[RanFile]
+
+
+def runs_json(rans: Sequence[Ran], results: Sequence[Result], files: Sequence[str]) -> bytes:
+    """Runs with their files, as JSON."""
+    rows = zip(rans, results, files, strict=True)
+    return msgspec.json.format(msgspec.json.encode(RunsFile(runs=[_row(*row) for row in rows])), indent=2) + b"\n"
+
+
+def _row(ran: Ran, result: Result, file: str) -> RanFile:
+    times, usage = ran.times, ran.usage
+    seconds = {} if times is None else {name: getattr(times, name) for name in times.__slots__ if name != "documents"}
+    return RanFile(
+        system=ran.system,
+        dataset=ran.corpus,
+        file=file,
+        documents=ran.documents,
+        cached=ran.cached,
+        failed={error: list(ids) for error, ids in ran.failed.items()},
+        manifest=dict(ran.run.about),
+        clock=ran.clock,
+        seconds=seconds,
+        cpu_seconds=None if usage is None else usage.cpu + usage.child_cpu,
+        peak_bytes=None if usage is None else max(usage.peak, usage.child_peak),
+        tokens=ran.tokens,
+        cost=ran.cost,
+        counts=dict(ran.run.skipped),
+        measures={name: result[name] for name in result.shown},
+    )
+
+
+def runs_page(rans: Sequence[Ran], width: int | None = None) -> str:
+    """The table of times and costs, and below it what failed and why."""
+    many = len({ran.corpus for ran in rans}) > 1
+    rows = [_HEADS]
+    for ran in rans:
+        times = ran.times
+        cells = ["–"] * 3 if times is None else [duration(times.median), duration(times.p95), duration(times.total)]
+        spent = ["–", "–"]
+        if ran.usage is not None:
+            cpu, peak = ran.usage.cpu + ran.usage.child_cpu, max(ran.usage.peak, ran.usage.child_peak)
+            spent = [duration(cpu), f"{peak / 1e6:,.0f} MB"]
+        rows.append(
+            [
+                f"{ran.system} on {ran.corpus}" if many else ran.system,
+                *[f"{ran.documents:,}", f"{ran.cached:,}", f"{ran.failures:,}", *cells, *spent],
+                "–" if ran.tokens is None else f"{ran.tokens:,}",
+                "–" if ran.cost is None else f"{ran.cost:,.4f}",
+            ]
+        )
+    kept = [place for place in range(len(_HEADS)) if place < 7 or any(row[place] != "–" for row in rows[1:])]
+    blocks: list[str] = [aligned([[row[place] for place in kept] for row in rows], width=width)]
+    blocks += ["\n".join(wrapped(line, width) for line in lines) for lines in (_clocks(rans), _failures(rans)) if lines]
+    return "\n\n".join(blocks) + "\n"
+
+
+_HEADS = [
+    "time and cost",
+    "documents",
+    "from cache",
+    "failed",
+    "median",
+    "p95",
+    "total",
+    "CPU",
+    "memory",
+    "tokens",
+    "cost",
+]
+
+
+def _clocks(rans: Sequence[Ran]) -> list[str]:
+    """Where times come from, each once."""
+    found: dict[str, list[str]] = {}
+    for ran in rans:
+        if ran.clock:
+            found.setdefault(ran.clock, []).append(ran.system)
+    return [f"times: {clock}: {', '.join(dict.fromkeys(names))}" for clock, names in found.items()]
+
+
+def _failures(rans: Sequence[Ran]) -> list[str]:
+    lines = []
+    for ran in rans:
+        for error, ids in list(ran.failed.items())[:_ERRORS]:
+            some = ", ".join(ids[:3]) + (", …" if len(ids) > 3 else "")
+            lines.append(f"{ran.system} on {ran.corpus}: {len(ids):,} failed: {cut(error, _SHOWN)} ({some})")
+        more = len(ran.failed) - _ERRORS
+        if more > 0:
+            lines.append(f"{ran.system} on {ran.corpus}: {counted(more, 'more error')}: the file of answers has all")
+    if lines:
+        lines.append("The same command asks again for what failed, and for nothing else.")
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """Seconds in a unit in which they are easy to read."""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    if seconds < 1:
+        return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:,.1f} min"
+
+
+def repeats_page(results: Mapping[str, Sequence[Result]], width: int | None = None) -> str:
+    """How much scores vary over repeated runs of the same system."""
+    rows = [["repeated runs", "measure", "runs", "mean", "sd", "least", "most"]]
+    for name, every in results.items():
+        for measure in every[0].headline.values():
+            values = [100 * value for result in every if (value := result[measure]) is not None]
+            if len(values) > 1:
+                figures = [mean(values), stdev(values), min(values), max(values)]
+                rows.append([name, measure, str(len(values)), *(f"{figure:.1f}" for figure in figures)])
+    return str(aligned(rows, (0, 1), width)) + "\n" if len(rows) > 1 else ""
+
+
+def next_page(files: Sequence[tuple[str, Sequence[str]]], width: int | None = None) -> str:
+    """The commands that open the cases of each dataset, and compare its systems."""
+    lines = ["Look at the cases:"]
+    for gold, answers in files:
+        named = " ".join(map(shlex.quote, answers))
+        lines.append(f"  karat show {shlex.quote(gold)} {named} --outcome wrong")
+        if len(answers) > 1:
+            lines.append(f"  karat compare --gold {shlex.quote(gold)} {named}")
+    return "\n".join(lines) + "\n"

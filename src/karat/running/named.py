@@ -1,0 +1,130 @@
+"""A system by the name that users type, and everything on which its replies depend."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from karat.errors import UsageError
+from karat.model.document import Document
+from karat.registry import get, identity, names
+from karat.spec.outside import Outside
+from karat.spec.system import System, asked, options_of, options_said, parse_system
+from karat.version import __version__
+
+PUBLISHED = "answers"
+"""The name of what is no system: `answers:FILE` are answers that somebody published."""
+
+_CODE = ("linking", "adapters")
+
+
+@dataclass(frozen=True)
+class NamedSystem:
+    """A system with its options, as it was written; `published` is the file of answers that stands for one."""
+
+    written: str
+    name: str
+    system: System | None
+    options: Any = None
+    published: str | None = None
+
+    @classmethod
+    def of(cls, written: str, flags: Mapping[str, str] | None = None) -> NamedSystem:
+        """The system of a name; `flags` are options for all systems, of which each takes those that it has."""
+        name, given = parse_system(written)
+        if name == PUBLISHED:
+            if not given.get("rest"):
+                raise UsageError("answers: names no file. Write answers:FILE, a file of answers that is there.")
+            return cls(written, name, None, published=given["rest"])
+        system = get("systems", name, System)
+        if system.untried:
+            raise UsageError(f"{name} has not been tried: {system.untried}")
+        if system.rest and "rest" not in given:
+            raise UsageError(f"{name} needs more: write {name}:{system.rest}.")
+        own = {key: value for key, value in (flags or {}).items() if key.replace("-", "_") in _fields(system)}
+        return cls(written, name, system, options_of(system, {**own, **given}, name))
+
+    @property
+    def outside(self) -> Outside | None:
+        """Where it does its work, if that is not in Karat."""
+        return None if self.system is None or self.system.outside is None else self.system.outside(self.options)
+
+    @property
+    def runs_commands(self) -> bool:
+        """Whether naming it runs a program of the user's."""
+        return self.name.endswith(".py") or bool(self.outside is not None and self.outside.command)
+
+    def takes_mentions(self, given: bool) -> bool:
+        """Whether mentions are handed to it: if they are given and it can use them, or if it needs them."""
+        return self.system is not None and {"never": False, "welcome": given, "needed": True}[self.system.spans]
+
+    @cached_property
+    def title(self) -> str:
+        """How tables call it: as it was written, if that is short, or else its first words and a fingerprint."""
+        if self.published is not None:
+            return Path(self.published).name.split(".")[0]
+        short = self.written.removesuffix(".py")
+        return short if len(short) <= 40 else f"{short[:30]}…{hashlib.sha256(self.written.encode()).hexdigest()[:6]}"
+
+    @property
+    def stem(self) -> str:
+        """The name of its files."""
+        plain = re.sub(r"[^\w.=+-]+", "-", self.title).strip("-.") or "system"
+        return plain if plain == self.title else f"{plain}-{hashlib.sha256(self.written.encode()).hexdigest()[:6]}"
+
+    def about(self) -> dict[str, str]:
+        """What decides its replies, as the manifest says it."""
+        if self.system is None:
+            return {"linker": PUBLISHED}
+        said = {"linker": identity("systems", self.name), "version": self.version}
+        options = options_said(self.options)
+        if options:
+            said["options"] = ",".join(f"{name}={value}" for name, value in options.items())
+        return {**said, **self.system.stamp(self.options), **self.system.training.said()}
+
+    @property
+    def version(self) -> str:
+        """Of a system of Karat's, its version and a fingerprint of the code."""
+        return f"{__version__}+{_code(self.name)}"
+
+    def key(self, *, given: bool) -> str:
+        """A fingerprint of everything that replies depend on besides the document."""
+        said = {**self.about(), "given": str(given), "layout": "replies/1"}
+        return hashlib.sha256(msgspec.json.encode(said, order="deterministic")).hexdigest()
+
+    def asked(self, document: Document, *, given: bool) -> Document:
+        """What it gets of a document: never the gold, unless it says that it sees it."""
+        return document if self.system is not None and self.system.sees_gold else asked(document, given=given)
+
+
+def _fields(system: System) -> frozenset[str]:
+    return frozenset(system.options.__dataclass_fields__)
+
+
+def _code(name: str) -> str:
+    """A fingerprint of the files that a system of Karat's is made of."""
+    found = hashlib.sha256()
+    folder = Path(__file__).parents[1]
+    own = [] if name.endswith(".py") else [folder / "systems" / f"{name.replace('-', '_')}.py"]
+    if name in names("systems") and not own[0].is_file():
+        module = sys.modules.get(name) or import_module("karat.systems")
+        own = [Path(str(module.__file__))]
+    for path in [*own, *sorted(path for part in _CODE for path in (folder / part).rglob("*.py"))]:
+        if path.is_file():
+            found.update(path.read_bytes())
+    return found.hexdigest()[:8]
+
+
+def document_key(document: Document, repeat: int = 0) -> str:
+    """A fingerprint of what is asked about: the text and the spans, whatever the document is called."""
+    nameless = msgspec.structs.replace(document, id="")
+    return hashlib.sha256(msgspec.json.encode((nameless, repeat))).hexdigest()

@@ -1,0 +1,61 @@
+"""Times and what work takes: medians, percentiles, CPU seconds and memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSummary:
+    """Seconds per document: their middle and their tail."""
+
+    documents: int
+    total: float
+    mean: float
+    median: float
+    p90: float
+    p95: float
+    p99: float
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> TimeSummary | None:
+        """Of some times, None of none."""
+        if not seconds:
+            return None
+        found = np.asarray(seconds, np.float64)
+        middle = np.percentile(found, [50, 90, 95, 99]).tolist()
+        return cls(len(found), float(found.sum()), float(found.mean()), *middle)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """CPU seconds and the peak of memory in bytes: of this process, and of those that it started and that ended."""
+
+    cpu: float = 0.0
+    child_cpu: float = 0.0
+    peak: int = 0
+    child_peak: int = 0
+
+    def __sub__(self, before: Usage) -> Usage:
+        """What was used since then; a peak is that of all the time."""
+        return Usage(self.cpu - before.cpu, self.child_cpu - before.child_cpu, self.peak, self.child_peak)
+
+
+def used() -> Usage:
+    """What was used so far; nothing is known on Windows."""
+    if sys.platform == "win32":
+        return Usage()
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    own, child = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Usage(
+        own.ru_utime + own.ru_stime,
+        child.ru_utime + child.ru_stime,
+        own.ru_maxrss * unit,
+        child.ru_maxrss * unit,
+    )
