@@ -90,3 +90,8 @@ def read_json(body: bytes, kind: type[_T], what: str) -> _T:
         return msgspec.json.decode(body, type=kind, strict=False)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise FailedError(f"{what} sent something else than its documented JSON ({problem})") from None
+
+
+def utf16_place(text: str, place: int) -> int:
+    """A place in a text, in the units that services written in Java count in."""
+    return len(text[:place].encode("utf-16-le")) // 2

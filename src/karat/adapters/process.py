@@ -95,16 +95,19 @@ def jsonl_question(document: Document) -> bytes:
     return msgspec.json.encode(asked)
 
 
-def said_reply(document: Document, said: bytes, who: str) -> Reply:
-    """What a program said about a document: Karat's own reply or answers, or entries as language models list them."""
+def said_reply(document: Document, said: bytes, who: str, *, again: bool = False) -> Reply:
+    """What a program said about a document: Karat's own reply or answers, or entries as language models list them.
+
+    `again` says whether what cannot be read may be better next time: a program says the same, a service may not.
+    """
     try:
         text = said.decode()
     except UnicodeDecodeError:
-        raise FailedError(f"{who} wrote bytes that are not UTF-8", again=False) from None
+        raise FailedError(f"{who} wrote bytes that are not UTF-8", again=again) from None
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
-        return listed_reply(document, values_in(text), who)
+        return listed_reply(document, values_in(text), who, again=again)
     if isinstance(value, dict) and value.get("error"):
         raise FailedError(f"{who}: {value['error']}", again=False)
     own = value if isinstance(value, dict) and "answers" in value else {"answers": value}
@@ -112,17 +115,17 @@ def said_reply(document: Document, said: bytes, who: str) -> Reply:
         written = msgspec.convert({**own, "id": document.id}, WrittenReply)
     except msgspec.ValidationError as problem:
         if own is value:
-            raise FailedError(f"{who} wrote no reply ({problem})", again=False) from None
-        return listed_reply(document, [Value(value)], who)
+            raise FailedError(f"{who} wrote no reply ({problem})", again=again) from None
+        return listed_reply(document, [Value(value)], who, again=again)
     return placed_reply(document, written)
 
 
-def listed_reply(document: Document, values: Sequence[Value], who: str) -> Reply:
+def listed_reply(document: Document, values: Sequence[Value], who: str, *, again: bool = False) -> Reply:
     """Entries of whatever names, placed in the text; `FailedError` where nothing is listed."""
     counts: Counter[str] = Counter()
     entries = entries_of(values, counts)
     if entries is None:
-        raise FailedError(f"{who} listed no answers that can be read", again=False)
+        raise FailedError(f"{who} listed no answers that can be read", again=again)
     answers = tuple(answer for entry in entries if (answer := answer_of(entry, counts)) is not None)
     for what, count in counts.items():
         tell(what, count)

@@ -29,6 +29,7 @@ COMMANDS = {
     "kb": "Build, import, show and ask knowledge bases.",
     "run": "Run linkers on benchmarks, keep their answers, and score them.",
     "score": "Score answers against a gold standard.",
+    "serve-nif": "Let GERBIL ask a linker of Karat's over the web.",
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
     "why": "Say why two labs get different numbers from the same answers.",
 }

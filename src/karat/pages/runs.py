@@ -53,7 +53,7 @@ def runs_json(rans: Sequence[Ran], results: Sequence[Result], files: Sequence[st
 
 
 def _row(ran: Ran, result: Result, file: str) -> RanFile:
-    times, usage = ran.times, ran.usage
+    times = ran.times
     seconds = {} if times is None else {name: getattr(times, name) for name in times.__slots__ if name != "documents"}
     return RanFile(
         system=ran.system,
@@ -65,8 +65,8 @@ def _row(ran: Ran, result: Result, file: str) -> RanFile:
         manifest=dict(ran.run.about),
         clock=ran.clock,
         seconds=seconds,
-        cpu_seconds=None if usage is None else usage.cpu + usage.child_cpu,
-        peak_bytes=None if usage is None else max(usage.peak, usage.child_peak),
+        cpu_seconds=ran.cpu,
+        peak_bytes=ran.peak,
         tokens=ran.tokens,
         cost=ran.cost,
         counts=dict(ran.run.skipped),
@@ -81,10 +81,7 @@ def runs_page(rans: Sequence[Ran], width: int | None = None) -> str:
     for ran in rans:
         times = ran.times
         cells = ["–"] * 3 if times is None else [duration(times.median), duration(times.p95), duration(times.total)]
-        spent = ["–", "–"]
-        if ran.usage is not None:
-            cpu, peak = ran.usage.cpu + ran.usage.child_cpu, max(ran.usage.peak, ran.usage.child_peak)
-            spent = [duration(cpu), f"{peak / 1e6:,.0f} MB"]
+        spent = ["–" if ran.cpu is None else duration(ran.cpu), "–" if not ran.peak else f"{ran.peak / 1e6:,.0f} MB"]
         rows.append(
             [
                 f"{ran.system} on {ran.corpus}" if many else ran.system,

@@ -267,7 +267,8 @@ class _Running:
             reply = next(iter(link([document])))
         wall = time.perf_counter() - began if told.seconds is None else told.seconds
         self._failures.count(reply)
-        clock: Clock = "wall minus empty request" if self.overhead else "wall"
+        here = self._named.outside is not None and self._named.outside.command
+        clock: Clock = "wall minus empty request" if self.overhead else "local call" if here else "wall"
         return key, self._keep(key, reply, max(0.0, wall - self.overhead), clock, told.counts)
 
     def _keep(self, key: str, reply: Reply, seconds: float, clock: Clock, counts: Mapping[str, int]) -> KeptReply:

@@ -18,7 +18,7 @@ from karat.model.run import Run
 from karat.running.ask import Asked, RunWishes, ask_all
 from karat.running.named import NamedSystem
 from karat.spec.outside import TrainingCard
-from karat.stats.timing import TimeSummary, Usage
+from karat.stats.timing import TimeSummary
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Ran:
     """A system on a corpus: its run, and how it went.
 
     `clock` says where times come from, `failed` the ids of the documents with each error, `cached` how many replies
-    were known before. `usage` is what this machine spent, None where the work was done elsewhere or nothing was asked.
+    were known before. `cpu` seconds and `peak` bytes are what this machine spent: those of the programs that were
+    started, or else of this process; None where the work was done elsewhere or nothing was asked.
     """
 
     system: str
@@ -36,7 +37,8 @@ class Ran:
     cached: int = 0
     times: TimeSummary | None = None
     clock: str = ""
-    usage: Usage | None = None
+    cpu: float | None = None
+    peak: int | None = None
     tokens: int | None = None
     cost: float | None = None
     failed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -73,9 +75,9 @@ def run_system(
     }
     run = Run.built(asked.replies, name=title, about=about, skipped=asked.counts)
     failed = _failed(asked.replies)
-    usage = asked.usage if asked.cached < len(asked.replies) and not _hosts(named) else None
+    cpu, peak = _usage(asked, named)
     tokens, cost = _sum([reply.tokens for reply in asked.replies]), _sum([reply.cost for reply in asked.replies])
-    made = Ran(title, corpus.name, run, len(asked.replies), asked.cached, times, clock, usage)
+    made = Ran(title, corpus.name, run, len(asked.replies), asked.cached, times, clock, cpu, peak)
     return replace(made, tokens=None if tokens is None else int(tokens), cost=cost, failed=failed, repeat=repeat)
 
 
@@ -136,18 +138,25 @@ def _when(asked: Asked, began: datetime) -> dict[str, str]:
     return said
 
 
+def _usage(asked: Asked, named: NamedSystem) -> tuple[float | None, int | None]:
+    """CPU seconds and peak memory, where they say something about the system."""
+    if asked.cached == len(asked.replies) or _hosts(named):
+        return None, None
+    used = asked.usage
+    return (used.cpu, used.peak) if named.outside is None else (used.child_cpu, used.child_peak)
+
+
 def _spent(asked: Asked, named: NamedSystem) -> dict[str, str]:
     """What this machine spent, and which machine it is."""
     if asked.cached == len(asked.replies):
         return {}
-    machine = f"{platform.system()} {platform.machine()}, {counted(os.cpu_count() or 1, 'CPU')}"
-    said = {"machine": machine, "python": platform.python_version()}
-    if _hosts(named):
-        return said
-    usage, child = asked.usage, named.outside is not None
-    return said | {
-        "seconds to start": f"{asked.started:.3g}",
-        "CPU seconds": f"{usage.child_cpu if child else usage.cpu:.3g}",
-        "peak memory": f"{(usage.child_peak if child else usage.peak) / 1e6:.0f} MB"
-        + (" of a process" if child else " with Karat itself"),
+    said = {
+        "machine": f"{platform.system()} {platform.machine()}, {counted(os.cpu_count() or 1, 'CPU')}",
+        "python": platform.python_version(),
     }
+    cpu, peak = _usage(asked, named)
+    if cpu is None or peak is None:
+        return said
+    whose = "with Karat itself" if named.outside is None else "of a process"
+    said |= {"seconds to start": f"{asked.started:.3g}", "CPU seconds": f"{cpu:.3g}"}
+    return said | {"peak memory": f"{peak / 1e6:.0f} MB {whose}"}

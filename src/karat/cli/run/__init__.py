@@ -95,7 +95,7 @@ def command(
     from karat.running.experiment import Experiment, perform, read_experiment
     from karat.running.named import NamedSystem
 
-    names, flags = _divided(given)
+    names, flags = divided(given)
     apart([*datasets], [json_file, chart])
     if any(name.endswith(".toml") for name in names):
         if len(names) > 1 or flags or datasets:
@@ -140,7 +140,7 @@ def command(
     say(next_page(list(by_gold.items())), nl=False)
 
 
-def _divided(given: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
+def divided(given: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
     """Names of systems, and flags that are options of theirs."""
     from karat.errors import UsageError
 
