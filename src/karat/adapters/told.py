@@ -17,10 +17,14 @@ _SHORTEST: Final = 4  # characters; shorter ones would be found in everything
 
 @dataclass
 class Told:
-    """What was said while a document was asked about: counts in words, and the seconds of the question answered."""
+    """What was said while a document was asked about: counts in words, and the seconds of the question answered.
+
+    An error that is `final` is what the system has to say, and is not asked about again.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float | None = None
+    final: bool = False
 
 
 _told: ContextVar[Told | None] = ContextVar("told", default=None)
@@ -49,6 +53,13 @@ def tell_time(seconds: float) -> None:
     told = _told.get()
     if told is not None:
         told.seconds = seconds
+
+
+def tell_final() -> None:
+    """Say that an error is the system's own answer, and none of the way to it."""
+    told = _told.get()
+    if told is not None:
+        told.final = True
 
 
 _secrets: dict[str, str] = {}

@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from karat.adapters.patience import Pace, Patience, with_patience
-from karat.adapters.told import listening, without_secrets
+from karat.adapters.told import Told, listening, without_secrets
 from karat.errors import KaratError, UsageError
 from karat.model.document import Document, Reply
 from karat.running.named import NamedSystem, document_key
@@ -180,22 +180,20 @@ class _Running:
         times: dict[str, list[float]] = {}
         for timing in range(max(1, self._wishes.timings)):
             last = timing == max(1, self._wishes.timings) - 1
-            for key, reply, seconds, counts in self._passed(link, every):
+            for key, reply, seconds, told in self._passed(link, every):
                 times.setdefault(key, []).append(seconds)
                 if last:
                     middle = sorted(times[key])[len(times[key]) // 2]
-                    made[key] = self._keep(key, reply, middle, "local call", counts)
+                    made[key] = self._keep(key, reply, middle, "local call", told)
                     advance(1)
         return made
 
-    def _passed(
-        self, link: Link, every: Sequence[tuple[str, Document]]
-    ) -> Iterator[tuple[str, Reply, float, Mapping[str, int]]]:
+    def _passed(self, link: Link, every: Sequence[tuple[str, Document]]) -> Iterator[tuple[str, Reply, float, Told]]:
         """Replies to all documents; what a system raises is the error of the document that it was at."""
         place = 0
         while place < len(every):
             if (instead := self._failures.instead(every[place][1])) is not None:
-                yield every[place][0], instead, 0.0, {}
+                yield every[place][0], instead, 0.0, Told()
                 place += 1
                 continue
             replies = link([document for _, document in every[place:]])
@@ -206,7 +204,7 @@ class _Running:
                         reply = next(replies)
                     seconds = time.perf_counter() - began
                     self._failures.count(reply)
-                    yield every[place][0], reply, seconds, told.counts
+                    yield every[place][0], reply, seconds, told
                     place += 1
                     began = time.perf_counter()
             except StopIteration:
@@ -216,7 +214,7 @@ class _Running:
             except Exception as problem:  # noqa: BLE001  # whatever somebody's linker raises is an error of this document
                 reply = Reply(every[place][1].id, error=f"{type(problem).__name__}: {problem}")
                 self._failures.count(reply)
-                yield every[place][0], reply, time.perf_counter() - began, {}
+                yield every[place][0], reply, time.perf_counter() - began, Told()
                 place += 1
 
     # --- elsewhere: several at once
@@ -269,18 +267,18 @@ class _Running:
         self._failures.count(reply)
         here = self._named.outside is not None and self._named.outside.command
         clock: Clock = "wall minus empty request" if self.overhead else "local call" if here else "wall"
-        return key, self._keep(key, reply, max(0.0, wall - self.overhead), clock, told.counts)
+        return key, self._keep(key, reply, max(0.0, wall - self.overhead), clock, told)
 
-    def _keep(self, key: str, reply: Reply, seconds: float, clock: Clock, counts: Mapping[str, int]) -> KeptReply:
-        """A reply with its time; one with an error is not stored, so that the next run asks again."""
+    def _keep(self, key: str, reply: Reply, seconds: float, clock: Clock, told: Told) -> KeptReply:
+        """A reply with its time; an error is not stored unless it is final, so that the next run asks again."""
         if reply.error is not None:
             reply = msgspec.structs.replace(reply, error=without_secrets(reply.error))
         elif reply.seconds is None:
             reply = msgspec.structs.replace(reply, seconds=seconds)
         else:
             clock = "service-reported"
-        kept = KeptReply(reply, clock, _now(), dict(counts), self.overhead)
-        if reply.error is None:
+        kept = KeptReply(reply, clock, _now(), dict(told.counts), self.overhead)
+        if reply.error is None or told.final:
             nameless = msgspec.structs.replace(kept, reply=msgspec.structs.replace(reply, id=""))
             self._store.put(key, msgspec.json.encode(nameless))
         return kept
