@@ -46,9 +46,9 @@ def _linked(
         local = local + weights.context * _context(asked, text, around, owner, codes, words)
     strength = local
     if weights.coherence and len(asked) > 1:
-        joint = _related(codes, words) * (owner[:, None] != owner)
-        alive = densest(local, weights.coherence * joint / (len(asked) - 1), owner, len(asked))
-        strength = _settled(local, weights.coherence * joint / (len(asked) - 1), owner, alive, len(asked))
+        likely = local / np.maximum(np.bincount(owner, local)[owner], 1e-9)
+        edges = _related(codes, words) * (owner[:, None] != owner) * likely * (weights.coherence / (len(asked) - 1))
+        strength = _settled(local, edges, owner, densest(local, edges, owner, len(asked)), len(asked))
     return [_answer(answer, strength[owner == place]) for place, answer in enumerate(asked)]
 
 
@@ -62,13 +62,13 @@ def _related(codes: Longs, words: Keywords) -> Floats:
 def _context(
     asked: Sequence[Answer], text: str, around: frozenset[str], owner: Longs, codes: Longs, words: Keywords
 ) -> Floats:
-    """How well candidates fit the words of the text but for those of their own mention; the best of a mention has 1."""
+    """How well candidates fit the words of the text but for those of their own mention, up to 1."""
     found = np.zeros(len(codes))
     for place, answer in enumerate(asked):
         own = owner == place
         others = around - words_of(text[answer.start : answer.end])
         fits = words.similarity(others, np.maximum(codes[own], 0)) * (codes[own] >= 0)
-        found[own] = fits / fits.max() if fits.max() > 0 else 0.0
+        found[own] = fits / max(float(fits.max()), 1.0)
     return found
 
 

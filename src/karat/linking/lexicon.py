@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -27,8 +28,16 @@ Substitute: TypeAlias = Literal["none", "popularity"]
 KB_SAYS: Final = "A pack with aliases, by name or folder; several joined by +, of which the first says what ids are."
 SUBSTITUTE_SAYS: Final = "What stands in for counts that the pack does not have: none, or popularity."
 
-_THE = "the "
-_POSSESSIVE = ("'s", "’s", "'", "’")
+_THE: Final = "the "
+_POSSESSIVE: Final = ("'s", "’s", "'", "’")
+_FORMS: Final = tuple(re.compile(form) for form in (r"['’]s?$", r",.*$", r",? (?:Inc|Co|Corp|Ltd)\.?$", r"(?<=\w\w)s$"))
+"""What is taken from words that nobody knows, in turn: possessives, what follows a comma, legal forms, plurals."""
+_DISCOUNTS: Final = (1.0, 0.1, 0.02)
+"""How much names speak for an entity: letter by letter, but for case and article, and by one word of them."""
+_PARTLY: Final = 30
+_KEPT: Final = 200_000
+_LEAST: Final = 10.0
+"""How many counts the popularity of the entities weighs as much as, for each surface."""
 
 
 def packs_of(kb: str) -> tuple[Pack, ...]:
@@ -69,7 +78,9 @@ class Lexicon:
     entities: Longs = field(repr=False)
     shares: Floats = field(repr=False)
     link_probability: Floats = field(repr=False)
-    _made: dict[tuple[int, int], tuple[Candidate, ...]] = field(default_factory=dict, repr=False)
+    partly: bool = False
+    """Whether a word of a name may stand for all of it where nobody counted that it does."""
+    _made: dict[tuple[str, int], tuple[Candidate, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def codes(self) -> dict[str, int]:
@@ -110,16 +121,50 @@ class Lexicon:
                 return self.row(surface[: -len(ending)])
         return -1
 
-    def candidates(self, row: int, most: int) -> tuple[Candidate, ...]:
-        """The likeliest entities of a row, with their shares."""
-        if row < 0:
-            return ()
-        made = self._made.get((row, most))
+    @cached_property
+    def partial(self) -> dict[str, list[int]]:
+        """The first and last words of names of two or three words, in small letters, with the most popular entities."""
+        if not self.partly:
+            return {}
+        found: dict[str, set[int]] = {}
+        starts, entities = self.starts.tolist(), self.entities.tolist()
+        for surface, row in self.rows.items():
+            words = surface.casefold().split()
+            if 1 < len(words) < 4 and surface[0].isupper():
+                for word in (words[0], words[-1]):
+                    found.setdefault(word, set()).update(entities[starts[row] : starts[row + 1]])
+        popularity = self.popularity.tolist()
+        return {
+            word: sorted(codes, key=lambda code: (-popularity[code], code))[:_PARTLY] for word, codes in found.items()
+        }
+
+    def candidates(self, surface: str, most: int) -> tuple[Candidate, ...]:
+        """The likeliest entities of a surface, with their shares: those called so, then those called nearly so."""
+        made = self._made.get((surface, most))
         if made is None:
-            low, high = int(self.starts[row]), min(int(self.starts[row + 1]), int(self.starts[row]) + most)
-            pairs = zip(self.entities[low:high].tolist(), self.shares[low:high].tolist(), strict=True)
-            made = self._made[row, most] = tuple(Candidate(self.ids[code], round(share, 6)) for code, share in pairs)
+            if len(self._made) >= _KEPT:
+                self._made.clear()
+            made = self._made[surface, most] = self._candidates(surface, most)
         return made
+
+    def _candidates(self, surface: str, most: int) -> tuple[Candidate, ...]:
+        shares: dict[int, float] = {}
+        rows = (self.rows.get(surface), self.loose.get(_loose(surface)))
+        for row, discount in zip(rows, _DISCOUNTS, strict=False):
+            if row is not None:
+                part = slice(int(self.starts[row]), int(self.starts[row + 1]))
+                for code, share in zip(self.entities[part].tolist(), self.shares[part].tolist(), strict=True):
+                    shares.setdefault(code, share * discount)
+        if surface[:1].isupper() and " " not in surface:
+            others = [code for code in self.partial.get(surface.casefold(), ()) if code not in shares]
+            total = sum(self.popularity[code] for code in others)
+            shares.update((code, float(self.popularity[code] / total) * _DISCOUNTS[2]) for code in others)
+        if not shares:
+            shorter = (rewritten for form in _FORMS if (rewritten := form.sub("", surface)) not in ("", surface))
+            return next((found for each in shorter if (found := self.candidates(each, most))), ())
+        whole = sum(shares.values())
+        ranked = sorted(shares.items(), key=lambda pair: (-pair[1], -self.popularity[pair[0]], pair[0]))
+        return tuple(Candidate(self.ids[code], round(share / whole, 6)) for code, share in ranked[:most])
 
 
 @cache
@@ -141,7 +186,7 @@ def lexicon(kb: str, how: Weighing) -> Lexicon:
     weight = popularity[codes]
     if how != "popularity":
         popular = weight / np.bincount(row, weight)[row]
-        weight = counts if how == "counts" else counts + popular
+        weight = counts if how == "counts" else counts + _LEAST * popular
     order = np.lexsort((codes, -popularity[codes], -weight, row))
     row, weight = row[order], weight[order]
     known = surfaces.dictionary
@@ -156,6 +201,7 @@ def lexicon(kb: str, how: Weighing) -> Lexicon:
         codes[order],
         weight / totals[row],
         _link_probability(packs, known),
+        partly=how != "counts",
     )
 
 

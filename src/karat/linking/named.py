@@ -30,6 +30,11 @@ class NamedSystem:
         return self.system.start(self.options, given)
 
     @property
+    def sees_gold(self) -> bool:
+        """Whether it gets documents with their gold; of some systems the options say so."""
+        return bool(getattr(self.options, "sees_gold", self.system.sees_gold))
+
+    @property
     def about(self) -> dict[str, str]:
         """What a manifest says of it: name, options other than the defaults, and what else answers depend on."""
         said = " ".join(f"{name}={value}" for name, value in options_said(self.options).items())
@@ -50,6 +55,5 @@ def link(system: str | NamedSystem, corpus: Corpus, *, given: bool = False, **op
     found = system_named(system, options) if isinstance(system, str) else system
     task = "d2kb" if given else "a2kb"
     start = found.start(given=given)
-    sees = found.system.sees_gold
-    documents = (document if sees else asked(document, given=given) for document in corpus)
+    documents = (document if found.sees_gold else asked(document, given=given) for document in corpus)
     return Run.of(start(documents), name=found.name, **found.about, corpus=corpus.name, task=task)

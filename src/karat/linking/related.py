@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 from karat.linking.lexicon import Lexicon
 from karat.model.tables.columns import Floats, Longs
 
-_BLOCK = 40
+_BLOCK: Final = 24
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,9 +46,9 @@ def proposing(known: Lexicon, most: int) -> Refine:
     """The stage that gives each mention its likeliest entities."""
 
     def propose(document: Document, reply: Reply) -> Reply:
-        text, row, candidates = document.text, known.row, known.candidates
+        text = document.text
         answers = [
-            Answer(answer.start, answer.end, candidates=candidates(row(text[answer.start : answer.end]), most))
+            Answer(answer.start, answer.end, candidates=known.candidates(text[answer.start : answer.end], most))
             for answer in reply.answers
         ]
         return replace(reply, answers=tuple(answers))

@@ -43,7 +43,7 @@ class System:
     `start` opens whatever is heavy (packs, models, connections) and gives the function that links; it takes the
     options, a frozen dataclass of type `options` whose fields are made by `option`, and whether the mentions are given.
     Then the labels of each document are the spans to be linked, without links, and each gets one answer at most.
-    Otherwise documents have no labels. One that `sees_gold` gets documents as they are.
+    Otherwise documents have no labels. One that `sees_gold`, or whose options do, gets documents as they are.
 
     `solves` is the hardest problem it solves (`karat.spec.choices.task`), `space` the id space of its links, empty
     where it is that of the pack in its option `kb`. `spans` says whether it takes given mentions. `stages` are those of

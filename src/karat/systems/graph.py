@@ -23,8 +23,8 @@ class GraphOptions:
     model: str = option("en_core_web_sm", MODEL_SAYS)
     candidates: int = option(20, "How many candidates a mention has at most.")
     prior: float = option(0.5, "The weight of what words most often stand for.")
-    context: float = option(0.25, "The weight of the words around.")
-    coherence: float = option(1.0, "The weight of the other entities of the text.")
+    context: float = option(0.5, "The weight of the words around.")
+    coherence: float = option(0.5, "The weight of the other entities of the text.")
 
     @property
     def lexicon(self) -> Lexicon:
