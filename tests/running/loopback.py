@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -31,7 +32,7 @@ class Played(NamedTuple):
 
     body: bytes = b""
     status: int = 200
-    headers: dict[str, str] = {}
+    headers: Mapping[str, str] = MappingProxyType({})
     cut: bool = False
     wait: threading.Event | None = None
 
@@ -74,7 +75,7 @@ def playing(answer: Callable[[Asked], Played | object]) -> Iterator[Loopback]:
             if played.cut:
                 self.close_connection = True
 
-        do_GET = do_POST = _play
+        do_GET = do_POST = _play  # noqa: N815  # as the standard library calls them
 
         def log_message(self, *_: object) -> None:
             pass

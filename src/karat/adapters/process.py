@@ -143,3 +143,8 @@ def placed_reply(document: Document, written: WrittenReply) -> Reply:
     for what, count in counts.items():
         tell(f"answers {what}", count)
     return reply
+
+
+def bridge(name: str, python: str, *arguments: str) -> tuple[str, ...]:
+    """The command that runs a linker of another environment: its Python, and a small program of Karat's."""
+    return (python, str(Path(__file__).with_name("bridges") / f"{name}_bridge.py"), *arguments)

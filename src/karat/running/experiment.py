@@ -19,7 +19,7 @@ from karat.evaluation.request import Request
 from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.running.ask import RunWishes
-from karat.running.named import NamedSystem
+from karat.running.named import NamedSystem, told_apart
 from karat.running.run import Ran, run_system
 from karat.spec.choices.task import TASKS, task_named
 from karat.spec.outside import TrainingCard
@@ -119,7 +119,7 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
         ) from None
     flags = {name: _written(value) for name, value in said.options.items()}
     experiment = Experiment(
-        tuple(NamedSystem.of(name, flags) for name in said.systems),
+        told_apart([NamedSystem.of(name, flags) for name in said.systems]),
         said.datasets,
         wishes,
         said.title,
@@ -150,7 +150,7 @@ def perform(experiment: Experiment) -> Iterator[Performed]:
     for dataset in experiment.datasets:
         corpus = experiment.load(dataset)
         for named in experiment.systems:
-            card = experiment.training.get(named.written)
+            card = experiment.training.get(named.written) or experiment.training.get(named.name)
             for repeat in range(1 if named.published is not None else wishes.repeats):
                 ran = run_system(named, corpus, wishes, repeat, card)
                 asked = request

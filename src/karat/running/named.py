@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -29,13 +30,17 @@ _CODE = ("linking", "adapters")
 
 @dataclass(frozen=True)
 class NamedSystem:
-    """A system with its options, as it was written; `published` is the file of answers that stands for one."""
+    """A system with its options, as it was written; `published` is the file of answers that stands for one.
+
+    `called` is what tables call it, where its own title would be that of another.
+    """
 
     written: str
     name: str
     system: System | None
     options: Any = None
     published: str | None = None
+    called: str = ""
 
     @classmethod
     def of(cls, written: str, flags: Mapping[str, str] | None = None) -> NamedSystem:
@@ -51,7 +56,8 @@ class NamedSystem:
         if system.rest and "rest" not in given:
             raise UsageError(f"{name} needs more: write {name}:{system.rest}.")
         own = {key: value for key, value in (flags or {}).items() if key.replace("-", "_") in _fields(system)}
-        return cls(written, name, system, options_of(system, {**own, **given}, name))
+        known = options_of(system, {**own, **given}, name)
+        return cls(_spelt(name, {**own, **given}) if own else written, name, system, known)
 
     @property
     def outside(self) -> Outside | None:
@@ -70,6 +76,8 @@ class NamedSystem:
     @cached_property
     def title(self) -> str:
         """How tables call it: as it was written, if that is short, or else its first words and a fingerprint."""
+        if self.called:
+            return self.called
         if self.published is not None:
             return Path(self.published).name.split(".")[0]
         short = self.written.removesuffix(".py")
@@ -104,6 +112,23 @@ class NamedSystem:
     def asked(self, document: Document, *, given: bool) -> Document:
         """What it gets of a document: never the gold, unless it says that it sees it."""
         return document if self.system is not None and self.system.sees_gold else asked(document, given=given)
+
+
+def told_apart(systems: Sequence[NamedSystem]) -> tuple[NamedSystem, ...]:
+    """The same with titles that differ; the same system twice is refused."""
+    titles = Counter(system.title for system in systems)
+    found = [replace(one, called=one.written) if titles[one.title] > 1 else one for one in systems]
+    twice = [title for title, count in Counter(one.title for one in found).items() if count > 1]
+    if twice:
+        raise UsageError(f"{twice[0]} is named twice. Name each system once, or give its variants different options.")
+    return tuple(found)
+
+
+def _spelt(name: str, options: Mapping[str, str]) -> str:
+    """A system with options that were given as flags, as it could have been written."""
+    own = ",".join(f"{key}={value}" for key, value in options.items() if key != "rest")
+    rest = f":{options['rest']}" if "rest" in options else ""
+    return f"{name}{f'[{own}]' if own else ''}{rest}"
 
 
 def _fields(system: System) -> frozenset[str]:

@@ -90,10 +90,12 @@ def command(
     karat run experiment.toml
     """
     from karat.errors import UsageError
+    from karat.pages.charts.lengths import lengths_chart
+    from karat.pages.charts.save import check_chart, save_chart
     from karat.pages.runs import next_page, repeats_page, runs_json, runs_page
     from karat.running.ask import RunWishes
     from karat.running.experiment import Experiment, perform, read_experiment
-    from karat.running.named import NamedSystem
+    from karat.running.named import NamedSystem, told_apart
 
     names, flags = divided(given)
     apart([*datasets], [json_file, chart])
@@ -116,15 +118,19 @@ def command(
         )
         if not datasets:
             raise UsageError("no dataset to run on. Name one with --on, such as --on demo.")
-        systems = tuple(NamedSystem.of(name, flags) for name in names)
+        systems = told_apart([NamedSystem.of(name, flags) for name in names])
         _refuse_unused(systems, flags)
         experiment = Experiment(systems, datasets, wishes, task=task, like=like, first=first, gold_format=gold_format)
+    if chart is not None:
+        check_chart(chart)
     _confirm(experiment, yes=yes)
     done: list[Performed] = []
     files: list[str] = []
     for one in perform(experiment):
         done.append(one)
         files.append(_write_answers(one, out))
+    if chart is not None:
+        save_chart(lengths_chart(done), chart)
     write(json_file, lambda: runs_json([one.ran for one in done], [one.result for one in done], files))
     if json_file == "-":
         return
@@ -204,12 +210,14 @@ def _confirm(experiment: Experiment, *, yes: bool) -> None:
 
 
 def _write_answers(one: Performed, out: str) -> str:
-    """Write the answers of a system, and say where."""
+    """Write the answers of a system, and say where; published ones are there already."""
     import re
     from pathlib import Path
 
     from karat.data.load import save
 
+    if one.named.published is not None:
+        return one.named.published
     folder = Path(out) / (re.sub(r"[^\w.@+-]+", "-", one.corpus.name).strip("-.") or "dataset")
     folder.mkdir(parents=True, exist_ok=True)
     number = f".{one.ran.repeat + 1}" if one.ran.run.about.get("repeat") else ""
@@ -229,7 +237,11 @@ def _repeated(done: list[Performed]) -> dict[str, list[Result]]:
 def _show(experiment: Experiment, done: list[Performed]) -> None:
     """The tables of scores, dataset by dataset; an experiment with relations has BAT's shape."""
     from karat.cli.score import show
+    from karat.pages.experiment import experiment_page
 
+    if experiment.relations:
+        say(experiment_page(experiment, done, width()))
+        return
     for name in experiment.datasets:
         show([one.result for one in done if one.dataset == name])
         say("")
