@@ -11,7 +11,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Answer, Document, Label
 from karat.registry import get, names
 from karat.running.ask import RunWishes
-from karat.running.named import NamedSystem
+from karat.running.named import RunnableSystem
 from karat.running.run import run_system
 from karat.spec.system import System
 
@@ -77,7 +77,7 @@ def load(name): return Language()
 @pytest.mark.parametrize("given", [False, True])
 def test_refined_is_asked_in_its_own_environment(tmp_path, monkeypatch, given):
     package(tmp_path, monkeypatch, REFINED)
-    named = NamedSystem.of(f"refined[python={sys.executable},model=aida_model,env=PYTHONPATH]")
+    named = RunnableSystem.of(f"refined[python={sys.executable},model=aida_model,env=PYTHONPATH]")
     ran = run_system(named, CORPUS, RunWishes(workers=1, attempts=1, given=given))
     (reply,) = ran.run
     assert reply.error is None
@@ -87,7 +87,7 @@ def test_refined_is_asked_in_its_own_environment(tmp_path, monkeypatch, given):
 
 def test_spacy_entity_linker_is_asked_in_its_own_environment(tmp_path, monkeypatch):
     package(tmp_path, monkeypatch, LINKER)
-    named = NamedSystem.of(f"spacy-entity-linker[python={sys.executable},env=PYTHONPATH]")
+    named = RunnableSystem.of(f"spacy-entity-linker[python={sys.executable},env=PYTHONPATH]")
     (reply,) = run_system(named, CORPUS, WISHES).run
     assert reply.answers == (Answer(0, 6, "Q64"),)
 
@@ -102,7 +102,6 @@ def test_a_real_pipeline_of_spacy_links_by_its_own_knowledge_base(tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     ruler = nlp.add_pipe("entity_ruler")
-    ruler.add_patterns([{"label": "GPE", "pattern": "Berlin"}])
     linker = nlp.add_pipe("entity_linker", config={"incl_context": False})
 
     def knowledge(vocab):
@@ -116,14 +115,17 @@ def test_a_real_pipeline_of_spacy_links_by_its_own_knowledge_base(tmp_path):
     gold = Doc(nlp.vocab, words=[token.text for token in doc])
     gold.ents = [Span(gold, 0, 1, label="GPE", kb_id="Q64")]
     nlp.initialize(lambda: [Example(doc, gold)])
+    ruler.add_patterns([{"label": "GPE", "pattern": "Berlin"}])
     nlp.to_disk(tmp_path / "pipeline")
-    (reply,) = run_system(NamedSystem.of(f"spacy[python={sys.executable}]:{tmp_path / 'pipeline'}"), CORPUS, WISHES).run
+    (reply,) = run_system(
+        RunnableSystem.of(f"spacy[python={sys.executable}]:{tmp_path / 'pipeline'}"), CORPUS, WISHES
+    ).run
     assert reply.error is None
     assert reply.answers == (Answer(0, 6, "Q64", types=("GPE",)),)
 
 
 def test_what_is_missing_there_is_the_error_of_the_document():
-    (reply,) = run_system(NamedSystem.of(f"refined[python={sys.executable}]"), CORPUS, WISHES).run
+    (reply,) = run_system(RunnableSystem.of(f"refined[python={sys.executable}]"), CORPUS, WISHES).run
     assert "No module named 'refined'" in (reply.error or "")
 
 
@@ -131,4 +133,4 @@ def test_systems_that_were_not_tried_say_what_to_hand_in():
     untried = [name for name in names("systems") if get("systems", name, System).untried]
     assert len(untried) >= 15
     with pytest.raises(UsageError, match="answers:FILE"):
-        NamedSystem.of("genre")
+        RunnableSystem.of("genre")

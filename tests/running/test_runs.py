@@ -20,7 +20,7 @@ from karat.errors import UsageError
 from karat.model.corpus import Corpus
 from karat.model.document import Answer, Document, Label, Reply
 from karat.running.ask import RunWishes
-from karat.running.named import NamedSystem
+from karat.running.named import RunnableSystem
 from karat.running.run import run_system
 from karat.spec.system import NoOptions, System
 from karat.storage.replies import ReplyStore
@@ -38,9 +38,9 @@ def numbered(count: int) -> Corpus:
     return Corpus.of([Document(f"d{n}", f"Document {n} is here", (Label(0, 8, f"Q{n + 1}"),)) for n in range(count)])
 
 
-def here(link, name: str = "mine", **fields: object) -> NamedSystem:
+def here(link, name: str = "mine", **fields: object) -> RunnableSystem:
     """A system of a function, without a file."""
-    return NamedSystem(name, name, System("Mine", "", lambda options, given: link, **fields), NoOptions())
+    return RunnableSystem(name, name, System("Mine", "", lambda options, given: link, **fields), NoOptions())
 
 
 def script(tmp_path, body: str):
@@ -57,7 +57,7 @@ def test_with_failures_injected_every_document_is_answered_or_carries_its_error(
     plan, hold = faulty(count, 0.05), threading.Event()
     faults, corpus = Faults(plan, hold), numbered(count)
     with playing(faults.answer) as server:
-        named = NamedSystem.of(f"http[timeout=0.5]:{server.address}/link")
+        named = RunnableSystem.of(f"http[timeout=0.5]:{server.address}/link")
         ran = run_system(named, corpus, WISHES)
         replies = {reply.id: reply for reply in ran.run}
         hold.set()
@@ -79,7 +79,7 @@ def test_with_failures_injected_every_document_is_answered_or_carries_its_error(
 def test_a_service_that_is_dead_is_not_asked_forever():
     with playing(lambda _: {"answers": []}) as server:
         address = server.address
-    ran = run_system(NamedSystem.of(f"http:{address}/link"), numbered(60), replace(WISHES, give_up=5, workers=2))
+    ran = run_system(RunnableSystem.of(f"http:{address}/link"), numbered(60), replace(WISHES, give_up=5, workers=2))
     errors = [reply.error or "" for reply in ran.run]
     assert all(errors)
     assert sum("not asked" in error for error in errors) >= 50
@@ -94,7 +94,7 @@ def test_a_rate_is_kept_by_all_threads():
         return {"answers": []}
 
     with playing(answer) as server:
-        run_system(NamedSystem.of(f"http:{server.address}/link"), numbered(9), replace(WISHES, rate=40))
+        run_system(RunnableSystem.of(f"http:{server.address}/link"), numbered(9), replace(WISHES, rate=40))
     assert max(times) - min(times) >= 8 / 40 * 0.9
 
 
@@ -104,7 +104,7 @@ def test_the_way_is_timed_by_empty_requests_and_taken_off():
         return {"answers": []}
 
     with playing(answer) as server:
-        ran = run_system(NamedSystem.of(f"http:{server.address}/link"), numbered(4), replace(WISHES, calibrate=4))
+        ran = run_system(RunnableSystem.of(f"http:{server.address}/link"), numbered(4), replace(WISHES, calibrate=4))
     assert ran.clock == "wall minus empty request"
     assert ran.times is not None
     assert ran.times.median < 0.045
@@ -124,7 +124,7 @@ def test_several_are_under_way_at_once():
         return {"answers": []}
 
     with playing(answer) as server:
-        run_system(NamedSystem.of(f"http:{server.address}/link"), numbered(12), replace(WISHES, workers=6))
+        run_system(RunnableSystem.of(f"http:{server.address}/link"), numbered(12), replace(WISHES, workers=6))
     assert 1 < most[0] <= 6
 
 
@@ -195,8 +195,8 @@ def test_a_record_that_was_cut_is_passed_over(tmp_path):
 
 def test_replies_are_kept_by_text_and_options_and_code(tmp_path):
     path = script(tmp_path, "import sys; sys.stdin.read(); print('[]')")
-    one = NamedSystem.of(f"command:{sys.executable} {path}")
-    two = NamedSystem.of(f"command:{sys.executable} {path} --more")
+    one = RunnableSystem.of(f"command:{sys.executable} {path}")
+    two = RunnableSystem.of(f"command:{sys.executable} {path} --more")
     corpus = numbered(3)
     assert run_system(one, corpus, WISHES).cached == 0
     assert run_system(one, corpus, WISHES).cached == 3
@@ -221,9 +221,9 @@ def test_a_command_gets_the_text_and_a_clean_environment(tmp_path, monkeypatch):
         print(json.dumps([{"text": text.split()[0], "entity": os.environ.get("SECRET_OF_MINE", "Q5")}]))
         """,
     )
-    ran = run_system(NamedSystem.of(f"command:{sys.executable} {path}"), numbered(2), WISHES)
+    ran = run_system(RunnableSystem.of(f"command:{sys.executable} {path}"), numbered(2), WISHES)
     assert [reply.answers for reply in ran.run] == [(Answer(0, 8, "Q5"),)] * 2
-    passed = run_system(NamedSystem.of(f"command[env=SECRET_OF_MINE]:{sys.executable} {path}"), numbered(2), WISHES)
+    passed = run_system(RunnableSystem.of(f"command[env=SECRET_OF_MINE]:{sys.executable} {path}"), numbered(2), WISHES)
     assert next(iter(passed.run)).answers[0].entity == "token"
     assert ran.clock == "local call"
     assert ran.cpu is not None
@@ -242,7 +242,7 @@ def test_a_command_gets_the_text_and_a_clean_environment(tmp_path, monkeypatch):
 )
 def test_what_a_command_does_wrong_is_the_error_of_the_document(tmp_path, body, said):
     path = script(tmp_path, body)
-    named = NamedSystem.of(f"command[timeout=1]:{sys.executable} {path}")
+    named = RunnableSystem.of(f"command[timeout=1]:{sys.executable} {path}")
     (reply,) = run_system(named, numbered(1), replace(WISHES, attempts=1)).run
     assert reply.answers == ()
     assert re.search(said, reply.error or "")
@@ -261,7 +261,7 @@ def test_a_program_that_speaks_json_lines_may_die_and_is_started_again(tmp_path)
                                                                  for s, e in document.get("spans", [])]}), flush=True)
         """,
     )
-    named = NamedSystem.of(f"jsonl:{sys.executable} {path}")
+    named = RunnableSystem.of(f"jsonl:{sys.executable} {path}")
     ran = run_system(named, numbered(9), replace(WISHES, given=True, workers=1))
     assert [reply.answers for reply in ran.run] == [(Answer(0, 8, None),)] * 9
     assert ran.run.skipped["questions asked again"] >= 3

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from karat.adapters.patience import Patience, with_patience
-from karat.adapters.told import listening
+from karat.adapters.telling import listening
 from karat.errors import InputError, UsageError
 from karat.model.document import Document, Label
-from karat.running.named import NamedSystem
+from karat.running.named import RunnableSystem
 from tests.running.loopback import Asked, Played, playing
 
 TEXT = "Berlin is an hour from Poland."
@@ -118,7 +118,7 @@ def key(monkeypatch):
 
 def asked(name: str, text: str = TEXT, labels: tuple[Label, ...] = ()):
     """The reply of a system to one document, and what was told on the way."""
-    named = NamedSystem.of(name)
+    named = RunnableSystem.of(name)
     assert named.system is not None
     link = named.system.start(named.options, bool(labels))
     with with_patience(QUICK), listening() as told:
@@ -268,6 +268,6 @@ def test_a_key_is_sent_to_hosts_elsewhere_only_from_the_environment(monkeypatch)
 
 
 def test_what_is_kept_of_a_system_has_no_credential():
-    named = NamedSystem.of("babelfy[key=KARAT_TEST_KEY]")
+    named = RunnableSystem.of("babelfy[key=KARAT_TEST_KEY]")
     assert "secret-of-mine" not in msgspec.json.encode(named.about()).decode()
     assert "secret-of-mine" not in named.key(given=False)

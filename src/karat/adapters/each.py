@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from karat.adapters.patience import patiently
-from karat.adapters.told import tell, without_secrets
+from karat.adapters.telling import tell, without_secrets
 from karat.errors import FailedError
 from karat.model.document import UNLINKED, Answer, Candidate, Document, EntityId, Reply
 from karat.parsing.offsets import from_utf16
@@ -46,7 +46,7 @@ def sound_reply(document: Document, reply: Reply) -> Reply:
     return reply if reply.id == document.id else msgspec.structs.replace(reply, id=document.id)
 
 
-class Marked(NamedTuple):
+class ServiceMark(NamedTuple):
     """What a service marked: where, by its own count, which words it says are there, and what it linked them to."""
 
     start: int
@@ -59,7 +59,7 @@ class Marked(NamedTuple):
 
 
 def marked_reply(
-    document: Document, marks: Iterable[Marked], *, utf16: bool = False, seconds: float | None = None
+    document: Document, marks: Iterable[ServiceMark], *, utf16: bool = False, seconds: float | None = None
 ) -> Reply:
     """The reply that a service's marks are, with spans in code points.
 

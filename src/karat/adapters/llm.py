@@ -13,7 +13,7 @@ import msgspec
 
 from karat.adapters.each import read_json
 from karat.adapters.process import placed_reply
-from karat.adapters.told import tell, tell_final
+from karat.adapters.telling import tell, tell_final
 from karat.errors import FailedError
 from karat.kb.pack.pack import Pack
 from karat.kb.protocol import Standing

@@ -11,11 +11,16 @@ from typing import IO, Final
 import msgspec
 
 from karat.adapters.each import sound_reply
-from karat.adapters.told import tell
+from karat.adapters.telling import tell
 from karat.errors import FailedError, InputError
-from karat.formats.nif import read_corpus, read_run, write_answered, write_corpus
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Reply
+from karat.model.run import Run
+from karat.parsing.nif.terms import BEGIN, END
+from karat.parsing.nif.writing import offset, statement
+from karat.parsing.turtle.turtle import literal
+from karat.registry import get
+from karat.spec.format import Format
 
 TURTLE: Final = "application/x-turtle"
 _REQUEST: Final = "http://www.aksw.org/gerbil/NifWebService/request_0#char=0,{length}"
@@ -61,15 +66,13 @@ class _Body:
 def nif_question(document: Document) -> bytes:
     """A document as GERBIL sends it: under an address that says nothing, and with the spans of given mentions."""
     asked = msgspec.structs.replace(document, id=_REQUEST.format(length=len(document.text)))
-    file = io.BytesIO()
-    write_corpus(Corpus.of([asked]), file)
-    return file.getvalue()
+    return _written(Corpus.of([asked]))
 
 
 def nif_reply(document: Document, body: bytes, who: str) -> Reply:
     """What a service annotated; it may call the document as it likes, if it is the only one."""
     try:
-        run = read_run(_Body(body, who))
+        run = _read_run(_Body(body, who))
     except InputError as problem:
         raise FailedError(f"{who} sent no NIF that can be read ({problem.found})") from None
     replies = list(run)
@@ -84,7 +87,9 @@ def nif_reply(document: Document, body: bytes, who: str) -> Reply:
 
 def asked_in_nif(body: bytes) -> Document:
     """The document that a client sends, with the spans of mentions where it gives them."""
-    documents = list(read_corpus(_Body(body, "the request"), True))
+    read = get("formats", "nif", Format).read_corpus
+    assert read is not None
+    documents = list(read(_Body(body, "the request"), True))
     if len(documents) != 1:
         raise InputError(
             "the request", found=f"{len(documents)} documents", expected="1", remedy="Send one nif:Context at a time"
@@ -100,8 +105,22 @@ def answered_in_nif(document: Document, reply: Reply) -> bytes:
         else msgspec.structs.replace(answer, types=tuple(map(_type, answer.types)))
         for answer in sound_reply(document, reply).answers
     )
-    file = io.BytesIO()
-    write_answered(document, msgspec.structs.replace(reply, answers=answers), file)
+    text = [offset(BEGIN, 0), offset(END, len(document.text)), f"nif:isString {literal(document.text)}"]
+    run = Run.of([msgspec.structs.replace(reply, id=document.id, answers=answers)])
+    return _written(run) + statement(document.id, text)  # GERBIL passes over a context without text
+
+
+def _read_run(body: _Body) -> Run:
+    read = get("formats", "nif", Format).read_run
+    assert read is not None
+    return read(body)
+
+
+def _written(data: Corpus | Run) -> bytes:
+    nif, file = get("formats", "nif", Format), io.BytesIO()
+    write = nif.write_corpus if isinstance(data, Corpus) else nif.write_run
+    assert write is not None
+    write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
     return file.getvalue()
 
 

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from karat.adapters.told import tell, tell_time
+from karat.adapters.telling import tell, tell_time
 from karat.errors import FailedError
 
 _T = TypeVar("_T")

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from karat.adapters.each import AskingEach
-from karat.adapters.told import tell
+from karat.adapters.telling import tell
 from karat.errors import FailedError, InputError, UsageError
 from karat.model.document import Document, Reply, WrittenReply
 from karat.parsing.surfaces.entries import answer_of, entries_of

@@ -122,18 +122,6 @@ def write_run(run: Run, file: IO[bytes]) -> None:
             file.write(_annotation(address(answer.start, answer.end), reply.id, answer, score))
 
 
-def write_answered(document: Document, reply: Reply, file: IO[bytes]) -> None:
-    """One document with a system's answers, as a web service replies to GERBIL: with the text, and confidences."""
-    file.write(_HEADER)
-    text = [offset(BEGIN, 0), offset(END, len(document.text)), f"nif:isString {literal(document.text)}"]
-    file.write(_context(document.id, text, reply.tags))
-    address = Addresses([document.id]).of(document.id)
-    for answer in reply.answers:
-        said = [f"nif:anchorOf {literal(document.text[answer.start : answer.end])}"]
-        said += [] if answer.score is None else [f"itsrdf:taConfidence {double(answer.score)}"]
-        file.write(_annotation(address(answer.start, answer.end), document.id, answer, said))
-
-
 _HEADER = header("itsrdf", "nif", "rdf", "xsd")
 
 

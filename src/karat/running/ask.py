@@ -16,10 +16,10 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from karat.adapters.patience import Pace, Patience, with_patience
-from karat.adapters.told import Told, listening, without_secrets
+from karat.adapters.telling import Heard, listening, without_secrets
 from karat.errors import KaratError, UsageError
 from karat.model.document import Document, Reply
-from karat.running.named import NamedSystem, document_key
+from karat.running.named import RunnableSystem, document_key
 from karat.spec.system import Link
 from karat.stats.timing import Usage, used
 from karat.storage.home import home
@@ -104,7 +104,9 @@ class _Failures:
             return Reply(document.id, error=_NOT_ASKED.format(count=self._row, last=self._last))
 
 
-def ask_all(named: NamedSystem, documents: Iterable[Document], wishes: RunWishes, what: str, repeat: int = 0) -> Asked:
+def ask_all(
+    named: RunnableSystem, documents: Iterable[Document], wishes: RunWishes, what: str, repeat: int = 0
+) -> Asked:
     """Put documents to a system. Whatever ends it, replies that came are kept, and the next call goes on from them."""
     given = named.takes_mentions(wishes.given)
     asked = [named.asked(document, given=given) for document in documents]
@@ -145,7 +147,7 @@ def _asked(
 class _Running:
     """A system at work."""
 
-    def __init__(self, named: NamedSystem, wishes: RunWishes, store: ReplyStore, given: bool) -> None:
+    def __init__(self, named: RunnableSystem, wishes: RunWishes, store: ReplyStore, given: bool) -> None:
         self._named, self._wishes, self._store, self._given = named, wishes, store, given
         self._failures = _Failures(wishes.give_up)
         self.usage = Usage()
@@ -188,12 +190,12 @@ class _Running:
                     advance(1)
         return made
 
-    def _passed(self, link: Link, every: Sequence[tuple[str, Document]]) -> Iterator[tuple[str, Reply, float, Told]]:
+    def _passed(self, link: Link, every: Sequence[tuple[str, Document]]) -> Iterator[tuple[str, Reply, float, Heard]]:
         """Replies to all documents; what a system raises is the error of the document that it was at."""
         place = 0
         while place < len(every):
             if (instead := self._failures.instead(every[place][1])) is not None:
-                yield every[place][0], instead, 0.0, Told()
+                yield every[place][0], instead, 0.0, Heard()
                 place += 1
                 continue
             replies = link([document for _, document in every[place:]])
@@ -214,7 +216,7 @@ class _Running:
             except Exception as problem:  # noqa: BLE001  # whatever somebody's linker raises is an error of this document
                 reply = Reply(every[place][1].id, error=f"{type(problem).__name__}: {problem}")
                 self._failures.count(reply)
-                yield every[place][0], reply, time.perf_counter() - began, Told()
+                yield every[place][0], reply, time.perf_counter() - began, Heard()
                 place += 1
 
     # --- elsewhere: several at once
@@ -269,7 +271,7 @@ class _Running:
         clock: Clock = "wall minus empty request" if self.overhead else "local call" if here else "wall"
         return key, self._keep(key, reply, max(0.0, wall - self.overhead), clock, told)
 
-    def _keep(self, key: str, reply: Reply, seconds: float, clock: Clock, told: Told) -> KeptReply:
+    def _keep(self, key: str, reply: Reply, seconds: float, clock: Clock, told: Heard) -> KeptReply:
         """A reply with its time; an error is not stored unless it is final, so that the next run asks again."""
         if reply.error is not None:
             reply = msgspec.structs.replace(reply, error=without_secrets(reply.error))

@@ -19,7 +19,7 @@ from karat.evaluation.request import Request
 from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.running.ask import RunWishes
-from karat.running.named import NamedSystem, told_apart
+from karat.running.named import RunnableSystem, told_apart
 from karat.running.run import Ran, run_system
 from karat.spec.choices.task import TASKS, task_named
 from karat.spec.outside import TrainingCard
@@ -54,7 +54,7 @@ class ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class Experiment:
     """Systems on datasets, with everything that decides the outcome."""
 
-    systems: tuple[NamedSystem, ...]
+    systems: tuple[RunnableSystem, ...]
     datasets: tuple[str, ...]
     wishes: RunWishes = field(default_factory=RunWishes)
     title: str = ""
@@ -93,7 +93,7 @@ class Performed:
     """A system on a dataset of an experiment: how it went, and its scores."""
 
     dataset: str
-    named: NamedSystem
+    named: RunnableSystem
     corpus: Corpus
     ran: Ran
     result: Result
@@ -119,7 +119,7 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
         ) from None
     flags = {name: _written(value) for name, value in said.options.items()}
     experiment = Experiment(
-        told_apart([NamedSystem.of(name, flags) for name in said.systems]),
+        told_apart([RunnableSystem.of(name, flags) for name in said.systems]),
         said.datasets,
         wishes,
         said.title,

@@ -29,7 +29,7 @@ _CODE = ("linking", "adapters")
 
 
 @dataclass(frozen=True)
-class NamedSystem:
+class RunnableSystem:
     """A system with its options, as it was written; `published` is the file of answers that stands for one.
 
     `called` is what tables call it, where its own title would be that of another.
@@ -43,7 +43,7 @@ class NamedSystem:
     called: str = ""
 
     @classmethod
-    def of(cls, written: str, flags: Mapping[str, str] | None = None) -> NamedSystem:
+    def of(cls, written: str, flags: Mapping[str, str] | None = None) -> RunnableSystem:
         """The system of a name; `flags` are options for all systems, of which each takes those that it has."""
         name, given = parse_system(written)
         if name == PUBLISHED:
@@ -68,6 +68,11 @@ class NamedSystem:
     def runs_commands(self) -> bool:
         """Whether naming it runs a program of the user's."""
         return self.name.endswith(".py") or bool(self.outside is not None and self.outside.command)
+
+    @property
+    def sees_gold(self) -> bool:
+        """Whether it gets documents with their gold; of some systems the options say so."""
+        return bool(getattr(self.options, "sees_gold", self.system is not None and self.system.sees_gold))
 
     def takes_mentions(self, given: bool) -> bool:
         """Whether mentions are handed to it: if they are given and it can use them, or if it needs them."""
@@ -111,10 +116,10 @@ class NamedSystem:
 
     def asked(self, document: Document, *, given: bool) -> Document:
         """What it gets of a document: never the gold, unless it says that it sees it."""
-        return document if self.system is not None and self.system.sees_gold else asked(document, given=given)
+        return document if self.sees_gold else asked(document, given=given)
 
 
-def told_apart(systems: Sequence[NamedSystem]) -> tuple[NamedSystem, ...]:
+def told_apart(systems: Sequence[RunnableSystem]) -> tuple[RunnableSystem, ...]:
     """The same with titles that differ; the same system twice is refused."""
     titles = Counter(system.title for system in systems)
     found = [replace(one, called=one.written) if titles[one.title] > 1 else one for one in systems]

@@ -16,7 +16,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Reply
 from karat.model.run import Run
 from karat.running.ask import Asked, RunWishes, ask_all
-from karat.running.named import NamedSystem
+from karat.running.named import RunnableSystem
 from karat.spec.outside import TrainingCard
 from karat.stats.timing import TimeSummary
 
@@ -51,7 +51,7 @@ class Ran:
 
 
 def run_system(
-    named: NamedSystem, corpus: Corpus, wishes: RunWishes, repeat: int = 0, training: TrainingCard | None = None
+    named: RunnableSystem, corpus: Corpus, wishes: RunWishes, repeat: int = 0, training: TrainingCard | None = None
 ) -> Ran:
     """The replies of a system to all documents of a corpus; `training` says what it was made from, if it does not."""
     if not corpus.has_text:
@@ -81,7 +81,7 @@ def run_system(
     return replace(made, tokens=None if tokens is None else int(tokens), cost=cost, failed=failed, repeat=repeat)
 
 
-def _read(named: NamedSystem, corpus: Corpus) -> Ran:
+def _read(named: RunnableSystem, corpus: Corpus) -> Ran:
     """Answers that somebody published, as if they had been given here."""
     assert named.published is not None
     run = load_run(named.published, corpus=corpus, system=named.title)
@@ -92,7 +92,7 @@ def _read(named: NamedSystem, corpus: Corpus) -> Ran:
     return replace(made, tokens=None if tokens is None else int(tokens), cost=cost, failed=_failed(replies))
 
 
-def _hosts(named: NamedSystem) -> bool:
+def _hosts(named: RunnableSystem) -> bool:
     return named.outside is not None and not named.outside.command
 
 
@@ -138,7 +138,7 @@ def _when(asked: Asked, began: datetime) -> dict[str, str]:
     return said
 
 
-def _usage(asked: Asked, named: NamedSystem) -> tuple[float | None, int | None]:
+def _usage(asked: Asked, named: RunnableSystem) -> tuple[float | None, int | None]:
     """CPU seconds and peak memory, where they say something about the system."""
     if asked.cached == len(asked.replies) or _hosts(named):
         return None, None
@@ -146,7 +146,7 @@ def _usage(asked: Asked, named: NamedSystem) -> tuple[float | None, int | None]:
     return (used.cpu, used.peak) if named.outside is None else (used.child_cpu, used.child_peak)
 
 
-def _spent(asked: Asked, named: NamedSystem) -> dict[str, str]:
+def _spent(asked: Asked, named: RunnableSystem) -> dict[str, str]:
     """What this machine spent, and which machine it is."""
     if asked.cached == len(asked.replies):
         return {}

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from karat.adapters.nif import answered_in_nif, asked_in_nif
 from karat.errors import FailedError, UsageError
-from karat.running.named import NamedSystem
+from karat.running.named import RunnableSystem
 from karat.spec.system import Link
 
 
-def nif_answerer(named: NamedSystem) -> Callable[[bytes], bytes]:
+def nif_answerer(named: RunnableSystem) -> Callable[[bytes], bytes]:
     """What answers documents in NIF: given mentions are linked where the system takes them, else it finds its own."""
-    if named.system is None or named.system.sees_gold:
+    if named.system is None or named.sees_gold:
         raise UsageError(f"{named.title} answers from gold labels, and GERBIL sends none. Name another system.")
     system, lock = named.system, threading.Lock()
     started: dict[bool, Link] = {}

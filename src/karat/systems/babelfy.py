@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from karat.adapters.each import Marked, marked_reply, read_json
-from karat.adapters.told import credential
+from karat.adapters.each import ServiceMark, marked_reply, read_json
+from karat.adapters.telling import credential
 from karat.adapters.web import web_link, web_outside
 from karat.model.document import Document, Reply
 from karat.spec.outside import TrainingCard
@@ -41,7 +41,7 @@ def _read(document: Document, body: bytes) -> Reply:
     found = read_json(body, list[_Sense], "Babelfy")
     marks = (
         # its last character is part of the fragment, and what DBpedia does not have is only a synset
-        Marked(each.place.start, each.place.end + 1, each.page or each.synset, each.score)
+        ServiceMark(each.place.start, each.place.end + 1, each.page or each.synset, each.score)
         for each in found
     )
     return marked_reply(document, marks, utf16=True)

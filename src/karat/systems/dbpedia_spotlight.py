@@ -7,7 +7,7 @@ from xml.sax.saxutils import quoteattr
 
 import msgspec
 
-from karat.adapters.each import Marked, marked_reply, read_json, utf16_place
+from karat.adapters.each import ServiceMark, marked_reply, read_json, utf16_place
 from karat.adapters.web import web_link, web_outside
 from karat.model.document import Document, Reply
 from karat.spec.outside import TrainingCard
@@ -51,7 +51,7 @@ def _ask(document: Document, options: _SpotlightOptions, given: bool) -> WebQues
 def _read(document: Document, body: bytes) -> Reply:
     found = read_json(body, _Annotated, "DBpedia Spotlight").resources
     marks = (
-        Marked(
+        ServiceMark(
             each.offset,
             each.offset + utf16_place(each.words, len(each.words)),
             each.uri,

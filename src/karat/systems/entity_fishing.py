@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from karat.adapters.each import Marked, marked_reply, read_json, utf16_place
+from karat.adapters.each import ServiceMark, marked_reply, read_json, utf16_place
 from karat.adapters.web import web_link, web_outside
 from karat.model.document import UNLINKED, Document, Reply
 from karat.spec.outside import TrainingCard
@@ -59,7 +59,7 @@ def _ask(document: Document, options: _FishingOptions, given: bool) -> WebQuesti
 def _read(document: Document, body: bytes) -> Reply:
     found = read_json(body, _Disambiguated, "entity-fishing")
     marks = (
-        Marked(
+        ServiceMark(
             each.start,
             each.end,
             each.item or UNLINKED,

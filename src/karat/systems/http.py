@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from karat.adapters.process import jsonl_question, said_reply
-from karat.adapters.told import credential
+from karat.adapters.telling import credential
 from karat.adapters.web import web_link, web_outside
 from karat.model.document import Document
 from karat.spec.system import Link, System, option

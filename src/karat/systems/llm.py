@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from karat.adapters.llm import PROMPT, LlmPrices, LlmRequest, llm_reply
-from karat.adapters.told import credential
+from karat.adapters.telling import credential
 from karat.adapters.web import web_link, web_outside
 from karat.errors import UsageError
 from karat.kb.opened import open_pack

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from karat.adapters.each import Marked, marked_reply, read_json
+from karat.adapters.each import ServiceMark, marked_reply, read_json
 from karat.adapters.web import web_link, web_outside
 from karat.errors import FailedError
 from karat.model.document import Document, Reply
@@ -37,14 +37,14 @@ def _read(document: Document, body: bytes) -> Reply:
     return marked_reply(document, [_mark(row) for row in read_json(body, list[list[Any]], "REL")])
 
 
-def _mark(row: list[Any]) -> Marked:
+def _mark(row: list[Any]) -> ServiceMark:
     """A mention as REL lists it: start, length, words, title, and confidences; the last is the type."""
     match row:
         case [int(start), int(length), str(words), str(title), *rest]:
             score = next((float(value) for value in rest if isinstance(value, float | int)), None)
             page = None if title == "NIL" else f"https://en.wikipedia.org/wiki/{quote(title)}"
             types = tuple(value for value in rest[-1:] if isinstance(value, str))
-            return Marked(start, start + length, page, score, words, types)
+            return ServiceMark(start, start + length, page, score, words, types)
     raise FailedError("REL sent a mention that is not as documented")
 
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from karat.adapters.each import Marked, marked_reply, read_json
-from karat.adapters.told import credential
+from karat.adapters.each import ServiceMark, marked_reply, read_json
+from karat.adapters.telling import credential
 from karat.adapters.web import web_link, web_outside
 from karat.model.document import Document, Reply
 from karat.spec.outside import TrainingCard
@@ -41,7 +41,9 @@ class _Tagged(msgspec.Struct):
 
 def _read(document: Document, body: bytes, language: str) -> Reply:
     found = read_json(body, _Tagged, "TagMe")
-    marks = (Marked(each.start, each.end, _page(each, language), each.rho, each.spot) for each in found.annotations)
+    marks = (
+        ServiceMark(each.start, each.end, _page(each, language), each.rho, each.spot) for each in found.annotations
+    )
     return marked_reply(document, marks, seconds=None if found.time is None else found.time / 1000)
 
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from karat.adapters.each import Marked, marked_reply, read_json, utf16_place
-from karat.adapters.told import credential
+from karat.adapters.each import ServiceMark, marked_reply, read_json, utf16_place
+from karat.adapters.telling import credential
 from karat.adapters.web import web_link, web_outside
 from karat.model.document import Document, Reply
 from karat.spec.outside import TrainingCard
@@ -41,7 +41,7 @@ class _WatReply(msgspec.Struct):
 def _read(document: Document, body: bytes) -> Reply:
     found = read_json(body, _WatReply, "WAT")
     times = [value for name, value in found.metrics.items() if name.startswith("time_")]
-    marks = (Marked(each.start, each.end, _page(each), each.rho, each.spot) for each in found.annotations)
+    marks = (ServiceMark(each.start, each.end, _page(each), each.rho, each.spot) for each in found.annotations)
     return marked_reply(document, marks, utf16=True, seconds=sum(times) / 1e9 if times else None)
 
 

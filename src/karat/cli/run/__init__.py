@@ -13,7 +13,7 @@ from karat.cli.reading import reading
 if TYPE_CHECKING:
     from karat.model.result import Result
     from karat.running.experiment import Experiment, Performed
-    from karat.running.named import NamedSystem
+    from karat.running.named import RunnableSystem
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -95,7 +95,7 @@ def command(
     from karat.pages.runs import next_page, repeats_page, runs_json, runs_page
     from karat.running.ask import RunWishes
     from karat.running.experiment import Experiment, perform, read_experiment
-    from karat.running.named import NamedSystem, told_apart
+    from karat.running.named import RunnableSystem, told_apart
 
     names, flags = divided(given)
     apart([*datasets], [json_file, chart])
@@ -118,7 +118,7 @@ def command(
         )
         if not datasets:
             raise UsageError("no dataset to run on. Name one with --on, such as --on demo.")
-        systems = told_apart([NamedSystem.of(name, flags) for name in names])
+        systems = told_apart([RunnableSystem.of(name, flags) for name in names])
         _refuse_unused(systems, flags)
         experiment = Experiment(systems, datasets, wishes, task=task, like=like, first=first, gold_format=gold_format)
     if chart is not None:
@@ -165,7 +165,7 @@ def divided(given: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
     return names, flags
 
 
-def _refuse_unused(systems: tuple[NamedSystem, ...], flags: dict[str, str]) -> None:
+def _refuse_unused(systems: tuple[RunnableSystem, ...], flags: dict[str, str]) -> None:
     """Refuse an option that no system has: it would be lost in silence."""
     from dataclasses import fields
 
@@ -177,7 +177,7 @@ def _refuse_unused(systems: tuple[NamedSystem, ...], flags: dict[str, str]) -> N
             raise UnknownNameError("option of karat run and of these systems", name, known - {"rest"})
 
 
-def _refuse_commands(systems: tuple[NamedSystem, ...], path: str, *, allowed: bool) -> None:
+def _refuse_commands(systems: tuple[RunnableSystem, ...], path: str, *, allowed: bool) -> None:
     """Refuse to run what a file names, unless the user says so."""
     from karat.errors import UsageError
 

@@ -24,14 +24,14 @@ def command(given: tuple[str, ...], host: str, port: int) -> None:
     from karat.adapters.nif import TURTLE
     from karat.cli.run import divided
     from karat.errors import UsageError
-    from karat.running.named import NamedSystem
+    from karat.running.named import RunnableSystem
     from karat.running.serving import nif_answerer
     from karat.storage.server import server
 
     names, flags = divided(given)
     if len(names) != 1:
         raise UsageError("one system is served at an address. Name one.")
-    named = NamedSystem.of(names[0], flags)
+    named = RunnableSystem.of(names[0], flags)
     with server(host, port, nif_answerer(named), f"{TURTLE};charset=UTF-8") as serving:
         say(f"karat: {named.title} answers at http://{host}:{serving.server_port}/", err=True)
         serving.serve_forever()

@@ -16,7 +16,7 @@ _SHORTEST: Final = 4  # characters; shorter ones would be found in everything
 
 
 @dataclass
-class Told:
+class Heard:
     """What was said while a document was asked about: counts in words, and the seconds of the question answered.
 
     An error that is `final` is what the system has to say, and is not asked about again.
@@ -27,13 +27,13 @@ class Told:
     final: bool = False
 
 
-_told: ContextVar[Told | None] = ContextVar("told", default=None)
+_told: ContextVar[Heard | None] = ContextVar("told", default=None)
 
 
 @contextmanager
-def listening() -> Iterator[Told]:
+def listening() -> Iterator[Heard]:
     """Hear what is told inside."""
-    told = Told()
+    told = Heard()
     before = _told.set(told)
     try:
         yield told
