@@ -1,12 +1,12 @@
 """A detector, candidates and a ranker of different systems."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from karat.linking.lexicon import KB_SAYS, SUBSTITUTE_SAYS, Substitute
 from karat.linking.named import NamedSystem
-from karat.linking.pipeline import parts_of, pipeline
-from karat.spec.system import Stage, System, option
+from karat.linking.pipeline import parts_of, pipeline, stage_of
+from karat.spec.system import STAGES, Refine, Stage, System, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,10 @@ class PipelineOptions:
         return any(part.sees_gold for part in self.parts.values())
 
 
+def _stage(stage: Stage) -> Callable[[PipelineOptions], Refine]:
+    return lambda options: stage_of(options.parts[stage], stage, given=False)
+
+
 def _stamp(options: PipelineOptions) -> Mapping[str, str]:
     return {f"{stage}-{what}": said for stage, part in options.parts.items() for what, said in part.about.items()}
 
@@ -39,6 +43,7 @@ SYSTEM = System(
     start=lambda options, given: pipeline(options.parts, given=given),
     options=PipelineOptions,
     spans="welcome",
+    stages={stage: _stage(stage) for stage in STAGES},
     stamp=_stamp,
     needs=("what its parts need",),
     rest="DETECTOR+CANDIDATES+RANKER",
