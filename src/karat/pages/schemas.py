@@ -19,6 +19,7 @@ from karat.pages.data.datasets import DatasetFile, DatasetsFile, FetchedFile
 from karat.pages.data.lint import LintFile
 from karat.pages.data.stats import StatsFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
+from karat.pages.runs import RunsFile
 from karat.pages.systems.listed import SystemsFile
 from karat.pages.systems.stages import StagesFile
 from karat.pages.why import WhyFile
@@ -38,6 +39,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "kb find": (FoundFile,),
     "kb resolve": (ResolutionFile,),
     "kb show": (PackFile,),
+    "run": (RunsFile,),
     "score": (ResultFile,),
     "show": (CasesFile,),
     "systems": (SystemsFile,),

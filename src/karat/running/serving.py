@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from karat.adapters.nif import answered_in_nif, asked_in_nif
 from karat.errors import FailedError, UsageError
@@ -11,7 +12,8 @@ from karat.running.named import RunnableSystem
 from karat.spec.system import Link
 
 
-def nif_answerer(named: RunnableSystem) -> Callable[[bytes], bytes]:
+@contextmanager
+def nif_answerer(named: RunnableSystem) -> Iterator[Callable[[bytes], bytes]]:
     """What answers documents in NIF: given mentions are linked where the system takes them, else it finds its own."""
     if named.system is None or named.sees_gold:
         raise UsageError(f"{named.title} answers from gold labels, and GERBIL sends none. Name another system.")
@@ -39,4 +41,9 @@ def nif_answerer(named: RunnableSystem) -> Callable[[bytes], bytes]:
         return answered_in_nif(document, reply)
 
     link(given=system.spans == "needed")  # what cannot start says so before anybody asks
-    return answer
+    try:
+        yield answer
+    finally:
+        for each in started.values():
+            close: Callable[[], None] = getattr(each, "close", lambda: None)
+            close()

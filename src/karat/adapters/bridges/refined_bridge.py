@@ -37,7 +37,7 @@ def main(answers: Callable[[str, list[list[int]]], list[dict[str, Any]]]) -> Non
     for line in sys.stdin:
         asked = json.loads(line)
         try:
-            said = {"answers": answers(asked["text"], asked.get("spans", []))}
+            said: dict[str, Any] = {"answers": answers(asked["text"], asked.get("spans", []))}
         except Exception as problem:  # noqa: BLE001  # whatever it is, the next document may be answered
             said = {"error": f"{type(problem).__name__}: {problem}"}
         sys.stdout.write(json.dumps({"id": asked["id"], **said}) + "\n")

@@ -32,6 +32,6 @@ def command(given: tuple[str, ...], host: str, port: int) -> None:
     if len(names) != 1:
         raise UsageError("one system is served at an address. Name one.")
     named = RunnableSystem.of(names[0], flags)
-    with server(host, port, nif_answerer(named), f"{TURTLE};charset=UTF-8") as serving:
+    with nif_answerer(named) as answer, server(host, port, answer, f"{TURTLE};charset=UTF-8") as serving:
         say(f"karat: {named.title} answers at http://{host}:{serving.server_port}/", err=True)
         serving.serve_forever()
