@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, stdev
 from typing import Literal
 
-import msgspec
-
 from karat.errors import cut
 from karat.fitting import counted, wrapped
 from karat.model.result import Result
+from karat.pages.files import Written, indented
 from karat.pages.tables import aligned
 from karat.running.run import Ran
 
@@ -19,7 +18,7 @@ _ERRORS = 5  # of each system that are shown
 _SHOWN = 90  # characters of an error
 
 
-class RanFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RanFile(Written, frozen=True, kw_only=True, omit_defaults=True):
     """One system on one dataset."""
 
     system: str
@@ -39,17 +38,17 @@ class RanFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     measures: dict[str, float | None] = {}
 
 
-class RunsFile(msgspec.Struct, frozen=True, kw_only=True):
+class RunsFile(Written, frozen=True):
     """What `karat run --json` writes."""
 
-    layout: Literal["karat-runs/1"] = "karat-runs/1"
+    layout: Literal["karat-runs/1"]
     runs: list[RanFile]
 
 
 def runs_json(rans: Sequence[Ran], results: Sequence[Result], files: Sequence[str]) -> bytes:
     """Runs with their files, as JSON."""
     rows = zip(rans, results, files, strict=True)
-    return msgspec.json.format(msgspec.json.encode(RunsFile(runs=[_row(*row) for row in rows])), indent=2) + b"\n"
+    return indented(RunsFile("karat-runs/1", [_row(*row) for row in rows]))
 
 
 def _row(ran: Ran, result: Result, file: str) -> RanFile:
@@ -159,8 +158,19 @@ def next_page(files: Sequence[tuple[str, Sequence[str]]], width: int | None = No
     """The commands that open the cases of each dataset, and compare its systems."""
     lines = ["Look at the cases:"]
     for gold, answers in files:
-        named = " ".join(map(shlex.quote, answers))
-        lines.append(f"  karat show {shlex.quote(gold)} {named} --outcome wrong")
+        lines += _command(["karat show", shlex.quote(gold), *map(shlex.quote, answers), "--outcome wrong"], width)
         if len(answers) > 1:
-            lines.append(f"  karat compare --gold {shlex.quote(gold)} {named}")
+            lines += _command(["karat compare", f"--gold {shlex.quote(gold)}", *map(shlex.quote, answers)], width)
     return "\n".join(lines) + "\n"
+
+
+def _command(words: Sequence[str], width: int | None) -> list[str]:
+    """A command that can be copied, over several lines where it is long."""
+    lines = [f"  {words[0]}"]
+    for word in words[1:]:
+        if width is not None and len(lines[-1]) + len(word) + 3 > width:
+            lines[-1] += " \\"
+            lines.append(f"    {word}")
+        else:
+            lines[-1] += f" {word}"
+    return lines

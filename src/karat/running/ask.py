@@ -21,7 +21,7 @@ from karat.errors import KaratError, UsageError
 from karat.model.document import Document, Reply
 from karat.running.named import RunnableSystem, document_key
 from karat.spec.system import Link
-from karat.stats.timing import Usage, used
+from karat.stats.timing import Usage, begin, used
 from karat.storage.home import home
 from karat.storage.replies import ReplyStore
 from karat.work import Advance, working
@@ -155,7 +155,7 @@ class _Running:
 
     def ask(self, missing: Mapping[str, Document], advance: Advance) -> dict[str, KeptReply]:
         assert self._named.system is not None
-        before, began = used(), time.perf_counter()
+        before, began = begin(), time.perf_counter()
         link = self._named.system.start(self._named.options, self._given)
         self.started = time.perf_counter() - began
         try:

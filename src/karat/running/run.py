@@ -143,7 +143,8 @@ def _usage(asked: Asked, named: RunnableSystem) -> tuple[float | None, int | Non
     if asked.cached == len(asked.replies) or _hosts(named):
         return None, None
     used = asked.usage
-    return (used.cpu, used.peak) if named.outside is None else (used.child_cpu, used.child_peak)
+    cpu, peak = (used.cpu, used.peak) if named.outside is None else (used.child_cpu, used.child_peak)
+    return cpu, peak or None
 
 
 def _spent(asked: Asked, named: RunnableSystem) -> dict[str, str]:
@@ -155,8 +156,8 @@ def _spent(asked: Asked, named: RunnableSystem) -> dict[str, str]:
         "python": platform.python_version(),
     }
     cpu, peak = _usage(asked, named)
-    if cpu is None or peak is None:
+    if cpu is None:
         return said
     whose = "with Karat itself" if named.outside is None else "of a process"
     said |= {"seconds to start": f"{asked.started:.3g}", "CPU seconds": f"{cpu:.3g}"}
-    return said | {"peak memory": f"{peak / 1e6:.0f} MB {whose}"}
+    return said if peak is None else said | {"peak memory": f"{peak / 1e6:.0f} MB {whose}"}

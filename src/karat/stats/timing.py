@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -41,8 +42,19 @@ class Usage:
     child_peak: int = 0
 
     def __sub__(self, before: Usage) -> Usage:
-        """What was used since then; a peak is that of all the time."""
-        return Usage(self.cpu - before.cpu, self.child_cpu - before.child_cpu, self.peak, self.child_peak)
+        """What was used since then; a peak that was there before says nothing, and is 0."""
+        own = self.peak if self.peak != before.peak else 0
+        child = self.child_peak if self.child_peak != before.child_peak else 0
+        return Usage(self.cpu - before.cpu, self.child_cpu - before.child_cpu, own, child)
+
+
+def begin() -> Usage:
+    """What was used so far, with the peak of this process begun anew where the system can (Linux)."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return used()
+    return replace(used(), peak=-1)
 
 
 def used() -> Usage:
@@ -56,6 +68,15 @@ def used() -> Usage:
     return Usage(
         own.ru_utime + own.ru_stime,
         child.ru_utime + child.ru_stime,
-        own.ru_maxrss * unit,
+        _peak() or own.ru_maxrss * unit,
         child.ru_maxrss * unit,
     )
+
+
+def _peak() -> int:
+    """The most memory that this process held since it was begun anew, as Linux says; else 0."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from karat.running.named import RunnableSystem
 
 
+def _number(flag: str, default: int, says: str, *, least: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """An option that is a whole number."""
+    return click.option(flag, default=default, show_default=True, type=click.IntRange(least), metavar="N", help=says)
+
+
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("given", nargs=-1, required=True, metavar="SYSTEM…", type=click.UNPROCESSED)
 @click.option("--on", "datasets", multiple=True, metavar="DATASET", help="A gold standard with texts (repeatable).")
@@ -23,28 +29,56 @@ if TYPE_CHECKING:
 @click.option("--task", metavar="TASK", help="With d2kb, systems that can get the mentions and link them.")
 @click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The conventions of the table.")
 @click.option("--first", type=click.IntRange(1), metavar="N", help="Only the first N documents, to try it out.")
+@_number("--repeat", 1, "Run N times, for variance.", least=1)
 @click.option(
-    "--repeat", default=1, show_default=True, type=click.IntRange(1), metavar="N", help="Run N times, for variance."
-)
-@click.option(
-    "--workers", default=4, show_default=True, type=click.IntRange(1, 256), help="Documents at once, for services."
+    "--workers",
+    default=4,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Documents at once, for services.",
 )
 @click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="R", help="At most R questions a second.")
 @click.option(
-    "--attempts", default=4, show_default=True, type=click.IntRange(1), help="How often a document is asked about."
+    "--attempts",
+    default=4,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="How often a document is asked about.",
 )
 @click.option(
-    "--give-up", default=25, show_default=True, type=click.IntRange(1), help="Stop asking after so many failures."
+    "--give-up",
+    default=25,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Stop asking after so many failures.",
 )
 @click.option("--fresh", is_flag=True, help="Ask also about documents whose replies are known.")
 @click.option(
-    "--warm-up", default=1, show_default=True, type=click.IntRange(0), help="Documents before times count, locally."
+    "--warm-up",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Documents before times count, locally.",
 )
 @click.option(
-    "--timings", default=1, show_default=True, type=click.IntRange(1), help="Times are medians of N calls, locally."
+    "--timings",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Times are medians of N calls, locally.",
 )
 @click.option(
-    "--calibrate", default=6, show_default=True, type=click.IntRange(0), help="Empty requests to time the way."
+    "--calibrate",
+    default=6,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Empty requests to time the way.",
 )
 @click.option("--yes", is_flag=True, help="Send texts to the hosts that are named, without asking.")
 @click.option("--allow-commands", is_flag=True, help="Let an experiment file run commands and .py files.")
@@ -86,7 +120,7 @@ def command(
     \b
     karat run prior tagme --on demo
     karat run 'command:./my-linker --fast' --on kore50
-    karat run 'llm[model=small,url=http://localhost:8000/v1]' --on demo --repeat 3
+    karat run 'llm[url=http://localhost:8000/v1]:small' --on demo --repeat 3
     karat run experiment.toml
     """
     from karat.errors import UsageError
@@ -143,7 +177,7 @@ def command(
         name: [file for one, file in zip(done, files, strict=True) if one.dataset == name]
         for name in experiment.datasets
     }
-    say(next_page(list(by_gold.items())), nl=False)
+    say(next_page(list(by_gold.items()), width()), nl=False)
 
 
 def divided(given: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
