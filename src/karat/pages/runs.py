@@ -29,13 +29,13 @@ class RanFile(Written, frozen=True, kw_only=True, omit_defaults=True):
     failed: dict[str, list[str]]
     manifest: dict[str, str]
     clock: str = ""
-    seconds: dict[str, float] = {}
+    seconds: dict[str, float]
     cpu_seconds: float | None = None
     peak_bytes: int | None = None
     tokens: int | None = None
     cost: float | None = None
-    counts: dict[str, int] = {}
-    measures: dict[str, float | None] = {}
+    counts: dict[str, int]
+    measures: dict[str, float | None]
 
 
 class RunsFile(Written, frozen=True):

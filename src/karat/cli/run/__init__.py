@@ -30,56 +30,14 @@ def _number(flag: str, default: int, says: str, *, least: int) -> Callable[[Call
 @click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The conventions of the table.")
 @click.option("--first", type=click.IntRange(1), metavar="N", help="Only the first N documents, to try it out.")
 @_number("--repeat", 1, "Run N times, for variance.", least=1)
-@click.option(
-    "--workers",
-    default=4,
-    show_default=True,
-    type=click.IntRange(1, 256),
-    metavar="N",
-    help="Documents at once, for services.",
-)
+@_number("--workers", 4, "Documents at once, for services.", least=1)
 @click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="R", help="At most R questions a second.")
-@click.option(
-    "--attempts",
-    default=4,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="How often a document is asked about.",
-)
-@click.option(
-    "--give-up",
-    default=25,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="Stop asking after so many failures.",
-)
+@_number("--attempts", 4, "How often a document is asked about.", least=1)
+@_number("--give-up", 25, "Stop asking after so many failures.", least=1)
 @click.option("--fresh", is_flag=True, help="Ask also about documents whose replies are known.")
-@click.option(
-    "--warm-up",
-    default=1,
-    show_default=True,
-    type=click.IntRange(0),
-    metavar="N",
-    help="Documents before times count, locally.",
-)
-@click.option(
-    "--timings",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="Times are medians of N calls, locally.",
-)
-@click.option(
-    "--calibrate",
-    default=6,
-    show_default=True,
-    type=click.IntRange(0),
-    metavar="N",
-    help="Empty requests to time the way.",
-)
+@_number("--warm-up", 1, "Documents before times count, locally.", least=0)
+@_number("--timings", 1, "Times are medians of N calls, locally.", least=1)
+@_number("--calibrate", 6, "Empty requests to time the way.", least=0)
 @click.option("--yes", is_flag=True, help="Send texts to the hosts that are named, without asking.")
 @click.option("--allow-commands", is_flag=True, help="Let an experiment file run commands and .py files.")
 @click.option("--runtimes", "chart", metavar="FILE", help="Draw runtime against text length (.svg, .png, …).")
