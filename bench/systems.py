@@ -45,6 +45,7 @@ APART = (
 SYSTEMS = (
     "oracle",
     "candidate-oracle",
+    "embed",
     "graph",
     "graph[variant=local]",
     "tagme",

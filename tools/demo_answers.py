@@ -1,6 +1,7 @@
 """Writes the stored answer sets of the demo corpus (perfect, prior, noisy) next to its gold.jsonl.
 
-Run it after every change of gold.jsonl or prior_table.tsv; the same input always gives the same files.
+Run it after every change of gold.jsonl, prior_table.tsv, the starter pack or the linker `prior`, whose answers the
+second set is; the same input always gives the same files.
 """
 
 from __future__ import annotations
@@ -8,9 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
+
+import karat
 
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "karat" / "datasets" / "demo_data"
 SEED = 20
@@ -124,18 +128,6 @@ def perfect(documents: Iterable[Document], prior: Prior) -> Iterator[Reply]:
         yield Reply(document.id, tuple(with_candidates(document, answer, prior) for answer in document.solution))
 
 
-def prior_only(documents: Iterable[Document], prior: Prior) -> Iterator[Reply]:
-    """Known surface forms, longest first and left to right, linked to what they usually mean."""
-    surfaces = "|".join(re.escape(surface) for surface in sorted(prior, key=lambda s: (-len(s), s)))
-    pattern = re.compile(rf"(?<!\w)(?:{surfaces})(?!\w)")
-    for document in documents:
-        answers = []
-        for match in pattern.finditer(document.text):
-            candidates = tuple(prior[match[0]])
-            answers.append(Answer(*match.span(), candidates[0].entity, candidates[0].share, candidates))
-        yield Reply(document.id, tuple(answers))
-
-
 def moved(answer: Answer, text: str, random: Random) -> Answer:
     """The answer with a word too few or too many; as it is if its text has no other word to add."""
     words = [match.span() for match in WORD.finditer(text)]
@@ -216,8 +208,9 @@ def main() -> None:
     documents = read_gold(FOLDER / "gold.jsonl")
     prior = read_prior(FOLDER / "prior_table.tsv")
     write(FOLDER, "perfect", perfect(documents, prior))
-    write(FOLDER, "prior", prior_only(documents, prior))
     write(FOLDER, "noisy", noisy(documents, prior, Random(SEED)))
+    run = karat.link("prior", karat.load(FOLDER / "gold.jsonl"), substitute="popularity")
+    karat.save(replace(run, about={**run.about, "corpus": "demo"}), FOLDER / "prior.jsonl")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from karat.explanation.prose import explain
     from karat.explanation.why import why
     from karat.kb.folder import read_kb
+    from karat.linking.named import link
     from karat.matching.align.joins import overlapping, same_entity, same_span
     from karat.model.cases import Cases
     from karat.model.corpus import Corpus
@@ -70,6 +71,7 @@ __all__ = [
     "curve",
     "evaluate",
     "explain",
+    "link",
     "load",
     "load_parts",
     "load_run",
@@ -88,6 +90,7 @@ __all__ = [
 _HOME = {
     "karat.errors": ("InputError", "KaratError", "UnknownNameError", "UsageError"),
     "karat.kb.folder": ("read_kb",),
+    "karat.linking.named": ("link",),
     "karat.matching.align.joins": ("overlapping", "same_entity", "same_span"),
     "karat.model.cases": ("Cases",),
     "karat.model.corpus": ("Corpus",),

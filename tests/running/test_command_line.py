@@ -133,6 +133,15 @@ def test_an_experiment_file_runs_commands_only_if_that_is_allowed(karat_cli, tmp
     assert karat_cli("run", "e.toml", "--allow-commands").code == 0
 
 
+def test_options_that_an_experiment_file_would_not_heed_are_refused(karat_cli, tmp_path):
+    (tmp_path / "e.toml").write_text(experiment(), encoding="utf-8")
+    ran = karat_cli("run", "e.toml", "--allow-commands", "--workers", "8")
+    assert ran.code == 2
+    assert "says everything itself" in ran.err
+    (tmp_path / "e.toml").write_text(experiment() + '[options]\ncolour = "red"\n', encoding="utf-8")
+    assert "unknown option" in karat_cli("run", "e.toml", "--allow-commands").err
+
+
 def test_an_experiment_gives_tables_of_bats_shape(karat_cli, tmp_path):
     more = {"relations": '["weak", "strong"]', "threshold": '"oracle"', "similarity": '["strong"]', "title": '"Two"'}
     (tmp_path / "e.toml").write_text(experiment(**more), encoding="utf-8")

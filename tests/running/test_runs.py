@@ -178,6 +178,23 @@ def _lines(path):
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
+def test_a_run_that_is_interrupted_leaves_nothing_running_and_says_that_it_goes_on(tmp_path):
+    mark = tmp_path / "pid"
+    path = script(tmp_path, f"import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(60)")
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"id": "d", "text": "Here", "labels": []}) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", "karat", "run", f"command:{sys.executable} {path}", "--on", str(gold)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path)
+    while not (mark.exists() and mark.read_text()):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=20)[1].decode()
+    assert process.returncode == 130
+    assert "goes on from them" in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
+
+
 def test_a_record_that_was_cut_is_passed_over(tmp_path):
     path = tmp_path / "replies" / "one.jsonl"
     store = ReplyStore(path)
@@ -291,7 +308,7 @@ def test_what_a_linker_raises_is_the_error_of_the_document_it_was_at():
                 raise ValueError("no such word")
             yield Reply(document.id, (Answer(0, 8, "Q1"),))
 
-    ran = run_system(here(link), numbered(4), replace(WISHES, warm_up=0))
+    ran = run_system(here(link), numbered(4), WISHES)
     assert [reply.error for reply in ran.run] == [None, "ValueError: no such word", None, None]
     assert ran.failed == {"ValueError: no such word": ("d1",)}
 

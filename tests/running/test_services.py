@@ -199,6 +199,8 @@ def test_a_reply_that_is_too_large_is_not_read(monkeypatch):
 def test_addresses_have_no_passwords_and_are_on_the_web():
     with pytest.raises(InputError, match="password"):
         asked("http:https://me:word@linker.example/")
+    with pytest.raises(InputError, match="key in an address"):
+        asked("http:https://linker.example/link?api_key=abc")
     with pytest.raises(InputError, match="http"):
         asked("http:file:///etc/passwd")
 

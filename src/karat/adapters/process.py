@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import queue
 import shlex
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -49,40 +50,68 @@ def fingerprint(words: Sequence[str]) -> Mapping[str, str]:
     return {"files": found.hexdigest()[:16]}
 
 
+class _Running:
+    """The programs that run, so that none outlives whoever started it."""
+
+    def __init__(self) -> None:
+        self._children: set[Child] = set()
+        self._lock = threading.Lock()
+
+    def begin(self, child: Child) -> Child:
+        with self._lock:
+            self._children.add(child)
+        return child
+
+    def end(self, child: Child, *, now: bool = False) -> None:
+        with self._lock:
+            self._children.discard(child)
+        child.end(now=now)
+
+    def end_all(self) -> None:
+        with self._lock:
+            left, self._children = self._children, set()
+        for child in left:
+            child.end(now=True)
+
+
 def command_link(words: Sequence[str], passed: Sequence[str], timeout: float) -> AskingEach:
     """Start the command for each document: the text goes in, and what comes out is read as answers."""
 
+    running = _Running()
+
     def ask(document: Document) -> Reply:
-        child = Child(words, passed, whole=True)
+        child = running.begin(Child(words, passed, whole=True))
         try:
             said = child.answer_to(document.text.encode(), timeout)
         finally:
-            child.end(now=True)
+            running.end(child, now=True)
         return said_reply(document, said, child.name)
 
-    return AskingEach(ask)
+    return AskingEach(ask, running.end_all)
 
 
 def jsonl_link(words: Sequence[str], passed: Sequence[str], timeout: float) -> AskingEach:
     """Keep commands running, as many as are asked at once: a line of JSON goes in, and a line comes out."""
     idle: queue.SimpleQueue[Child] = queue.SimpleQueue()
+    running = _Running()
 
     def ask(document: Document) -> Reply:
         try:
             child = idle.get_nowait()
         except queue.Empty:
-            child = Child(words, passed)
+            child = running.begin(Child(words, passed))
         try:
             said = child.ask(jsonl_question(document), timeout)
         except FailedError:
-            child.end(now=True)  # whatever it says later belongs to this document
+            running.end(child, now=True)  # whatever it says later belongs to this document
             raise
         idle.put(child)
         return said_reply(document, said, child.name)
 
     def close() -> None:
         while not idle.empty():
-            idle.get_nowait().end()
+            running.end(idle.get_nowait())
+        running.end_all()
 
     return AskingEach(ask, close)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
+from karat.cli.output import say, width
 
+_SYSTEMS = ("graph", "graph[variant=local]", "tagme", "prior")
 _NEXT = """
 Try next:
-  karat score demo demo --all                          all measures
+  karat systems                                        what Karat runs, and what each needs
+  karat systems stages graph tagme --option substitute=popularity    which stage loses what
+  karat score demo demo --all                          all measures, of stored answers
   karat score demo demo --by types                     scores by entity type
   karat show demo demo --outcome wrong                 cases in their sentences
   karat score demo demo/noisy --verdicts cases.jsonl   every case behind them
@@ -20,11 +23,25 @@ Try next:
 
 @click.command()
 def command() -> None:
-    """Score the stored answers on the built-in benchmark and say what to try next."""
-    from karat.cli.score import show
-    from karat.data.load import load, load_run, stored_runs
-    from karat.evaluation.evaluation import evaluate
+    """Run four linkers on the built-in benchmark and compare them.
 
-    corpus = load("demo")
-    show([evaluate(corpus, load_run(name)) for name in stored_runs("demo")])
+    They know the starter pack, which has no counts: the popularity of entities stands in for them.
+    """
+    from time import perf_counter
+
+    from karat.cli.score import show
+    from karat.comparison.asking import compare
+    from karat.data.load import load
+    from karat.evaluation.evaluation import evaluate
+    from karat.linking.named import link
+    from karat.pages.comparison import page
+
+    corpus, runs, seconds = load("demo"), [], []
+    for name in _SYSTEMS:
+        begun = perf_counter()
+        runs.append(link(name, corpus, substitute="popularity"))
+        seconds.append(f"{name} {perf_counter() - begun:.1f}")
+    show([evaluate(corpus, run) for run in runs])
+    say("\n" + page(compare(runs, gold=corpus), None, details=False, width=width()), nl=False)
+    say(f"\nseconds, with what is loaded first: {', '.join(seconds)}")
     say(_NEXT, nl=False)

@@ -24,7 +24,7 @@ COMMANDS = {
     "compare": "Compare systems: who is better, and is that more than chance?",
     "curve": "Show how scores change with the threshold.",
     "data": "List, show, fetch, convert, check and describe benchmarks.",
-    "demo": "Score the stored answers on the built-in benchmark and say what to try next.",
+    "demo": "Run four linkers on the built-in benchmark and compare them.",
     "explain": "Say what a signature or a measure name means.",
     "kb": "Build, import, show and ask knowledge bases.",
     "run": "Run linkers on benchmarks, keep their answers, and score them.",

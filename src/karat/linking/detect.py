@@ -136,6 +136,8 @@ def _whole(text: str, words: list[tuple[int, int]], place: int, stop: int) -> bo
         return False
     before = text[words[place - 1][0] : words[place - 1][1]] if place else ""
     after = text[words[stop][0] : words[stop][1]] if stop < len(words) else ""
+    if after == "of":  # Bank of England
+        return False
     alone_before = not before or before[0].islower() or before.lower().rstrip(".") in _TITLES or _is_demonym(before)
     alone_after = not after or after[0].islower() or after.lower() in _TITLES or _is_demonym(surface)
     return alone_before and alone_after

@@ -176,8 +176,9 @@ class _Running:
 
     def _ask_here(self, link: Link, missing: Mapping[str, Document], advance: Advance) -> dict[str, KeptReply]:
         every = list(missing.items())
-        for _ in link([document for _, document in every[: self._wishes.warm_up]]):
-            pass
+        with suppress(Exception):  # it will be the error of its document
+            for _ in link([document for _, document in every[: self._wishes.warm_up]]):
+                pass
         made: dict[str, KeptReply] = {}
         times: dict[str, list[float]] = {}
         for timing in range(max(1, self._wishes.timings)):
@@ -238,25 +239,24 @@ class _Running:
     ) -> dict[str, KeptReply]:
         made: dict[str, KeptReply] = {}
         jobs = iter(missing.items())
-        with ThreadPoolExecutor(self._wishes.workers) as pool:
-            under_way: set[Future[tuple[str, KeptReply]]] = set()
-            try:
-                while True:
-                    for key, document in jobs:
-                        under_way.add(pool.submit(copy_context().run, self._one, link, key, document))
-                        if len(under_way) >= 2 * self._wishes.workers:
-                            break
-                    if not under_way:
-                        return made
-                    done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                    for each in done:
-                        key, kept = each.result()
-                        made[key] = kept
-                        advance(1)
-            except BaseException:
-                patience.stopped.set()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        pool = ThreadPoolExecutor(self._wishes.workers)
+        under_way: set[Future[tuple[str, KeptReply]]] = set()
+        try:
+            while True:
+                for key, document in jobs:
+                    under_way.add(pool.submit(copy_context().run, self._one, link, key, document))
+                    if len(under_way) >= 2 * self._wishes.workers:
+                        break
+                if not under_way:
+                    return made
+                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                for each in done:
+                    key, kept = each.result()
+                    made[key] = kept
+                    advance(1)
+        finally:
+            patience.stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)  # whoever closes the link ends what is under way
 
     def _one(self, link: Link, key: str, document: Document) -> tuple[str, KeptReply]:
         """One document, in whichever thread."""

@@ -19,7 +19,7 @@ from karat.evaluation.request import Request
 from karat.model.corpus import Corpus
 from karat.model.result import Result
 from karat.running.ask import RunWishes
-from karat.running.named import RunnableSystem, told_apart
+from karat.running.named import RunnableSystem, refuse_unused, told_apart
 from karat.running.run import Ran, run_system
 from karat.spec.choices.task import TASKS, task_named
 from karat.spec.outside import TrainingCard
@@ -118,8 +118,10 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
             remedy="Correct the file",
         ) from None
     flags = {name: _written(value) for name, value in said.options.items()}
+    systems = told_apart([RunnableSystem.of(name, flags) for name in said.systems])
+    refuse_unused(systems, flags)
     experiment = Experiment(
-        told_apart([RunnableSystem.of(name, flags) for name in said.systems]),
+        systems,
         said.datasets,
         wishes,
         said.title,

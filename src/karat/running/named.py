@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from karat.errors import UsageError
+from karat.errors import UnknownNameError, UsageError
 from karat.model.document import Document
 from karat.registry import get, identity, names
 from karat.spec.outside import Outside
@@ -127,6 +127,14 @@ def told_apart(systems: Sequence[RunnableSystem]) -> tuple[RunnableSystem, ...]:
     if twice:
         raise UsageError(f"{twice[0]} is named twice. Name each system once, or give its variants different options.")
     return tuple(found)
+
+
+def refuse_unused(systems: Sequence[RunnableSystem], flags: Mapping[str, str]) -> None:
+    """Refuse an option that no system has: it would be lost in silence."""
+    known = {name.replace("_", "-") for one in systems if one.system is not None for name in _fields(one.system)}
+    for name in flags:
+        if name.replace("_", "-") not in known:
+            raise UnknownNameError("option of karat run and of these systems", name, known - {"rest"})
 
 
 def _spelt(name: str, options: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _REDIRECTS: Final = 5
 _BUSY: Final = frozenset({408, 425, 429})
 _TIME: Final = 60.0  # seconds for one question
+_SECRET: Final = re.compile(r"(?i)(?:key|token|secret|passw|auth)[\w.-]*=")
 _SAID: Final = 200  # characters of a refusal that are shown
 
 
@@ -125,10 +127,10 @@ def host_of(address: str) -> str:
             expected="one that begins with http:// or https://",
             remedy="Give the address of the service",
         )
-    if parts.username or parts.password:
+    if parts.username or parts.password or _SECRET.search(parts.query):
         raise InputError(
-            f"{parts.scheme}://…@{parts.hostname}",
-            found="a name or password in an address",
+            f"{parts.scheme}://{parts.hostname}/…",
+            found="a name, password or key in an address",
             expected="an address without them, for addresses are kept in manifests",
             remedy="Put credentials into an environment variable",
         )

@@ -87,13 +87,12 @@ def command(
     from karat.pages.runs import next_page, repeats_page, runs_json, runs_page
     from karat.running.ask import RunWishes
     from karat.running.experiment import Experiment, perform, read_experiment
-    from karat.running.named import RunnableSystem, told_apart
+    from karat.running.named import RunnableSystem, refuse_unused, told_apart
 
     names, flags = divided(given)
     apart([*datasets], [json_file, chart])
     if any(name.endswith(".toml") for name in names):
-        if len(names) > 1 or flags or datasets:
-            raise UsageError("an experiment file says everything itself. Give it alone: karat run FILE.toml.")
+        _refuse_beside_file(len(names) > 1 or bool(flags))
         experiment, out = read_experiment(names[0])
         _refuse_commands(experiment.systems, names[0], allowed=allow_commands)
     else:
@@ -111,16 +110,20 @@ def command(
         if not datasets:
             raise UsageError("no dataset to run on. Name one with --on, such as --on demo.")
         systems = told_apart([RunnableSystem.of(name, flags) for name in names])
-        _refuse_unused(systems, flags)
+        refuse_unused(systems, flags)
         experiment = Experiment(systems, datasets, wishes, task=task, like=like, first=first, gold_format=gold_format)
     if chart is not None:
         check_chart(chart)
     _confirm(experiment, yes=yes)
     done: list[Performed] = []
     files: list[str] = []
-    for one in perform(experiment):
-        done.append(one)
-        files.append(_write_answers(one, out))
+    try:
+        for one in perform(experiment):
+            done.append(one)
+            files.append(_write_answers(one, out))
+    except KeyboardInterrupt:
+        say("karat: replies that came are kept: the same command goes on from them.", err=True)
+        raise
     if chart is not None:
         save_chart(lengths_chart(done), chart)
     write(json_file, lambda: runs_json([one.ran for one in done], [one.result for one in done], files))
@@ -157,16 +160,19 @@ def divided(given: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
     return names, flags
 
 
-def _refuse_unused(systems: tuple[RunnableSystem, ...], flags: dict[str, str]) -> None:
-    """Refuse an option that no system has: it would be lost in silence."""
-    from dataclasses import fields
+def _refuse_beside_file(more: bool) -> None:
+    """Refuse options that an experiment file would not heed: they would be lost in silence."""
+    from karat.errors import UsageError
 
-    from karat.errors import UnknownNameError
-
-    known = {each.name.replace("_", "-") for one in systems if one.system for each in fields(one.system.options)}
-    for name in flags:
-        if name.replace("_", "-") not in known:
-            raise UnknownNameError("option of karat run and of these systems", name, known - {"rest"})
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    heeded = {"given", "yes", "allow_commands", "chart", "json_file"}
+    said = [name for name in context.params if context.get_parameter_source(name) == source and name not in heeded]
+    if more or said:
+        raise UsageError(
+            "an experiment file says everything itself. Give it alone, with --yes, --allow-commands, --runtimes and "
+            "--json at most, and write the rest into it."
+        )
 
 
 def _refuse_commands(systems: tuple[RunnableSystem, ...], path: str, *, allowed: bool) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from karat.cli import output  # not its functions: `show` is a command here
 from karat.cli.choices import once
 from karat.cli.groups import LazyGroup
-from karat.cli.output import show, width, write
 
 COMMANDS = {
     "show": "Say what a system is, what it needs, and its options.",
@@ -36,5 +36,5 @@ def command(context: click.Context, json_file: str | None) -> None:
     from karat.pages.systems.listed import every, list_json, list_page
 
     rows = every()
-    write(json_file, lambda: list_json(rows))
-    show(lambda: list_page(rows, width=width()), json_file)
+    output.write(json_file, lambda: list_json(rows))
+    output.show(lambda: list_page(rows, width=output.width()), json_file)
