@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from karat.adapters.each import AskingEach
-from karat.adapters.telling import tell
+from karat.adapters.telling import tell, tell_peak
 from karat.errors import FailedError, InputError, UsageError
 from karat.model.document import Document, Reply, WrittenReply
 from karat.parsing.surfaces.entries import answer_of, entries_of
@@ -105,6 +105,7 @@ def jsonl_link(words: Sequence[str], passed: Sequence[str], timeout: float) -> A
         except FailedError:
             running.end(child, now=True)  # whatever it says later belongs to this document
             raise
+        tell_peak(child.peak)
         idle.put(child)
         return said_reply(document, said, child.name)
 

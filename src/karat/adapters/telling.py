@@ -19,12 +19,14 @@ _SHORTEST: Final = 4  # characters; shorter ones would be found in everything
 class Heard:
     """What was said while a document was asked about: counts in words, and the seconds of the question answered.
 
-    An error that is `final` is what the system has to say, and is not asked about again.
+    An error that is `final` is what the system has to say, and is not asked about again. `peak` is the most memory, in
+    bytes, that a program held which was asked.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float | None = None
     final: bool = False
+    peak: int = 0
 
 
 _told: ContextVar[Heard | None] = ContextVar("told", default=None)
@@ -53,6 +55,13 @@ def tell_time(seconds: float) -> None:
     told = _told.get()
     if told is not None:
         told.seconds = seconds
+
+
+def tell_peak(size: int) -> None:
+    """Say how much memory a program has held."""
+    told = _told.get()
+    if told is not None:
+        told.peak = max(told.peak, size)
 
 
 def tell_final() -> None:

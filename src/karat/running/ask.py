@@ -72,7 +72,8 @@ class Asked:
     """What came of asking: a reply for each document in their order, and what is known of them as a whole.
 
     `cached` of them were known before. `kept` has what is known of each that was answered, `usage` what this process
-    and those it started took, `started` the seconds until the system was there.
+    and those it started took, `started` the seconds until the system was there, `peak` the memory of a program that
+    stays.
     """
 
     replies: tuple[Reply, ...]
@@ -82,6 +83,7 @@ class Asked:
     started: float = 0.0
     overhead: float = 0.0
     counts: Mapping[str, int] = field(default_factory=dict)
+    peak: int = 0
 
 
 class _Failures:
@@ -141,7 +143,7 @@ def _asked(
     for key in keys:
         counts.update(found[key].counts)
     kept = {id: found[key] for id, key in zip(ids, keys, strict=True)}
-    return Asked(replies, kept, cached, run.usage, run.started, run.overhead, dict(counts))
+    return Asked(replies, kept, cached, run.usage, run.started, run.overhead, dict(counts), run.peak)
 
 
 class _Running:
@@ -152,6 +154,7 @@ class _Running:
         self._failures = _Failures(wishes.give_up)
         self.usage = Usage()
         self.started = self.overhead = 0.0
+        self.peak = 0
 
     def ask(self, missing: Mapping[str, Document], advance: Advance) -> dict[str, KeptReply]:
         assert self._named.system is not None
@@ -273,6 +276,7 @@ class _Running:
 
     def _keep(self, key: str, reply: Reply, seconds: float, clock: Clock, told: Heard) -> KeptReply:
         """A reply with its time; an error is not stored unless it is final, so that the next run asks again."""
+        self.peak = max(self.peak, told.peak)
         if reply.error is not None:
             reply = msgspec.structs.replace(reply, error=without_secrets(reply.error))
         elif reply.seconds is None:

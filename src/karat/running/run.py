@@ -143,7 +143,7 @@ def _usage(asked: Asked, named: RunnableSystem) -> tuple[float | None, int | Non
     if asked.cached == len(asked.replies) or _hosts(named):
         return None, None
     used = asked.usage
-    cpu, peak = (used.cpu, used.peak) if named.outside is None else (used.child_cpu, used.child_peak)
+    cpu, peak = (used.cpu, used.peak) if named.outside is None else (used.child_cpu, asked.peak)
     return cpu, peak or None
 
 

@@ -34,18 +34,19 @@ class TimeSummary:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """CPU seconds and the peak of memory in bytes: of this process, and of those that it started and that ended."""
+    """CPU seconds of this process and of those that it started and that ended, and the peak of memory in bytes.
+
+    What the system says of the memory of ended processes includes the one that started them, and is not taken.
+    """
 
     cpu: float = 0.0
     child_cpu: float = 0.0
     peak: int = 0
-    child_peak: int = 0
 
     def __sub__(self, before: Usage) -> Usage:
         """What was used since then; a peak that was there before says nothing, and is 0."""
         own = self.peak if self.peak != before.peak else 0
-        child = self.child_peak if self.child_peak != before.child_peak else 0
-        return Usage(self.cpu - before.cpu, self.child_cpu - before.child_cpu, own, child)
+        return Usage(self.cpu - before.cpu, self.child_cpu - before.child_cpu, own)
 
 
 def begin() -> Usage:
@@ -68,15 +69,14 @@ def used() -> Usage:
     return Usage(
         own.ru_utime + own.ru_stime,
         child.ru_utime + child.ru_stime,
-        _peak() or own.ru_maxrss * unit,
-        child.ru_maxrss * unit,
+        peak_of() or own.ru_maxrss * unit,
     )
 
 
-def _peak() -> int:
-    """The most memory that this process held since it was begun anew, as Linux says; else 0."""
+def peak_of(process: int | str = "self") -> int:
+    """The most memory that a process held, this one since it was begun anew, as Linux says; else 0."""
     try:
-        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+        lines = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
         return 0
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)

@@ -14,6 +14,7 @@ from typing import IO, Final
 
 from karat.errors import FailedError, InputError
 from karat.limits import most
+from karat.stats.timing import peak_of
 
 _KEPT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "USERPROFILE")
 _TAIL: Final = 400  # bytes of what a command complains that are shown
@@ -87,6 +88,11 @@ class Child:
                 self._process.wait(1.0)
             raise FailedError(self._failed("it ended without an answer"))
         return said
+
+    @property
+    def peak(self) -> int:
+        """The most memory that it held so far, 0 where the system does not say."""
+        return peak_of(self._process.pid)
 
     def end(self, *, now: bool = False) -> None:
         """Let it end, or end it; it has ended and is counted when this returns."""
