@@ -85,7 +85,7 @@ class RunnableSystem:
             return self.called
         if self.published is not None:
             return Path(self.published).name.split(".")[0]
-        short = self.written.removesuffix(".py")
+        short = self.written.removesuffix(".py") if self.name.endswith(".py") else self.written
         return short if len(short) <= 40 else f"{short[:30]}…{hashlib.sha256(self.written.encode()).hexdigest()[:6]}"
 
     @property
