@@ -4,6 +4,7 @@ A message is one line: control characters are shown as escapes, and long values 
 
 KaratError                  the root: catch this one
 ├── InputError              a file or an object is not what it should be: where, found, expected, remedy
+├── FailedError             a system gave no answer to one document; whether asking again may help
 ├── UnknownNameError        no plugin, choice, measure or document of that name; says which are near
 └── UsageError              the request itself makes no sense with these inputs
 """
@@ -57,6 +58,18 @@ class InputError(KaratError):
         self.expected = expected
         self.remedy = remedy
         super().__init__(f"{cut(where)}: found {cut(found)}; expected {cut(expected, _MESSAGE // 2)}. {cut(remedy)}.")
+
+
+class FailedError(KaratError):
+    """No answer to one document, though others may have one; the message becomes the error of its reply.
+
+    `again` says whether the same question may be answered later, `after` how many seconds the other side asks to wait.
+    """
+
+    def __init__(self, message: str, *, again: bool = True, after: float = 0.0) -> None:
+        self.again = again
+        self.after = after
+        super().__init__(cut(message))
 
 
 class UnknownNameError(KaratError):

@@ -54,6 +54,11 @@ LIMITS: Final[dict[str, Limit]] = {
         "bytes in one line",
         "256 MiB, a document of fifty thousand pages; a line is held in memory, several times while it is decoded",
     ),
+    "reply": Limit(
+        1 << 26,
+        "bytes in what a service or a command answers to one document",
+        "64 MiB, thousands of times what linkers say of a long text; all of it is held while it is read",
+    ),
     "nesting": Limit(
         500,
         "XML elements inside each other",

@@ -32,6 +32,7 @@ PAGES = [
     ["curve", "demo", "demo"],
     ["curve", "demo", "demo", "--over", "coverage"],
     ["curve", "demo", "MANY"],
+    ["run", "oracle", "candidate-oracle", "--on", "demo", "--first", "9"],
     ["why", "demo", "demo/noisy", "--theirs", "gerbil"],
     ["why", "demo", "demo/noisy", "--theirs", "neleval", "--their-measure", "strong_link_match:micro.f1", "--details"],
     ["agree", "demo", "OTHER", "THIRD"],
@@ -56,6 +57,7 @@ PAGES = [
 def given(tmp_path, monkeypatch):
     """Names for files that the pages are about."""
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     gold = karat.load("demo")
     many = []
@@ -84,7 +86,7 @@ def test_no_line_is_longer_than_the_terminal(arguments, given, karat_cli):
 
 
 def test_every_command_is_among_the_pages():
-    assert {arguments[0] for arguments in PAGES} == set(COMMANDS)
+    assert {arguments[0] for arguments in PAGES} == set(COMMANDS) - {"serve-nif"}  # which does not end
     assert {arguments[1] for arguments in PAGES if arguments[0] == "data"} == set(DATA)
 
 

@@ -114,6 +114,7 @@ WRITES = {
         "show north.jsonl prior-north.jsonl noisy-north.jsonl",
         "show north.jsonl prior-north.jsonl noisy-north.jsonl --flips prior,noisy --outcome wrong --type PER",
     ],
+    "run": ["run oracle --on north.jsonl", "run answers:prior-north.jsonl --on north.jsonl"],
     "why": ["why north.jsonl noisy-north.jsonl --theirs gerbil --set-theirs prefixes=Q"],
 }
 """By command, what it is called with; the option `--json` follows."""
@@ -126,6 +127,7 @@ def test_every_command_that_writes_json_has_a_schema_and_is_tried():
 @pytest.mark.parametrize(("command", "given"), [(name, given) for name, each in WRITES.items() for given in each])
 def test_what_a_command_writes_is_what_its_schema_says(command, given, files, monkeypatch):
     monkeypatch.chdir(files)
+    monkeypatch.setenv("KARAT_HOME", str(files / "home"))
     validator = schema_of(command)
     for each in objects(ran(*given.split(), "--json", "-")):
         validator.validate(each)

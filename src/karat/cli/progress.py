@@ -16,6 +16,13 @@ from karat.work import Advance, watched_by
 
 _PATIENCE = 1.0  # seconds before anything is shown
 _STEP = 0.1  # seconds between two looks
+_RATED = 2.0  # seconds before a rate says anything
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 @dataclass(slots=True)
@@ -28,9 +35,15 @@ class _Work:
     done: int = 0
 
     def __str__(self) -> str:
-        if self.done:
+        took = time.monotonic() - self.began
+        if not self.done:
+            return f"{shown(self.what)}: {took:.0f} s"
+        if not self.total or took < _RATED:
             return f"{shown(self.what)}: {self.done:,}{f' of {self.total:,}' if self.total else ''}"
-        return f"{shown(self.what)}: {time.monotonic() - self.began:.0f} s"
+        rate = self.done / took
+        left = max(0, self.total - self.done) / rate
+        speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+        return f"{shown(self.what)}: {self.done:,} of {self.total:,}, {speed} a second, {_time(left)} left"
 
 
 class Ticker:

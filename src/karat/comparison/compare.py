@@ -25,6 +25,7 @@ from karat.evaluation.request import Request
 from karat.model.result import IdHealth
 from karat.model.run import chosen_note
 from karat.model.signature import Signature
+from karat.spec.outside import card_of
 from karat.stats.tests.ranks import critical_difference, friedman, groups, ranks
 
 
@@ -224,6 +225,7 @@ def _notes(
             for note in dict.fromkeys([*cell.result.notes, *own]):
                 said_by.setdefault(note, []).append(f"{system} on {cell.entry.dataset}")
     yield from _variants(table)
+    yield from _made_from(table)
     for note, who in said_by.items():
         more = f" and {len(who) - 1} more" if len(who) > 1 else ""
         yield f"{who[0]}{more}: {note}"
@@ -240,3 +242,18 @@ def _variants(table: Grid) -> Iterable[str]:
         if len(own) > 1:
             said = f"{name} has {len(own)} variants here ({', '.join(own)})"
             yield f"{said}: who reports the best of them reports an oracle"
+
+
+def _made_from(table: Grid) -> Iterable[str]:
+    """What the training cards in manifests say differently: then not only methods are compared."""
+    cards: dict[str, dict[str, str]] = {}
+    for row in table.cells.values():
+        for system, cell in row.items():
+            cards.setdefault(system, {}).update(card_of(cell.result.about_run))
+    for about in dict.fromkeys(about for card in cards.values() for about in card):
+        said: dict[str, list[str]] = {}
+        for system in table.systems:
+            said.setdefault(cards.get(system, {}).get(about, "not stated"), []).append(system)
+        if len(said) > 1:
+            differing = "; ".join(f"{', '.join(who)}: {it}" for it, who in said.items())
+            yield f"systems differ in their training ({about}): {differing}"

@@ -20,6 +20,7 @@ from karat.pages.data.lint import LintFile
 from karat.pages.data.stats import StatsFile
 from karat.pages.gate import GateFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
+from karat.pages.runs import RunsFile
 from karat.pages.systems.listed import SystemsFile
 from karat.pages.systems.stages import StagesFile
 from karat.pages.why import WhyFile
@@ -41,6 +42,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "kb find": (FoundFile,),
     "kb resolve": (ResolutionFile,),
     "kb show": (PackFile,),
+    "run": (RunsFile,),
     "score": (ResultFile,),
     "show": (CasesFile,),
     "systems": (SystemsFile,),

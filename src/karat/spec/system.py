@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args, get_origin, ge
 
 from karat.errors import UnknownNameError, UsageError
 from karat.model.document import Document, Label, Reply
+from karat.spec.outside import Outside, TrainingCard
 
 Link: TypeAlias = Callable[[Iterable[Document]], Iterator[Reply]]
 """Replies to documents: one each, in their order, as the documents come. What fails on one document only is the `error`
@@ -49,7 +50,8 @@ class System:
     its parts that can be used in a pipeline by themselves. `stamp` says on what else than the options the answers
     depend, such as the digest of a pack or the version of a model: it is part of the manifest and of every cache key.
     `rest` says what follows the colon of its name, `needs` what must be there before it runs, and `extra` which extra
-    of the package. A system that is `untried` says why, and what to hand in in its place.
+    of the package. A system that is `untried` says why, and what to hand in in its place. `outside` says where one that
+    is not part of Karat does its work, `training` what it was made from.
     """
 
     title: str
@@ -66,6 +68,8 @@ class System:
     extra: str | None = None
     sees_gold: bool = False
     untried: str = ""
+    outside: Callable[[Any], Outside] | None = None
+    training: TrainingCard = field(default_factory=TrainingCard)
 
 
 class SystemName(NamedTuple):

@@ -1,0 +1,136 @@
+"""Packages in environments of their own: Karat's small programs there speak JSON lines."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from karat.errors import UsageError
+from karat.model.corpus import Corpus
+from karat.model.document import Answer, Document, Label
+from karat.registry import get, names
+from karat.running.ask import RunWishes
+from karat.running.named import RunnableSystem
+from karat.running.run import run_system
+from karat.spec.system import System
+
+WISHES = RunWishes(workers=1, attempts=1)
+CORPUS = Corpus.of([Document("d1", "Berlin is old.", (Label(0, 6, "Q64"),))])
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "home"))
+
+
+def package(tmp_path, monkeypatch, files: dict[str, str]) -> None:
+    """Packages that the other environment has, played by a few lines."""
+    for name, text in files.items():
+        path = tmp_path / "site" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+
+
+REFINED = {
+    "refined/__init__.py": "",
+    "refined/data_types/__init__.py": "",
+    "refined/inference/__init__.py": "",
+    "refined/data_types/base_types.py": """
+class Entity:
+    wikidata_entity_id = "Q64"
+class Span:
+    def __init__(self, text, start, ln):
+        self.text, self.start, self.ln = text, start, ln
+        self.predicted_entity, self.entity_linking_model_confidence_score = Entity(), 0.75
+""",
+    "refined/inference/processor.py": """
+from refined.data_types.base_types import Span
+class Refined:
+    @classmethod
+    def from_pretrained(cls, model_name, entity_set):
+        assert (model_name, entity_set) == ("aida_model", "wikipedia")
+        return cls()
+    def process_text(self, text, spans=None):
+        return spans or [Span(text[:6], 0, 6)]
+""",
+}
+
+LINKER = {
+    "spacy.py": """
+class Span:
+    start_char, end_char = 0, 6
+class Linked:
+    def get_span(self): return Span()
+    def get_id(self): return 64
+class Doc:
+    class _: linkedEntities = [Linked()]
+class Language:
+    def add_pipe(self, name, last): assert name == "entityLinker"
+    def __call__(self, text): return Doc()
+def load(name): return Language()
+""",
+}
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_refined_is_asked_in_its_own_environment(tmp_path, monkeypatch, given):
+    package(tmp_path, monkeypatch, REFINED)
+    named = RunnableSystem.of(f"refined[python={sys.executable},model=aida_model,env=PYTHONPATH]")
+    ran = run_system(named, CORPUS, RunWishes(workers=1, attempts=1, given=given))
+    (reply,) = ran.run
+    assert reply.error is None
+    assert reply.answers == (Answer(0, 6, "Q64", score=0.75),)
+    assert "150 million" in ran.run.about["training: size"]
+
+
+def test_spacy_entity_linker_is_asked_in_its_own_environment(tmp_path, monkeypatch):
+    package(tmp_path, monkeypatch, LINKER)
+    named = RunnableSystem.of(f"spacy-entity-linker[python={sys.executable},env=PYTHONPATH]")
+    (reply,) = run_system(named, CORPUS, WISHES).run
+    assert reply.answers == (Answer(0, 6, "Q64"),)
+
+
+@pytest.mark.extras
+def test_a_real_pipeline_of_spacy_links_by_its_own_knowledge_base(tmp_path):
+    spacy = pytest.importorskip("spacy")
+    from spacy.kb import InMemoryLookupKB
+    from spacy.tokens import Doc, Span
+    from spacy.training import Example
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    ruler = nlp.add_pipe("entity_ruler")
+    linker = nlp.add_pipe("entity_linker", config={"incl_context": False})
+
+    def knowledge(vocab):
+        kb = InMemoryLookupKB(vocab, entity_vector_length=2)
+        kb.add_entity(entity="Q64", freq=1, entity_vector=[1.0, 0.0])
+        kb.add_alias(alias="Berlin", entities=["Q64"], probabilities=[1.0])
+        return kb
+
+    linker.set_kb(knowledge)
+    doc = nlp.make_doc("Berlin is old.")
+    gold = Doc(nlp.vocab, words=[token.text for token in doc])
+    gold.ents = [Span(gold, 0, 1, label="GPE", kb_id="Q64")]
+    nlp.initialize(lambda: [Example(doc, gold)])
+    ruler.add_patterns([{"label": "GPE", "pattern": "Berlin"}])
+    nlp.to_disk(tmp_path / "pipeline")
+    (reply,) = run_system(
+        RunnableSystem.of(f"spacy[python={sys.executable}]:{tmp_path / 'pipeline'}"), CORPUS, WISHES
+    ).run
+    assert reply.error is None
+    assert reply.answers == (Answer(0, 6, "Q64", types=("GPE",)),)
+
+
+def test_what_is_missing_there_is_the_error_of_the_document():
+    (reply,) = run_system(RunnableSystem.of(f"refined[python={sys.executable}]"), CORPUS, WISHES).run
+    assert "No module named 'refined'" in (reply.error or "")
+
+
+def test_systems_that_were_not_tried_say_what_to_hand_in():
+    untried = [name for name in names("systems") if get("systems", name, System).untried]
+    assert len(untried) >= 15
+    with pytest.raises(UsageError, match="answers:FILE"):
+        RunnableSystem.of("genre")

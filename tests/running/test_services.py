@@ -1,0 +1,275 @@
+"""Every adapter against a server that plays its protocol, with its errors."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import msgspec
+import pytest
+
+from karat.adapters.patience import Patience, with_patience
+from karat.adapters.telling import listening
+from karat.errors import InputError, UsageError
+from karat.model.document import Document, Label
+from karat.running.named import RunnableSystem
+from tests.running.loopback import Asked, Played, playing
+
+TEXT = "Berlin is an hour from Poland."
+WIDE = "𝔘lm and Berlin"  # the first character has two units in UTF-16
+QUICK = Patience(attempts=3, wait=0.01)
+
+
+def spotlight(asked: Asked) -> object:
+    assert asked.headers["Accept"] == "application/json"
+    text = asked.fields["text"]
+    if asked.path.endswith("/disambiguate"):
+        assert '<surfaceForm name="Berlin" offset="0" />' in text
+        text = TEXT
+    else:
+        assert asked.path.endswith("/annotate")
+        assert asked.fields["confidence"] == "0.5"
+    return {"@text": text, "Resources": [_resource(text, words) for words in ("Berlin", "Poland") if words in text]}
+
+
+def _resource(text: str, words: str) -> dict[str, str]:
+    offset = len(text[: text.index(words)].encode("utf-16-le")) // 2
+    return {
+        "@URI": f"http://dbpedia.org/resource/{words}",
+        "@support": "1",
+        "@types": "DBpedia:Place,Schema:Place",
+        "@surfaceForm": words,
+        "@offset": str(offset),
+        "@similarityScore": "0.9",
+        "@percentageOfSecondRank": "0.1",
+    }
+
+
+def tagme(asked: Asked) -> object:
+    assert asked.fields["gcube-token"] == "secret-of-mine"
+    text = asked.fields["text"]
+    start = len(text[: text.index("Berlin")].encode("utf-16-le")) // 2
+    found = {"spot": "Berlin", "start": start, "end": start + 6, "link_probability": 0.3, "rho": 0.4, "id": 3354}
+    return {"test": "5", "annotations": [{**found, "title": "Berlin"}], "time": 12, "api": "tag", "lang": "en"}
+
+
+def wat(asked: Asked) -> object:
+    assert asked.method == "GET"
+    assert asked.fields["gcube-token"] == "secret-of-mine"
+    asked_for = json.loads(asked.fields["document"])
+    text = asked_for["text"]
+    start = len(text[: text.index("Berlin")].encode("utf-16-le")) // 2
+    spans = asked_for.get("spans", [{"start": start, "end": start + 6}])
+    return {
+        "annotations": [{**span, "rho": 0.7, "id": 3354, "title": "Berlin"} for span in spans[:1]],
+        "metrics": {"time_spot": 4_000_000, "time_disambiguation": 6_000_000},
+    }
+
+
+def rel(asked: Asked) -> object:
+    text = asked.json["text"]
+    assert asked.json["spans"] in ([], [[0, 6]])
+    start = text.index("Berlin")
+    return [[start, 6, "Berlin", "Berlin", 0.8, 0.99, "LOC"]]
+
+
+def fishing(asked: Asked) -> object:
+    assert asked.path.endswith("/disambiguate")
+    text = asked.json["text"]
+    start = len(text[: text.index("Berlin")].encode("utf-16-le")) // 2
+    found = {"rawName": "Berlin", "offsetStart": start, "offsetEnd": start + 6, "wikidataId": "Q64"}
+    return {"runtime": 34, "entities": [{**found, "confidence_score": 0.6, "type": "LOCATION"}]}
+
+
+def babelfy(asked: Asked) -> object:
+    assert asked.fields["key"] == "secret-of-mine"
+    start = len(asked.fields["text"][: asked.fields["text"].index("Berlin")].encode("utf-16-le")) // 2
+    return [
+        {
+            "tokenFragment": {"start": 0, "end": 0},
+            "charFragment": {"start": start, "end": start + 5},
+            "babelSynsetID": "bn:00009906n",
+            "DBpediaURL": "http://dbpedia.org/resource/Berlin",
+            "score": 1.0,
+        }
+    ]
+
+
+def plain(asked: Asked) -> object:
+    start = asked.json["text"].index("Berlin")
+    return {"answers": [{"start": start, "end": start + 6, "entity": "Q64", "score": 0.5}]}
+
+
+SERVICES = {
+    "dbpedia-spotlight[url={address}/en]": (spotlight, "http://dbpedia.org/resource/Berlin"),
+    "tagme-api[url={address}/tagme/tag,key=KARAT_TEST_KEY]": (tagme, "https://en.wikipedia.org/wiki/Berlin"),
+    "wat[url={address}/wat/tag/json,key=KARAT_TEST_KEY]": (wat, "https://en.wikipedia.org/wiki/Berlin"),
+    "rel[url={address}/api]": (rel, "https://en.wikipedia.org/wiki/Berlin"),
+    "entity-fishing[url={address}/service]": (fishing, "Q64"),
+    "babelfy[url={address}/v1/disambiguate,key=KARAT_TEST_KEY]": (babelfy, "http://dbpedia.org/resource/Berlin"),
+    "http[key=KARAT_TEST_KEY]:{address}/link": (plain, "Q64"),
+}
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("KARAT_TEST_KEY", "secret-of-mine")
+
+
+def asked(name: str, text: str = TEXT, labels: tuple[Label, ...] = ()):
+    """The reply of a system to one document, and what was told on the way."""
+    named = RunnableSystem.of(name)
+    assert named.system is not None
+    link = named.system.start(named.options, bool(labels))
+    with with_patience(QUICK), listening() as told:
+        reply = next(iter(link([Document("d1", text, labels)])))
+    link.close()
+    return reply, told
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("text", [TEXT, WIDE])
+def test_answers_are_read_as_documented_whatever_offsets_count(name, text):
+    answer, entity = SERVICES[name]
+    with playing(answer) as server:
+        reply, told = asked(name.format(address=server.address), text)
+    assert reply.error is None
+    found = reply.answers[0]
+    assert text[found.start : found.end] == "Berlin"
+    assert found.entity == entity
+    assert found.score is not None
+    assert told.seconds is not None
+
+
+@pytest.mark.parametrize("name", [name for name in SERVICES if not name.startswith(("tagme", "babelfy"))])
+def test_given_mentions_are_sent(name):
+    answer, entity = SERVICES[name]
+    with playing(answer) as server:
+        reply, _ = asked(name.format(address=server.address), labels=(Label(0, 6),))
+    assert reply.error is None
+    assert reply.answers[0].entity == entity
+
+
+def test_services_that_report_their_times_are_believed():
+    with playing(tagme) as server:
+        reply, _ = asked(f"tagme-api[url={server.address},key=KARAT_TEST_KEY]")
+    assert reply.seconds == 0.012
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize(
+    ("played", "said"),
+    [
+        (Played(b"no", 500), "500 Internal Server Error"),
+        (Played(b"secret-of-mine is no key", 403), "403 Forbidden"),
+        (Played(b"slowly", 429, {"Retry-After": "0"}), "429 Too Many Requests"),
+        (Played(b'{"annota', cut=True), "the connection was cut"),
+        (Played(b'{"annotations": [{"start"'), "JSON|no answers"),
+        (Played(b"", 302, {"Location": "http://elsewhere.example/"}), "redirect to elsewhere.example"),
+        (Played(b"", 307, {"Location": "/"}), "redirects"),
+    ],
+    ids=["500", "403", "429", "cut", "malformed", "sent elsewhere", "in a circle"],
+)
+def test_every_failure_is_an_error_of_the_document_and_says_why(name, played, said):
+    with playing(lambda _: played) as server:
+        reply, _ = asked(name.format(address=server.address))
+        times = len(server.asked)
+    assert re.search(said, reply.error or "")
+    assert reply.answers == ()
+    assert "secret-of-mine" not in reply.error
+    assert times == {403: 1, 302: 1}.get(played.status, 5 if played.status == 307 else 3)
+
+
+def test_a_redirect_on_the_same_host_is_followed():
+    def answer(asked_for: Asked) -> object:
+        return Played(b"", 307, {"Location": "/moved"}) if asked_for.path == "/link" else plain(asked_for)
+
+    with playing(answer) as server:
+        reply, _ = asked(f"http:{server.address}/link")
+    assert reply.answers[0].entity == "Q64"
+
+
+def test_a_reply_that_is_too_large_is_not_read(monkeypatch):
+    monkeypatch.setenv("KARAT_MAX_REPLY", "1000")
+    with playing(lambda _: Played(b" " * 5000)) as server:
+        reply, _ = asked(f"http:{server.address}/link")
+    assert "more than 1,000 bytes" in (reply.error or "")
+
+
+def test_addresses_have_no_passwords_and_are_on_the_web():
+    with pytest.raises(InputError, match="password"):
+        asked("http:https://me:word@linker.example/")
+    with pytest.raises(InputError, match="key in an address"):
+        asked("http:https://linker.example/link?api_key=abc")
+    with pytest.raises(InputError, match="http"):
+        asked("http:file:///etc/passwd")
+
+
+def test_a_credential_that_is_missing_is_asked_for(monkeypatch):
+    monkeypatch.delenv("KARAT_TEST_KEY")
+    with pytest.raises(UsageError, match="export KARAT_TEST_KEY"):
+        asked("tagme-api[key=KARAT_TEST_KEY]")
+
+
+# --- language models
+
+
+def chat(*said: str, **more: object):
+    """An endpoint that says one thing after the other."""
+    left = list(said)
+
+    def answer(asked_for: Asked) -> object:
+        assert asked_for.path == "/v1/chat/completions"
+        message = {"role": "assistant", "content": left.pop(0) if len(left) > 1 else left[0]}
+        usage = {"prompt_tokens": 100, "completion_tokens": 50}
+        return {"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}], "usage": usage, **more}
+
+    return answer
+
+
+def test_a_model_answers_in_words_and_titles():
+    said = json.dumps({"mentions": [{"text": "Berlin", "title": "Berlin"}, {"text": "Poland", "title": None}]})
+    with playing(chat(said)) as server:
+        reply, told = asked(f"llm[url={server.address}/v1,price-in=1,price-out=2]:small")
+        sent = server.asked[0].json
+    assert [(a.start, a.end, a.entity) for a in reply.answers] == [(0, 6, "Q64"), (23, 29, None)]
+    assert (reply.tokens, reply.cost) == (150, 0.0002)
+    assert sent["model"] == "small"
+    assert sent["messages"][0]["content"].endswith(TEXT)
+    assert sent["response_format"]["type"] == "json_schema"
+    assert told.counts["replies by small-1"] == 1
+    assert "Authorization" not in server.asked[0].headers  # nobody asks for a key on this machine
+
+
+def test_what_a_model_makes_up_and_what_was_mended_is_counted():
+    said = 'Sure!\n```json\n[{"mention": "berlin", "title": "Berlinopolis"}, {"mention": "Mars", "title": "Mars"}]\n```'
+    with playing(chat(said)) as server:
+        reply, told = asked(f"llm[url={server.address}/v1]:small")
+    assert [answer.entity for answer in reply.answers] == ["Berlinopolis"]
+    counts = told.counts
+    assert counts["answers with JSON among other words"] == 1
+    assert counts["ids that the pack does not have, which has some entities only (kept as written)"] == 1
+    assert counts["answers found in another case"] == 1
+    assert counts["answers not found in the text (left out)"] == 1
+
+
+def test_an_answer_that_nobody_can_read_is_an_error_that_cost_something_and_is_final():
+    with playing(chat("I would rather not.")) as server:
+        reply, told = asked(f"llm[url={server.address}/v1]:small")
+        assert len(server.asked) == 1
+    assert (reply.error or "").startswith("unparseable")
+    assert reply.tokens == 150
+    assert told.final
+    assert told.counts["unparseable answers"] == 1
+
+
+def test_a_key_is_sent_to_hosts_elsewhere_only_from_the_environment(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        asked("llm[url=https://models.example/v1]:small")
+
+
+def test_what_is_kept_of_a_system_has_no_credential():
+    named = RunnableSystem.of("babelfy[key=KARAT_TEST_KEY]")
+    assert "secret-of-mine" not in msgspec.json.encode(named.about()).decode()
+    assert "secret-of-mine" not in named.key(given=False)
