@@ -16,7 +16,7 @@ from karat.comparison.homes import Home, homes
 from karat.comparison.means import Mean, MeanPair, mean_pairs, means
 from karat.comparison.runtimes import Runtimes, runtimes
 from karat.comparison.samples import samples
-from karat.comparison.similarities import Similarities, similarities
+from karat.comparison.similarity.pooled import Similarities, similarities
 from karat.comparison.terms import Terms
 from karat.comparison.tests import DatasetScores, compared, too_few_documents, too_few_throws
 from karat.comparison.winners import Winners, winners

@@ -14,7 +14,7 @@ from karat.comparison.flips import Flips
 from karat.comparison.homes import Home
 from karat.comparison.means import Mean, MeanPair
 from karat.comparison.runtimes import Runtimes
-from karat.comparison.similarities import Alike
+from karat.comparison.similarity.pooled import Alike
 from karat.comparison.terms import Terms
 from karat.comparison.tests import DatasetScores
 from karat.comparison.winners import Winners

@@ -20,8 +20,8 @@ from karat.pages.data.lint import LintFile
 from karat.pages.data.stats import StatsFile
 from karat.pages.gate import GateFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
-from karat.pages.runs import RunsFile
 from karat.pages.systems.listed import SystemsFile
+from karat.pages.systems.runs import RunsFile
 from karat.pages.systems.stages import StagesFile
 from karat.pages.why import WhyFile
 

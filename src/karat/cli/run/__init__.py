@@ -84,7 +84,7 @@ def command(
     from karat.errors import UsageError
     from karat.pages.charts.lengths import lengths_chart
     from karat.pages.charts.save import check_chart, save_chart
-    from karat.pages.runs import next_page, repeats_page, runs_json, runs_page
+    from karat.pages.systems.runs import next_page, repeats_page, runs_json, runs_page
     from karat.running.ask import RunWishes
     from karat.running.experiment import Experiment, perform, read_experiment
     from karat.running.named import RunnableSystem, refuse_unused, told_apart
@@ -235,7 +235,7 @@ def _repeated(done: list[Performed]) -> dict[str, list[Result]]:
 def _show(experiment: Experiment, done: list[Performed]) -> None:
     """The tables of scores, dataset by dataset; an experiment with relations has BAT's shape."""
     from karat.cli.score import show
-    from karat.pages.experiment import experiment_page
+    from karat.pages.systems.experiment import experiment_page
 
     if experiment.relations:
         say(experiment_page(experiment, done, width()))
