@@ -17,6 +17,8 @@ from karat.cli.kb import COMMANDS as KB
 from karat.cli.kb import command as kb_group
 from karat.cli.main import COMMANDS
 from karat.cli.main import karat as command_line
+from karat.cli.systems import COMMANDS as SYSTEMS
+from karat.cli.systems import command as systems_group
 from karat.data.catalogue import every
 from karat.model.corpus import Corpus
 from karat.model.run import Run
@@ -32,8 +34,8 @@ DRAWS = "--resamples 20 --permutations 19"
 def writes_json() -> set[str]:
     """The commands that have an option `--json`."""
     context = click.Context(command_line)
-    groups = {"data": (data_group, DATA), "kb": (kb_group, KB)}
-    every_command = {name: command_line.get_command(context, name) for name in COMMANDS if name not in groups}
+    groups = {"data": (data_group, DATA), "kb": (kb_group, KB), "systems": (systems_group, SYSTEMS)}
+    every_command = {name: command_line.get_command(context, name) for name in COMMANDS}
     for above, (group, inside) in groups.items():
         every_command |= {f"{above} {name}": group.get_command(context, name) for name in inside}
     return {name for name, known in every_command.items() if any("--json" in option.opts for option in known.params)}
@@ -114,6 +116,8 @@ WRITES = {
         "show north.jsonl prior-north.jsonl noisy-north.jsonl",
         "show north.jsonl prior-north.jsonl noisy-north.jsonl --flips prior,noisy --outcome wrong --type PER",
     ],
+    "systems": ["systems"],
+    "systems stages": ["systems stages popular --on north.jsonl"],
     "run": ["run oracle --on north.jsonl", "run answers:prior-north.jsonl --on north.jsonl"],
     "why": ["why north.jsonl noisy-north.jsonl --theirs gerbil --set-theirs prefixes=Q"],
 }

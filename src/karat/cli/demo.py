@@ -27,8 +27,6 @@ def command() -> None:
 
     They know the starter pack, which has no counts: the popularity of entities stands in for them.
     """
-    from time import perf_counter
-
     from karat.cli.score import show
     from karat.comparison.asking import compare
     from karat.data.load import load
@@ -36,12 +34,8 @@ def command() -> None:
     from karat.linking.named import link
     from karat.pages.comparison import page
 
-    corpus, runs, seconds = load("demo"), [], []
-    for name in _SYSTEMS:
-        begun = perf_counter()
-        runs.append(link(name, corpus, substitute="popularity"))
-        seconds.append(f"{name} {perf_counter() - begun:.1f}")
+    corpus = load("demo")
+    runs = [link(name, corpus, substitute="popularity") for name in _SYSTEMS]
     show([evaluate(corpus, run) for run in runs])
     say("\n" + page(compare(runs, gold=corpus), None, details=False, width=width()), nl=False)
-    say(f"\nseconds, with what is loaded first: {', '.join(seconds)}")
     say(_NEXT, nl=False)

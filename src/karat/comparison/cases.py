@@ -167,7 +167,8 @@ class _Judged:
         if self.view not in self.evaluation.plans.stages:
             return {}
         found = self.evaluation.categorised(self.view)
-        shown = found.table.place < len(self.cases)  # behind are mentions that the view does not show
+        # behind are mentions that the view does not show; others are scored by their parts
+        shown = (found.table.place < len(self.cases)) & found.table.cases.counts
         place, tags = found.table.place[shown], {}
         for name, tag in found.tags.items():
             error, undecided = np.zeros((2, len(self.cases)), np.bool_)

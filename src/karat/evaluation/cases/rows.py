@@ -52,7 +52,7 @@ def case_columns(block: Block, view: str, columns: Set[str]) -> dict[str, Arrow]
         }
         for name, tag in found.tags.items():
             for column, mask in zip(lists.values(), (tag.error, tag.avoided, tag.undecided), strict=True):
-                for place in () if mask is None else found.table.place[mask].tolist():
+                for place in () if mask is None else found.table.place[mask & found.table.cases.counts].tolist():
                     if place < len(own):  # behind are mentions that the view does not show
                         column[place].append(name)
         more |= {name: pa.array(column, pa.list_(pa.string())) for name, column in lists.items()}
