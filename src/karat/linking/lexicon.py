@@ -57,8 +57,8 @@ def weighing(kb: str, substitute: Substitute) -> Weighing:
     if not any(pack.manifest.anchor_counts != "none" for pack in packs_of(kb)):
         raise UsageError(
             f"the pack {kb} has no counts of how often words lead to an entity. Count them in texts held apart from "
-            "the test (karat kb build text CORPUS… --out NAME), or let the popularity of entities stand in: substitute=popularity, "
-            "for `karat run` --substitute popularity."
+            "the test (karat kb build text CORPUS… --out NAME), or let the popularity of entities stand in "
+            "(substitute=popularity; --substitute popularity of karat run)."
         )
     return "counts"
 
