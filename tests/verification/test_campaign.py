@@ -80,7 +80,7 @@ def test_the_same_seed_gives_the_same_order_and_another_seed_another():
 
 
 def test_what_cannot_be_judged_is_counted_and_not_lost():
-    text = text_of(8)
+    text = text_of(16)
     border = passages(text)[0].end
     labels = (
         Label(0, 4, "Q1"),
