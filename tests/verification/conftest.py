@@ -32,7 +32,9 @@ def postgres(tmp_path_factory):
     who = ["runuser", "-u", "nobody", "--"] if hasattr(os, "getuid") and os.getuid() == 0 else []
 
     def call(*command):
-        subprocess.run([*who, *map(str, command)], check=True, cwd=folder, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        subprocess.run(
+            [*who, *map(str, command)], check=True, cwd=folder, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+        )
 
     data = folder / "data"
     call(binaries / "initdb", "-D", data, "-U", "karat", "-A", "trust", "-E", "UTF8", "--no-sync")

@@ -31,15 +31,20 @@ def links_in(kind, sentences, entities=("Q1", "Q2", "Q3")):
 
 def corpus(documents=4, sentences=20):
     return Corpus.of(
-        [Document(f"d{k}", text_of(sentences), links_in(Label, sentences, (f"Q{k}a", f"Q{k}b", f"Q{k}c")))
-         for k in range(documents)],
+        [
+            Document(f"d{k}", text_of(sentences), links_in(Label, sentences, (f"Q{k}a", f"Q{k}b", f"Q{k}c")))
+            for k in range(documents)
+        ],
         name="toy",
     )
 
 
 def run(name, entities=None, documents=4, sentences=20):
     return Run.of(
-        [Reply(f"d{k}", links_in(Answer, sentences, entities or (f"Q{k}a", f"Q{k}b", f"Q{k}c"))) for k in range(documents)],
+        [
+            Reply(f"d{k}", links_in(Answer, sentences, entities or (f"Q{k}a", f"Q{k}b", f"Q{k}c")))
+            for k in range(documents)
+        ],
         name=name,
     )
 
@@ -113,15 +118,19 @@ def test_spellings_of_ids_do_not_give_a_source_away():
 def test_priorities_choose_what_is_shown_and_what_comes_first():
     gold = corpus(2, 1)
     agreeing = run("one", ("Q0a", "QX", "QY"), 2, 1), run("two", ("Q0a", "QX", "QY"), 2, 1)
-    by = {name: campaign(gold, agreeing, name="c", order=name, controls=0) for name in ("disagreements", "false-positives")}
-    entities = {name: {(task.document, link.entity) for task in made.tasks for link in task.links}
-                for name, made in by.items()}
+    by = {
+        name: campaign(gold, agreeing, name="c", order=name, controls=0)
+        for name in ("disagreements", "false-positives")
+    }
+    entities = {
+        name: {(task.document, link.entity) for task in made.tasks for link in task.links} for name, made in by.items()
+    }
     assert ("d0", "Q0a") not in entities["disagreements"]
     assert ("d0", "Q0b") in entities["disagreements"]
     assert entities["false-positives"] == {("d0", "QX"), ("d0", "QY"), ("d1", "Q0a"), ("d1", "QX"), ("d1", "QY")}
     suspicious = campaign(gold, agreeing, name="c", order="suspicious", controls=0)
     assert [task.source for task in suspicious.tasks][:2] == [0, 0]
-    with pytest.raises(UnknownNameError, match="did you mean|Did you mean"):
+    with pytest.raises(UnknownNameError, match="Did you mean"):
         campaign(gold, agreeing, name="c", order="disagreement")
 
 

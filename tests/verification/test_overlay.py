@@ -15,7 +15,9 @@ PLACES = {"Anna": (0, 4), "Ulm": (9, 12), "Bern": (17, 21), "Chur": (26, 30), "R
 
 
 def corpus(**links):
-    return Corpus.of([Document("d", TEXT, tuple(Label(*PLACES[words], entity) for words, entity in links.items()))], name="toy")
+    return Corpus.of(
+        [Document("d", TEXT, tuple(Label(*PLACES[words], entity) for words, entity in links.items()))], name="toy"
+    )
 
 
 def run(name="s", **links):
@@ -33,9 +35,17 @@ def judged(made, decisions, judge="anna", machine=None):
             decision = said if isinstance(said, Decision) else Decision.MODIFY
             found.append(
                 Judgement(
-                    id=f"{judge}-{task.number}-{place}", judge=judge, task=task.number, link=place, decision=decision,
-                    at="2026-01-01T00:00:00+00:00", entity=link.entity, surface=task.surface(link),
-                    becomes=None if decision is said else said, machine=machine, seconds=3.0,
+                    id=f"{judge}-{task.number}-{place}",
+                    judge=judge,
+                    task=task.number,
+                    link=place,
+                    decision=decision,
+                    at="2026-01-01T00:00:00+00:00",
+                    entity=link.entity,
+                    surface=task.surface(link),
+                    becomes=None if decision is said else said,
+                    machine=machine,
+                    seconds=3.0,
                 )
             )
     return found
@@ -75,10 +85,15 @@ def test_what_judges_say_becomes_changes_with_where_they_come_from(gold, made):
     assert overlay.changes[0].votes == {"modify": 1}
     assert overlay.header.undecided == {"accepted links that overlap others": 1}
     new = patched(gold, overlay)
-    assert [(label.start, label.entity) for label in new.corpus["d"].labels] == [(0, "Q1"), (9, "Q9"), (26, "Q4"), (35, "Q6")]
+    assert [(label.start, label.entity) for label in new.corpus["d"].labels] == [
+        (0, "Q1"),
+        (9, "Q9"),
+        (26, "Q4"),
+        (35, "Q6"),
+    ]
     assert new.done == {"relink": 1, "remove": 1, "add": 2}
     assert new.left_out == {}
-    assert new.corpus.name == "toy+toy@1"
+    assert new.corpus.name == "toy~toy-1"
     assert new.corpus.digest != gold.digest
 
 
@@ -108,7 +123,12 @@ def test_a_tie_changes_nothing_and_a_majority_over_all_sources_does(gold, made):
 
 
 def test_alternatives_of_a_mention_go_together():
-    labels = (Label(0, 4, "Q1", unit="u"), Label(0, 4, "Q8", unit="u"), Label(9, 12, "Q2", unit="v"), Label(9, 12, "Q7", unit="v"))
+    labels = (
+        Label(0, 4, "Q1", unit="u"),
+        Label(0, 4, "Q8", unit="u"),
+        Label(9, 12, "Q2", unit="v"),
+        Label(9, 12, "Q7", unit="v"),
+    )
     gold = Corpus.of([Document("d", TEXT, labels)], name="toy")
     made = campaign(gold, [], name="toy")
     new = patched(gold, overlay_of(made, judged(made, {("gold", "Anna"): R, ("gold", "Ulm"): "Q7"})))
@@ -117,7 +137,9 @@ def test_alternatives_of_a_mention_go_together():
 
 def test_machines_are_never_mixed_with_people_and_stand_beside_them(made):
     people = judged(made, {("gold", "Anna"): V, ("gold", "Ulm"): R, ("gold", "Bern"): V})
-    machine = judged(made, {("gold", "Anna"): V, ("gold", "Ulm"): V, ("gold", "Bern"): V, ("s", "Chur"): R}, "m", "rule")
+    machine = judged(
+        made, {("gold", "Anna"): V, ("gold", "Ulm"): V, ("gold", "Bern"): V, ("s", "Chur"): R}, "m", "rule"
+    )
     both = verification(made, people + machine)
     assert both.sources[0].outcomes == (2, 0, 1, 0)
     assert both.sources[1].outcomes.judged == 0
@@ -178,7 +200,8 @@ def test_a_program_judges_by_lines_and_is_refused_where_they_are_wrong(made, tmp
         path.write_text(f"import json, sys\nfor line in sys.stdin:\n    task = json.loads(line)\n    {body}\n")
         return f"{sys.executable} {path}"
 
-    say = "print(json.dumps({'decisions': [{'decision': 'verify' if x['surface'] == 'Anna' else 'remove'} for x in task['links']]}))"
+    each = "{'decision': 'verify' if x['surface'] == 'Anna' else 'remove'}"
+    say = f"print(json.dumps({{'decisions': [{each} for x in task['links']]}}))"
     found = by_program(made.tasks, program(say), None, 60)
     assert [len(own) for own in found] == [len(task.links) for task in made.tasks]
     assert {one.decision for own in found for one in own} == {V, R}

@@ -167,7 +167,9 @@ def test_intervals_of_annotations_and_documents_say_what_they_are_of():
     by_annotation = posthoc_intervals(links, "GT", PAPER, unit="annotation")
     narrow = posthoc_intervals(links, "GT", PAPER, unit="annotation", level=0.9)
     assert by_document.precision == (0.9, 0.9)  # each document has one in ten
-    assert by_annotation.precision.low < narrow.precision.low < 0.9 < narrow.precision.high < by_annotation.precision.high
+    assert (
+        by_annotation.precision.low < narrow.precision.low < 0.9 < narrow.precision.high < by_annotation.precision.high
+    )
     assert posthoc_intervals(links, "GT", PAPER, unit="annotation") == by_annotation
 
 

@@ -46,7 +46,11 @@ def finish(store, judges, choose):
                 continue
             for place, link in enumerate(task.links):
                 decision = choose(task, link)
-                store.judge(judge, task, say(place, decision, "QZ" if decision is Decision.MODIFY else None, f"{task.number}-{place}"))
+                store.judge(
+                    judge,
+                    task,
+                    say(place, decision, "QZ" if decision is Decision.MODIFY else None, f"{task.number}-{place}"),
+                )
 
 
 def test_two_judges_never_hold_the_same_task_and_each_gets_all_that_is_left(address, made, clock):
@@ -85,7 +89,11 @@ def test_several_judges_get_the_same_task_where_that_is_asked_for(address, clock
     made = campaign(corpus(1, 8), [], name="toy", judges=2)
     store = opened(address, made, clock)
     seen = Counter()
-    finish(store, [judge_of(store, name) for name in "abc"], lambda task, link: seen.update([task.number]) or Decision.VERIFY)
+    finish(
+        store,
+        [judge_of(store, name) for name in "abc"],
+        lambda task, link: seen.update([task.number]) or Decision.VERIFY,
+    )
     links = {task.number: len(task.links) for task in made.tasks}
     assert seen == {number: 2 * count for number, count in links.items()}
 
@@ -144,7 +152,13 @@ def test_an_invitation_lets_one_in_once_and_sessions_end(address, made, clock):
     session = store.enter(invitation)
     assert store.who(session) is not None
     assert store.who(session + "x") is None
-    for wrong in (invitation, store.invitation("ben", -1), f"{invitation[:-1]}{'0' if invitation[-1] != '0' else '1'}", "", "x.y.z"):
+    for wrong in (
+        invitation,
+        store.invitation("ben", -1),
+        f"{invitation[:-1]}{'0' if invitation[-1] != '0' else '1'}",
+        "",
+        "x.y.z",
+    ):
         with pytest.raises(NotYoursError):
             store.enter(wrong)
     judge = store.who(session)
@@ -152,7 +166,9 @@ def test_an_invitation_lets_one_in_once_and_sessions_end(address, made, clock):
     clock.now += SESSION + 1
     assert store.who(session) is None
     with store.database.reading() as connection:
-        stored = str([list(connection.exec_driver_sql(f"SELECT * FROM {name}")) for name in ("tokens", "judges", "records")])
+        stored = str(
+            [list(connection.exec_driver_sql(f"SELECT * FROM {name}")) for name in ("tokens", "judges", "records")]
+        )
     assert session not in stored
     assert invitation not in stored
     assert "anna" not in stored
@@ -179,7 +195,9 @@ def test_a_batch_has_one_control_and_who_fails_it_does_not_count(address, clock)
             seen[judge].append(task)
             for place, link in enumerate(task.links):
                 right = link.right[-1] if judge == careful and link.right else Decision.VERIFY
-                store.judge(judge, task, say(place, right, "QZ" if right is Decision.MODIFY else None, f"{task.number}-{place}"))
+                store.judge(
+                    judge, task, say(place, right, "QZ" if right is Decision.MODIFY else None, f"{task.number}-{place}")
+                )
     assert [sum(task.control for task in tasks) for tasks in seen.values()] == [1, 1]
     assert len(seen[careful]) == 5
     assert store.progress(careful).code
@@ -219,7 +237,9 @@ def test_all_measures_are_the_same_after_a_backup_in_either_kind_of_database(add
         restored(other_address, "backup.jsonl", lines)
 
 
-def test_an_export_taken_in_elsewhere_gives_the_same_measures_and_blocks_no_task_twice(address, other_address, made, clock, tmp_path):
+def test_an_export_taken_in_elsewhere_gives_the_same_measures_and_blocks_no_task_twice(
+    address, other_address, made, clock, tmp_path
+):
     from karat.verification.store.copies import exported, imported
 
     store, copy = opened(address, made, clock), opened(other_address, made, clock)
@@ -242,7 +262,7 @@ def test_a_database_without_campaign_is_refused(address, tmp_path):
     open_database(address, create=True)
     if "://" not in address:
         (tmp_path / "text.sqlite").write_text("no database at all, but long enough to look at it " * 20)
-        with pytest.raises(InputError, match="no campaign|cannot be opened"):
+        with pytest.raises(InputError, match=r"no campaign|cannot be opened"):
             CampaignStore.open(str(tmp_path / "text.sqlite"))
         with pytest.raises(InputError, match="nothing"):
             CampaignStore.open(str(tmp_path / "none.sqlite"))

@@ -29,6 +29,7 @@ COMMANDS = {
     "kb": "Build, import, show and ask knowledge bases.",
     "score": "Score answers against a gold standard.",
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
+    "verify": "Let people judge answers after the fact, and measure with that.",
     "why": "Say why two labs get different numbers from the same answers.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""

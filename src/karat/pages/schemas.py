@@ -19,6 +19,7 @@ from karat.pages.data.datasets import DatasetFile, DatasetsFile, FetchedFile
 from karat.pages.data.lint import LintFile
 from karat.pages.data.stats import StatsFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
+from karat.pages.verification import VerificationFile
 from karat.pages.why import WhyFile
 
 FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
@@ -38,6 +39,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "kb show": (PackFile,),
     "score": (ResultFile,),
     "show": (CasesFile,),
+    "verify report": (VerificationFile,),
     "why": (WhyFile,),
 }
 """By command, what an object in the file of its option `--json` can be; all of one layout."""

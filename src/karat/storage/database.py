@@ -25,7 +25,7 @@ class Database:
     @property
     def postgres(self) -> bool:
         """Whether it is PostgreSQL."""
-        return self._engine.dialect.name == "postgresql"
+        return bool(self._engine.dialect.name == "postgresql")
 
     @property
     def label(self) -> str:

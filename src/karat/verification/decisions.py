@@ -95,9 +95,7 @@ def together(said: Sequence[Judgement], judges: int = 1) -> Ruling | None:
         return None
     decision = ranked[0][0]
     chosen = Counter(one.becomes for one in counted if one.decision is Decision.MODIFY)
-    becomes = {
-        Decision.VERIFY: lambda: counted[0].entity,
-        Decision.MODIFY: lambda: chosen.most_common(1)[0][0],
-        Decision.REMOVE: lambda: None,
-    }[decision]()
+    becomes = counted[0].entity if decision is Decision.VERIFY else None
+    if decision is Decision.MODIFY:
+        becomes = chosen.most_common(1)[0][0]
     return Ruling(decision, becomes, {each.value: votes[each] for each in OUTCOMES if votes[each]})

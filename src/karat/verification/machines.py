@@ -52,7 +52,12 @@ def by_names(tasks: Sequence[JudgingTask], kb: KB) -> list[list[MachineSays]]:
     """
     links = [(task.surface(link), link.entity) for task in tasks for link in task.links]
     entities = [entity for _, entity in links]
-    columns = (kb.canonical(entities), kb.names(entities), kb.aliases(entities), kb.popular([words for words, _ in links]))
+    columns = (
+        kb.canonical(entities),
+        kb.names(entities),
+        kb.aliases(entities),
+        kb.popular([words for words, _ in links]),
+    )
     found = iter(
         [
             _by_names(words, entity, name, aliases or frozenset(), popular or frozenset())
@@ -71,7 +76,7 @@ def _by_names(
 
 
 def by_program(tasks: Sequence[JudgingTask], command: str, kb: KB | None, seconds: float) -> list[list[MachineSays]]:
-    """Any program, such as one that asks a language model: it reads tasks as JSON lines, and writes its decisions so."""
+    """Any program, such as one that asks a language model: tasks and decisions are JSON lines."""
     data = b"".join(msgspec.json.encode(asked) + b"\n" for asked in _asked(tasks, kb))
     try:
         done = subprocess.run(shlex.split(command), input=data, stdout=subprocess.PIPE, timeout=seconds, check=False)
@@ -84,7 +89,9 @@ def by_program(tasks: Sequence[JudgingTask], command: str, kb: KB | None, second
     lines = done.stdout.splitlines()
     if len(lines) != len(tasks):
         raise _refused(command, f"{len(lines)} lines", f"{len(tasks)}, one for each task")
-    return [_answered(command, number, line, task) for number, (line, task) in enumerate(zip(lines, tasks, strict=True), 1)]
+    return [
+        _answered(command, number, line, task) for number, (line, task) in enumerate(zip(lines, tasks, strict=True), 1)
+    ]
 
 
 def _asked(tasks: Sequence[JudgingTask], kb: KB | None) -> Iterable[AskedTask]:
@@ -108,8 +115,12 @@ def _answered(command: str, number: int, line: bytes, task: JudgingTask) -> list
     if len(said) != len(task.links):
         raise _refused(where, f"{len(said)} decisions", f"{len(task.links)}, one for each link")
     for one in said:
-        if one.decision is not None and (one.decision not in OUTCOMES or (one.decision == "modify") != bool(one.becomes)):
-            raise _refused(where, f"the decision {one.decision}", "verify, remove, or modify with the entity it becomes")
+        if one.decision is not None and (
+            one.decision not in OUTCOMES or (one.decision is Decision.MODIFY) != bool(one.becomes)
+        ):
+            raise _refused(
+                where, f"the decision {one.decision}", "verify, remove, or modify with the entity it becomes"
+            )
     return list(said)
 
 

@@ -109,7 +109,9 @@ def campaign(
         consent=consent,
         guidelines=guidelines,
         counts={
-            source: {what: count for what, count in found.counts.items() if count or what in ("links", "shown", "tasks")}
+            source: {
+                what: count for what, count in found.counts.items() if count or what in ("links", "shown", "tasks")
+            }
             for source, found in zip(names, sources, strict=True)
         },
     )
@@ -214,7 +216,9 @@ def controls_of(where: str, lines: Iterable[Mapping[str, object]]) -> list[Judgi
     found = []
     for number, line in enumerate(lines, 1):
         try:
-            task = msgspec.convert({"number": 0, "document": "control", "start": 0, "source": CONTROL, **line}, JudgingTask)
+            task = msgspec.convert(
+                {"number": 0, "document": "control", "start": 0, "source": CONTROL, **line}, JudgingTask
+            )
         except msgspec.ValidationError as problem:
             raise InputError(
                 f"{where}:{number}",

@@ -151,9 +151,7 @@ def agreement(campaign: Campaign, said: Mapping[tuple[int, int], Sequence[Judgem
     return JudgeAgreement(len(rows), *(None if np.isnan(value) else float(value) for value in values))
 
 
-def _by_link(
-    campaign: Campaign, said: Mapping[tuple[int, int], Sequence[Judgement]]
-) -> dict[LinkAt, dict[str, int]]:
+def _by_link(campaign: Campaign, said: Mapping[tuple[int, int], Sequence[Judgement]]) -> dict[LinkAt, dict[str, int]]:
     """What each judge said first of each link."""
     tasks = {task.number: task for task in campaign.tasks}
     found: dict[LinkAt, dict[str, int]] = defaultdict(dict)

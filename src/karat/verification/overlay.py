@@ -61,8 +61,8 @@ class Overlay(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How results call it: `name@version`."""
-        return f"{self.header.name}@{self.header.version}"
+        """How results call it: name and version."""
+        return f"{self.header.name}-{self.header.version}"
 
 
 def overlay_of(
@@ -78,19 +78,20 @@ def overlay_of(
     said, sources = _by_link(campaign, selected(campaign, records, machine).said)
     gold = [link for link, own in sources.items() if terms.gold in own]
     undecided: Counter[str] = Counter()
-    changes, stays, offers = [], [], []
+    changes: list[OverlayChange] = []
+    offers: list[tuple[int, LinkAt, OverlayChange]] = []
     for link, own in said.items():
         ruling = together(own, len(own))
-        about = {"sources": tuple(sources[link])}
         if ruling is None:
             undecided["links on which judges are divided"] += 1
-        elif terms.gold in sources[link]:
-            if ruling.decision is not Decision.VERIFY:
-                action: Action = "remove" if ruling.decision is Decision.REMOVE else "relink"
-                changes.append(OverlayChange(action, *link, becomes=ruling.becomes, votes=ruling.votes, **about))
-        elif ruling.becomes is not None:
+            continue
+        whose, votes = tuple(sources[link]), ruling.votes
+        if terms.gold not in whose and ruling.becomes is not None:
             place = link._replace(entity=ruling.becomes)
-            offers.append((ruling.votes[ruling.decision], place, OverlayChange("add", *place, votes=ruling.votes, **about)))
+            offers.append((votes[ruling.decision], place, OverlayChange("add", *place, None, votes, whose)))
+        elif terms.gold in whose and ruling.decision is not Decision.VERIFY:
+            action: Action = "remove" if ruling.becomes is None else "relink"
+            changes.append(OverlayChange(action, *link, ruling.becomes, votes, whose))
     gone = {LinkAt(one.document, one.start, one.end, one.entity) for one in changes if one.action == "remove"}
     stays = _by_document(link for link in gold if link not in gone)
     for _, place, change in sorted(offers, key=lambda one: (-one[0], one[1])):
@@ -109,7 +110,8 @@ def _by_link(
     campaign: Campaign, said: Mapping[tuple[int, int], Sequence[Judgement]]
 ) -> tuple[dict[LinkAt, list[Judgement]], dict[LinkAt, list[str]]]:
     """The judgements on each link, and the sources that have it."""
-    judged, sources = defaultdict(list), defaultdict(list)
+    judged: dict[LinkAt, list[Judgement]] = defaultdict(list)
+    sources: dict[LinkAt, list[str]] = defaultdict(list)
     for task in campaign.tasks:
         for place, link in enumerate(() if task.control else task.links):
             found = task.place(link)
@@ -156,7 +158,7 @@ def patched(corpus: Corpus, overlay: Overlay) -> Patched:
     left_out["changes to documents that are not there"] = sum(
         len(own) for document, own in changes.items() if document not in set(corpus.ids.to_pylist())
     )
-    built = Corpus.built(documents, name=f"{corpus.name}+{overlay.label}", about=corpus.about, skipped=corpus.skipped)
+    built = Corpus.built(documents, name=f"{corpus.name}~{overlay.label}", about=corpus.about, skipped=corpus.skipped)
     return Patched(
         replace(built, tokens=corpus.tokens), dict(done), {why: count for why, count in left_out.items() if count}
     )
@@ -185,7 +187,9 @@ def _changed(
 
 def _meant(labels: Sequence[Label], change: OverlayChange) -> Label | None:
     """The label that a change is about: on its span, and of its entity where there are several."""
-    there = [one for one in labels if (one.start, one.end) == (change.start, change.end) and isinstance(one.entity, str)]
+    there = [
+        one for one in labels if (one.start, one.end) == (change.start, change.end) and isinstance(one.entity, str)
+    ]
     names = resolved([str(one.entity) for one in there], Reading(kb=None, ids=Ids.NORMALISED))
     same = [one for one, name in zip(there, names, strict=True) if name == change.entity]
     return same[0] if same else there[0] if len(there) == 1 else None
@@ -199,7 +203,7 @@ def _without(labels: Sequence[Label], old: Label) -> list[Label]:
 
 
 def _relinked(labels: Sequence[Label], old: Label, change: OverlayChange) -> list[Label]:
-    """The labels with one on another entity, of which nothing else is known; an alternative that says so stays alone."""
+    """The labels with one on another entity, of which nothing else is known; an alternative that says so stays."""
     others = [one for one in labels if one is not old]
     if old.unit is not None and any(one.unit == old.unit and one.entity == change.becomes for one in others):
         return others

@@ -1,7 +1,7 @@
 """Texts cut into passages that can be judged in one look: at the ends of sentences, and near a length.
 
-As in Ding, Botzer and Weninger: a sentence longer than the length is cut between words; sentences are put together until
-they have the length; what is left at the end, if it is less than a third of it, belongs to the passage before.
+As in Ding, Botzer and Weninger: a sentence longer than the length is cut between words; sentences are put together
+until they have the length; what is left at the end, if it is less than a third of it, belongs to the passage before.
 """
 
 from __future__ import annotations

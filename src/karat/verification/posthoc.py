@@ -68,16 +68,16 @@ class OutcomeCounts(NamedTuple):
 def outcome_counts(links: Iterable[JudgedLink]) -> OutcomeCounts:
     """The outcomes of some links."""
     found = [link.outcome for link in links]
-    return OutcomeCounts(*(found.count(each) for each in OUTCOMES), open=found.count(None))
+    return OutcomeCounts(*(found.count(each) for each in (*OUTCOMES, None)))
 
 
 class PosthocReading(NamedTuple):
     """What is counted as right after the fact.
 
     `edited`: the union has links as they were modified, too, and not only those that were verified. `greedy`: its size
-    is the number of links that overlap no other one, taken from the left. `pooled`: a link is right if the union has its
-    entity on an overlapping span, whatever its own judge said; else if it was verified itself. `finished`: only passages
-    in which all links of all sources have an outcome.
+    is the number of links that overlap no other one, taken from the left. `pooled`: a link is right if the union has
+    its entity on an overlapping span, whatever its own judge said; else if it was verified itself. `finished`: only
+    passages in which all links of all sources have an outcome.
     """
 
     says: str
@@ -107,7 +107,7 @@ class PosthocCounts(NamedTuple):
 
     @property
     def recall(self) -> float | None:
-        """Right out of the union; None where it is empty. As coded it can be above 1: what overlaps counts there once."""
+        """Right out of the union; None where it is empty. As coded it can be above 1, for what overlaps counts once."""
         return self.right / self.union if self.union else None
 
     @property
@@ -219,7 +219,7 @@ def posthoc_intervals(
 
 
 def _share(part: int, whole: int, level: float, resamples: int, seed: int) -> Interval | None:
-    if not 0 < whole or part > whole:  # more than all is no share of anything
+    if not whole > 0 or part > whole:  # more than all is no share of anything
         return None
     ones = np.concatenate([np.ones(part), np.zeros(whole - part)])[:, None]
     return interval(resampled_totals(ones, resamples, seed)[:, 0] / whole, level)

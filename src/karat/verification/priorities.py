@@ -59,9 +59,7 @@ def sightings(sources: Sequence[Iterable[LinkAt]]) -> list[dict[LinkAt, Sighted]
     """What the sources have beside each other; the first is the gold standard."""
     every = [frozenset(links) for links in sources]
     there = [_by_document(links) for links in every]
-    return [
-        {link: _sighted(link, place, every, there) for link in links} for place, links in enumerate(every)
-    ]
+    return [{link: _sighted(link, place, every, there) for link in links} for place, links in enumerate(every)]
 
 
 def _by_document(links: Iterable[LinkAt]) -> Mapping[str, list[LinkAt]]:

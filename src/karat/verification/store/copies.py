@@ -14,7 +14,7 @@ from karat.verification.decisions import Judgement
 from karat.verification.store.store import CampaignStore, empty
 from karat.verification.store.tables import METADATA, RECORDS
 
-BACKUP: Final = "karat-verification-backup/1"
+BACKUP: Final = "karat-judging-backup/1"
 EXPORT: Final = "karat-judgements/1"
 _BLOCK: Final = 1000
 
@@ -39,7 +39,9 @@ def restored(given: str, where: str, lines: Iterable[bytes]) -> CampaignStore:
         waiting: dict[str, list[dict[str, Any]]] = {name: [] for name in METADATA.tables}
         for number, one in rows:
             if one.get("table") not in waiting or not isinstance(one.get("row"), dict):
-                raise InputError(f"{where}:{number}", found="no row of a table", expected=BACKUP, remedy="Back up again")
+                raise InputError(
+                    f"{where}:{number}", found="no row of a table", expected=BACKUP, remedy="Back up again"
+                )
             block = waiting[one["table"]]
             block.append(one["row"])
             if len(block) == _BLOCK:

@@ -23,7 +23,7 @@ from karat.verification.decisions import OUTCOMES, Decision, Judgement, standing
 from karat.verification.outcomes import control_passed
 from karat.verification.store.tables import ABOUT, JUDGES, LEASES, METADATA, PERSONS, RECORDS, TASKS, TOKENS
 
-LAYOUT: Final = "karat-verification/1"
+LAYOUT: Final = "karat-judging/1"
 SESSION: Final = 12 * 3600.0
 """How long a judge stays logged in, in seconds."""
 
@@ -43,7 +43,7 @@ class TaskProgress(NamedTuple):
 
 
 class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a judge sends: the decision on one link of a task. `id` is the judge's own, so that sending twice is once."""
+    """What a judge sends: the decision on one link of a task. `id` is the judge's own: sending twice is once."""
 
     id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{1,40}$")]
     link: int
@@ -186,7 +186,8 @@ class CampaignStore:
             TOKENS.c.hash == _hashed(session), TOKENS.c.kind == "session", TOKENS.c.until > self.clock()
         )
         with self.database.reading() as connection:
-            return connection.execute(asked).scalar()
+            found: str | None = connection.execute(asked).scalar()
+        return found
 
     def leave(self, session: str) -> None:
         """End a session."""
@@ -283,7 +284,8 @@ class CampaignStore:
                 beside.c.start == TASKS.c.start,
             )
             asked = asked.where(~seen)
-        return connection.execute(asked.order_by(TASKS.c.number).limit(1)).scalar()
+        found: int | None = connection.execute(asked.order_by(TASKS.c.number).limit(1)).scalar()
+        return found
 
     def progress(self, judge: str) -> TaskProgress:
         """How far a judge has come."""
@@ -334,7 +336,9 @@ class CampaignStore:
     def undo(self, judge: str, record: str) -> Judgement:
         """Take an own record back, by a new one; the task is the judge's again."""
         with self.database.reading() as connection:
-            found = connection.execute(select(RECORDS.c.content).where(RECORDS.c.id == record, RECORDS.c.judge == judge))
+            found = connection.execute(
+                select(RECORDS.c.content).where(RECORDS.c.id == record, RECORDS.c.judge == judge)
+            )
             content = found.scalar()
         if content is None:
             raise NotYoursError("there is no such judgement among yours.")
@@ -391,9 +395,7 @@ class CampaignStore:
         """Whether a judge fails a control; then what they did is offered to others, for it does not count."""
         said = standing(_records(connection, RECORDS.c.judge == judge))
         tests = {one.task for one in said if self._tasks[one.task].control}
-        passed = [
-            control_passed(self._tasks[number], [one for one in said if one.task == number]) for number in tests
-        ]
+        passed = [control_passed(self._tasks[number], [one for one in said if one.task == number]) for number in tests]
         fails = False in passed
         if fails == failed:
             return
@@ -484,9 +486,7 @@ def empty(database: Database) -> None:
 
 def _new_judge(connection: Connection, machine: str | None, consented: str | None = None) -> str:
     pseudonym = secrets.token_hex(8)
-    connection.execute(
-        insert(JUDGES).values(pseudonym=pseudonym, machine=machine, failed=False, consented=consented)
-    )
+    connection.execute(insert(JUDGES).values(pseudonym=pseudonym, machine=machine, failed=False, consented=consented))
     return pseudonym
 
 

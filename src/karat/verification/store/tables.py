@@ -1,4 +1,4 @@
-"""The tables of a campaign. Judgements are added and never changed; persons stand apart, so that they can be forgotten."""
+"""The tables of a campaign. Judgements are added and never changed; persons stand apart, to be forgotten."""
 
 from __future__ import annotations
 
