@@ -434,6 +434,11 @@ class CampaignStore:
             known = set(connection.execute(select(RECORDS.c.id).where(RECORDS.c.judge == judge)).scalars())
             _add(connection, [one for one in records if one.id not in known])
 
+    def own(self, judge: str, task: JudgingTask) -> list[Judgement]:
+        """What a judge said of a task, in order."""
+        with self.database.reading() as connection:
+            return _records(connection, RECORDS.c.judge == judge, RECORDS.c.task == task.number)
+
     def records(self) -> list[Judgement]:
         """All records, in their order."""
         with self.database.reading() as connection:
