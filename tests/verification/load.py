@@ -37,7 +37,7 @@ def served(address):
 
 
 def judging(port, invitations, pause, stop):
-    """Let judges work until they are stopped or the server is gone: ids that were acknowledged, and seconds for each."""
+    """Let judges work until they are stopped or the server is gone: ids acknowledged, and seconds for each."""
     kept, times = [], []
 
     def work(invitation):

@@ -119,7 +119,7 @@ def created(judging: Judging) -> Door:
 
 async def _judge(store: CampaignStore, request: Request) -> str:
     """Who asks; nobody without a session."""
-    judge = await run_in_threadpool(store.who, request.cookies.get(COOKIE, ""))
+    judge: str | None = await run_in_threadpool(store.who, request.cookies.get(COOKIE, ""))
     if judge is None:
         raise RefusedError("unauthorised", "your session has ended. Ask for a new invitation.")
     return judge
