@@ -65,7 +65,7 @@ def test_a_campaign_from_new_to_overlay(karat_cli, tmp_path, monkeypatch):
     made = karat_cli("verify", "new", "demo", "--gold", "demo", "--answers", "demo/prior", "--answers", "demo/noisy")
     assert (made.code, made.out.splitlines()[0]) == (0, "demo.sqlite: 147 tasks, 18 controls")
     links = karat_cli("verify", "invite", "demo.sqlite", "anna", "ben").out.splitlines()
-    assert [line.split("\t")[0] for line in links] == ["anna", "ben"]
+    assert [line.split(": ")[0] for line in links] == ["anna", "ben"]
     assert all("/#/join/" in line for line in links)
     assert "links judged" in karat_cli("verify", "machine", "demo.sqlite", "--names", "starter", "--name", "rule").out
     report = karat_cli("verify", "report", "demo.sqlite", "--machine", "rule", "--details", "--json", "r.jsonl")

@@ -26,5 +26,5 @@ def command(store: str, workers: tuple[str, ...], days: float, address: str) -> 
         raise UsageError(f"days is {days:g}. Give a number above 0.")
     kept = CampaignStore.open(store)
     for worker in workers:
-        say(f"{worker}\t{address.rstrip('/')}/#/join/{kept.invitation(worker, 86400 * days)}")
+        say(f"{worker}: {address.rstrip('/')}/#/join/{kept.invitation(worker, 86400 * days)}")
     kept.database.close()
