@@ -74,7 +74,6 @@ class CampaignTerms(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     batch: Annotated[int, msgspec.Meta(ge=0)] = 20
     controls: Annotated[int, msgspec.Meta(ge=0)] = 1
     lease: Annotated[float, msgspec.Meta(gt=0)] = 1800.0
-    add: bool = False
     kb: str | None = None
     consent: str = ""
     guidelines: str = ""

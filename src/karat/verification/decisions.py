@@ -19,8 +19,6 @@ class Decision(StrEnum):
     """The mention is one, but another entity is meant: an error of linking."""
     REMOVE = "remove"
     """What is marked is no mention of an entity: an error of detection."""
-    ADD = "add"
-    """A mention that nobody marked, where a campaign allows it."""
     SKIP = "skip"
     """No judgement on this task, for a reason."""
     UNDO = "undo"
@@ -34,10 +32,10 @@ OUTCOMES: Final = (Decision.VERIFY, Decision.MODIFY, Decision.REMOVE)
 class Judgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """One record: who decided what, on what was shown, and when. Records are added and never changed.
 
-    `judge` is a random pseudonym. `link` is the place of the link in its task, and None where the whole task or a new
-    mention is meant; `surface`, `start`, `end` and `entity` are what was shown, or what was added. `becomes` is the
-    entity that a link is modified to. `at` is the server's time and `client_time` the judge's, both in ISO 8601.
-    `late` says that somebody else could have got the task already. `machine` names a judge that is no person.
+    `judge` is a random pseudonym. `link` is the place of the link in its task, and None where the whole task is meant;
+    `surface`, `start`, `end` and `entity` are what was shown. `becomes` is the entity that a link is modified to. `at`
+    is the server's time and `client_time` the judge's, both in ISO 8601. `late` says that somebody else could have got
+    the task already. `machine` names a judge that is no person.
     """
 
     id: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
@@ -67,8 +65,7 @@ def standing(records: Iterable[Judgement]) -> list[Judgement]:
     for one in every:
         if one.decision is Decision.UNDO or one.id in undone:
             continue
-        apart = one.id if one.decision is Decision.ADD else one.link
-        key = (one.judge, one.task, apart)
+        key = (one.judge, one.task, one.link)
         kept.pop(key, None)
         kept[key] = one
     return list(kept.values())

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Literal, NamedTuple, TypeAlias
 
-import msgspec
 import numpy as np
 
 from karat.model.tables.columns import Longs
@@ -17,13 +16,6 @@ from karat.verification.decisions import OUTCOMES, Decision, Judgement, standing
 from karat.verification.posthoc import JudgedLink, LinkAt
 
 Passing: TypeAlias = Literal["passed", "failed", "not tested"]
-
-
-class Judge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Who judges, by a pseudonym; `machine` names a judge that is no person."""
-
-    pseudonym: str
-    machine: str | None = None
 
 
 class JudgeQuality(NamedTuple):
@@ -107,7 +99,7 @@ def _why_not(one: Judgement, machine: str | None, failed: set[str], controls: se
     if one.task in controls:
         return "on controls"
     if one.decision not in OUTCOMES:
-        return {"skip": "tasks skipped", "add": "mentions added"}[one.decision]
+        return "tasks skipped"
     return "of judges who failed a control" if one.judge in failed else None
 
 
