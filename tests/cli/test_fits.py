@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,7 @@ PAGES = [
     ["data", "categorise", "demo"],
     ["data", "convert", "demo", "OUT.jsonl"],
     ["data", "fetch", "demo"],
+    ["verify", "apply", "OVERLAY", "demo", "--out", "PATCHED.jsonl"],
 ]
 
 
@@ -69,9 +71,14 @@ def given(tmp_path, monkeypatch):
         karat.save(karat.load_run("demo/noisy" if number % 2 else "demo/prior"), many[-1])
     for name in ("other", "third"):
         karat.save(gold, f"{name}.jsonl")
+    head = {"layout": "karat-overlay/1", "name": "o", "version": 1, "dataset": "demo", "digest": gold.digest}
+    Path("overlay.jsonl").write_text(
+        json.dumps({**head, "judged_by": "people", "undecided": {}}) + "\n", encoding="utf-8"
+    )
     signature = karat.evaluate(gold, karat.load_run("demo/noisy"), threshold="oracle").signature
     return {
         "MANY": many,
+        "OVERLAY": ["overlay.jsonl"],
         "OTHER": ["other.jsonl"],
         "THIRD": ["third.jsonl"],
         "CASES": [ROOT / "tests" / "conform" / "own_cases.json"],

@@ -97,6 +97,7 @@ if TYPE_CHECKING:
 @click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
 @click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
 @click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
+@click.option("--overlay", metavar="FILE", help="Score again with this patch of the gold standard, and show both.")
 @click.option("--engine", metavar="NAME", help="What divides the documents: local, duckdb, spark.")
 @reading
 def command(
@@ -134,6 +135,7 @@ def command(
     gold_format: str | None,
     answers_format: str | None,
     allow_unknown: bool,
+    overlay: str | None,
     engine: str | None,
 ) -> None:
     """Score answers against a gold standard.
@@ -202,11 +204,13 @@ def command(
         draw=Draw(resamples if ci else 0, 0, ci_method, level, ci_over, recompute),  # type: ignore[arg-type]
         allow_unknown=allow_unknown,
     )
-    text = verdicts_file is not None or html_file is not None or request.reads_text
-    if engine is None and sides.large:
+    text = verdicts_file is not None or html_file is not None or overlay is not None or request.reads_text
+    if engine is None and sides.large and overlay is None:
         engine = "local"
     if engine is not None:
         _undivided(layout, verdicts_file)
+    if overlay is not None and (engine, layout, verdicts_file) != (None, None, None):
+        raise UsageError("--overlay shows scores only. Write the new gold with karat verify apply, and score that.")
     corpus, loaded = sides.load(text=text) if engine is None else _parts(sides, text=text)
     loaded = named_apart(loaded, runs)
     tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine)
@@ -215,6 +219,8 @@ def command(
         with working(f"scoring {run.name}", len(corpus)) as progress:
             asked = request.but(choices=own) if own else request
             results.append(evaluation(asked, corpus, run, engine=engine, progress=progress).result)
+    after = [] if overlay is None else _after(overlay, corpus, tuned, request)
+    results += after
     if written is not None:
         save_layout(results[0], written, json_file, verdicts_file)
         for note in written.notes(results[0]) if written.notes is not None else ():
@@ -230,10 +236,25 @@ def command(
         write_html(map(entry_between, repeat(corpus), loaded), request, html_file, texts=texts)
     if "-" not in (json_file, verdicts_file, html_file):
         printing = [replace(result, plus_minus=plus_minus) for result in results]
-        show(printing, every=every, details=details, by=asked_by, layout=printed)
+        before = len(printing) - len(after)
+        show(printing[:before], every=every, details=details, by=asked_by, layout=printed)
+        if after:
+            say("")
+            show(printing[before:], every=every, details=details, by=asked_by, layout=printed)
         for result in results if merged_ids else ():
             for one in () if result.id_health is None else result.id_health.spellings():
                 say(f"{result.run}: {one}")
+
+
+def _after(overlay: str, corpus: Corpus, tuned: list[tuple[Run, dict[str, str]]], request: Request) -> list[Result]:
+    """The same scores on the gold standard as judges left it."""
+    from karat.evaluation.evaluation import evaluation
+    from karat.verification.overlay import patched, read_overlay
+
+    new = patched(corpus, read_overlay(overlay))
+    for why, count in new.left_out.items():
+        say(f"karat: {overlay}: {count} {why}", err=True)
+    return [evaluation(request.but(choices=own) if own else request, new.corpus, run).result for run, own in tuned]
 
 
 def _view(result: Result, asked: str | None) -> str | None:

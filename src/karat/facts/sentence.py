@@ -45,6 +45,13 @@ def sentence_around(text: str, start: int, end: int, reach: int = REACH) -> Sent
     return Sentence(first, text[first:last], start - first, end - first, (before, behind))
 
 
+def sentence_starts(text: str) -> Iterator[int]:
+    """Where sentences begin, but for the first one."""
+    for found in _BREAK.finditer(text):
+        if found.end() < len(text) and _ends(text, found, max(0, found.start() - _WORD)):
+            yield found.end()
+
+
 def _first(text: str, start: int, low: int) -> tuple[int, bool]:
     """Where the sentence begins, and whether it does so only because nobody looked further."""
     breaks = list(_BREAK.finditer(text, low, start))

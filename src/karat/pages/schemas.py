@@ -23,6 +23,7 @@ from karat.pages.kb import FoundFile, PackFile, ResolutionFile
 from karat.pages.systems.listed import SystemsFile
 from karat.pages.systems.runs import RunsFile
 from karat.pages.systems.stages import StagesFile
+from karat.pages.verification import VerificationFile
 from karat.pages.why import WhyFile
 
 FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
@@ -47,6 +48,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "show": (CasesFile,),
     "systems": (SystemsFile,),
     "systems stages": (StagesFile,),
+    "verify report": (VerificationFile,),
     "why": (WhyFile,),
 }
 """By command, what an object in the file of its option `--json` can be; all of one layout."""

@@ -1,0 +1,121 @@
+"""`karat verify new NAME --gold GOLD --answers ANSWERS…`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli.output import say
+from karat.cli.reading import reading
+
+if TYPE_CHECKING:
+    from karat.model.corpus import Corpus
+
+
+@click.command()
+@click.argument("name")
+@click.option("--gold", required=True, metavar="GOLD", help="The gold standard, which is judged like any system.")
+@click.option("--answers", multiple=True, metavar="FILE", help="The answers of a system (repeatable).")
+@click.option("--store", metavar="FILE|URL", help="Where it is kept, also postgresql://….  [default: NAME.sqlite]")
+@click.option("--kb", metavar="NAME|DIR", help="Show ids as this knowledge base writes them; judges search in it.")
+@click.option("--judges", default=1, show_default=True, metavar="K", help="How many judge each link.")
+@click.option("--batch", default=20, show_default=True, metavar="N", help="Tasks for each judge; 0 is no end.")
+@click.option("--controls", default="agreed", show_default=True, metavar="FILE", help="Control tasks, or agreed, none.")
+@click.option(
+    "--priority",
+    "order",
+    default="all",
+    show_default=True,
+    metavar="NAME",
+    help="all, disagreements, false-positives, or suspicious.",
+)
+@click.option("--lease", default=30.0, show_default=True, metavar="MINUTES", help="How long a judge keeps a task.")
+@click.option("--length", default=300, show_default=True, metavar="N", help="Characters of a passage, about.")
+@click.option("--consent", metavar="FILE", help="What judges agree to, as text.")
+@click.option("--guidelines", metavar="FILE", help="What judges are told, as text.")
+@click.option("--seed", default=0, show_default=True, metavar="N", help="What random numbers start from.")
+@reading
+def command(
+    name: str,
+    gold: str,
+    answers: tuple[str, ...],
+    store: str | None,
+    kb: str | None,
+    judges: int,
+    batch: int,
+    controls: str,
+    order: str,
+    lease: float,
+    length: int,
+    consent: str | None,
+    guidelines: str | None,
+    seed: int,
+) -> None:
+    """Make a campaign: passages with the links of one source each, in random order, with nothing that tells whose.
+
+    Of 20 tasks one is a control: three links whose right judgement is known. By default controls are made of links that
+    all sources share, one of which is led astray; a file of controls has lines such as
+    {"text": "…", "links": [{"start": 0, "end": 6, "entity": "Q64", "right": ["verify"]}, …]}.
+
+    \b
+    karat verify new demo --gold demo --answers demo/prior --answers demo/noisy
+    karat verify new news --gold news.jsonl --answers a.jsonl --judges 3 --priority disagreements
+    """
+    import msgspec
+
+    from karat.cli.choices import named_apart
+    from karat.data.load import inputs
+    from karat.errors import InputError, UsageError
+    from karat.fitting import counted
+    from karat.kb.opened import open_kb
+    from karat.storage.files import Source
+    from karat.verification.guidelines import CONSENT, GUIDELINES
+    from karat.verification.making import campaign, controls_of
+    from karat.verification.store.store import CampaignStore
+
+    if judges < 1 or batch < 0 or lease <= 0 or length < 20:
+        raise UsageError("give at least 1 judge, a batch from 0 on, a lease above 0 and a length of at least 20.")
+    own = None
+    if controls not in ("agreed", "none"):
+        source = Source(controls)
+        lines = []
+        for number, line in enumerate(source.data().splitlines(), 1):
+            try:
+                lines.append(msgspec.json.decode(line, type=dict[str, object]))
+            except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+                where = f"{source.label}:{number}"
+                raise InputError(where, found=str(problem), expected="a JSON object", remedy="Correct it") from None
+        own = controls_of(source.label, lines)
+    corpus, runs = inputs(gold, answers).load(text=True) if answers else (_gold(gold), [])
+    made = campaign(
+        corpus,
+        named_apart(runs, list(answers)),
+        name=name,
+        kb=None if kb is None else open_kb(kb),
+        seed=seed,
+        judges=judges,
+        batch=batch,
+        controls=0 if controls == "none" or batch == 0 else 1,
+        lease=60 * lease,
+        order=order,
+        length=length,
+        own_controls=own,
+        consent=CONSENT if consent is None else Source(consent).data().decode(),
+        guidelines=GUIDELINES if guidelines is None else Source(guidelines).data().decode(),
+    )
+    where = store or f"{name}.sqlite"
+    kept = CampaignStore.create(where, made)
+    tasks = [task for task in made.tasks if not task.control]
+    say(f"{kept.database.label}: {counted(len(tasks), 'task')}, {counted(len(made.tasks) - len(tasks), 'control')}")
+    for source_name, counts in made.terms.counts.items():
+        say(f"  {source_name}: {', '.join(f'{what} {count}' for what, count in counts.items())}")
+    if batch and controls != "none" and not made.terms.controls:
+        say("karat: there are no controls, for no passage has three links that all sources share.", err=True)
+    kept.database.close()
+
+
+def _gold(name: str) -> Corpus:
+    from karat.data.load import load
+
+    return load(name)

@@ -1,0 +1,43 @@
+"""`karat verify serve STORE`."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli.output import say
+
+
+@click.command()
+@click.argument("store")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen.")
+@click.option("--port", default=8766, show_default=True, metavar="N", help="The port; 0 is any that is free.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Answer under this name too (repeatable).")
+@click.option("--kb", metavar="NAME|DIR", help="The pack that judges search in.  [default: starter]")
+@click.option("--secure", is_flag=True, help="Cookies by https only: for servers behind a proxy that speaks it.")
+def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | None, secure: bool) -> None:
+    """Let judges in by HTTP: JSON resources for tasks, judgements, undo, skip and search (docs/verification.md).
+
+    Judges come by the links of `karat verify invite`. Judgements are on the disk before the server says that it has
+    them; stop it when you like.
+    """
+    from karat.errors import UsageError
+    from karat.kb.opened import open_pack
+    from karat.verification.store.store import CampaignStore
+
+    try:
+        import uvicorn
+
+        from karat.judging.app import Judging, created
+        from karat.judging.door import LOCAL
+    except ImportError:
+        raise UsageError("karat verify serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
+    kept = CampaignStore.open(store)
+    app = created(Judging(kept, open_pack(kb or "starter"), (*LOCAL, host, *hosts), secure))
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", server_header=False, ws="none")
+    server = uvicorn.Server(config)
+    found = config.bind_socket()
+    found.listen()  # who reads the address may ask at once
+    address = found.getsockname()[0]
+    say(f"http://{f'[{address}]' if ':' in address else address}:{found.getsockname()[1]}/ (stop with Ctrl+C)")
+    server.run([found])
+    kept.database.close()
