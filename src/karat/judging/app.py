@@ -8,22 +8,23 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 
 from karat.errors import KaratError
 from karat.judging import shape
-from karat.judging.door import LOCAL, PROBLEMS, Door, RefusedError
 from karat.kb.pack.pack import Pack
 from karat.kb.spaces import key_of
+from karat.serve.guard import HEADERS, LOOPBACK, Guard, WebError, check_json
+from karat.serve.replies import answer_errors, json_reply, page_reply, static_reply
 from karat.verification.campaign import JudgingTask
 from karat.verification.decisions import OUTCOMES, Judgement, standing
 from karat.verification.store.store import SESSION, CampaignStore, NotYoursError, Said
 from karat.version import __version__
 
 COOKIE: Final = "karat_judge"
+_SIZE: Final = 20_000  # bytes that a request may have at most
+_STATIC: Final = frozenset({"judge.js", "judge.css", "licences.txt"})
 _FOUND: Final = 10  # entities that a search gives
 _T = TypeVar("_T")
 
@@ -34,27 +35,33 @@ class Judging:
 
     store: CampaignStore
     pack: Pack | None = None
-    hosts: tuple[str, ...] = LOCAL
+    hosts: tuple[str, ...] = LOOPBACK
     secure: bool = False
 
 
-def created(judging: Judging) -> Door:
-    """The application, behind its door."""
+def created(judging: Judging) -> Guard:
+    """The application, behind its guard."""
     store = judging.store
     store.campaign  # noqa: B018  # is read once, before anybody waits for it
     app = FastAPI(title="Karat verification", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
 
+    async def page() -> Response:
+        return page_reply(store.terms.name, "judge")
+
+    async def static(name: str) -> Response:
+        return static_reply(name, _STATIC)
+
     async def campaign() -> Response:
         terms = store.terms
-        return _json(shape.CampaignShown(terms.name, terms.consent, terms.guidelines, judging.pack is not None))
+        return json_reply(shape.CampaignShown(terms.name, terms.consent, terms.guidelines, judging.pack is not None))
 
     async def enter(request: Request) -> Response:
         given = await _body(request, shape.Entering)
         if store.terms.consent and not given.consent:
-            raise RefusedError("bad-request", "who judges agrees to what the campaign asks first.")
+            raise WebError("bad-request", "who judges agrees to what the campaign asks first.")
         session = await run_in_threadpool(store.enter, given.invitation, given.consent)
         judge = await run_in_threadpool(store.who, session)
-        reply = _json(await run_in_threadpool(_progress, store, judge or ""), 201)
+        reply = json_reply(await run_in_threadpool(_progress, store, judge or ""), 201)
         reply.set_cookie(
             COOKIE, session, max_age=int(SESSION), httponly=True, samesite="strict", secure=judging.secure, path="/"
         )
@@ -68,11 +75,11 @@ def created(judging: Judging) -> Door:
 
     async def following(request: Request) -> Response:
         judge = await _judge(store, request)
-        return _json(await run_in_threadpool(_next, judging, judge))
+        return json_reply(await run_in_threadpool(_next, judging, judge))
 
     async def progress(request: Request) -> Response:
         judge = await _judge(store, request)
-        return _json(await run_in_threadpool(_progress, store, judge))
+        return json_reply(await run_in_threadpool(_progress, store, judge))
 
     async def judged(name: str, request: Request) -> Response:
         judge, said = await _judge(store, request), await _body(request, Said)
@@ -91,13 +98,13 @@ def created(judging: Judging) -> Door:
             record = keep()
             return shape.RecordShown(record.id, record.decision.value, record.late, _progress(store, judge))
 
-        return _json(await run_in_threadpool(work), 201)
+        return json_reply(await run_in_threadpool(work), 201)
 
     async def search(request: Request, q: str) -> Response:
         await _judge(store, request)
         if judging.pack is None or len(q) > 200:
-            raise RefusedError("bad-request", "there is nothing to search in, or the text is too long.")
-        return _json(await run_in_threadpool(_found, judging.pack, q))
+            raise WebError("bad-request", "there is nothing to search in, or the text is too long.")
+        return json_reply(await run_in_threadpool(_found, judging.pack, q))
 
     routes: list[tuple[str, str, Callable[..., Any], str]] = [
         ("GET", "/api/campaign", campaign, "What judges are told"),
@@ -109,19 +116,20 @@ def created(judging: Judging) -> Door:
         ("POST", "/api/tasks/{name}/skip", skipped, "Give a task back"),
         ("POST", "/api/undo", undone, "Take an own record back"),
         ("GET", "/api/search", search, "Entities by name"),
+        ("GET", "/", page, "The pages of judges"),
+        ("GET", "/{name}", static, "Their script and style"),
     ]
     for method, path, answer, says in routes:
         app.add_api_route(path, answer, methods=[method], summary=says)
-    for kind, handler in _HANDLERS.items():
-        app.add_exception_handler(kind, handler)
-    return Door(app, judging.hosts)
+    answer_errors(app, {KaratError: "bad-request", NotYoursError: "not-yours"})
+    return Guard(app, judging.hosts, _SIZE, check_json, {**HEADERS, "cache-control": "no-store"})
 
 
 async def _judge(store: CampaignStore, request: Request) -> str:
     """Who asks; nobody without a session."""
     judge: str | None = await run_in_threadpool(store.who, request.cookies.get(COOKIE, ""))
     if judge is None:
-        raise RefusedError("unauthorised", "your session has ended. Ask for a new invitation.")
+        raise WebError("unauthorised", "your session has ended. Ask for a new invitation.")
     return judge
 
 
@@ -129,7 +137,7 @@ async def _body(request: Request, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(await request.body(), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise RefusedError("bad-request", str(problem)) from None
+        raise WebError("bad-request", str(problem)) from None
 
 
 def _next(judging: Judging, judge: str) -> shape.NextShown:
@@ -181,44 +189,3 @@ def _found(pack: Pack, text: str) -> shape.FoundShown:
 
 def _progress(store: CampaignStore, judge: str) -> shape.ProgressShown:
     return shape.ProgressShown(*store.progress(judge))
-
-
-def _json(content: msgspec.Struct, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(content), status, media_type="application/json")
-
-
-async def _refused(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, RefusedError)
-    return _json(problem.problem, problem.status)
-
-
-async def _not_yours(request: Request, problem: Exception) -> Response:
-    return await _refused(request, RefusedError("not-yours", str(problem)))
-
-
-async def _unusable(request: Request, problem: Exception) -> Response:
-    return await _refused(request, RefusedError("bad-request", str(problem)))
-
-
-async def _malformed(request: Request, _: Exception) -> Response:
-    return await _refused(request, RefusedError("bad-request", "the request lacks something."))
-
-
-async def _by_status(request: Request, problem: Exception) -> Response:
-    assert isinstance(problem, HTTPException)
-    error = next((name for name, status in PROBLEMS.items() if status == problem.status_code), "bad-request")
-    return await _refused(request, RefusedError(error, str(problem.detail)))
-
-
-async def _broken(request: Request, _: Exception) -> Response:
-    return await _refused(request, RefusedError("internal", "the server failed. Its terminal says what happened."))
-
-
-_HANDLERS: Final[dict[type[Exception], Callable[..., Any]]] = {
-    RefusedError: _refused,
-    NotYoursError: _not_yours,
-    KaratError: _unusable,
-    RequestValidationError: _malformed,
-    HTTPException: _by_status,
-    Exception: _broken,
-}

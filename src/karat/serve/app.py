@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from html import escape
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
 from fastapi import FastAPI, File, Form, Header, Request, UploadFile
-from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 
 from karat.archive import shape
 from karat.archive.archive import Archive, ArchiveEntry, TextsShown
-from karat.archive.html import bundled
 from karat.archive.pieces import names, piece
-from karat.errors import KaratError, UnknownNameError
 from karat.pages.files import Written
 from karat.registry import names as registered
-from karat.serve.guard import LOOPBACK, PROBLEMS, Guard, Rate, WebError, WebProblem, check_token
+from karat.serve.guard import LOOPBACK, PROBLEMS, Guard, Rate, RequestHeaders, WebError, WebProblem, check_token
+from karat.serve.replies import answer_errors, json_reply, page_reply, static_reply
 from karat.serve.uploads import NAME, Bounds, scored_into
 from karat.storage.addressed import InFolder
 from karat.version import __version__
 
 _KEPT: Final = 512  # replies that are kept ready
 _ENVELOPE: Final = 10_000  # bytes of an upload besides its files
-_STATIC: Final = {"client.js": "text/javascript", "client.css": "text/css", "licences.txt": "text/plain"}
+_STATIC: Final = frozenset({"client.js", "client.css", "licences.txt"})
 
 
 @dataclass(frozen=True)
@@ -84,15 +79,13 @@ def created(offer: Offer) -> Guard:
     said = _documented()
 
     async def page() -> Response:
-        return Response(_page(offer.title), media_type="text/html")
+        return page_reply(offer.title, "client")
 
     async def static(name: str) -> Response:
-        if name not in _STATIC:
-            raise WebError("not-found", "there is no such file.")
-        return Response(bundled(name), media_type=_STATIC[name], headers={"cache-control": "no-cache"})
+        return static_reply(name, _STATIC)
 
     async def listed() -> Response:
-        return _json(await run_in_threadpool(lambda: _listing(shelf.archive)))
+        return json_reply(await run_in_threadpool(lambda: _listing(shelf.archive)))
 
     async def one(name: str, request: Request) -> Response:
         data, tag = await run_in_threadpool(shelf.reply, name)
@@ -117,7 +110,7 @@ def created(offer: Offer) -> Guard:
         sides = [(side.filename or "", await _bounded(side, offer.bounds.size)) for side in (gold, answers)]
         before = set(shelf.archive.files.digests("entries"))
         await run_in_threadpool(scored_into, offer.root, sides[0], sides[1], system, like, offer.bounds)
-        return _json(await run_in_threadpool(lambda: _added(shelf.archive, before)), 201)
+        return json_reply(await run_in_threadpool(lambda: _added(shelf.archive, before)), 201)
 
     async def described() -> Response:
         return Response(json.dumps(_openapi(app)), media_type="application/json")
@@ -128,9 +121,12 @@ def created(offer: Offer) -> Guard:
     app.add_api_route("/api/uploads", upload, methods=["POST"], summary="Score gold and answers", responses=said)
     app.add_api_route("/api/openapi.json", described, methods=["GET"], include_in_schema=False)
     app.add_api_route("/{name}", static, methods=["GET"], include_in_schema=False)
-    for kind, answer in _HANDLERS.items():
-        app.add_exception_handler(kind, answer)
-    return Guard(app, offer.hosts, offer.token, offer.bounds.size + _ENVELOPE)
+    answer_errors(app)
+
+    def writing(headers: RequestHeaders) -> None:
+        check_token(headers.get(b"authorization"), offer.token)
+
+    return Guard(app, offer.hosts, offer.bounds.size + _ENVELOPE, writing)
 
 
 async def _bounded(side: UploadFile, most: int) -> bytes:
@@ -163,64 +159,6 @@ def _added(archive: Archive, before: set[str]) -> UploadedEntries:
     fresh = [digest for digest in archive.files.digests("entries") if digest not in before]
     found = [msgspec.json.decode(archive.files.get("entries", digest), type=ArchiveEntry) for digest in fresh]
     return UploadedEntries(fresh, list(dict.fromkeys(f"/#/board?show=measures&dataset={entry.key}" for entry in found)))
-
-
-def _json(content: Written, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(content), status, media_type="application/json")
-
-
-def _page(title: str) -> str:
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{escape(title)}</title>\n<link rel="stylesheet" href="client.css">\n<link rel="icon" href="data:,">\n'
-        '</head>\n<body>\n<div id="karat"></div>\n<script src="client.js"></script>\n</body>\n</html>\n'
-    )
-
-
-async def _refused(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, WebError)
-    return _problem(problem)
-
-
-async def _unknown(_: Request, problem: Exception) -> Response:
-    return _problem(WebError("not-found", str(problem)))
-
-
-async def _unusable(_: Request, problem: Exception) -> Response:
-    return _problem(WebError("unusable", str(problem)))
-
-
-async def _malformed(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, RequestValidationError)
-    said = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in problem.errors())
-    return _problem(WebError("bad-request", said or "the request lacks something."))
-
-
-async def _by_status(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, HTTPException)
-    error = next((name for name, status in PROBLEMS.items() if status == problem.status_code), "bad-request")
-    reply = _problem(WebError(error, str(problem.detail)))
-    reply.headers.update(problem.headers or {})
-    return reply
-
-
-async def _broken(_: Request, __: Exception) -> Response:
-    return _problem(WebError("internal", "the server failed. What it was doing is on its terminal."))
-
-
-def _problem(problem: WebError) -> Response:
-    return Response(msgspec.json.encode(problem.problem), problem.status, media_type="application/json")
-
-
-_HANDLERS: Final[dict[type[Exception], Callable[..., Any]]] = {
-    WebError: _refused,
-    UnknownNameError: _unknown,
-    KaratError: _unusable,
-    RequestValidationError: _malformed,
-    HTTPException: _by_status,
-    Exception: _broken,
-}
 
 
 def _documented() -> dict[int | str, dict[str, Any]]:

@@ -1,4 +1,7 @@
-"""Who may ask what: hosts, origins, tokens and how often. Everything else is refused before it is looked at."""
+"""Who may ask what of every server here: hosts, origins, tokens, length and how often.
+
+Everything else is refused before it is looked at.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from karat.archive.html import policy
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+RequestHeaders: TypeAlias = Mapping[bytes, str]
 AsgiApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
@@ -45,6 +49,7 @@ PROBLEMS: Final[Mapping[str, int]] = {
     "unauthorised": 401,
     "foreign-host": 403,
     "foreign-origin": 403,
+    "not-yours": 403,
     "read-only": 403,
     "not-found": 404,
     "not-allowed": 405,
@@ -97,17 +102,25 @@ def check_token(given: str | None, token: str | None) -> None:
         raise WebError("unauthorised", "give the token that karat serve printed, as Authorization: Bearer TOKEN.")
 
 
+def check_json(headers: RequestHeaders) -> None:
+    """Refuse what is sent as anything but JSON: forms of other pages cannot send that."""
+    if headers.get(b"content-type", "").partition(";")[0].strip() != "application/json":
+        raise WebError("bad-request", "send JSON (Content-Type: application/json).")
+
+
 @dataclass(frozen=True)
 class Guard:
     """Checks host and origin of every request, so that no other page can speak through the browser (DNS rebinding).
 
-    What is not only reading needs the `token`, and says beforehand how long it is: at most `size` bytes.
+    What is not only reading is checked by `writing` too, and says beforehand how long it is: at most `size` bytes.
+    `headers` are on every reply that does not say otherwise itself.
     """
 
     app: AsgiApp
-    hosts: tuple[str, ...] = LOOPBACK
-    token: str | None = None
-    size: int = 0
+    hosts: tuple[str, ...]
+    size: int
+    writing: Callable[[RequestHeaders], None]
+    headers: Mapping[str, str] = field(default_factory=lambda: HEADERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what may be asked, and put the headers on every reply."""
@@ -118,7 +131,7 @@ class Guard:
         async def with_headers(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 given = {name.lower() for name, _ in message.get("headers", [])}
-                added = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in given]
+                added = [(k.encode(), v.encode()) for k, v in self.headers.items() if k.encode() not in given]
                 message["headers"] = [*message.get("headers", []), *added]
             await send(message)
 
@@ -138,12 +151,12 @@ class Guard:
         if origin is not None and _host(origin) not in self.hosts:
             raise WebError("foreign-origin", "this server answers its own pages only.")
         if scope["method"] not in ("GET", "HEAD"):
-            check_token(headers.get(b"authorization"), self.token)
+            self.writing(headers)
             length = headers.get(b"content-length", "")
-            if not length.isdecimal():
+            if not (length.isascii() and length.isdecimal()):
                 raise WebError("bad-request", "say how long the request is (Content-Length).")
             if len(length) > 15 or int(length) > self.size:
-                raise WebError("too-large", f"an upload has at most {self.size:,} bytes. Use karat report --archive.")
+                raise WebError("too-large", f"what is sent has at most {self.size:,} bytes.")
 
 
 def _host(address: str) -> str | None:

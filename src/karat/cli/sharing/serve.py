@@ -48,10 +48,9 @@ def command(
     from karat.storage.addressed import is_archive
 
     try:
-        import uvicorn
-
         from karat.serve.app import Offer, created
         from karat.serve.guard import LOOPBACK
+        from karat.serve.listening import listen
     except ImportError:
         raise UsageError("karat serve needs FastAPI and uvicorn: pip install 'karat[serve]'") from None
     if not is_archive(archive) and not uploads:
@@ -64,14 +63,4 @@ def command(
     if secret is not None and token is None:
         say(f"token for uploads: {secret}")
     offer = Offer(Path(archive), texts, title, (*LOOPBACK, host, *hosts), secret)
-    app = created(offer)
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", server_header=False, ws="none")
-    server = uvicorn.Server(config)
-    found = config.bind_socket()
-    found.listen()  # who reads the address may ask at once
-    say(f"http://{_shown(found.getsockname()[0])}:{found.getsockname()[1]}/ (stop with Ctrl+C)")
-    server.run([found])
-
-
-def _shown(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
+    listen(created(offer), host, port, say)

@@ -25,19 +25,11 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | 
     from karat.verification.store.store import CampaignStore
 
     try:
-        import uvicorn
-
         from karat.judging.app import Judging, created
-        from karat.judging.door import LOCAL
+        from karat.serve.guard import LOOPBACK
+        from karat.serve.listening import listen
     except ImportError:
         raise UsageError("karat verify serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
     kept = CampaignStore.open(store)
-    app = created(Judging(kept, open_pack(kb or "starter"), (*LOCAL, host, *hosts), secure))
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", server_header=False, ws="none")
-    server = uvicorn.Server(config)
-    found = config.bind_socket()
-    found.listen()  # who reads the address may ask at once
-    address = found.getsockname()[0]
-    say(f"http://{f'[{address}]' if ':' in address else address}:{found.getsockname()[1]}/ (stop with Ctrl+C)")
-    server.run([found])
+    listen(created(Judging(kept, open_pack(kb or "starter"), (*LOOPBACK, host, *hosts), secure)), host, port, say)
     kept.database.close()
