@@ -1,30 +1,36 @@
-// Makes the bundle that is shipped: one script, one style sheet, and the licences of what is inside.
+// Makes the bundle that is shipped: a script and a style sheet for each client, and the licences of what is inside.
 import { readFileSync, writeFileSync } from "node:fs";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 
 const target = new URL("../src/karat/archive/bundle/", import.meta.url).pathname;
-const made = await build({
-  entryPoints: ["src/main.tsx"],
-  bundle: true,
-  minify: true,
-  format: "iife",
-  target: "es2022",
-  charset: "utf8",
-  jsx: "automatic",
-  jsxImportSource: "preact",
-  legalComments: "none",
-  metafile: true,
-  write: false,
-  define: { "process.env.NODE_ENV": '"production"' },
-});
-// The script stands inside an HTML file, which ends scripts at this word wherever it occurs.
-const script = made.outputFiles[0].text.replaceAll("</script", "<\\/script");
-const style = await build({ entryPoints: ["src/style.css"], minify: true, charset: "utf8", write: false });
-const packages = [...new Set(Object.keys(made.metafile.inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]))];
-const licences = packages.filter(Boolean).sort().map((name) => {
+const CLIENTS = {
+  client: ["src/main.tsx", ["src/style.css"]],
+  judge: ["src/judge/main.tsx", ["src/style.css", "src/judge/style.css"]],
+};
+const packages = new Set();
+for (const [name, [script, styles]] of Object.entries(CLIENTS)) {
+  const made = await build({
+    entryPoints: [script],
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: "es2022",
+    charset: "utf8",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    define: { "process.env.NODE_ENV": '"production"' },
+  });
+  for (const path of Object.keys(made.metafile.inputs)) packages.add(/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]);
+  // A script can stand inside an HTML file, which ends scripts at this word wherever it occurs.
+  writeFileSync(`${target}${name}.js`, made.outputFiles[0].text.replaceAll("</script", "<\\/script"));
+  const style = styles.map((path) => readFileSync(path, "utf8")).join("\n");
+  writeFileSync(`${target}${name}.css`, (await transform(style, { loader: "css", minify: true, charset: "utf8" })).code);
+}
+const licences = [...packages].filter(Boolean).sort().map((name) => {
   const { version } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8"));
   return `${name} ${version}\n\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}\n`;
 });
-writeFileSync(`${target}client.js`, script);
-writeFileSync(`${target}client.css`, style.outputFiles[0].text);
 writeFileSync(`${target}licences.txt`, licences.join("\n\n"));

@@ -17,8 +17,8 @@ from karat.kb.pack.pack import Pack
 from karat.kb.spaces import key_of
 from karat.serve.guard import HEADERS, LOOPBACK, Guard, WebError, check_json
 from karat.serve.replies import answer_errors, json_reply, page_reply, static_reply
-from karat.verification.campaign import JudgingTask
-from karat.verification.decisions import OUTCOMES, Judgement, standing
+from karat.verification.campaign import JudgingTask, ShownLink
+from karat.verification.decisions import ANSWERS, Decision, Judgement, standing
 from karat.verification.store.store import SESSION, CampaignStore, NotYoursError, Said
 from karat.version import __version__
 
@@ -53,7 +53,11 @@ def created(judging: Judging) -> Guard:
 
     async def campaign() -> Response:
         terms = store.terms
-        return json_reply(shape.CampaignShown(terms.name, terms.consent, terms.guidelines, judging.pack is not None))
+        return json_reply(
+            shape.CampaignShown(
+                terms.name, terms.kind, terms.consent, terms.guidelines, judging.pack is not None, terms.additions
+            )
+        )
 
     async def enter(request: Request) -> Response:
         given = await _body(request, shape.Entering)
@@ -144,21 +148,33 @@ def _next(judging: Judging, judge: str) -> shape.NextShown:
     store = judging.store
     task = store.lease(judge)
     if task is None:
-        return shape.NextShown(None, _progress(store, judge))
-    decided = {one.link: one for one in standing(store.own(judge, task)) if one.decision in OUTCOMES}
-    return shape.NextShown(_shown(judging, task, decided), _progress(store, judge))
+        return shape.NextShown(None, shape.ProgressShown(*store.progress(judge, nothing_left=True)))
+    return shape.NextShown(_shown(judging, task, standing(store.own(judge, task))), _progress(store, judge))
 
 
-def _shown(judging: Judging, task: JudgingTask, decided: dict[int | None, Judgement]) -> shape.TaskShown:
-    entities = _entities(judging.pack, [link.entity for link in task.links])
-    links = []
-    for place, (link, entity) in enumerate(zip(task.links, entities, strict=True)):
-        said = decided.get(place)
-        so_far = None if said is None else shape.DecisionShown(said.id, said.decision.value, said.becomes)
-        links.append(
-            shape.LinkShown(link.start - task.start, link.end - task.start, task.surface(link), entity, so_far)
+def _shown(judging: Judging, task: JudgingTask, said: Sequence[Judgement]) -> shape.TaskShown:
+    ids = {link.entity for link in task.links} | {one.entity for link in task.links for one in link.options}
+    named = sorted(filter(None, ids | {one.becomes for one in said}))
+    entities = dict(zip(named, _entities(judging.pack, named), strict=True))
+    decided = {one.link: one for one in said if one.decision in ANSWERS}
+
+    def link_shown(place: int, link: ShownLink) -> shape.LinkShown:
+        own = decided.get(place)
+        so_far = own and shape.DecisionShown(own.id, own.decision.value, entities.get(own.becomes or ""), own.chosen)
+        span = (link.start - task.start, link.end - task.start, task.surface(link))
+        return shape.LinkShown(
+            *span, entities.get(link.entity), tuple(entities[one.entity] for one in link.options), so_far
         )
-    return shape.TaskShown(judging.store.named(task), task.text, tuple(links))
+
+    added = tuple(
+        shape.AdditionShown(
+            one.id, one.start - task.start, one.end - task.start, one.surface, entities[one.becomes or ""]
+        )
+        for one in said
+        if one.decision is Decision.ADD and one.start is not None and one.end is not None
+    )
+    links = tuple(link_shown(place, link) for place, link in enumerate(task.links))
+    return shape.TaskShown(judging.store.named(task), task.text, links, added)
 
 
 def _entities(pack: Pack | None, ids: Sequence[str]) -> list[shape.EntityShown]:

@@ -30,9 +30,11 @@ class CampaignShown(msgspec.Struct, frozen=True):
     """What is said to everyone who comes: before the first task, and beside each."""
 
     name: str
+    kind: str
     consent: str
     guidelines: str
     search: bool
+    additions: bool
 
 
 class EntityShown(msgspec.Struct, frozen=True):
@@ -50,17 +52,32 @@ class DecisionShown(msgspec.Struct, frozen=True):
 
     id: str
     decision: str
-    becomes: str | None
+    becomes: EntityShown | None
+    chosen: tuple[str, ...]
 
 
 class LinkShown(msgspec.Struct, frozen=True):
-    """A link to be judged. Offsets count code points of the text beside it."""
+    """A link to be judged, or a mention with the links that a survey proposes.
+
+    Offsets count code points of the text beside it.
+    """
 
     start: int
     end: int
     surface: str
-    entity: EntityShown
+    entity: EntityShown | None
+    options: tuple[EntityShown, ...]
     decided: DecisionShown | None
+
+
+class AdditionShown(msgspec.Struct, frozen=True):
+    """A link that the judge added."""
+
+    id: str
+    start: int
+    end: int
+    surface: str
+    entity: EntityShown
 
 
 class TaskShown(msgspec.Struct, frozen=True):
@@ -69,6 +86,7 @@ class TaskShown(msgspec.Struct, frozen=True):
     task: str
     text: str
     links: tuple[LinkShown, ...]
+    added: tuple[AdditionShown, ...]
 
 
 class ProgressShown(msgspec.Struct, frozen=True):

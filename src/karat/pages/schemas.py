@@ -20,6 +20,7 @@ from karat.pages.data.lint import LintFile
 from karat.pages.data.stats import StatsFile
 from karat.pages.gate import GateFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
+from karat.pages.surveys import SurveyFile
 from karat.pages.systems.listed import SystemsFile
 from karat.pages.systems.runs import RunsFile
 from karat.pages.systems.stages import StagesFile
@@ -49,6 +50,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "systems": (SystemsFile,),
     "systems stages": (StagesFile,),
     "verify report": (VerificationFile,),
+    "verify survey": (SurveyFile,),
     "why": (WhyFile,),
 }
 """By command, what an object in the file of its option `--json` can be; all of one layout."""

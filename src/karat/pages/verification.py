@@ -58,14 +58,28 @@ class MissingLinks(Written, frozen=True):
     share: float | None
 
 
+class AgreementOfTwo(Written, frozen=True):
+    """How far two judges agree on links that both judged: the share of the same outcome, and Cohen's kappa."""
+
+    one: str
+    two: str
+    items: int
+    same: float
+    kappa: float | None
+
+
 class AgreementOfJudges(Written, frozen=True):
-    """How far judges agree on links that two or more judged; `machine` names the one that is beside people."""
+    """How far judges agree on links that two or more judged; `machine` names the one that is beside people.
+
+    `pairs` are any two who judged the same link.
+    """
 
     items: int
     same: float | None
     kappa: float | None
     alpha: float | None
     machine: str | None = None
+    pairs: tuple[AgreementOfTwo, ...] = ()
 
 
 class QualityOfJudge(Written, frozen=True):
@@ -117,7 +131,9 @@ def _file(one: Verification) -> VerificationFile:
         resamples=one.resamples,
         sources=tuple(_source(source, one.not_shown.get(source.source, {})) for source in one.sources),
         missing_from_gold={name: MissingLinks(*own, own.share) for name, own in one.missing.items()},
-        agreement=AgreementOfJudges(*one.agreement),
+        agreement=AgreementOfJudges(
+            *one.agreement[:4], pairs=tuple(AgreementOfTwo(*own) for own in one.agreement.pairs)
+        ),
         machines=tuple(AgreementOfJudges(own.items, own.same, own.kappa, None, own.machine) for own in one.machines),
         judges=tuple(QualityOfJudge(*own) for own in one.judges),
         seconds=one.times[1:],
@@ -162,6 +178,8 @@ def _page(one: Verification, details: bool, width: int | None) -> str:
     if details:
         blocks.append(aligned(_kinds(one), (0, 1), width=width))
         blocks.append(aligned(_judges(one), (0, 1), width=width))
+        if one.agreement.pairs:
+            blocks.append(aligned(_pairs(one), (0, 1), width=width))
     blocks.append("\n".join(_notes(one)))
     return wrapped("\n\n".join(blocks), width)
 
@@ -231,6 +249,14 @@ def _judges(one: Verification) -> list[list[str]]:
         for own in one.judges
     ]
     return [head, *rows]
+
+
+def _pairs(one: Verification) -> list[list[str]]:
+    head = ["judge", "and", "links", "the same", "Cohen's kappa"]
+    return [
+        head,
+        *([own.one, own.two, str(own.items), _percent(own.same), _number(own.kappa)] for own in one.agreement.pairs),
+    ]
 
 
 def _notes(one: Verification) -> list[str]:

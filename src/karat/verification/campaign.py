@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
+from karat.errors import UsageError
 from karat.verification.decisions import Decision
 from karat.verification.posthoc import LinkAt
 
 LAYOUT: Final = "karat-campaign/1"
+CampaignKind: TypeAlias = Literal["verify", "survey"]
+_KINDS: Final[Mapping[CampaignKind, str]] = {
+    "verify": "lets people judge links. Look at it with karat verify report",
+    "survey": "is a survey, in which nothing is right or wrong. Look at it with karat verify survey",
+}
 CONTROL: Final = -1
 """The source of control tasks, which are nobody's."""
 
 
+class ProposedLink(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A link that a survey proposes for a mention, with the categories that it has in the gold standard."""
+
+    entity: str
+    categories: tuple[str, ...] = ()
+
+
 class ShownLink(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A link as it is shown; offsets are those of the document. `right` are the decisions that pass a control."""
+    """A link as it is shown; offsets are those of the document. `right` are the decisions that pass a control.
+
+    A survey shows mentions: these have no `entity` but `options`.
+    """
 
     start: int
     end: int
     entity: str
     right: tuple[Decision, ...] = ()
+    options: tuple[ProposedLink, ...] = ()
 
 
 class JudgingTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -58,7 +75,8 @@ class CampaignTerms(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     `judges` is how many judge each task, `batch` how many tasks a judge gets, controls among them (0 is no end), and
     `lease` how many seconds a task is kept for who has it. `counts` says, for each source, how many links it has, how
-    many are shown, and what was left out and why; `documents` is how many the gold standard has.
+    many are shown, and what was left out and why; `documents` is how many the gold standard has. With `additions`,
+    judges may add links that are missing.
     """
 
     layout: Literal["karat-campaign/1"] = LAYOUT
@@ -67,7 +85,8 @@ class CampaignTerms(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     digest: str
     sources: tuple[str, ...]
     documents: int
-    kind: Literal["verify"] = "verify"
+    kind: CampaignKind = "verify"
+    additions: bool = False
     seed: int = 0
     priority: str = "all"
     judges: Annotated[int, msgspec.Meta(ge=1)] = 1
@@ -90,3 +109,9 @@ class Campaign(msgspec.Struct, frozen=True):
 
     terms: CampaignTerms
     tasks: tuple[JudgingTask, ...]
+
+    def of_kind(self, kind: CampaignKind) -> Campaign:
+        """Itself, if it is of this kind; what is measured on one kind says nothing of another."""
+        if self.terms.kind != kind:
+            raise UsageError(f"{self.terms.name} {_KINDS[self.terms.kind]}.")
+        return self

@@ -19,6 +19,10 @@ class Decision(StrEnum):
     """The mention is one, but another entity is meant: an error of linking."""
     REMOVE = "remove"
     """What is marked is no mention of an entity: an error of detection."""
+    CHOOSE = "choose"
+    """Which of the links that are proposed a mention should have; none of them is: do not annotate it."""
+    ADD = "add"
+    """A link is missing here."""
     SKIP = "skip"
     """No judgement on this task, for a reason."""
     UNDO = "undo"
@@ -28,14 +32,18 @@ class Decision(StrEnum):
 OUTCOMES: Final = (Decision.VERIFY, Decision.MODIFY, Decision.REMOVE)
 """The decisions that are about a link which was shown."""
 
+ANSWERS: Final = (*OUTCOMES, Decision.CHOOSE)
+"""The decisions that a task needs, one for each thing that it shows."""
+
 
 class Judgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """One record: who decided what, on what was shown, and when. Records are added and never changed.
 
     `judge` is a random pseudonym. `link` is the place of the link in its task, and None where the whole task is meant;
-    `surface`, `start`, `end` and `entity` are what was shown. `becomes` is the entity that a link is modified to. `at`
-    is the server's time and `client_time` the judge's, both in ISO 8601. `late` says that somebody else could have got
-    the task already. `machine` names a judge that is no person.
+    `surface`, `start`, `end` and `entity` are what was shown, or where a link is added. `becomes` is the entity that a
+    link is modified to, or that is added; `chosen` are the links that a mention should have. `at` is the server's time
+    and `client_time` the judge's, both in ISO 8601. `late` says that somebody else could have got the task already.
+    `machine` names a judge that is no person.
     """
 
     id: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
@@ -49,6 +57,7 @@ class Judgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     end: int | None = None
     entity: str | None = None
     becomes: str | None = None
+    chosen: tuple[str, ...] = ()
     reason: str | None = None
     seconds: float | None = None
     client_time: str | None = None
@@ -65,7 +74,7 @@ def standing(records: Iterable[Judgement]) -> list[Judgement]:
     for one in every:
         if one.decision is Decision.UNDO or one.id in undone:
             continue
-        key = (one.judge, one.task, one.link)
+        key = (one.judge, one.task, one.link, one.start, one.end)
         kept.pop(key, None)
         kept[key] = one
     return list(kept.values())

@@ -34,10 +34,10 @@ _CONTROLS: Final = 3  # links in a control task
 _KEPT: Final = 50  # control tasks that are made at most: a judge sees one or two of them
 
 
-class _SourceLinks(NamedTuple):
-    """What a source links, each link once, and what cannot be judged."""
+class SourceLinks(NamedTuple):
+    """What a source links, each link once with a row that has it, and what cannot be judged."""
 
-    links: list[LinkAt]
+    links: dict[LinkAt, int]
     counts: Counter[str]
 
 
@@ -55,6 +55,7 @@ def campaign(
     order: str = "all",
     length: int = LENGTH,
     own_controls: Sequence[JudgingTask] | None = None,
+    additions: bool = False,
     consent: str = CONSENT,
     guidelines: str = GUIDELINES,
 ) -> Campaign:
@@ -69,7 +70,7 @@ def campaign(
     if len(set(names)) < len(names):
         raise UsageError(f"sources need different names, not {', '.join(names)}. Rename the files of answers.")
     chosen = priority(order)
-    sources = [_gold(corpus, kb), *(_answered(corpus, run, kb) for run in runs)]
+    sources = [_gold(corpus, kb), *(answered(corpus, run, kb) for run in runs)]
     seen = sightings([source.links for source in sources])
     texts = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
     cut = {document: passages(text, length) for document, text in texts.items()}
@@ -78,7 +79,7 @@ def campaign(
     for place, source in enumerate(sources):
         shown = [link for link in source.links if chosen.shows(seen[place][link])]
         source.counts["not asked for"] += len(source.links) - len(shown)
-        for document, span, links in _placed(shown, cut, source.counts):
+        for document, span, links in placed(shown, cut, source.counts):
             value = max(chosen.value(seen[place][link]) for link in links)
             found = tuple(ShownLink(link.start, link.end, link.entity) for link in links)
             task = JudgingTask(0, document, span.start, texts[document][span.start : span.end], place, found)
@@ -90,7 +91,7 @@ def campaign(
     ordered = [task for *_, task in sorted(tasks, key=lambda one: one[:2])]
     tests = list(own_controls) if own_controls is not None else agreed_controls(ordered, len(sources), random)
     wanted = controls if batch and tests else 0
-    numbered = (_numbered(task, number) for number, task in enumerate([*ordered, *(tests if wanted else ())]))
+    every = [*ordered, *(tests if wanted else ())]
     terms = CampaignTerms(
         name=name,
         dataset=corpus.name,
@@ -103,24 +104,26 @@ def campaign(
         batch=batch,
         controls=wanted,
         lease=lease,
+        additions=additions,
         kb=None if kb is None else kb.name,
         consent=consent,
         guidelines=guidelines,
-        counts={
-            source: {
-                what: count for what, count in found.counts.items() if count or what in ("links", "shown", "tasks")
-            }
-            for source, found in zip(names, sources, strict=True)
-        },
+        counts={source: told(found.counts) for source, found in zip(names, sources, strict=True)},
     )
-    return Campaign(terms, tuple(numbered))
+    return Campaign(terms, numbered(every))
 
 
-def _numbered(task: JudgingTask, number: int) -> JudgingTask:
-    return JudgingTask(number, task.document, task.start, task.text, task.source, task.links)
+def numbered(tasks: Iterable[JudgingTask]) -> tuple[JudgingTask, ...]:
+    """Tasks in the order in which they are offered."""
+    return tuple(msgspec.structs.replace(task, number=number) for number, task in enumerate(tasks))
 
 
-def _placed(
+def told(counts: Mapping[str, int]) -> dict[str, int]:
+    """What is said of a source: what it has and shows, and what was left out if anything was."""
+    return {what: count for what, count in counts.items() if count or what in ("links", "shown", "tasks")}
+
+
+def placed(
     links: Iterable[LinkAt], cut: Mapping[str, Sequence[Span]], counts: Counter[str]
 ) -> Iterator[tuple[str, Span, list[LinkAt]]]:
     """The passages of each document with the links that stand in them; what crosses a border is counted."""
@@ -136,27 +139,28 @@ def _placed(
         yield document, cut[document][row], sorted(found)
 
 
-def _gold(corpus: Corpus, kb: KB | None) -> _SourceLinks:
+def _gold(corpus: Corpus, kb: KB | None) -> SourceLinks:
     rows = np.flatnonzero(corpus.units.mentions)
     others = len(corpus.labels) - len(rows)
-    found = _linked(corpus, corpus.labels, rows, corpus.ids.to_pylist(), kb)
+    found = linked(corpus, corpus.labels, rows, corpus.ids.to_pylist(), kb)
     found.counts["alternatives and parts of other labels"] += others
     return found
 
 
-def _answered(corpus: Corpus, run: Run, kb: KB | None) -> _SourceLinks:
-    return _linked(corpus, run.answers, np.arange(len(run.answers)), run.table.column("id").to_pylist(), kb)
+def answered(corpus: Corpus, run: Run, kb: KB | None) -> SourceLinks:
+    """What a system links."""
+    return linked(corpus, run.answers, np.arange(len(run.answers)), run.table.column("id").to_pylist(), kb)
 
 
-def _linked(corpus: Corpus, mentions: Mentions, rows: Longs, ids: Sequence[str], kb: KB | None) -> _SourceLinks:
+def linked(corpus: Corpus, mentions: Mentions, rows: Longs, ids: Sequence[str], kb: KB | None) -> SourceLinks:
     """The links in some rows, and what is left out: spans without link, NIL, repeats, what is not evaluated."""
     how = Reading(kb=None if kb is None else in_any_spelling(kb, Ids.NORMALISED), ids=Ids.NORMALISED)
     names = resolved(mentions.names.to_pylist(), how)
     inside = evaluated(corpus)
     counts: Counter[str] = Counter({"links": 0, "shown": 0, "tasks": 0})
-    links: dict[LinkAt, None] = {}
+    links: dict[LinkAt, int] = {}
     columns = (mentions.document[rows], mentions.start[rows], mentions.end[rows], mentions.entity[rows])
-    for document, start, end, entity in zip(*(column.tolist() for column in columns), strict=True):
+    for row, document, start, end, entity in zip(rows.tolist(), *(column.tolist() for column in columns), strict=True):
         low, high = inside.get(ids[document], (0, 0))
         if entity in (NIL, NO_LINK):
             counts["NIL" if entity == NIL else "without link"] += 1
@@ -166,8 +170,8 @@ def _linked(corpus: Corpus, mentions: Mentions, rows: Longs, ids: Sequence[str],
             counts["links"] += 1
             link = LinkAt(ids[document], start, end, names[entity])
             counts["repeated"] += link in links
-            links[link] = None
-    return _SourceLinks(list(links), counts)
+            links.setdefault(link, row)
+    return SourceLinks(links, counts)
 
 
 def evaluated(corpus: Corpus) -> dict[str, tuple[int, int]]:

@@ -88,7 +88,7 @@ def verification(
     seed: int = 0,
 ) -> Verification:
     """Measure a campaign by what people said, or by what one machine said."""
-    chosen = selected(campaign, records, machine)
+    chosen = selected(campaign.of_kind("verify"), records, machine)
     links = judged_links(campaign, chosen.said)
     machines = list(dict.fromkeys(one.machine for one in records if one.machine is not None))
     people = links if machine is None else judged_links(campaign, selected(campaign, records).said)

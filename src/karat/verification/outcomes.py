@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from statistics import median
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -99,7 +100,7 @@ def _why_not(one: Judgement, machine: str | None, failed: set[str], controls: se
     if one.task in controls:
         return "on controls"
     if one.decision not in OUTCOMES:
-        return "tasks skipped"
+        return "links added, which nobody judged" if one.decision is Decision.ADD else "tasks skipped"
     return "of judges who failed a control" if one.judge in failed else None
 
 
@@ -117,30 +118,56 @@ def judged_links(campaign: Campaign, said: Mapping[tuple[int, int], Sequence[Jud
     return found
 
 
+class PairAgreement(NamedTuple):
+    """Two judges: links that both judged, the share of the same outcome, Cohen's kappa."""
+
+    one: str
+    two: str
+    items: int
+    same: float
+    kappa: float | None
+
+
 class JudgeAgreement(NamedTuple):
     """How far judges agree on the same link, from whatever source it was shown; None where it is not defined.
 
     `items` are links that two or more judged. `alpha` is Krippendorff's, `kappa` that of Fleiss over the first two
-    judgements of each, which need not be those of the same two judges.
+    judgements of each, which need not be those of the same two judges; `pairs` are those who judged the same link.
     """
 
     items: int
     same: float | None
     kappa: float | None
     alpha: float | None
+    pairs: tuple[PairAgreement, ...] = ()
 
 
 def agreement(campaign: Campaign, said: Mapping[tuple[int, int], Sequence[Judgement]]) -> JudgeAgreement:
     """Agreement between judges: of the same link, a judge counts once, with the first judgement."""
-    rows = [list(own.values()) for own in _by_link(campaign, said).values()]
-    rows = [own for own in rows if len(own) > 1]
+    judged = [own for own in _by_link(campaign, said).values() if len(own) > 1]
+    rows = [list(own.values()) for own in judged]
     if not rows:
         return JudgeAgreement(0, None, None, None)
     codes = np.full((max(map(len, rows)), len(rows)), -1, np.int64)
     for column, own in enumerate(rows):
         codes[: len(own), column] = own
     values = (all_the_same(codes), fleiss_kappa(codes[:2]), krippendorff_alpha(codes))
-    return JudgeAgreement(len(rows), *(None if np.isnan(value) else float(value) for value in values))
+    return JudgeAgreement(len(rows), *map(_defined, values), pairs=tuple(_pairs(judged)))
+
+
+def _pairs(judged: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:
+    """Every two judges who judged the same links."""
+    both: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for own in judged:
+        for one, two in combinations(sorted(own), 2):
+            both[one, two].append((own[one], own[two]))
+    for (one, two), found in sorted(both.items()):
+        codes: Longs = np.array(found, np.int64).T
+        yield PairAgreement(one, two, len(found), float((codes[0] == codes[1]).mean()), _defined(cohen_kappa(codes)))
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def _by_link(campaign: Campaign, said: Mapping[tuple[int, int], Sequence[Judgement]]) -> dict[LinkAt, dict[str, int]]:
@@ -173,9 +200,7 @@ def beside_people(machine: str, people: Sequence[JudgedLink], own: Sequence[Judg
     if not both:
         return MachineAgreement(machine, 0, None, None)
     codes: Longs = np.array(both, np.int64).T
-    kappa = cohen_kappa(codes)
-    same = float((codes[0] == codes[1]).mean())
-    return MachineAgreement(machine, len(both), same, None if np.isnan(kappa) else float(kappa))
+    return MachineAgreement(machine, len(both), float((codes[0] == codes[1]).mean()), _defined(cohen_kappa(codes)))
 
 
 class JudgingTimes(NamedTuple):

@@ -75,7 +75,7 @@ def overlay_of(
     added where they overlap no gold that stays, and no addition with more votes.
     """
     terms = campaign.terms
-    said, sources = _by_link(campaign, selected(campaign, records, machine).said)
+    said, sources = _by_link(campaign, selected(campaign.of_kind("verify"), records, machine).said)
     gold = [link for link, own in sources.items() if terms.gold in own]
     undecided: Counter[str] = Counter()
     changes: list[OverlayChange] = []

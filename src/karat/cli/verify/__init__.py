@@ -19,6 +19,7 @@ COMMANDS = {
     "report": "Say what judges found.",
     "restore": "Put a backup into an empty database.",
     "serve": "Let judges in by HTTP.",
+    "survey": "Say what people would annotate.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""
 

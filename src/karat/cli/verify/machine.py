@@ -29,7 +29,7 @@ def command(store: str, kb: str | None, program: str | None, name: str | None, t
     if (kb is None) == (program is None):
         raise UsageError("a machine judges by --names or by --program. Give one of the two.")
     kept = CampaignStore.open(store)
-    tasks = kept.campaign.tasks
+    tasks = kept.campaign.of_kind("verify").tasks
     if program is not None:
         said = by_program(tasks, program, None, timeout)
     else:

@@ -11,6 +11,7 @@ from karat.cli.reading import reading
 
 if TYPE_CHECKING:
     from karat.model.corpus import Corpus
+    from karat.verification.campaign import CampaignKind
 
 
 @click.command()
@@ -19,8 +20,16 @@ if TYPE_CHECKING:
 @click.option("--answers", multiple=True, metavar="FILE", help="The answers of a system (repeatable).")
 @click.option("--store", metavar="FILE|URL", help="Where it is kept, also postgresql://….  [default: NAME.sqlite]")
 @click.option("--kb", metavar="NAME|DIR", help="Show ids as this knowledge base writes them; judges search in it.")
-@click.option("--judges", default=1, show_default=True, metavar="K", help="How many judge each link.")
-@click.option("--batch", default=20, show_default=True, metavar="N", help="Tasks for each judge; 0 is no end.")
+@click.option(
+    "--kind",
+    type=click.Choice(["verify", "survey"]),
+    default="verify",
+    show_default=True,
+    help="Judge links, or ask which links mentions should have.",
+)
+@click.option("--judges", type=int, metavar="K", help="How many judge each link.  [default: 1; a survey asks all]")
+@click.option("--batch", type=int, metavar="N", help="Tasks for each judge; 0 is no end.  [default: 20; a survey: 0]")
+@click.option("--additions", is_flag=True, help="Let judges add links that are missing.")
 @click.option("--controls", default="agreed", show_default=True, metavar="FILE", help="Control tasks, or agreed, none.")
 @click.option(
     "--priority",
@@ -42,8 +51,10 @@ def command(
     answers: tuple[str, ...],
     store: str | None,
     kb: str | None,
-    judges: int,
-    batch: int,
+    kind: CampaignKind,
+    judges: int | None,
+    batch: int | None,
+    additions: bool,
     controls: str,
     order: str,
     lease: float,
@@ -61,6 +72,7 @@ def command(
     \b
     karat verify new demo --gold demo --answers demo/prior --answers demo/noisy
     karat verify new news --gold news.jsonl --answers a.jsonl --judges 3 --priority disagreements
+    karat verify new wanted --gold demo --kind survey
     """
     import msgspec
 
@@ -70,10 +82,16 @@ def command(
     from karat.fitting import counted
     from karat.kb.opened import open_kb
     from karat.storage.files import Source
-    from karat.verification.guidelines import CONSENT, GUIDELINES
+    from karat.verification.guidelines import CONSENT, GUIDELINES, SURVEY_CONSENT, SURVEY_GUIDELINES
     from karat.verification.making import campaign, controls_of
     from karat.verification.store.store import CampaignStore
+    from karat.verification.surveys import EVERYBODY, survey_campaign
 
+    asking = kind == "survey"
+    judges = (EVERYBODY if asking else 1) if judges is None else judges
+    batch = (0 if asking else 20) if batch is None else batch
+    if asking and (additions or order != "all" or controls not in ("agreed", "none")):
+        raise UsageError("a survey has no controls, priorities or additions. Leave them out.")
     if judges < 1 or batch < 0 or lease <= 0 or length < 20:
         raise UsageError("give at least 1 judge, a batch from 0 on, a lease above 0 and a length of at least 20.")
     own = None
@@ -88,29 +106,30 @@ def command(
                 raise InputError(where, found=str(problem), expected="a JSON object", remedy="Correct it") from None
         own = controls_of(source.label, lines)
     corpus, runs = inputs(gold, answers).load(text=True) if answers else (_gold(gold), [])
-    made = campaign(
-        corpus,
-        named_apart(runs, list(answers)),
-        name=name,
-        kb=None if kb is None else open_kb(kb),
-        seed=seed,
-        judges=judges,
-        batch=batch,
-        controls=0 if controls == "none" or batch == 0 else 1,
-        lease=60 * lease,
-        order=order,
-        length=length,
-        own_controls=own,
-        consent=CONSENT if consent is None else Source(consent).data().decode(),
-        guidelines=GUIDELINES if guidelines is None else Source(guidelines).data().decode(),
-    )
+    shared = {
+        "name": name,
+        "kb": None if kb is None else open_kb(kb),
+        "seed": seed,
+        "judges": judges,
+        "batch": batch,
+        "lease": 60 * lease,
+        "length": length,
+        "consent": _told(consent, SURVEY_CONSENT if asking else CONSENT),
+        "guidelines": _told(guidelines, SURVEY_GUIDELINES if asking else GUIDELINES),
+    }
+    answered = named_apart(runs, list(answers))
+    if asking:
+        made = survey_campaign(corpus, answered, **shared)  # type: ignore[arg-type]
+    else:
+        tests = {"controls": 0 if controls == "none" or batch == 0 else 1, "own_controls": own}
+        made = campaign(corpus, answered, order=order, additions=additions, **tests, **shared)  # type: ignore[arg-type]
     where = store or f"{name}.sqlite"
     kept = CampaignStore.create(where, made)
     tasks = [task for task in made.tasks if not task.control]
     say(f"{kept.database.label}: {counted(len(tasks), 'task')}, {counted(len(made.tasks) - len(tasks), 'control')}")
     for source_name, counts in made.terms.counts.items():
         say(f"  {source_name}: {', '.join(f'{what} {count}' for what, count in counts.items())}")
-    if batch and controls != "none" and not made.terms.controls:
+    if batch and not asking and controls != "none" and not made.terms.controls:
         say("karat: there are no controls, for no passage has three links that all sources share.", err=True)
     kept.database.close()
 
@@ -119,3 +138,10 @@ def _gold(name: str) -> Corpus:
     from karat.data.load import load
 
     return load(name)
+
+
+def _told(file: str | None, template: str) -> str:
+    """What judges are told: the user's own text, or the template."""
+    from karat.storage.files import Source
+
+    return template if file is None else Source(file).data().decode()

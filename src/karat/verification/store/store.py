@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Row, and_, delete, exists, func, insert, sele
 from karat.errors import InputError, KaratError, refuse_newer
 from karat.storage.database import Database, open_database
 from karat.verification.campaign import Campaign, CampaignTerms, JudgingTask
-from karat.verification.decisions import OUTCOMES, Decision, Judgement, standing
+from karat.verification.decisions import ANSWERS, OUTCOMES, Decision, Judgement, standing
 from karat.verification.outcomes import control_passed
 from karat.verification.store.tables import ABOUT, JUDGES, LEASES, METADATA, PERSONS, RECORDS, TASKS, TOKENS
 
@@ -43,12 +43,18 @@ class TaskProgress(NamedTuple):
 
 
 class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a judge sends: the decision on one link of a task. `id` is the judge's own: sending twice is once."""
+    """What a judge sends: the decision on one link of a task. `id` is the judge's own: sending twice is once.
+
+    Who adds a link says where it stands in the text of the task.
+    """
 
     id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{1,40}$")]
     link: int
     decision: Decision
     becomes: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)] | None = None
+    chosen: Annotated[tuple[str, ...], msgspec.Meta(max_length=100)] = ()
+    start: int = 0
+    end: int = 0
     seconds: Annotated[float, msgspec.Meta(ge=0, le=1e7)] | None = None
     client_time: Annotated[str, msgspec.Meta(max_length=40)] | None = None
 
@@ -225,8 +231,11 @@ class CampaignStore:
         return None if number is None else self._tasks[number]
 
     def _held(self, connection: Connection, judge: str) -> int | None:
-        """The task that the judge has not done yet; one that was too late is kept if nobody else has it."""
-        asked = select(LEASES).where(LEASES.c.judge == judge, LEASES.c.state == "open").order_by(LEASES.c.until)
+        """The task that the judge has not done yet, the latest first: what was undone comes back before what was next.
+
+        One that was too late is kept if nobody else has it.
+        """
+        asked = select(LEASES).where(LEASES.c.judge == judge, LEASES.c.state == "open").order_by(LEASES.c.until.desc())
         for row in connection.execute(asked).all():
             ours = and_(LEASES.c.task == row.task, LEASES.c.judge == judge)
             if row.until <= self.clock():
@@ -287,22 +296,27 @@ class CampaignStore:
         found: int | None = connection.execute(asked.order_by(TASKS.c.number).limit(1)).scalar()
         return found
 
-    def progress(self, judge: str) -> TaskProgress:
-        """How far a judge has come."""
+    def progress(self, judge: str, *, nothing_left: bool = False) -> TaskProgress:
+        """How far a judge has come; who did something gets the code also where nothing is left to do."""
         with self.database.reading() as connection:
             done, ended = _done(connection, judge), self._ended(connection, judge)
-        code = _signed(self._about["secret"], f"done {judge}")[:10].upper() if ended else None
-        return TaskProgress(done, self.terms.batch or None, code)
+        code = _signed(self._about["secret"], f"done {judge}")[:10].upper()
+        return TaskProgress(done, self.terms.batch or None, code if ended or (nothing_left and done) else None)
 
     # What is judged.
 
     def judge(self, judge: str, task: JudgingTask, said: Said) -> Judgement:
         """Keep a decision on one link of a task that the judge holds or held; when this returns, it is on the disk."""
-        if said.decision not in OUTCOMES or not 0 <= said.link < len(task.links):
-            raise NotYoursError("a decision is to verify, modify or remove a link of the task.")
+        if said.decision is Decision.ADD:
+            return self._kept(self._addition(judge, task, said))
+        allowed = (Decision.CHOOSE,) if self.terms.kind == "survey" else OUTCOMES
+        if said.decision not in allowed or not 0 <= said.link < len(task.links):
+            raise NotYoursError(f"a decision is to {', '.join(allowed)} a link of the task.")
         if (said.decision is Decision.MODIFY) != bool(said.becomes):
             raise NotYoursError("to modify a link is to name another entity, and only that.")
         shown = task.links[said.link]
+        if not {*said.chosen} <= {one.entity for one in shown.options}:
+            raise NotYoursError("only links that are proposed can be chosen.")
         same = said.becomes == shown.entity  # who searches and chooses what is there verifies it
         record = Judgement(
             id=f"{judge}-{said.id}",
@@ -314,12 +328,30 @@ class CampaignStore:
             surface=task.surface(shown),
             start=shown.start,
             end=shown.end,
-            entity=shown.entity,
+            entity=shown.entity or None,
             becomes=None if same else said.becomes,
+            chosen=tuple(dict.fromkeys(said.chosen)),
             seconds=said.seconds,
             client_time=said.client_time,
         )
         return self._kept(record)
+
+    def _addition(self, judge: str, task: JudgingTask, said: Said) -> Judgement:
+        if not self.terms.additions or said.becomes is None or not 0 <= said.start < said.end <= len(task.text):
+            raise NotYoursError("a link is added to words of the task, with an entity, where the campaign asks for it.")
+        return Judgement(
+            id=f"{judge}-{said.id}",
+            judge=judge,
+            task=task.number,
+            decision=Decision.ADD,
+            at=_iso(self.clock()),
+            surface=task.text[said.start : said.end],
+            start=task.start + said.start,
+            end=task.start + said.end,
+            becomes=said.becomes,
+            seconds=said.seconds,
+            client_time=said.client_time,
+        )
 
     def skip(self, judge: str, task: JudgingTask, reason: str) -> Judgement:
         """Give a task back for a reason; it goes to somebody else."""
@@ -378,7 +410,7 @@ class CampaignStore:
         task = self._tasks[record.task]
         said = standing(_records(connection, RECORDS.c.judge == record.judge, RECORDS.c.task == record.task))
         skipped = any(one.decision is Decision.SKIP for one in said)
-        complete = len({one.link for one in said if one.decision in OUTCOMES}) == len(task.links)
+        complete = len({one.link for one in said if one.decision in ANSWERS}) == len(task.links)
         new = "skipped" if skipped else "done" if complete else "lost" if state == "lost" else "open"
         failed = connection.execute(select(JUDGES.c.failed).where(JUDGES.c.pseudonym == record.judge)).scalar()
         if new != state:

@@ -1,0 +1,257 @@
+"""Judges in a real browser: several at once, by keyboard alone, on a phone, in the dark."""
+
+from __future__ import annotations
+
+import pytest
+
+import karat
+from tests.browser.corpora import ATTACK
+from tests.browser.test_pages import AXE
+from tests.verification.client import serving
+
+pytestmark = pytest.mark.extras
+
+
+@pytest.fixture
+def campaign_of(tmp_path):
+    """Serve a campaign: its store, and the address of a judge's invitation."""
+    from contextlib import ExitStack
+
+    from karat.judging.app import Judging, created
+    from karat.kb.opened import starter
+    from karat.verification.store.store import CampaignStore
+
+    with ExitStack() as stack:
+
+        def made(campaign):
+            store = CampaignStore.create(str(tmp_path / f"{campaign.terms.kind}.sqlite"), campaign)
+            stack.callback(store.database.close)
+            port = stack.enter_context(serving(created(Judging(store, starter()))))
+            return store, lambda worker: f"http://127.0.0.1:{port}/#/join/{store.invitation(worker)}"
+
+        yield made
+
+
+def demo(**how):
+    from karat.comparison.entries import entries
+    from karat.verification.making import campaign
+
+    found = list(entries(["demo"], ["demo"]))
+    runs = [one.run for one in found][:2]
+    return campaign(found[0].corpus, runs, name="Demo", **{"batch": 4, **how})
+
+
+@pytest.fixture
+def verifying(campaign_of):
+    return campaign_of(demo())
+
+
+def begun(page):
+    page.get_by_label("I have read this and agree.").focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("main[aria-busy=false] #passage")
+
+
+def whole(page, shots, name):
+    """Nothing scrolls sideways, and axe-core finds nothing."""
+    page.screenshot(path=shots / f"judge-{name}.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
+
+
+def settled(page, says=""):
+    """Wait until the page has done what it was told, and says so."""
+    page.wait_for_selector(f"main:not([aria-busy=true]):has-text('{says}')")
+
+
+def decided(page, key):
+    """Decide on the link at hand by a key, and wait until it is kept."""
+    with page.expect_response(lambda reply: "/judgements" in reply.url) as reply:
+        page.keyboard.press(key)
+    assert reply.value.status == 201
+    settled(page)
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"), [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")]
+)
+def test_every_screen_is_whole(verifying, opened, shots, size, scheme):
+    store, invited = verifying
+    with opened(invited("anna"), size=size, scheme=scheme) as page:
+        whole(page, shots, f"entrance-{size}-{scheme}")
+        begun(page)
+        assert "join" not in page.url, "what lets in stays in no address"
+        whole(page, shots, f"task-{size}-{scheme}")
+        page.keyboard.press("m")
+        page.keyboard.type("Cambr")
+        page.wait_for_selector("[role=option]")
+        whole(page, shots, f"modify-{size}-{scheme}")
+        page.keyboard.press("Escape")
+        page.keyboard.press("s")
+        whole(page, shots, f"skip-{size}-{scheme}")
+        page.keyboard.press("Escape")
+        while page.locator("#passage").count():
+            decided(page, "v")
+        page.wait_for_selector("code")
+        whole(page, shots, f"end-{size}-{scheme}")
+        assert page.locator("code").inner_text() == store.progress(next(iter(store.workers()))).code
+
+
+def test_three_judges_at_once_by_keyboard_alone(campaign_of, browser):
+    """Each has tasks of their own; all end with a code of their own, and everything is kept."""
+    store, invited = campaign_of(demo(controls=0))
+    contexts = [browser.new_context() for _ in range(3)]
+    pages = [context.new_page() for context in contexts]
+    heard: list[str] = []
+    for page, worker in zip(pages, ("anna", "ben", "cleo"), strict=True):
+        page.on("console", lambda message: heard.append(message.text))
+        page.goto(invited(worker))
+        page.wait_for_selector("form")
+        begun(page)
+    count, shown = 0, set()
+    while any(page.locator("#passage").count() for page in pages):
+        for place, page in enumerate(pages):
+            if page.locator("#passage").count():
+                shown.add((place, page.locator("#passage").inner_text()))
+                decided(page, "vr"[count % 7 == 0])
+                count += 1
+    codes = {page.locator("code").inner_text() for page in pages}
+    records = store.records()
+    assert len(codes) == 3
+    assert len(records) == count == len({one.id for one in records})
+    assert {one.judge for one in records} == set(store.workers())
+    assert all(one.seconds is not None and one.client_time for one in records)
+    tasks = {task.number: task for task in store.campaign.tasks}
+    taken = {(one.task, one.judge) for one in records if not tasks[one.task].control}
+    assert len({task for task, _ in taken}) == len(taken), "nobody gets what another has"
+    assert heard == []
+    for context in contexts:
+        context.close()
+
+
+def test_modify_undo_and_skip_by_keyboard(verifying, opened):
+    store, invited = verifying
+    with opened(invited("anna")) as page:
+        begun(page)
+        first = page.locator("#passage").inner_text()
+        page.keyboard.press("m")
+        page.keyboard.type("Cambridge")
+        page.wait_for_selector("[role=option]:has-text('Cambridge')")
+        page.keyboard.press("ArrowDown")
+        chosen = page.locator("[aria-selected=true]").inner_text()
+        with page.expect_response(lambda reply: "/judgements" in reply.url):
+            page.keyboard.press("Enter")
+        settled(page, "modified")
+        record = store.records()[0]
+        assert record.decision == "modify"
+        assert record.becomes in chosen
+        page.keyboard.press("u")
+        settled(page, "Undone")
+        assert [one.decision for one in store.records()] == ["modify", "undo"]
+        while page.locator("#passage").inner_text() == first:
+            decided(page, "v")
+        page.keyboard.press("u")
+        settled(page, "Undone")
+        assert page.locator("#passage").inner_text() == first
+        decided(page, "r")
+        other = page.locator("#passage").inner_text()
+        page.keyboard.press("s")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        settled(page, "Skipped")
+        assert page.locator("#passage").inner_text() != other
+        assert store.records()[-1].reason == "I do not know enough about the subject"
+
+
+def test_what_is_said_without_the_server_can_be_said_again(verifying, opened):
+    store, invited = verifying
+    with opened(invited("anna"), said=["ERR_INTERNET_DISCONNECTED"]) as page:
+        begun(page)
+        page.context.set_offline(True)
+        page.keyboard.press("v")
+        page.wait_for_selector("[role=alert]:has-text('does not answer')")
+        page.context.set_offline(False)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".status:has-text('verified')")
+        assert len(store.records()) == 1
+
+
+def test_a_used_invitation_lets_nobody_in_and_a_session_goes_on(verifying, opened):
+    _, invited = verifying
+    address = invited("anna")
+    with opened(address) as page:
+        begun(page)
+        passage = page.locator("#passage").inner_text()
+        page.reload()
+        page.wait_for_selector("#passage")
+        assert page.locator("#passage").inner_text() == passage
+        page.get_by_role("button", name="Leave").click()
+        page.wait_for_selector("text=Your invitation")
+    with opened(address, said=["403"]) as page:
+        page.get_by_label("I have read this and agree.").check()
+        page.get_by_role("button", name="Begin").click()
+        page.wait_for_selector("[role=alert]:has-text('used already')")
+
+
+def test_hostile_passages_and_entities_are_text(campaign_of, opened):
+    from karat.verification.making import campaign
+
+    text = f"{ATTACK} was here."
+    label = karat.Label(0, len(ATTACK), "javascript:alert(1)")
+    corpus = karat.Corpus.of([karat.Document("d", text, (label,))], name=ATTACK)
+    _, invited = campaign_of(campaign(corpus, [], name=ATTACK, guidelines=ATTACK, consent=ATTACK))
+    with opened(invited("anna")) as page:
+        begun(page)
+        assert page.locator("#passage").inner_text() == text
+        assert page.locator("main a[href], main img, main svg").count() == 0
+
+
+def surveyed():
+    from karat.verification.surveys import survey_campaign
+
+    text = "Moscow will supply the Greeks with gas."
+    labels = (
+        karat.Label(0, 6, "Q649", unit="m"),
+        karat.Label(0, 6, "Q159", unit="m"),
+        karat.Label(23, 29, "Q41"),
+    )
+    return survey_campaign(karat.Corpus.of([karat.Document("d", text, labels)], name="asked"), [], name="Wanted")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("wide", "light"), ("narrow", "dark")])
+def test_a_survey_by_keyboard(campaign_of, opened, shots, size, scheme):
+    from karat.verification.surveys import survey
+
+    store, invited = campaign_of(surveyed())
+    with opened(invited("anna"), size=size, scheme=scheme) as page:
+        begun(page)
+        page.keyboard.press("1")
+        page.keyboard.press("2")
+        whole(page, shots, f"survey-{size}-{scheme}")
+        decided(page, "Enter")
+        decided(page, "0")
+        page.wait_for_selector("code")
+    (passage,) = survey(store.campaign, store.records()).passages
+    assert [(one.surface, one.ratio) for one in passage.mentions] == [("Moscow", 1.0), ("Greeks", 0.0)]
+    assert {link.entity: link.ratio for link in passage.mentions[0].links} == {"Q649": 1.0, "Q159": 1.0}
+
+
+def test_missing_links_are_added_where_the_campaign_asks_for_it(campaign_of, opened):
+    store, invited = campaign_of(demo(additions=True, controls=0))
+    with opened(invited("anna")) as page:
+        begun(page)
+        word = page.locator("#passage").inner_text().split()[0]
+        page.keyboard.press("a")
+        page.keyboard.type(word)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("[role=combobox]")
+        page.keyboard.type("Q64")
+        page.wait_for_selector("[role=option]:has-text('Q64')")
+        page.keyboard.press("Enter")
+        settled(page, "Added")
+        assert page.locator(".added").count() or page.locator("mark").count()
+    (record,) = store.records()
+    assert (record.decision, record.surface, record.link) == ("add", word, None)
