@@ -13,8 +13,8 @@ from starlette.concurrency import run_in_threadpool
 
 from karat.errors import KaratError
 from karat.judging import shape
+from karat.judging.entities import ShownEntities
 from karat.kb.pack.pack import Pack
-from karat.kb.spaces import key_of
 from karat.serve.guard import HEADERS, LOOPBACK, Guard, WebError, check_json
 from karat.serve.replies import answer_errors, json_reply, page_reply, static_reply
 from karat.verification.campaign import JudgingTask, ShownLink
@@ -25,7 +25,6 @@ from karat.version import __version__
 COOKIE: Final = "karat_judge"
 _SIZE: Final = 20_000  # bytes that a request may have at most
 _STATIC: Final = frozenset({"judge.js", "judge.css", "licences.txt"})
-_FOUND: Final = 10  # entities that a search gives
 _T = TypeVar("_T")
 
 
@@ -42,7 +41,9 @@ class Judging:
 def created(judging: Judging) -> Guard:
     """The application, behind its guard."""
     store = judging.store
-    store.campaign  # noqa: B018  # is read once, before anybody waits for it
+    entities = ShownEntities(judging.pack)
+    shown = [link for task in store.campaign.tasks for link in task.links]  # looked up before anybody waits for it
+    entities.of(id for link in shown for id in (link.entity, *(one.entity for one in link.options)) if id)
     app = FastAPI(title="Karat verification", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
 
     async def page() -> Response:
@@ -55,7 +56,7 @@ def created(judging: Judging) -> Guard:
         terms = store.terms
         return json_reply(
             shape.CampaignShown(
-                terms.name, terms.kind, terms.consent, terms.guidelines, judging.pack is not None, terms.additions
+                terms.name, terms.kind, terms.consent, terms.guidelines, entities.searchable, terms.additions
             )
         )
 
@@ -63,9 +64,13 @@ def created(judging: Judging) -> Guard:
         given = await _body(request, shape.Entering)
         if store.terms.consent and not given.consent:
             raise WebError("bad-request", "who judges agrees to what the campaign asks first.")
-        session = await run_in_threadpool(store.enter, given.invitation, given.consent)
-        judge = await run_in_threadpool(store.who, session)
-        reply = json_reply(await run_in_threadpool(_progress, store, judge or ""), 201)
+
+        def work() -> tuple[str, shape.ProgressShown]:
+            session = store.enter(given.invitation, given.consent)
+            return session, _progress(store, store.who(session) or "")
+
+        session, progress = await run_in_threadpool(work)
+        reply = json_reply(progress, 201)
         reply.set_cookie(
             COOKIE, session, max_age=int(SESSION), httponly=True, samesite="strict", secure=judging.secure, path="/"
         )
@@ -78,37 +83,49 @@ def created(judging: Judging) -> Guard:
         return reply
 
     async def following(request: Request) -> Response:
-        judge = await _judge(store, request)
-        return json_reply(await run_in_threadpool(_next, judging, judge))
+        return await _for_judge(request, lambda judge: _next(store, entities, judge))
 
     async def progress(request: Request) -> Response:
-        judge = await _judge(store, request)
-        return json_reply(await run_in_threadpool(_progress, store, judge))
+        return await _for_judge(request, lambda judge: _progress(store, judge))
 
     async def judged(name: str, request: Request) -> Response:
-        judge, said = await _judge(store, request), await _body(request, Said)
-        return await _kept(judge, lambda: store.judge(judge, store.task(name), said))
+        said = await _body(request, Said)
+        return await _kept(request, lambda judge: store.judge(judge, store.task(name), said))
 
     async def skipped(name: str, request: Request) -> Response:
-        judge, given = await _judge(store, request), await _body(request, shape.Skipping)
-        return await _kept(judge, lambda: store.skip(judge, store.task(name), given.reason))
+        given = await _body(request, shape.Skipping)
+        return await _kept(request, lambda judge: store.skip(judge, store.task(name), given.reason))
 
     async def undone(request: Request) -> Response:
-        judge, given = await _judge(store, request), await _body(request, shape.Undoing)
-        return await _kept(judge, lambda: store.undo(judge, given.id))
-
-    async def _kept(judge: str, keep: Callable[[], Judgement]) -> Response:
-        def work() -> shape.RecordShown:
-            record = keep()
-            return shape.RecordShown(record.id, record.decision.value, record.late, _progress(store, judge))
-
-        return json_reply(await run_in_threadpool(work), 201)
+        given = await _body(request, shape.Undoing)
+        return await _kept(request, lambda judge: store.undo(judge, given.id))
 
     async def search(request: Request, q: str) -> Response:
-        await _judge(store, request)
-        if judging.pack is None or len(q) > 200:
-            raise WebError("bad-request", "there is nothing to search in, or the text is too long.")
-        return json_reply(await run_in_threadpool(_found, judging.pack, q))
+        def found(_: str) -> shape.FoundShown:
+            if not entities.searchable or len(q) > 200:
+                raise WebError("bad-request", "there is nothing to search in, or the text is too long.")
+            return shape.FoundShown(entities.found(q))
+
+        return await _for_judge(request, found)
+
+    async def _kept(request: Request, keep: Callable[[str], Judgement]) -> Response:
+        def work(judge: str) -> shape.RecordShown:
+            record = keep(judge)
+            return shape.RecordShown(record.id, record.decision.value, record.late, _progress(store, judge))
+
+        return await _for_judge(request, work, 201)
+
+    async def _for_judge(request: Request, work: Callable[[str], msgspec.Struct], status: int = 200) -> Response:
+        """What some work gives for who asks, in one step outside of the loop; nobody without a session."""
+        session = request.cookies.get(COOKIE, "")
+
+        def done() -> msgspec.Struct:
+            judge = store.who(session)
+            if judge is None:
+                raise WebError("unauthorised", "your session has ended. Ask for a new invitation.")
+            return work(judge)
+
+        return json_reply(await run_in_threadpool(done), status)
 
     routes: list[tuple[str, str, Callable[..., Any], str]] = [
         ("GET", "/api/campaign", campaign, "What judges are told"),
@@ -129,14 +146,6 @@ def created(judging: Judging) -> Guard:
     return Guard(app, judging.hosts, _SIZE, check_json, {**HEADERS, "cache-control": "no-store"})
 
 
-async def _judge(store: CampaignStore, request: Request) -> str:
-    """Who asks; nobody without a session."""
-    judge: str | None = await run_in_threadpool(store.who, request.cookies.get(COOKIE, ""))
-    if judge is None:
-        raise WebError("unauthorised", "your session has ended. Ask for a new invitation.")
-    return judge
-
-
 async def _body(request: Request, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(await request.body(), type=kind)
@@ -144,23 +153,24 @@ async def _body(request: Request, kind: type[_T]) -> _T:
         raise WebError("bad-request", str(problem)) from None
 
 
-def _next(judging: Judging, judge: str) -> shape.NextShown:
-    store = judging.store
+def _next(store: CampaignStore, entities: ShownEntities, judge: str) -> shape.NextShown:
     task = store.lease(judge)
     if task is None:
         return shape.NextShown(None, shape.ProgressShown(*store.progress(judge, nothing_left=True)))
-    return shape.NextShown(_shown(judging, task, standing(store.own(judge, task))), _progress(store, judge))
+    said = standing(store.own(judge, task))
+    return shape.NextShown(_shown(store.named(task), entities, task, said), _progress(store, judge))
 
 
-def _shown(judging: Judging, task: JudgingTask, said: Sequence[Judgement]) -> shape.TaskShown:
+def _shown(name: str, known: ShownEntities, task: JudgingTask, said: Sequence[Judgement]) -> shape.TaskShown:
     ids = {link.entity for link in task.links} | {one.entity for link in task.links for one in link.options}
-    named = sorted(filter(None, ids | {one.becomes for one in said}))
-    entities = dict(zip(named, _entities(judging.pack, named), strict=True))
+    entities = known.of(filter(None, ids | {one.becomes for one in said}))
     decided = {one.link: one for one in said if one.decision in ANSWERS}
 
     def link_shown(place: int, link: ShownLink) -> shape.LinkShown:
         own = decided.get(place)
-        so_far = own and shape.DecisionShown(own.id, own.decision.value, entities.get(own.becomes or ""), own.chosen)
+        so_far = None
+        if own is not None:
+            so_far = shape.DecisionShown(own.id, own.decision.value, entities.get(own.becomes or ""), own.chosen)
         span = (link.start - task.start, link.end - task.start, task.surface(link))
         return shape.LinkShown(
             *span, entities.get(link.entity), tuple(entities[one.entity] for one in link.options), so_far
@@ -174,33 +184,7 @@ def _shown(judging: Judging, task: JudgingTask, said: Sequence[Judgement]) -> sh
         if one.decision is Decision.ADD and one.start is not None and one.end is not None
     )
     links = tuple(link_shown(place, link) for place, link in enumerate(task.links))
-    return shape.TaskShown(judging.store.named(task), task.text, links, added)
-
-
-def _entities(pack: Pack | None, ids: Sequence[str]) -> list[shape.EntityShown]:
-    if pack is None or not ids:
-        return [shape.EntityShown(one, None, None, (), _link(one)) for one in ids]
-    types = pack.types(ids)
-    classes = sorted({one for own in types for one in own or ()})
-    named = dict(zip(classes, pack.names(classes), strict=True))
-    columns = zip(ids, pack.names(ids), pack.descriptions(ids), types, strict=True)
-    return [
-        shape.EntityShown(id, name, said, tuple(named[one] or one for one in sorted(own or ())), _link(id))
-        for id, name, said, own in columns
-    ]
-
-
-def _link(id: str) -> str | None:
-    """Where people read about an entity; known knowledge bases only."""
-    key = key_of(id)
-    return f"https://www.wikidata.org/wiki/{key.local}" if key is not None and key.space == "wikidata" else None
-
-
-def _found(pack: Pack, text: str) -> shape.FoundShown:
-    if pack.index is None or not text.strip():
-        return shape.FoundShown(())
-    found = pack.index.beginning(text.strip(), _FOUND) or pack.index.near(text.strip(), _FOUND)
-    return shape.FoundShown(tuple(_entities(pack, [each.id for each in found])))
+    return shape.TaskShown(name, task.text, links, added)
 
 
 def _progress(store: CampaignStore, judge: str) -> shape.ProgressShown:

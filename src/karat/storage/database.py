@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from karat.errors import InputError, UsageError
 
@@ -16,11 +17,24 @@ if TYPE_CHECKING:
 _LOCK = 0x6B61726174  # "karat", the one lock of all writers
 
 
+_T = TypeVar("_T")
+
+
+class _Waiting(Generic[_T]):
+    """Work that waits to be written, and what came of it."""
+
+    def __init__(self, work: Callable[[Connection], _T]) -> None:
+        self.work, self.ended = work, False
+        self.found: list[_T] = []
+        self.problem: BaseException | None = None
+
+
 class Database:
     """A database in which writers come one after the other, and what is written is on the disk when `writing` ends."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._one_writer = engine, threading.Lock()
+        self._waiting: deque[_Waiting[Any]] = deque()
 
     @property
     def postgres(self) -> bool:
@@ -36,8 +50,48 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that nobody else writes beside."""
-        how = {"karat_writes": True}
-        with self._one_writer, self._engine.connect().execution_options(**how) as connection, connection.begin():
+        with self._one_writer, self._transaction() as connection:
+            yield connection
+
+    def written(self, work: Callable[[Connection], _T]) -> _T:
+        """What some work gives, which is on the disk when this returns.
+
+        To wait for the disk is what takes long. So whoever comes first does the work of all who wait meanwhile, one
+        after the other, in a single transaction. Work that fails leaves nothing, and harms no other.
+        """
+        own = _Waiting(work)
+        self._waiting.append(own)
+        with self._one_writer:
+            if not own.ended:
+                self._write_all()
+        if own.problem is not None:
+            raise own.problem
+        return own.found[0]
+
+    def _write_all(self) -> None:
+        every = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        try:
+            with self._transaction() as connection:
+                for one in every:
+                    try:
+                        with connection.begin_nested() if len(every) > 1 else nullcontext():
+                            one.found.append(one.work(connection))
+                    except Exception as problem:  # is raised where the work came from
+                        one.problem = problem
+                        if len(every) == 1:
+                            raise
+        except BaseException as problem:
+            for one in every:
+                one.problem = one.problem or problem
+            if not isinstance(problem, Exception):
+                raise
+        finally:
+            for one in every:
+                one.ended = True
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with self._engine.connect().execution_options(karat_writes=True) as connection, connection.begin():
             if self.postgres:
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
             yield connection

@@ -151,8 +151,8 @@ def agreement(campaign: Campaign, said: Mapping[tuple[int, int], Sequence[Judgem
     codes = np.full((max(map(len, rows)), len(rows)), -1, np.int64)
     for column, own in enumerate(rows):
         codes[: len(own), column] = own
-    values = (all_the_same(codes), fleiss_kappa(codes[:2]), krippendorff_alpha(codes))
-    return JudgeAgreement(len(rows), *map(_defined, values), pairs=tuple(_pairs(judged)))
+    same, kappa, alpha = map(_defined, (all_the_same(codes), fleiss_kappa(codes[:2]), krippendorff_alpha(codes)))
+    return JudgeAgreement(len(rows), same, kappa, alpha, tuple(_pairs(judged)))
 
 
 def _pairs(judged: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:

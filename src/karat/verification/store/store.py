@@ -172,7 +172,8 @@ class CampaignStore:
         if self.clock() > int(end):
             raise NotYoursError("this invitation has ended. Ask for a new one.")
         session = secrets.token_urlsafe(32)
-        with self.database.writing() as connection:
+
+        def work(connection: Connection) -> None:
             used = connection.execute(select(TOKENS.c.hash).where(TOKENS.c.hash == _hashed(invitation))).scalar()
             if used is not None:
                 raise NotYoursError("this invitation was used already. Ask for a new one.")
@@ -184,6 +185,8 @@ class CampaignStore:
             tokens = [(invitation, "invitation", float(end)), (session, "session", self.clock() + SESSION)]
             rows = [{"hash": _hashed(one), "pseudonym": judge, "kind": kind, "until": end} for one, kind, end in tokens]
             connection.execute(insert(TOKENS), rows)
+
+        self.database.written(work)
         return session
 
     def who(self, session: str) -> str | None:
@@ -219,7 +222,8 @@ class CampaignStore:
 
     def lease(self, judge: str) -> JudgingTask | None:
         """The task that a judge holds, or a new one; None where there is nothing left for them."""
-        with self.database.writing() as connection:
+
+        def work(connection: Connection) -> int | None:
             number = self._held(connection, judge)
             if number is None and not self._ended(connection, judge):
                 number = self._control(connection, judge)
@@ -228,6 +232,9 @@ class CampaignStore:
                 if number is not None:
                     until = self.clock() + self.terms.lease
                     connection.execute(insert(LEASES).values(task=number, judge=judge, until=until, state="open"))
+            return number
+
+        number = self.database.written(work)
         return None if number is None else self._tasks[number]
 
     def _held(self, connection: Connection, judge: str) -> int | None:
@@ -390,7 +397,8 @@ class CampaignStore:
 
     def _kept(self, record: Judgement) -> Judgement:
         """Add a record, if the task was given to the judge; who sends it again gets what is there."""
-        with self.database.writing() as connection:
+
+        def work(connection: Connection) -> Judgement:
             known = connection.execute(select(RECORDS.c.content).where(RECORDS.c.id == record.id)).scalar()
             if known is not None:
                 return msgspec.json.decode(known, type=Judgement)
@@ -399,10 +407,12 @@ class CampaignStore:
             if lease is None:
                 raise NotYoursError("there is no such task among yours.")
             late = lease.state == "lost" or (lease.state == "open" and lease.until < self.clock())
-            record = msgspec.structs.replace(record, late=late)
-            _add(connection, [record])
-            self._settle(connection, record, lease.state)
-        return record
+            added = msgspec.structs.replace(record, late=late)
+            _add(connection, [added])
+            self._settle(connection, added, lease.state)
+            return added
+
+        return self.database.written(work)
 
     def _settle(self, connection: Connection, record: Judgement, state: str) -> None:
         """Say anew who has done what, after a record was added."""
