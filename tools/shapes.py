@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -23,11 +24,13 @@ def _type(kind: Any) -> str:  # noqa: ANN401  # whatever an annotation can be
         return " | ".join(f'"{value}"' for value in inner)
     if origin is UnionType:
         return " | ".join(dict.fromkeys(map(_type, inner)))
+    if origin is tuple and inner[1:] == (...,):
+        return f"{_type(inner[0])}[]"
     if origin is list:
         return f"({_type(inner[0])})[]" if get_origin(inner[0]) is UnionType else f"{_type(inner[0])}[]"
     if origin is tuple:
         return f"[{', '.join(map(_type, inner))}]"
-    if origin is dict:
+    if origin in (dict, Mapping):
         return f"Record<string, {_type(inner[1])}>"
     return str(kind.__name__)
 

@@ -15,6 +15,7 @@ import { Errors } from "./pages/errors";
 import { Flips } from "./pages/flips";
 import { Text } from "./pages/text";
 import { Upload } from "./pages/upload";
+import { Verification } from "./pages/verification";
 
 const PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> = {
   board: ["Board", () => <Board />],
@@ -27,6 +28,7 @@ const PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> =
   dataset: ["Gold standard", () => <Dataset />],
   conventions: ["Conventions", () => <Conventions />],
   curves: ["Curves", () => <Curves />],
+  verification: ["Verification", () => <Verification />],
   ...(source.served() ? { upload: ["Upload", () => <Upload />] as const } : {}),
 };
 
@@ -41,7 +43,7 @@ function App() {
         <a class="skip" href={location.hash || "#/"} onClick={(event) => { event.preventDefault(); document.querySelector("main")?.focus(); }}>To the content</a>
         <a class="name" href={address("board")}>{info.value!.title}</a>
         <nav aria-label="Pages">
-          {Object.entries(PAGES).map(([name, [title]]) => (
+          {Object.entries(PAGES).filter(([name]) => name !== "verification" || info.value!.verified).map(([name, [title]]) => (
             <a key={name} href={address(name, { dataset: asked.dataset })} aria-current={page === name || (page === "entity" && name === "entities") ? "page" : undefined}>{title}</a>
           ))}
         </nav>

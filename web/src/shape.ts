@@ -1,5 +1,94 @@
 // Generated from src/karat/archive/shape.py by tools/generate.py.
 
+/** How far judges agree on links that two or more judged; `machine` names the one that is beside people.
+ * 
+ * `pairs` are any two who judged the same link. */
+export interface AgreementOfJudges {
+  items: number;
+  same: number | null;
+  kappa: number | null;
+  alpha: number | null;
+  machine: string | null;
+  pairs: AgreementOfTwo[];
+}
+
+/** How far two judges agree on links that both judged: the share of the same outcome, and Cohen's kappa. */
+export interface AgreementOfTwo {
+  one: string;
+  two: string;
+  items: number;
+  same: number;
+  kappa: number | null;
+}
+
+/** Accepted links that the gold standard has nothing for, out of all accepted ones. */
+export interface MissingLinks {
+  missing: number;
+  union: number;
+  share: number | null;
+}
+
+/** Right, given and expected links, with precision and recall; None where nothing can be divided. */
+export interface PosthocScore {
+  right: number;
+  given: number;
+  expected: number;
+  precision: number | null;
+  recall: number | null;
+  f1: number | null;
+  precision_interval: [number, number] | null;
+  recall_interval: [number, number] | null;
+}
+
+/** How one judge did. */
+export interface QualityOfJudge {
+  judge: string;
+  machine: string | null;
+  judgements: number;
+  controls: number;
+  controls_right: number;
+  passing: string;
+  median_seconds: number | null;
+}
+
+/** One source: its links, tasks, those shown, what became of them, and its scores before and after.
+ * 
+ * `overlaps` says how its links stand to those of each other source. */
+export interface SourceOutcomes {
+  source: string;
+  links: number;
+  tasks: number;
+  shown: number;
+  verified: number;
+  modified: number;
+  removed: number;
+  open: number;
+  verification_rate: number | null;
+  before: Record<string, PosthocScore>;
+  posthoc: Record<string, PosthocScore>;
+  overlaps: Record<string, Record<string, number>>;
+  not_shown: Record<string, number>;
+}
+
+/** What `karat verify report --json` writes, one object for each campaign. */
+export interface VerificationFile {
+  layout: "karat-verification/1";
+  campaign: string;
+  dataset: string;
+  documents: number;
+  judged_by: string;
+  interval_unit: string;
+  interval_level: number;
+  resamples: number;
+  sources: SourceOutcomes[];
+  missing_from_gold: Record<string, MissingLinks>;
+  agreement: AgreementOfJudges;
+  machines: AgreementOfJudges[];
+  judges: QualityOfJudge[];
+  seconds: [number | null, number | null, number | null];
+  left_out: Record<string, number>;
+}
+
 /** A system: its name, and what it calls itself. */
 export interface SystemInfo {
   name: string;
@@ -71,6 +160,7 @@ export interface BoardPiece {
   profiles: ProfileInfo[];
   tables: MeasureTable[];
   notes: CellNote[];
+  verified: boolean;
 }
 
 /** An error category: its group, of which the first category is the widest, and what it says. */
@@ -249,4 +339,10 @@ export interface DrawnChart {
 export interface CurvesPiece {
   dataset: string;
   charts: DrawnChart[];
+}
+
+/** `verification`: what judges found, in each campaign that was put into the archive. */
+export interface VerificationPiece {
+  campaigns: VerificationFile[];
+  readings: Record<string, string>;
 }

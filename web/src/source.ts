@@ -1,5 +1,5 @@
 // Where pieces come from: inlined in the file, compressed, or from the server that sent the page.
-import type { BoardPiece, CasesPiece, CurvesPiece, DatasetPiece, ErrorsPiece, ReasonsPiece, TextsPiece } from "./shape";
+import type { BoardPiece, CasesPiece, CurvesPiece, DatasetPiece, ErrorsPiece, ReasonsPiece, TextsPiece, VerificationPiece } from "./shape";
 
 const asked = new Map<string, Promise<unknown>>();
 
@@ -35,6 +35,7 @@ async function fetched(name: string): Promise<unknown> {
 export const served = () => document.querySelector("script[id^='piece:']") === null;
 
 export const board = () => get<BoardPiece>("board");
+export const verification = () => get<VerificationPiece>("verification");
 export const errors = () => get<ErrorsPiece>("errors");
 export const cases = (key: string) => get<CasesPiece>(`cases/${key}`);
 export const texts = (key: string, block: number) => get<TextsPiece>(`texts/${key}/${block}`);

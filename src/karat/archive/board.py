@@ -76,6 +76,7 @@ def board(archive: Archive) -> BoardPiece:
             _note(archive, entry, keys.index(entry.key), systems.index(entry.system))
             for entry in sorted(archive.entries, key=lambda entry: (keys.index(entry.key), entry.system))
         ],
+        verified=bool(archive.files.digests("verifications")),
     )
 
 

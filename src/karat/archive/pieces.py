@@ -12,12 +12,17 @@ from karat.archive.archive import Archive
 from karat.archive.board import board, errors
 from karat.archive.cases import block_numbers, cases, texts
 from karat.archive.details import curves, dataset, reasons
+from karat.archive.verified import KIND, verification
 from karat.errors import UnknownNameError
 from karat.pages.files import Written
 
 _NAME: Final = re.compile(r"(?P<kind>[a-z]+)(?:/(?P<key>[0-9a-f]{12}))?(?:/(?P<block>[0-9]{1,6}))?")
 
-OF_ALL: Final[Mapping[str, Callable[[Archive], Written]]] = {"board": board, "errors": errors}
+OF_ALL: Final[Mapping[str, Callable[[Archive], Written]]] = {
+    "board": board,
+    "errors": errors,
+    "verification": verification,
+}
 OF_DATASET: Final[Mapping[str, Callable[[Archive, str], Written]]] = {
     "cases": cases,
     "dataset": dataset,
@@ -43,7 +48,8 @@ def piece(archive: Archive, name: str) -> bytes:
 
 def names(archive: Archive) -> Iterator[str]:
     """All pieces that there are."""
-    yield from OF_ALL
+    verified = archive.files.digests(KIND)
+    yield from (name for name in OF_ALL if name != "verification" or verified)
     for key in archive.datasets:
         entries = list(archive.on(key))
         if any(entry.verdicts for entry in entries):

@@ -9,6 +9,15 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from karat.pages.files import Written
+from karat.pages.verification import (
+    AgreementOfJudges,
+    AgreementOfTwo,
+    MissingLinks,
+    PosthocScore,
+    QualityOfJudge,
+    SourceOutcomes,
+    VerificationFile,
+)
 
 KINDS_OF_CASES: Final = ("right", "wrong link", "wrong span", "missed", "spurious", "not counted")
 """How a case ended, as pages tell it. A wrong span is a spurious answer that touches a mention."""
@@ -93,6 +102,7 @@ class BoardPiece(Written, frozen=True):
     profiles: list[ProfileInfo]
     tables: list[MeasureTable]
     notes: list[CellNote]
+    verified: bool
 
 
 class CategoryInfo(Written, frozen=True):
@@ -290,3 +300,21 @@ class CurvesPiece(Written, frozen=True):
 
     dataset: str
     charts: list[DrawnChart]
+
+
+class VerificationPiece(Written, frozen=True):
+    """`verification`: what judges found, in each campaign that was put into the archive."""
+
+    campaigns: list[VerificationFile]
+    readings: dict[str, str]
+
+
+__all__ = [  # what the client gets of other modules
+    "AgreementOfJudges",
+    "AgreementOfTwo",
+    "MissingLinks",
+    "PosthocScore",
+    "QualityOfJudge",
+    "SourceOutcomes",
+    "VerificationFile",
+]

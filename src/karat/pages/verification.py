@@ -116,10 +116,11 @@ class VerificationFile(Written, frozen=True):
 
 def json_of(found: Iterable[Verification]) -> bytes:
     """All of it, a line for each campaign."""
-    return b"".join(line(_file(one)) for one in found)
+    return b"".join(line(file_of(one)) for one in found)
 
 
-def _file(one: Verification) -> VerificationFile:
+def file_of(one: Verification) -> VerificationFile:
+    """All that a campaign says, as it is written."""
     return VerificationFile(
         layout="karat-verification/1",
         campaign=one.name,

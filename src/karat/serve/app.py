@@ -55,7 +55,7 @@ class _Shelf:
 
     @property
     def archive(self) -> Archive:
-        state = tuple(self._files.digests("entries"))
+        state = (*self._files.digests("entries"), *self._files.digests("verifications"))
         if state != self._state:
             self._state, self._ready = state, {}
             self._archive = Archive(self._files, self._offer.texts, self._offer.title)

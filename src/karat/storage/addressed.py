@@ -20,6 +20,7 @@ KINDS: Final = {
     "texts": ".jsonl",
     "curves": ".jsonl",
     "reasons": ".json",
+    "verifications": ".json",
 }
 """The folders of an archive, each with how its files end."""
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples for intervals; 0 is none.")
 @click.option("--seed", default=0, show_default=True, metavar="N", help="What random numbers start from.")
 @click.option("--details", is_flag=True, help="Add how sources overlap, and a line for each judge.")
+@click.option("--archive", metavar="DIR", help="Add it to the pages of an archive, for karat serve.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
 def command(
     stores: tuple[str, ...],
@@ -36,6 +37,7 @@ def command(
     resamples: int,
     seed: int,
     details: bool,
+    archive: str | None,
     json_file: str | None,
 ) -> None:
     """Say what judges found: outcomes, scores before and after the fact, agreement, quality and time.
@@ -45,9 +47,10 @@ def command(
     \b
     karat verify report demo.sqlite
     karat verify report aida.sqlite msnbc.sqlite --json verified.jsonl
+    karat verify report demo.sqlite --archive karat-archive
     """
     from karat.errors import UsageError
-    from karat.pages.verification import json_of, page
+    from karat.pages.verification import file_of, json_of, page
     from karat.stats.samples.bootstrap import checked_level
     from karat.verification.measures import verification
     from karat.verification.store.store import CampaignStore
@@ -64,5 +67,12 @@ def command(
             raise UsageError(f"{given}: no machine {machine} has judged. Leave --machine out, or let it judge.")
         found.append(verification(store.campaign, records, machine=machine, unit=unit, **drawn))  # type: ignore[arg-type]
         store.database.close()
+    if archive is not None:
+        from karat.archive.verified import keep
+        from karat.storage.addressed import InFolder
+
+        files = InFolder.made(archive)
+        for one in found:
+            keep(files, file_of(one))
     write(json_file, lambda: json_of(found))
     show(lambda: page(found, details=details, width=width()), json_file)

@@ -21,6 +21,7 @@ from karat.storage.database import Database, open_database
 from karat.verification.campaign import Campaign, CampaignTerms, JudgingTask
 from karat.verification.decisions import ANSWERS, OUTCOMES, Decision, Judgement, standing
 from karat.verification.outcomes import control_passed
+from karat.verification.store import statements
 from karat.verification.store.tables import ABOUT, JUDGES, LEASES, METADATA, PERSONS, RECORDS, TASKS, TOKENS
 
 LAYOUT: Final = "karat-judging/1"
@@ -191,11 +192,9 @@ class CampaignStore:
 
     def who(self, session: str) -> str | None:
         """The judge of a session; None where there is none, or it has ended."""
-        asked = select(TOKENS.c.pseudonym).where(
-            TOKENS.c.hash == _hashed(session), TOKENS.c.kind == "session", TOKENS.c.until > self.clock()
-        )
+        asked = {"hash": _hashed(session), "now": self.clock()}
         with self.database.reading() as connection:
-            found: str | None = connection.execute(asked).scalar()
+            found: str | None = connection.execute(statements.JUDGE_OF_SESSION, asked).scalar()
         return found
 
     def leave(self, session: str) -> None:
@@ -242,8 +241,7 @@ class CampaignStore:
 
         One that was too late is kept if nobody else has it.
         """
-        asked = select(LEASES).where(LEASES.c.judge == judge, LEASES.c.state == "open").order_by(LEASES.c.until.desc())
-        for row in connection.execute(asked).all():
+        for row in connection.execute(statements.OPEN_LEASES, {"judge": judge}).all():
             ours = and_(LEASES.c.task == row.task, LEASES.c.judge == judge)
             if row.until <= self.clock():
                 if self._taken(connection, row.task):
@@ -270,7 +268,7 @@ class CampaignStore:
 
     def _ended(self, connection: Connection, judge: str) -> bool:
         """Whether a judge has done all tasks of the batch, or failed a control."""
-        if connection.execute(select(JUDGES.c.failed).where(JUDGES.c.pseudonym == judge)).scalar():
+        if connection.execute(statements.HAS_FAILED, {"judge": judge}).scalar():
             return True
         return bool(self.terms.batch) and _done(connection, judge) >= self.terms.batch
 
@@ -399,11 +397,10 @@ class CampaignStore:
         """Add a record, if the task was given to the judge; who sends it again gets what is there."""
 
         def work(connection: Connection) -> Judgement:
-            known = connection.execute(select(RECORDS.c.content).where(RECORDS.c.id == record.id)).scalar()
+            known = connection.execute(statements.RECORD, {"id": record.id}).scalar()
             if known is not None:
                 return msgspec.json.decode(known, type=Judgement)
-            ours = and_(LEASES.c.task == record.task, LEASES.c.judge == record.judge)
-            lease = connection.execute(select(LEASES).where(ours)).first()
+            lease = connection.execute(statements.LEASE, {"task": record.task, "judge": record.judge}).first()
             if lease is None:
                 raise NotYoursError("there is no such task among yours.")
             late = lease.state == "lost" or (lease.state == "open" and lease.until < self.clock())
@@ -418,11 +415,11 @@ class CampaignStore:
         """Say anew who has done what, after a record was added."""
         ours = and_(LEASES.c.task == record.task, LEASES.c.judge == record.judge)
         task = self._tasks[record.task]
-        said = standing(_records(connection, RECORDS.c.judge == record.judge, RECORDS.c.task == record.task))
+        said = standing(_on_task(connection, record.judge, record.task))
         skipped = any(one.decision is Decision.SKIP for one in said)
         complete = len({one.link for one in said if one.decision in ANSWERS}) == len(task.links)
         new = "skipped" if skipped else "done" if complete else "lost" if state == "lost" else "open"
-        failed = connection.execute(select(JUDGES.c.failed).where(JUDGES.c.pseudonym == record.judge)).scalar()
+        failed = connection.execute(statements.HAS_FAILED, {"judge": record.judge}).scalar()
         if new != state:
             values: dict[str, object] = {"state": new}
             if new == "open":
@@ -479,7 +476,7 @@ class CampaignStore:
     def own(self, judge: str, task: JudgingTask) -> list[Judgement]:
         """What a judge said of a task, in order."""
         with self.database.reading() as connection:
-            return _records(connection, RECORDS.c.judge == judge, RECORDS.c.task == task.number)
+            return _on_task(connection, judge, task.number)
 
     def records(self) -> list[Judgement]:
         """All records, in their order."""
@@ -538,8 +535,7 @@ def _new_judge(connection: Connection, machine: str | None, consented: str | Non
 
 
 def _done(connection: Connection, judge: str) -> int:
-    asked = select(func.count()).select_from(LEASES).where(LEASES.c.judge == judge, LEASES.c.state == "done")
-    return int(connection.execute(asked).scalar() or 0)
+    return int(connection.execute(statements.TASKS_DONE, {"judge": judge}).scalar_one())
 
 
 def _add(connection: Connection, records: Sequence[Judgement]) -> None:
@@ -549,6 +545,12 @@ def _add(connection: Connection, records: Sequence[Judgement]) -> None:
     ]
     if rows:
         connection.execute(insert(RECORDS), rows)
+
+
+def _on_task(connection: Connection, judge: str, task: int) -> list[Judgement]:
+    """What a judge said of a task, in order."""
+    rows = connection.execute(statements.RECORDS_ON_TASK, {"judge": judge, "task": task}).scalars()
+    return [msgspec.json.decode(row, type=Judgement) for row in rows]
 
 
 def _records(connection: Connection, *where: Any) -> list[Judgement]:  # noqa: ANN401  # expressions of SQL

@@ -1,0 +1,27 @@
+"""What is asked of the database whenever a judge does something: built once, for building takes longer than asking."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import bindparam, func, select
+
+from karat.verification.store.tables import JUDGES, LEASES, RECORDS, TOKENS
+
+JUDGE_OF_SESSION: Final = select(TOKENS.c.pseudonym).where(
+    TOKENS.c.hash == bindparam("hash"), TOKENS.c.kind == "session", TOKENS.c.until > bindparam("now")
+)
+LEASE: Final = select(LEASES).where(LEASES.c.task == bindparam("task"), LEASES.c.judge == bindparam("judge"))
+OPEN_LEASES: Final = (
+    select(LEASES).where(LEASES.c.judge == bindparam("judge"), LEASES.c.state == "open").order_by(LEASES.c.until.desc())
+)
+TASKS_DONE: Final = (
+    select(func.count()).select_from(LEASES).where(LEASES.c.judge == bindparam("judge"), LEASES.c.state == "done")
+)
+HAS_FAILED: Final = select(JUDGES.c.failed).where(JUDGES.c.pseudonym == bindparam("judge"))
+RECORD: Final = select(RECORDS.c.content).where(RECORDS.c.id == bindparam("id"))
+RECORDS_ON_TASK: Final = (
+    select(RECORDS.c.content)
+    .where(RECORDS.c.judge == bindparam("judge"), RECORDS.c.task == bindparam("task"))
+    .order_by(RECORDS.c.seq)
+)
