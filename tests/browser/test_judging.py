@@ -255,3 +255,48 @@ def test_missing_links_are_added_where_the_campaign_asks_for_it(campaign_of, ope
         assert page.locator(".added").count() or page.locator("mark").count()
     (record,) = store.records()
     assert (record.decision, record.surface, record.link) == ("add", word, None)
+
+
+def judged(store, workers=("anna", "ben", "cleo")):
+    """Let judges decide on everything, most of it as it is."""
+    from karat.verification.decisions import Decision
+    from karat.verification.store.store import Said
+
+    for worker in workers:
+        judge = store.who(store.enter(store.invitation(worker), True))
+        while (task := store.lease(judge)) is not None:
+            for place, link in enumerate(task.links):
+                wrong = (link.start + len(worker)) % 9
+                decision = {0: Decision.REMOVE, 1: Decision.MODIFY}.get(wrong, Decision.VERIFY)
+                becomes = "Q64" if decision is Decision.MODIFY else None
+                store.judge(judge, task, Said(f"{task.number}-{place}", place, decision, becomes, seconds=4.0))
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("wide", "light"), ("narrow", "dark")])
+def test_the_viewer_shows_what_judges_found(tmp_path, opened, shots, size, scheme):
+    from karat.archive.archive import Archive
+    from karat.archive.html import html
+    from karat.archive.making import Filling, fill
+    from karat.archive.verified import keep
+    from karat.comparison.entries import entries
+    from karat.evaluation.request import Request
+    from karat.pages.verification import file_of
+    from karat.storage.addressed import InMemory
+    from karat.verification.measures import verification
+    from karat.verification.store.store import CampaignStore
+
+    store = CampaignStore.create(str(tmp_path / "demo.sqlite"), demo(controls=0, batch=0))
+    judged(store)
+    files = InMemory()
+    fill(files, entries(["demo"], ["demo"]), Request.of(), Filling(resamples=20))
+    keep(files, file_of(verification(store.campaign, store.records(), resamples=100)))
+    store.database.close()
+    path = tmp_path / "verified.html"
+    path.write_bytes(b"".join(html(Archive(files))))
+    with opened(f"{path.as_uri()}#/verification", size=size, scheme=scheme) as page:
+        page.wait_for_selector("h1:has-text('Judges verified')")
+        whole(page, shots, f"report-{size}-{scheme}")
+        page.get_by_label("after the fact, as read by the").select_option("code")
+        page.wait_for_selector("text=as its program computes it")
+        if size == "wide":
+            assert page.get_by_role("link", name="Verification").get_attribute("aria-current") == "page"

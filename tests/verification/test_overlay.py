@@ -157,6 +157,29 @@ def test_agreement_comes_from_the_same_link_of_several_sources(made):
     same_judge = verification(made, judged(made, {("gold", "Anna"): V, ("s", "Anna"): R}))
     assert same_judge.agreement.items == 0
     assert one.times.median == 3.0
+    (pair,) = one.agreement.pairs
+    assert pair == ("anna", "ben", 1, 1.0, None)
+
+
+def test_every_pair_of_judges_has_a_kappa_of_its_own(made):
+    words = ("Anna", "Ulm", "Bern")
+    said = {"anna": (V, R, V), "ben": (V, R, R), "cleo": (V, R, V)}
+    records = [
+        one
+        for judge, own in said.items()
+        for one in judged(made, {("gold", word): each for word, each in zip(words, own, strict=True)}, judge)
+    ]
+    found = {(pair.one, pair.two): (pair.items, pair.kappa) for pair in verification(made, records).agreement.pairs}
+    assert found["anna", "cleo"] == (3, 1.0)
+    assert found["anna", "ben"] == found["ben", "cleo"] == (3, pytest.approx(0.4))
+
+
+def test_links_that_judges_add_are_counted_and_taken_up(gold, made):
+    added = {"task": 0, "decision": Decision.ADD, "at": "", "start": 26, "end": 30, "becomes": "Q4", "surface": "Chur"}
+    records = [Judgement(id=f"{judge}-1", judge=judge, **added) for judge in ("anna", "ben")]
+    assert verification(made, records).added == 1
+    (change,) = overlay_of(made, records).changes
+    assert (change.action, change.entity, change.votes) == ("add", "Q4", {"add": 2})
 
 
 def test_records_that_hold_are_the_last_ones_not_undone():

@@ -292,3 +292,68 @@ def test_judges_at_once_hold_each_task_once(address, made, clock):
     assert not problems
     assert seen == {task.number: 1 for task in made.tasks}
     assert len(store.records()) == sum(len(task.links) for task in made.tasks)
+
+
+def test_what_is_written_together_fails_alone(address, made, clock):
+    """Those who wait share one transaction; whoever fails leaves nothing, and harms no other."""
+    from sqlalchemy import insert, select
+
+    from karat.verification.store.tables import ABOUT
+
+    database = opened(address, made, clock).database
+    begun, go = threading.Event(), threading.Event()
+    found, problems = [], []
+
+    def work(key, fails=False, waits=False):
+        def write(connection):
+            connection.execute(insert(ABOUT).values(key=key, value="x"))
+            if waits:
+                begun.set()
+                go.wait(10)
+            if fails:
+                raise RuntimeError(key)
+            return key
+
+        try:
+            found.append(database.written(write))
+        except RuntimeError as problem:
+            problems.append(str(problem))
+
+    first = threading.Thread(target=work, args=("first", False, True))
+    first.start()
+    begun.wait(10)
+    others = [threading.Thread(target=work, args=(f"k{n}", n == 1)) for n in range(3)]
+    for thread in others:
+        thread.start()
+    while len(database._waiting) < 3:
+        pass
+    go.set()
+    for thread in (first, *others):
+        thread.join()
+    assert (sorted(found), problems) == (["first", "k0", "k2"], ["k1"])
+    with database.reading() as connection:
+        keys = set(connection.execute(select(ABOUT.c.key)).scalars())
+    assert {"first", "k0", "k2"} <= keys
+    assert "k1" not in keys
+
+
+def test_a_survey_takes_choices_among_what_is_proposed_only(address, clock):
+    from karat.verification.store.store import NotYoursError, Said
+    from karat.verification.surveys import survey, survey_campaign
+
+    store = opened(address, survey_campaign(corpus(1, 2), [], name="asked"), clock)
+    judge = judge_of(store)
+    task = store.lease(judge)
+    proposed = task.links[0].options[0].entity
+    for wrong in (
+        Said("a", 0, Decision.VERIFY),
+        Said("b", 0, Decision.CHOOSE, chosen=("QX",)),
+        Said("c", 0, Decision.ADD, "Q1", start=0, end=2),
+    ):
+        with pytest.raises(NotYoursError):
+            store.judge(judge, task, wrong)
+    for place in range(len(task.links)):
+        store.judge(judge, task, Said(f"l{place}", place, Decision.CHOOSE, chosen=(proposed,) if place == 0 else ()))
+    assert store.lease(judge) is None
+    assert store.progress(judge, nothing_left=True).code
+    assert [one.ratio for one in survey(store.campaign, store.records()).passages[0].mentions][:2] == [1.0, 0.0]

@@ -87,6 +87,7 @@ export interface VerificationFile {
   judges: QualityOfJudge[];
   seconds: [number | null, number | null, number | null];
   left_out: Record<string, number>;
+  added: number;
 }
 
 /** A system: its name, and what it calls itself. */

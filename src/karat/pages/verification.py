@@ -112,6 +112,7 @@ class VerificationFile(Written, frozen=True):
     judges: tuple[QualityOfJudge, ...]
     seconds: tuple[float | None, float | None, float | None]
     left_out: Mapping[str, int]
+    added: int = 0
 
 
 def json_of(found: Iterable[Verification]) -> bytes:
@@ -139,6 +140,7 @@ def file_of(one: Verification) -> VerificationFile:
         judges=tuple(QualityOfJudge(*own) for own in one.judges),
         seconds=one.times[1:],
         left_out=one.left_out,
+        added=one.added,
     )
 
 
@@ -282,6 +284,8 @@ def _notes(one: Verification) -> list[str]:
     if one.times.timed:
         low, middle, high = (f"{second:.1f}" for second in one.times[1:])
         notes.append(f"seconds per judgement: median {middle}, quartiles {low} and {high}")
+    if one.added:
+        notes.append(f"judges added {counted(one.added, 'link')}: karat verify overlay takes up what overlaps nothing")
     notes += [f"judgements not counted: {count} {why}" for why, count in one.left_out.items()]
     notes += [
         f"{source}: {count} not shown: {why}" for source, own in one.not_shown.items() for why, count in own.items()

@@ -58,7 +58,10 @@ class SourceMeasures:
 
 @dataclass(frozen=True)
 class Verification:
-    """All measures of one campaign; `judged_by` is `people` or the name of a machine, `left_out` what did not count."""
+    """All measures of one campaign; `judged_by` is `people` or the name of a machine, `left_out` what did not count.
+
+    `added` is how many links judges added, which the overlay takes up.
+    """
 
     name: str
     dataset: str
@@ -74,6 +77,7 @@ class Verification:
     judges: tuple[JudgeQuality, ...]
     times: JudgingTimes
     left_out: Mapping[str, int]
+    added: int
     not_shown: Mapping[str, Mapping[str, int]]
 
 
@@ -131,6 +135,7 @@ def verification(
         judges=tuple(qualities(campaign, records)),
         times=times(chosen.said),
         left_out=chosen.left_out,
+        added=len(chosen.added),
         not_shown={
             source: {what: count for what, count in counts.items() if what not in ("links", "shown", "tasks")}
             for source, counts in terms.counts.items()

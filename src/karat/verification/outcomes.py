@@ -68,10 +68,11 @@ def _quality(judge: str, said: Sequence[Judgement], tasks: Mapping[int, JudgingT
 
 
 class Selected(NamedTuple):
-    """The judgements that count, and how many do not, by why."""
+    """The judgements that count, how many do not, by why, and how many judges added which links."""
 
     said: Mapping[tuple[int, int], Sequence[Judgement]]
     left_out: Mapping[str, int]
+    added: Mapping[LinkAt, int]
 
 
 def selected(campaign: Campaign, records: Sequence[Judgement], machine: str | None = None) -> Selected:
@@ -83,15 +84,19 @@ def selected(campaign: Campaign, records: Sequence[Judgement], machine: str | No
     controls = {task.number for task in campaign.tasks if task.control}
     said: dict[tuple[int, int], list[Judgement]] = defaultdict(list)
     left_out: Counter[str] = Counter()
+    added: Counter[LinkAt] = Counter()
+    documents = {task.number: task.document for task in campaign.tasks}
     live = standing(records)
     left_out["undone, or judged again"] = sum(one.decision is not Decision.UNDO for one in records) - len(live)
     for one in live:
         why = _why_not(one, machine, failed, controls)
         if why is not None:
             left_out[why] += 1
+        elif one.decision is Decision.ADD:
+            added[LinkAt(documents[one.task], one.start or 0, one.end or 0, one.becomes or "")] += 1
         elif one.link is not None:
             said[one.task, one.link].append(one)
-    return Selected(said, {why: count for why, count in left_out.items() if count})
+    return Selected(said, {why: count for why, count in left_out.items() if count}, added)
 
 
 def _why_not(one: Judgement, machine: str | None, failed: set[str], controls: set[int]) -> str | None:
@@ -99,8 +104,8 @@ def _why_not(one: Judgement, machine: str | None, failed: set[str], controls: se
         return f"of the machine {one.machine}" if machine is None else "of other judges"
     if one.task in controls:
         return "on controls"
-    if one.decision not in OUTCOMES:
-        return "links added, which nobody judged" if one.decision is Decision.ADD else "tasks skipped"
+    if one.decision not in (*OUTCOMES, Decision.ADD):
+        return "tasks skipped"
     return "of judges who failed a control" if one.judge in failed else None
 
 

@@ -72,10 +72,11 @@ def overlay_of(
 
     A link counts with all judgements on it, from whatever source it was shown; the majority holds, and a tie changes
     nothing. Gold is removed or linked anew. Links of systems that were verified, or modified to another entity, are
-    added where they overlap no gold that stays, and no addition with more votes.
+    added where they overlap no gold that stays, and no addition with more votes; so are links that judges added.
     """
     terms = campaign.terms
-    said, sources = _by_link(campaign, selected(campaign.of_kind("verify"), records, machine).said)
+    chosen = selected(campaign.of_kind("verify"), records, machine)
+    said, sources = _by_link(campaign, chosen.said)
     gold = [link for link, own in sources.items() if terms.gold in own]
     undecided: Counter[str] = Counter()
     changes: list[OverlayChange] = []
@@ -92,6 +93,10 @@ def overlay_of(
         elif terms.gold in whose and ruling.decision is not Decision.VERIFY:
             action: Action = "remove" if ruling.becomes is None else "relink"
             changes.append(OverlayChange(action, *link, ruling.becomes, votes, whose))
+    offers += [
+        (count, place, OverlayChange("add", *place, None, {Decision.ADD.value: count}))
+        for place, count in chosen.added.items()
+    ]
     gone = {LinkAt(one.document, one.start, one.end, one.entity) for one in changes if one.action == "remove"}
     stays = _by_document(link for link in gold if link not in gone)
     for _, place, change in sorted(offers, key=lambda one: (-one[0], one[1])):
