@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from karat.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection, Engine, Row, Select
 
 _LOCK = 0x6B61726174  # "karat", the one lock of all writers
 
@@ -103,6 +103,12 @@ class Database:
         with self._engine.connect().execution_options(**how) as connection, connection.begin():
             yield connection
 
+    def row(self, question: Select[Any], given: Mapping[str, object]) -> Row[Any] | None:
+        """The first row that answers one question, which needs no transaction around it."""
+        how: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"} if self.postgres else {}
+        with self._engine.connect().execution_options(**how) as connection:
+            return connection.execute(question, given).first()
+
     def close(self) -> None:
         """Let go of all connections."""
         self._engine.dispose()
@@ -115,8 +121,8 @@ def open_database(given: str, *, create: bool = False) -> Database:
         from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
     except ImportError:
         raise UsageError("karat verify needs SQLAlchemy: pip install 'karat[verify]'") from None
-    try:
-        engine = create_engine(_address(given, create=create), pool_size=10, max_overflow=50)
+    try:  # few connections: one writes, questions are short, and to open another takes longer than to wait for one
+        engine = create_engine(_address(given, create=create), pool_size=8, max_overflow=8)
     except (ArgumentError, NoSuchModuleError):
         raise UsageError(f"{_hidden(given)} is no address of a database. Give a file, or postgresql://….") from None
     except ModuleNotFoundError:

@@ -19,6 +19,7 @@ TASKS_DONE: Final = (
     select(func.count()).select_from(LEASES).where(LEASES.c.judge == bindparam("judge"), LEASES.c.state == "done")
 )
 HAS_FAILED: Final = select(JUDGES.c.failed).where(JUDGES.c.pseudonym == bindparam("judge"))
+HOW_FAR: Final = select(TASKS_DONE.scalar_subquery().label("done"), HAS_FAILED.scalar_subquery().label("failed"))
 RECORD: Final = select(RECORDS.c.content).where(RECORDS.c.id == bindparam("id"))
 RECORDS_ON_TASK: Final = (
     select(RECORDS.c.content)

@@ -192,10 +192,8 @@ class CampaignStore:
 
     def who(self, session: str) -> str | None:
         """The judge of a session; None where there is none, or it has ended."""
-        asked = {"hash": _hashed(session), "now": self.clock()}
-        with self.database.reading() as connection:
-            found: str | None = connection.execute(statements.JUDGE_OF_SESSION, asked).scalar()
-        return found
+        found = self.database.row(statements.JUDGE_OF_SESSION, {"hash": _hashed(session), "now": self.clock()})
+        return None if found is None else str(found.pseudonym)
 
     def leave(self, session: str) -> None:
         """End a session."""
@@ -268,9 +266,10 @@ class CampaignStore:
 
     def _ended(self, connection: Connection, judge: str) -> bool:
         """Whether a judge has done all tasks of the batch, or failed a control."""
-        if connection.execute(statements.HAS_FAILED, {"judge": judge}).scalar():
-            return True
-        return bool(self.terms.batch) and _done(connection, judge) >= self.terms.batch
+        return self._at_end(connection.execute(statements.HOW_FAR, {"judge": judge}).one())
+
+    def _at_end(self, far: _Row) -> bool:
+        return bool(far.failed) or (bool(self.terms.batch) and far.done >= self.terms.batch)
 
     def _control(self, connection: Connection, judge: str) -> int | None:
         """A control task, where it is time for one: at places that are random for each judge."""
@@ -303,10 +302,11 @@ class CampaignStore:
 
     def progress(self, judge: str, *, nothing_left: bool = False) -> TaskProgress:
         """How far a judge has come; who did something gets the code also where nothing is left to do."""
-        with self.database.reading() as connection:
-            done, ended = _done(connection, judge), self._ended(connection, judge)
-        code = _signed(self._about["secret"], f"done {judge}")[:10].upper()
-        return TaskProgress(done, self.terms.batch or None, code if ended or (nothing_left and done) else None)
+        far = self.database.row(statements.HOW_FAR, {"judge": judge})
+        assert far is not None
+        ended = self._at_end(far) or (nothing_left and far.done > 0)
+        code = _signed(self._about["secret"], f"done {judge}")[:10].upper() if ended else None
+        return TaskProgress(far.done, self.terms.batch or None, code)
 
     # What is judged.
 
