@@ -36,7 +36,8 @@ class Browser:
         for name, value in every.items():
             self._line.putheader(name, value)
         self._line.endheaders(body)
-        found = Answered(self._line.getresponse())
+        with self._line.getresponse() as reply:  # a server that is killed leaves it half read
+            found = Answered(reply)
         if "set-cookie" in found.headers:
             self._cookie = found.headers["set-cookie"].partition(";")[0]
         if found.status_code >= 400:

@@ -63,7 +63,7 @@ def test_a_campaign_from_new_to_overlay(karat_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     made = karat_cli("verify", "new", "demo", "--gold", "demo", "--answers", "demo/prior", "--answers", "demo/noisy")
-    assert (made.code, made.out.splitlines()[0]) == (0, "demo.sqlite: 147 tasks, 18 controls")
+    assert (made.code, made.out.splitlines()[0]) == (0, "demo.sqlite: 147 tasks, 9 controls")
     links = karat_cli("verify", "invite", "demo.sqlite", "anna", "ben").out.splitlines()
     assert [line.split(": ")[0] for line in links] == ["anna", "ben"]
     assert all("/#/join/" in line for line in links)
@@ -84,3 +84,22 @@ def test_a_campaign_from_new_to_overlay(karat_cli, tmp_path, monkeypatch):
     assert karat_cli("verify", "forget", "demo.sqlite", "nobody").code == 2
     again = karat_cli("verify", "new", "demo", "--gold", "demo")
     assert (again.code, "an empty database" in again.err) == (2, True)
+    assert karat_cli("verify", "report", "demo.sqlite", "--machine", "rule", "--archive", "pages").code == 0
+    assert len(list((tmp_path / "pages" / "verifications").iterdir())) == 1
+
+
+@pytest.mark.extras
+def test_a_survey_from_new_to_weights(karat_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = karat_cli("verify", "new", "wanted", "--gold", "demo", "--kind", "survey")
+    assert (made.code, made.out.splitlines()[0]) == (0, "wanted.sqlite: 50 tasks, 0 controls")
+    shown = karat_cli("verify", "survey", "wanted.sqlite", "--json", "s.jsonl")
+    assert (shown.code, "0 people asked" in shown.out) == (0, True)
+    assert json.loads((tmp_path / "s.jsonl").read_text())["layout"] == "karat-survey/1"
+    for command in (["report"], ["machine", "--names", "starter"], ["overlay", "--out", "o.jsonl"]):
+        ran = karat_cli("verify", command[0], "wanted.sqlite", *command[1:])
+        assert (ran.code, "karat verify survey" in ran.err) == (2, True)
+    ran = karat_cli("verify", "survey", "wanted.sqlite", "--membership", "w.toml")
+    assert (ran.code, "karat data categorise" in ran.err) == (2, True)
+    ran = karat_cli("verify", "new", "x", "--gold", "demo", "--kind", "survey", "--additions")
+    assert (ran.code, "Leave them out" in ran.err) == (2, True)
