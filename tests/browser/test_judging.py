@@ -132,8 +132,8 @@ def test_three_judges_at_once_by_keyboard_alone(campaign_of, browser):
         context.close()
 
 
-def test_modify_undo_and_skip_by_keyboard(verifying, opened):
-    store, invited = verifying
+def test_modify_undo_and_skip_by_keyboard(campaign_of, opened):
+    store, invited = campaign_of(demo(controls=0, batch=0))
     with opened(invited("anna")) as page:
         begun(page)
         first = page.locator("#passage").inner_text()
@@ -280,7 +280,7 @@ def test_the_viewer_shows_what_judges_found(tmp_path, opened, shots, size, schem
     from karat.archive.verified import keep
     from karat.comparison.entries import entries
     from karat.evaluation.request import Request
-    from karat.pages.verification import file_of
+    from karat.pages.judged.verification import file_of
     from karat.storage.addressed import InMemory
     from karat.verification.measures import verification
     from karat.verification.store.store import CampaignStore

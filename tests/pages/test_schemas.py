@@ -19,6 +19,8 @@ from karat.cli.main import COMMANDS
 from karat.cli.main import karat as command_line
 from karat.cli.systems import COMMANDS as SYSTEMS
 from karat.cli.systems import command as systems_group
+from karat.cli.verify import COMMANDS as VERIFY
+from karat.cli.verify import command as verify_group
 from karat.data.catalogue import every
 from karat.model.corpus import Corpus
 from karat.model.run import Run
@@ -34,7 +36,12 @@ DRAWS = "--resamples 20 --permutations 19"
 def writes_json() -> set[str]:
     """The commands that have an option `--json`."""
     context = click.Context(command_line)
-    groups = {"data": (data_group, DATA), "kb": (kb_group, KB), "systems": (systems_group, SYSTEMS)}
+    groups = {
+        "data": (data_group, DATA),
+        "kb": (kb_group, KB),
+        "systems": (systems_group, SYSTEMS),
+        "verify": (verify_group, VERIFY),
+    }
     every_command = {name: command_line.get_command(context, name) for name in COMMANDS}
     for above, (group, inside) in groups.items():
         every_command |= {f"{above} {name}": group.get_command(context, name) for name in inside}
@@ -119,6 +126,8 @@ WRITES = {
     "systems": ["systems"],
     "systems stages": ["systems stages popular --on north.jsonl"],
     "run": ["run oracle --on north.jsonl", "run answers:prior-north.jsonl --on north.jsonl"],
+    "verify report": [],  # need a database: tests/verification has one
+    "verify survey": [],
     "why": ["why north.jsonl noisy-north.jsonl --theirs gerbil --set-theirs prefixes=Q"],
 }
 """By command, what it is called with; the option `--json` follows."""

@@ -9,6 +9,7 @@ import karat
 from karat.verification.decisions import Decision
 from karat.verification.making import campaign
 from karat.verification.overlay import overlay_of, written
+from tests.pages.test_schemas import schema_of
 from tests.verification.test_overlay import judged
 
 
@@ -72,7 +73,9 @@ def test_a_campaign_from_new_to_overlay(karat_cli, tmp_path, monkeypatch):
     assert report.code == 0, report.err
     assert "judged by rule" in report.out
     assert [line for line in report.out.splitlines() if len(line) > 80] == []
-    assert json.loads((tmp_path / "r.jsonl").read_text())["judged_by"] == "rule"
+    written_report = json.loads((tmp_path / "r.jsonl").read_text())
+    schema_of("verify report").validate(written_report)
+    assert written_report["judged_by"] == "rule"
     assert karat_cli("verify", "backup", "demo.sqlite", "--out", "b.jsonl.gz").code == 0
     assert karat_cli("verify", "restore", "b.jsonl.gz", "copy.sqlite").code == 0
     assert karat_cli("verify", "report", "copy.sqlite", "--machine", "rule", "--details").out == report.out
@@ -95,7 +98,7 @@ def test_a_survey_from_new_to_weights(karat_cli, tmp_path, monkeypatch):
     assert (made.code, made.out.splitlines()[0]) == (0, "wanted.sqlite: 50 tasks, 0 controls")
     shown = karat_cli("verify", "survey", "wanted.sqlite", "--json", "s.jsonl")
     assert (shown.code, "0 people asked" in shown.out) == (0, True)
-    assert json.loads((tmp_path / "s.jsonl").read_text())["layout"] == "karat-survey/1"
+    schema_of("verify survey").validate(json.loads((tmp_path / "s.jsonl").read_text()))
     for command in (["report"], ["machine", "--names", "starter"], ["overlay", "--out", "o.jsonl"]):
         ran = karat_cli("verify", command[0], "wanted.sqlite", *command[1:])
         assert (ran.code, "karat verify survey" in ran.err) == (2, True)

@@ -4,7 +4,7 @@ import pytest
 
 from karat import Answer, Corpus, Document, Label, Reply, Run, UsageError
 from karat.matching.weigh.membership import membership_of
-from karat.pages.surveys import in_text, json_of, page
+from karat.pages.judged.surveys import in_text, json_of, page
 from karat.verification.decisions import Decision, Judgement
 from karat.verification.making import campaign
 from karat.verification.measures import verification

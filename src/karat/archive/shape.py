@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from karat.pages.files import Written
-from karat.pages.verification import (
+from karat.pages.judged.verification import (
     AgreementOfJudges,
     AgreementOfTwo,
     MissingLinks,

@@ -6,7 +6,7 @@ import msgspec
 
 from karat.archive.archive import Archive
 from karat.archive.shape import VerificationPiece
-from karat.pages.verification import VerificationFile
+from karat.pages.judged.verification import VerificationFile
 from karat.storage.addressed import ArchiveFiles
 from karat.verification.posthoc import READINGS
 

@@ -19,12 +19,12 @@ from karat.pages.data.datasets import DatasetFile, DatasetsFile, FetchedFile
 from karat.pages.data.lint import LintFile
 from karat.pages.data.stats import StatsFile
 from karat.pages.gate import GateFile
+from karat.pages.judged.surveys import SurveyFile
+from karat.pages.judged.verification import VerificationFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
-from karat.pages.surveys import SurveyFile
 from karat.pages.systems.listed import SystemsFile
 from karat.pages.systems.runs import RunsFile
 from karat.pages.systems.stages import StagesFile
-from karat.pages.verification import VerificationFile
 from karat.pages.why import WhyFile
 
 FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {

@@ -1,5 +1,5 @@
 // A mention that nobody marked: which words, and what they name.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Stretch } from "../text";
 import type { Entity, Task } from "./api";
 import { Search } from "./search";
@@ -19,7 +19,7 @@ export function Addition({ task, search, onChosen, onLeft }: { task: Task; searc
   const [which, choose] = useState(0);
   const [sure, go] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []); // before the next letter comes
   const every = places(task.text, words);
   const start = every[Math.min(which, every.length - 1)];
   if (sure) return <Search words={words} search={search} label={`What do the words “${words}” name?`} onChosen={(entity) => onChosen(start, start + letters(words), entity)} onLeft={onLeft} />;

@@ -1,5 +1,5 @@
 // Search for the entity that is meant, as one types.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import { nameOf } from "./parts";
 
@@ -10,7 +10,7 @@ export function Search({ words, search, label, onChosen, onLeft }: { words: stri
   const [found, set] = useState<{ entities: api.Entity[]; for: string; says?: string }>({ entities: [], for: "" });
   const [at, go] = useState(0);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.select(), []);
+  useLayoutEffect(() => field.current?.select(), []); // before the next letter comes
   useEffect(() => {
     const asked = text.trim();
     if (!search || !asked) return set({ entities: [], for: asked });

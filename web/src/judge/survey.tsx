@@ -1,5 +1,5 @@
 // A survey: one or more of the links that are proposed for a mention, or none.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { Link } from "./api";
 import { About, Key, nameOf } from "./parts";
 
@@ -7,7 +7,8 @@ export function Options({ link, onChosen }: { link: Link; onChosen: (chosen: str
   const [ticked, set] = useState<readonly string[]>(link.decided?.chosen ?? []);
   const tick = (id: string) => set(ticked.includes(id) ? ticked.filter((one) => one !== id) : [...ticked, id]);
   const send = () => ticked.length && onChosen([...ticked]);
-  useEffect(() => {
+  // At once: a key must never be about what was shown before.
+  useLayoutEffect(() => {
     const keys = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       const own = link.options[Number(event.key) - 1];

@@ -1,5 +1,5 @@
 // One clear screen: the passage, the link that is judged, and what can be said of it.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import { Addition } from "./addition";
 import { About, Key, nameOf, Prose } from "./parts";
@@ -106,7 +106,8 @@ export function Work({ campaign, onLost, onEnd }: { campaign: api.Campaign; onLo
   const step = (by: number) => now && goTo(now.task, (now.at + by + now.task.links.length) % now.task.links.length, now.progress);
 
   const survey = campaign.kind === "survey";
-  useEffect(() => {
+  // At once: a key must never be about what was shown before.
+  useLayoutEffect(() => {
     const keys = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
       if (event.key === "Escape" && panel) return open("");
@@ -202,7 +203,7 @@ function Guidelines({ text }: { text: string }) {
 
 function Skip({ onChosen, onLeft }: { onChosen: (reason: string) => void; onLeft: () => void }) {
   const first = useRef<HTMLInputElement>(null);
-  useEffect(() => first.current?.focus(), []);
+  useLayoutEffect(() => first.current?.focus(), []);
   const sent = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);

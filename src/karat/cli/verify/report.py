@@ -50,7 +50,7 @@ def command(
     karat verify report demo.sqlite --archive karat-archive
     """
     from karat.errors import UsageError
-    from karat.pages.verification import file_of, json_of, page
+    from karat.pages.judged.verification import file_of, json_of, page
     from karat.stats.samples.bootstrap import checked_level
     from karat.verification.measures import verification
     from karat.verification.store.store import CampaignStore

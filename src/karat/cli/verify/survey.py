@@ -23,7 +23,7 @@ def command(stores: tuple[str, ...], membership: str | None, json_file: str | No
     karat score gold.ttl mine.ttl --like finegrained --task a2kb --set membership=wanted.toml
     """
     from karat.errors import UsageError
-    from karat.pages.surveys import json_of, page
+    from karat.pages.judged.surveys import json_of, page
     from karat.storage.files import writing
     from karat.verification.store.store import CampaignStore
     from karat.verification.surveys import membership as weights

@@ -1,0 +1,1 @@
+"""Pages about what people said: what `karat verify` prints and writes."""
