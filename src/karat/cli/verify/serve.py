@@ -15,10 +15,14 @@ from karat.cli.output import say
 @click.option("--kb", metavar="NAME|DIR", help="The pack that judges search in.  [default: starter]")
 @click.option("--secure", is_flag=True, help="Cookies by https only: for servers behind a proxy that speaks it.")
 def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | None, secure: bool) -> None:
-    """Let judges in by HTTP: JSON resources for tasks, judgements, undo, skip and search (docs/verification.md).
+    """Let judges in: pages for browsers, on computers and phones, over the JSON resources in docs/verification.md.
 
     Judges come by the links of `karat verify invite`. Judgements are on the disk before the server says that it has
     them; stop it when you like.
+
+    \b
+    karat verify invite demo.sqlite anna ben
+    karat verify serve demo.sqlite
     """
     from karat.errors import UsageError
     from karat.kb.opened import open_pack
