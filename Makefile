@@ -3,6 +3,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Compiled modules are kept, whatever the shell says: the tests start `karat` hundreds of times.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup extras web demo test test-all check lint types contracts docs bench clean
 
