@@ -10,7 +10,7 @@ from karat.cli.main import karat
 from karat.kb.opened import open_pack
 from karat.kb.pack.manifest import LAYOUT, PackManifest
 from karat.kb.pack.writer import writing_pack
-from karat.knowledge.changes import IdChange, changed, drop_gone, moves, now_known, without_known
+from karat.knowledge.changes import IdChange, changed, moves, now_known, without_known
 from karat.knowledge.near import Nearness, near_misses
 
 
@@ -69,13 +69,6 @@ def test_scores_are_split_by_change(old, new):
     assert [groups[f"change:{change}"]["micro.r"].value for change in ("same", "merged")] == [1.0, 0.0]
 
 
-def test_gold_that_is_gone_is_dropped_and_counted(old, new):
-    gold = Corpus.of([Document("d", "a b c", (Label(0, 1, "Q1"), Label(2, 3, "Q9"), Label(4, 5, None)))])
-    kept, dropped = drop_gone(gold, new)
-    assert dropped == 1
-    assert [label.entity for document in kept for label in document.labels] == ["Q1", None]
-
-
 def test_nil_gold_that_has_a_name_now(old):
     gold = Corpus.of([Document("d", "One Six", (Label(0, 3, None), Label(4, 7, None)))])
     assert [(label.start, ids) for _, label, ids in now_known(gold, old)] == [(0, frozenset({"Q1"}))]
@@ -124,6 +117,6 @@ def test_the_commands_print_it(old, new, tmp_path):
 
     assert "merged" in run("moves", old.folder, new.folder, gold, "--out", out)
     assert load(str(out)).labels.field("categories").to_pylist() == [["change:merged"]]
-    assert "0 labels" in run("drop-gone", gold, tmp_path / "kept.jsonl", "--kb", new.folder)
+    assert "no change" in run("drop-gone", gold, tmp_path / "kept.jsonl", "--kb", new.folder)
     assert "0 NIL labels" in run("nil", gold, "--kb", old.folder)
     assert "relatedness at most" in run("near", "demo", "demo/noisy")

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     help="The answers to DEV, one file for each of ANSWERS, where these do not hold them.",
 )
 @click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base: a pack, or a folder of tables.")
+@click.option(
+    "--step", "steps", multiple=True, metavar="NAME", help="Change the gold by this step first, as drop-gone (repeatable)."
+)
 @click.option("--ci", is_flag=True, help="Add confidence intervals.")
 @click.option("--level", default=0.95, show_default=True, metavar="L", help="The level of the intervals.")
 @click.option(
@@ -108,6 +111,7 @@ def command(
     tune_on: str | None,
     tune_answers: tuple[str, ...],
     kb: str | None,
+    steps: tuple[str, ...],
     ci: bool,
     level: float,
     ci_method: str,
@@ -144,6 +148,7 @@ def command(
     karat score demo demo/noisy --verdicts cases.jsonl
     karat score demo demo --like gerbil --set prefixes=Q
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
+    karat score gold.jsonl mine.jsonl --kb enwiki --step drop-gone
     karat score test.jsonl mine.jsonl theirs.jsonl --latex > table.tex
     karat score mine.kore50.linked_articles.jsonl
     karat score mine.kore50.linked_articles.jsonl --layout elevant --json out.json
@@ -192,13 +197,15 @@ def command(
         draw=Draw(resamples if ci else 0, 0, ci_method, level, ci_over, recompute),  # type: ignore[arg-type]
         allow_unknown=allow_unknown,
     )
-    text = verdicts_file is not None or request.reads_text
+    text = verdicts_file is not None or request.reads_text or bool(steps)
     if engine is None and sides.large:
         engine = "local"
     if engine is not None:
-        _undivided(layout, verdicts_file)
+        _undivided(layout, verdicts_file, steps)
     corpus, loaded = sides.load(text=text) if engine is None else _parts(sides, text=text)
     loaded = named_apart(loaded, runs)
+    if steps:
+        corpus, loaded = _stepped(corpus, loaded, steps, request)
     tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine)
     results = []
     for run, own in tuned:
@@ -236,10 +243,25 @@ def _parts(sides: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:
     return cast("tuple[Corpus, list[Run]]", sides.parts(text=text))
 
 
-def _undivided(layout: str | None, verdicts_file: str | None) -> None:
+def _stepped(corpus: Corpus, runs: list[Run], steps: tuple[str, ...], request: Request) -> tuple[Corpus, list[Run]]:
+    """The gold standard after some steps, and the answers to what is left of it."""
+    from karat.data.steps import stepped, to_the_rest
+
+    after, changes = stepped(corpus, steps, request.given["kb"])
+    for name, change in changes.items():
+        say(f"karat: {corpus.name}, {name}: {change}", err=True)
+    return after, [to_the_rest(run, corpus, after) for run in runs]
+
+
+def _undivided(layout: str | None, verdicts_file: str | None, steps: tuple[str, ...]) -> None:
     """Refuse what needs everything in memory."""
     from karat.errors import UsageError
 
+    if steps:
+        raise UsageError(
+            "steps need the gold standard in memory. Take them before (karat data convert GOLD OUT --step NAME), or leave "
+            "out --engine, and give files in place of folders."
+        )
     if layout is not None and verdicts_file is not None:
         raise UsageError(
             f"the cases of {layout} need both sides in memory. Leave out --engine, and give files in place of folders "

@@ -32,7 +32,7 @@ from karat.evaluation.view import Shape, View
 from karat.facts.facts import Facts
 from karat.kb.protocol import KB
 from karat.matching.read.pairing import BLOCK
-from karat.model.corpus import Corpus
+from karat.model.corpus import STEPS, Corpus, NamedData
 from karat.model.name import ViewName
 from karat.model.result import Group, IdHealth, Result, Scored
 from karat.model.run import Run, chosen_note, chosen_on
@@ -184,7 +184,8 @@ class Evaluation:
     @cached_property
     def signature(self) -> Signature:
         """Everything that decided the numbers."""
-        return self.request.signature(f"{self.feed.names[0][0]}@{self.feed.digests()[0]}")
+        name, about = self.feed.names[0]
+        return self.request.signature(str(NamedData(name, self.feed.digests()[0], about.get(STEPS, ""))))
 
     @cached_property
     def thresholds(self) -> Thresholds:

@@ -16,7 +16,6 @@ from karat.kb.any_spelling import AnySpelling, in_any_spelling
 from karat.kb.opened import open_kb, starter
 from karat.kb.protocol import KB
 from karat.matching.weigh.membership import WHOLE, Membership, membership_of
-from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
 from karat.registry import get, names
@@ -215,10 +214,6 @@ class Request:
         known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
         by_words = self.conventions.spans is Spans.WORDS
         return by_words or needs_text(self.drop) or any(label.reads_text for label in known)
-
-    def data(self, corpus: Corpus) -> str:
-        """A corpus as signatures name it."""
-        return f"{corpus.name}@{corpus.digest}"
 
 
 def _behind(headline: Mapping[str, str]) -> list[MeasureName]:

@@ -11,6 +11,7 @@ from karat.evaluation.measures import expanded, measure_of
 from karat.fitting import counted
 from karat.matching.read.facets import document_label
 from karat.matching.select.select import FILTERS, checked
+from karat.model.corpus import NamedData
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
 from karat.registry import get, has, names
@@ -121,8 +122,9 @@ def _by(signature: Signature, departing: Mapping[str, str] | None) -> str:
 
 
 def _data(data: str) -> str:
-    name, _, digest = data.rpartition("@")
-    return f"the corpus {name} (content {digest})" if name else "an unnamed corpus"
+    found = NamedData.parse(data)
+    after = f" after the steps {found.steps}" if found.steps else ""
+    return f"the corpus {found.name} (content {found.digest}){after}" if found.name else "an unnamed corpus"
 
 
 def _says(relation: Relation) -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
+from karat.kb.existing import existing
 from karat.kb.pack.pack import Pack
 from karat.kb.protocol import Standing
 from karat.matching.select.dropping import without
@@ -60,8 +61,8 @@ def moves(ids: Sequence[str], old: Pack, new: Pack) -> Moves:
     """What became of ids between an old pack and a new one."""
     before, after = old.canonical(ids), new.canonical(ids)
     now_of_before, once_of_after = new.canonical(before), old.canonical(after)
-    was, is_ = (_there(pack, ids) for pack in (old, new))
-    once = _there(old, after)
+    was, is_ = (existing(pack, ids) for pack in (old, new))
+    once = existing(old, after)
     several = [standing is Standing.DISAMBIGUATION for standing in new.standings(ids)]
     were = [standing is Standing.DISAMBIGUATION for standing in old.standings(ids)]
     changes = []
@@ -99,19 +100,6 @@ def changed(corpus: Corpus, found: Moves) -> Corpus:
     return Corpus.built(documents, name=corpus.name, about=corpus.about, skipped=corpus.skipped)
 
 
-def drop_gone(corpus: Corpus, pack: Pack) -> tuple[Corpus, int]:
-    """The corpus without labels to entities that the pack does not have any more, and how many these are.
-
-    BAT (section 4) and posthoc verification (Table 1) did so. Of a pack with some entities only, those are gone that it
-    calls deleted.
-    """
-    ids = corpus.labels.names.to_pylist()
-    gone = {id for id, there in zip(ids, _there(pack, ids), strict=True) if there is False}
-    kept = [without(document, lambda label: label.entity in gone) for document in corpus]
-    dropped = sum(len(document.labels) for document in corpus) - sum(len(document.labels) for document in kept)
-    return Corpus.built(kept, name=corpus.name, about=corpus.about, skipped=corpus.skipped), dropped
-
-
 def now_known(corpus: Corpus, pack: Pack) -> list[tuple[str, Label, frozenset[str]]]:
     """NIL labels whose words the pack knows as a name: the document, the label, and the entities called so."""
     found = [(document, label) for document in corpus for label in document.labels if label.entity is None]
@@ -133,12 +121,3 @@ def without_known(corpus: Corpus, pack: Pack) -> Corpus:
 
 def _label(pack: Pack) -> str:
     return f"{pack.name} of {pack.manifest.date}"
-
-
-def _there(pack: Pack, ids: Sequence[str]) -> list[bool | None]:
-    """Whether each id leads to something that is in the pack; None where it has some entities only and not this one."""
-    table = pack.table("entities")
-    entities = pack.canonical(ids)
-    kinds = [None] * len(ids) if table is None else table.aligned(entities, "kind").to_pylist()
-    absent = False if pack.manifest.complete and table is not None else None
-    return [absent if kind is None else kind != "deleted" for kind in kinds]
