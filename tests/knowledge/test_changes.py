@@ -11,7 +11,8 @@ from karat.kb.opened import open_pack
 from karat.kb.pack.manifest import LAYOUT, PackManifest
 from karat.kb.pack.writer import writing_pack
 from karat.knowledge.changes import IdChange, changed, moves, now_known, without_known
-from karat.knowledge.near import Nearness, near_misses
+from karat.knowledge.near import near_misses
+from karat.spec.relation import Nearness
 
 
 def pack(folder, *, redirects=(), complete=True, kinds=None, links=(), date="2026-01-01", **entities):
@@ -71,7 +72,7 @@ def test_scores_are_split_by_change(old, new):
 
 def test_nil_gold_that_has_a_name_now(old):
     gold = Corpus.of([Document("d", "One Six", (Label(0, 3, None), Label(4, 7, None)))])
-    assert [(label.start, ids) for _, label, ids in now_known(gold, old)] == [(0, frozenset({"Q1"}))]
+    assert [(each.label.start, each.text, each.entities) for each in now_known(gold, old)] == [(0, "One", ("Q1",))]
     assert [label.start for document in without_known(gold, old) for label in document.labels] == [4]
 
 

@@ -48,7 +48,11 @@ if TYPE_CHECKING:
 )
 @click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base: a pack, or a folder of tables.")
 @click.option(
-    "--step", "steps", multiple=True, metavar="NAME", help="Change the gold by this step first, as drop-gone (repeatable)."
+    "--step",
+    "steps",
+    multiple=True,
+    metavar="NAME",
+    help="Change the gold by this step first: drop-gone, … (repeatable).",
 )
 @click.option("--ci", is_flag=True, help="Add confidence intervals.")
 @click.option("--level", default=0.95, show_default=True, metavar="L", help="The level of the intervals.")
@@ -259,8 +263,8 @@ def _undivided(layout: str | None, verdicts_file: str | None, steps: tuple[str, 
 
     if steps:
         raise UsageError(
-            "steps need the gold standard in memory. Take them before (karat data convert GOLD OUT --step NAME), or leave "
-            "out --engine, and give files in place of folders."
+            "steps need the gold standard in memory. Take them before (karat data convert GOLD OUT --step NAME), or "
+            "leave out --engine, and give files in place of folders."
         )
     if layout is not None and verdicts_file is not None:
         raise UsageError(

@@ -16,7 +16,8 @@ def existing(kb: KB, ids: Sequence[str]) -> list[bool | None]:
     those that it calls deleted exist no more.
     """
     if not isinstance(kb, Pack):
-        return [*(kb.has(ids) or [None] * len(ids))]
+        listed = kb.has(ids)
+        return [None] * len(ids) if listed is None else [*listed]
     table = kb.table("entities")
     if table is None:
         return [None] * len(ids)

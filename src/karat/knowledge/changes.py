@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -100,17 +101,30 @@ def changed(corpus: Corpus, found: Moves) -> Corpus:
     return Corpus.built(documents, name=corpus.name, about=corpus.about, skipped=corpus.skipped)
 
 
-def now_known(corpus: Corpus, pack: Pack) -> list[tuple[str, Label, frozenset[str]]]:
-    """NIL labels whose words the pack knows as a name: the document, the label, and the entities called so."""
-    found = [(document, label) for document in corpus for label in document.labels if label.entity is None]
-    surfaces = [document.text[label.start : label.end] for document, label in found]
-    called = pack.popular(surfaces)
-    return [(document.id, label, ids) for (document, label), ids in zip(found, called, strict=True) if ids is not None]
+class KnownNil(NamedTuple):
+    """A NIL label whose words a pack knows as a name, and the entities that are called so."""
+
+    document: str
+    label: Label
+    text: str
+    entities: tuple[str, ...]
+
+
+def now_known(corpus: Corpus, pack: Pack) -> list[KnownNil]:
+    """NIL labels whose words the pack knows as a name; whether they mean it, people must say."""
+    found = [
+        (document.id, label, document.text[label.start : label.end])
+        for document in corpus
+        for label in document.labels
+        if label.entity is None
+    ]
+    called = pack.popular([text for *_, text in found])
+    return [KnownNil(*each, tuple(sorted(ids))) for each, ids in zip(found, called, strict=True) if ids is not None]
 
 
 def without_known(corpus: Corpus, pack: Pack) -> Corpus:
     """The corpus without NIL labels whose words the pack knows as a name."""
-    known = {(id, label) for id, label, _ in now_known(corpus, pack)}
+    known = {(each.document, each.label) for each in now_known(corpus, pack)}
 
     def kept() -> Iterator[Document]:
         for document in corpus:

@@ -1,19 +1,102 @@
-"""What is found by holding gold and answers against packs, as people read it."""
+"""What is found by holding gold and answers against packs, as people and programs read it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
-from karat.knowledge.changes import IdChange, Moves
-from karat.knowledge.near import NearMisses, Nearness
-from karat.model.document import Label
+import msgspec
+
+from karat.fitting import wrapped
+from karat.knowledge.changes import IdChange, KnownNil, Moves
+from karat.knowledge.near import NearMisses
+from karat.model.name import parse_measure
+from karat.model.result import Result
+from karat.pages.files import Written
 from karat.pages.tables import aligned
+from karat.signing import short
+from karat.spec.relation import Nearness
 
 _SHOWN = 20
+_MEASURES = {"micro.p": "precision", "micro.r": "recall", "micro.f1": "F1"}
+_LABELLED = "with partial credit, which is no strict score and comparable with no other program's"
 
 
-def near_page(found: Mapping[str, NearMisses], pack: str, *, width: int | None = None) -> str:
-    """Wrong answers of each system: what they are to the gold they overlap, and how related to it."""
+def credited_measures(credit: str) -> list[str]:
+    """Strict scores and those with partial credit, such as `parent=0.5,child=0.25`, of weak annotation match."""
+    near = "+".join(["weak", *(part.strip() for part in credit.split(","))])
+    return [f"{relation}:{measure}" for relation in ("weak", near) for measure in _MEASURES]
+
+
+class MissFound(Written, frozen=True):
+    """A wrong answer and the gold that it overlaps; nobody knows how related they are where that is null."""
+
+    gold: str
+    answer: str
+    nearness: str
+    relatedness: float | None
+
+
+class CreditFound(Written, frozen=True):
+    """Scores with partial credit, by the relation that names it, beside the strict ones, and what decided them."""
+
+    relation: str
+    strict: dict[str, float | None]
+    credited: dict[str, float | None]
+    signature: str
+
+
+class NearOfSystem(Written, frozen=True):
+    """The wrong answers of a system; `alone` overlap no gold, of `unknown` pairs nobody knows how related they are."""
+
+    system: str
+    answers: int
+    wrong: int
+    alone: int
+    unknown: int
+    nearness: dict[str, int]
+    cumulative: dict[str, float]
+    misses: list[MissFound]
+    credit: CreditFound | None = None
+
+
+class NearFile(Written, frozen=True, kw_only=True):
+    """What `karat kb near --json` writes."""
+
+    layout: Literal["karat-near/1"]
+    kb: str
+    systems: list[NearOfSystem]
+
+
+def near_json(found: Mapping[str, NearMisses], pack: str, scores: Mapping[str, Result]) -> bytes:
+    """Wrong answers of each system, pair by pair, as JSON; `scores` are those of `credited_measures`."""
+    systems = [
+        NearOfSystem(
+            name,
+            each.answers,
+            each.wrong,
+            each.alone,
+            each.unknown,
+            {str(nearness): count for nearness, count in each.counts.items()},
+            {f"{step:.1f}": share for step, share in each.cumulative.items()},
+            [MissFound(miss.gold, miss.answer, str(miss.nearness), miss.relatedness) for miss in each.misses],
+            _credit(scores[name]) if name in scores else None,
+        )
+        for name, each in found.items()
+    ]
+    return _json(NearFile(layout="karat-near/1", kb=pack, systems=systems))
+
+
+def _credit(result: Result) -> CreditFound:
+    strict, near = dict.fromkeys(str(parse_measure(name).view) for name in result.shown)
+    values = [{name: result.scores[f"{view}:{name}"].value for name in _MEASURES} for view in (strict, near)]
+    return CreditFound(near, values[0], values[1], str(result.signature))
+
+
+def near_page(
+    found: Mapping[str, NearMisses], pack: str, scores: Mapping[str, Result], *, width: int | None = None
+) -> str:
+    """The same for people: what wrong answers are to the gold they overlap, and how related to it."""
     names = list(found)
     rows = [["", *names]]
     rows += [["answers with a link", *(f"{each.answers:,}" for each in found.values())]]
@@ -27,12 +110,53 @@ def near_page(found: Mapping[str, NearMisses], pack: str, *, width: int | None =
     return (
         f"wrong answers beside the gold that they overlap, by {pack}\n\n{aligned(rows, width=width)}\n\n"
         f"pairs of a wrong answer and gold, cumulative, in percent of those whose relatedness is known\n\n"
-        f"{aligned(curve, width=width)}\n"
+        f"{aligned(curve, width=width)}\n{_credit_page(scores, width)}"
     )
 
 
+def _credit_page(scores: Mapping[str, Result], width: int | None) -> str:
+    if not scores:
+        return ""
+    credits = {name: _credit(result) for name, result in scores.items()}
+    rows = [["micro, in percent", *credits]]
+    for measure, words in _MEASURES.items():
+        rows.append([f"{words}, strict", *(_percent(each.strict[measure]) for each in credits.values())])
+        rows.append([f"{words}, credited", *(_percent(each.credited[measure]) for each in credits.values())])
+    relation = next(iter(credits.values())).relation
+    signature = short(next(iter(scores.values())).signature)
+    head = f"weak annotation match, strict and {_LABELLED}: {relation}"
+    return f"\n{wrapped(head, width or 120)}\n\n{aligned(rows, width=width)}\n\n{signature}\n"
+
+
+class MovedId(Written, frozen=True):
+    """What became of an id, and the entities that it led to."""
+
+    id: str
+    change: str
+    before: str
+    after: str
+
+
+class MovesFile(Written, frozen=True, kw_only=True):
+    """What `karat kb moves --json` writes: between which packs, how many ids of each change, and every id."""
+
+    layout: Literal["karat-moves/1"]
+    old: str
+    new: str
+    counts: dict[str, int]
+    ids: list[MovedId]
+
+
+def moves_json(found: Moves) -> bytes:
+    """What became of ids, as JSON."""
+    counts = {str(change): count for change, count in found.counts.items()}
+    rows = zip(found.ids, map(str, found.changes), found.before, found.after, strict=True)
+    ids = [MovedId(*row) for row in rows]
+    return _json(MovesFile(layout="karat-moves/1", old=found.old, new=found.new, counts=counts, ids=ids))
+
+
 def moves_page(found: Moves, *, width: int | None = None) -> str:
-    """What became of ids, with the first of each kind."""
+    """The same for people, with the first of each kind."""
     rows = [["change", "ids"], *([change, f"{count:,}"] for change, count in found.counts.items())]
     told = [
         [id, change, before, after]
@@ -46,19 +170,42 @@ def moves_page(found: Moves, *, width: int | None = None) -> str:
     return text
 
 
-def nil_page(
-    found: Sequence[tuple[str, Label, frozenset[str]]], texts: Mapping[str, str], pack: str, *, width: int | None = None
-) -> str:
-    """NIL gold that a pack knows a name of."""
+class NilFound(Written, frozen=True):
+    """A NIL label, and the entities that are called what it says."""
+
+    document: str
+    start: int
+    end: int
+    text: str
+    entities: tuple[str, ...]
+
+
+class NilFile(Written, frozen=True, kw_only=True):
+    """What `karat kb nil --json` writes."""
+
+    layout: Literal["karat-nil/1"]
+    kb: str
+    labels: list[NilFound]
+
+
+def nil_json(found: Sequence[KnownNil], pack: str) -> bytes:
+    """NIL gold that a pack knows a name of, as JSON."""
+    labels = [NilFound(each.document, each.label.start, each.label.end, each.text, each.entities) for each in found]
+    return _json(NilFile(layout="karat-nil/1", kb=pack, labels=labels))
+
+
+def nil_page(found: Sequence[KnownNil], pack: str, *, width: int | None = None) -> str:
+    """The same for people."""
     text = f"{len(found):,} NIL labels have words that {pack} knows as a name; whether they mean it, people must say\n"
-    rows = [
-        [document, texts[document][label.start : label.end], ", ".join(sorted(ids))]
-        for document, label, ids in found[:_SHOWN]
-    ]
+    rows = [[each.document, each.text, ", ".join(each.entities)] for each in found[:_SHOWN]]
     if rows:
         text += f"\n{aligned([['document', 'text', 'entities'], *rows], left=(0, 1, 2), width=width)}\n"
         text += f"and {len(found) - _SHOWN:,} more\n" if len(found) > _SHOWN else ""
     return text
+
+
+def _json(file: Written) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(file), indent=2) + b"\n"
 
 
 def _percent(share: float | None) -> str:

@@ -19,6 +19,7 @@ from karat.pages.data.datasets import DatasetFile, DatasetsFile, FetchedFile
 from karat.pages.data.lint import LintFile
 from karat.pages.data.stats import StatsFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
+from karat.pages.knowledge import MovesFile, NearFile, NilFile
 from karat.pages.why import WhyFile
 
 FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
@@ -35,6 +36,9 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "data stats": (StatsFile,),
     "kb fetch": (PackFile,),
     "kb find": (FoundFile,),
+    "kb moves": (MovesFile,),
+    "kb near": (NearFile,),
+    "kb nil": (NilFile,),
     "kb resolve": (ResolutionFile,),
     "kb show": (PackFile,),
     "score": (ResultFile,),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -14,13 +14,17 @@ from karat.model.document import Document, Label, Tag
 from karat.spec.step import DocumentChange, Step
 
 
+def _items(document: Document) -> Iterator[Label | Tag]:
+    yield from document.labels
+    yield from document.tags
+
+
 def _ids(item: Label | Tag) -> tuple[str, ...]:
     return (item.entity, *item.same_as) if isinstance(item.entity, str) else ()
 
 
 def _by_kb(kb: KB, documents: Sequence[Document]) -> DocumentChange:
-    every = (item for document in documents for item in (*document.labels, *document.tags))
-    ids = list(dict.fromkeys(id for item in every for id in _ids(item)))
+    ids = list(dict.fromkeys(id for document in documents for item in _items(document) for id in _ids(item)))
     told = existing(kb, ids)
     if ids and all(there is None for there in told):
         raise UsageError(f"{kb.name} cannot say of any entity whether it exists. Give a pack that has its entities.")
@@ -40,8 +44,8 @@ def _by_kb(kb: KB, documents: Sequence[Document]) -> DocumentChange:
 
 STEP = Step(
     title="Drop what is gone",
-    says="Labels and tags whose entity exists no more, by the knowledge base (`--kb`), are left out, as in BAT (section "
-    "4) and posthoc verification (Table 1); NIL stays. Of a pack with some entities only, those are gone that it calls "
-    "deleted.",
+    says="Labels and tags whose entity exists no more, by the knowledge base (`--kb`), are left out, as in BAT "
+    "(section 4) and posthoc verification (Table 1); NIL stays. Of a pack with some entities only, those are gone that "
+    "it calls deleted.",
     by_kb=_by_kb,
 )

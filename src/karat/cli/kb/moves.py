@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart
-from karat.cli.output import say, width
+from karat.cli.choices import apart, once
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 
@@ -14,8 +14,9 @@ from karat.cli.reading import reading
 @click.argument("new", metavar="NEW")
 @click.argument("gold", metavar="GOLD")
 @click.option("--out", metavar="FILE", help="Write GOLD with categories such as change:merged, for --by categories.")
+@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write every id as JSON.")
 @reading
-def command(old: str, new: str, gold: str, out: str | None) -> None:
+def command(old: str, new: str, gold: str, out: str | None, json_file: str | None) -> None:
     """Say which ids of a gold standard moved, merged, vanished or are new between two packs.
 
     \b
@@ -25,11 +26,12 @@ def command(old: str, new: str, gold: str, out: str | None) -> None:
     from karat.data.load import load, read_for, save
     from karat.kb.opened import open_pack
     from karat.knowledge.changes import changed, moves
-    from karat.pages.knowledge import moves_page
+    from karat.pages.knowledge import moves_json, moves_page
 
-    apart(read_for(gold), [out])
+    apart(read_for(gold), [out, json_file])
     corpus = load(gold)
     found = moves(corpus.labels.names.to_pylist(), open_pack(old), open_pack(new))
     if out is not None:
         save(changed(corpus, found), out)
-    say(moves_page(found, width=width()), nl=False, err=out == "-")
+    write(json_file, lambda: moves_json(found))
+    show(lambda: moves_page(found, width=width()), json_file, out)
