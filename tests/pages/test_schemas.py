@@ -105,7 +105,7 @@ WRITES = {
     "data stats": ["data stats north.jsonl", "data stats north.jsonl other.jsonl"],
     "kb fetch": [],  # needs a server: tests/knowledge plays one
     "kb find": ["kb find Cambridge", "kb find Cambrigde --fuzzy", "kb find xyzzyx"],
-    "kb moves": ["kb moves starter starter north.jsonl"],
+    "kb moves": ["kb moves starter starter north.jsonl", "kb moves starter starter north.jsonl prior-north.jsonl"],
     "kb near": [
         "kb near north.jsonl prior-north.jsonl noisy-north.jsonl",
         "kb near north.jsonl noisy-north.jsonl --credit parent=0.5,sibling=0.25",

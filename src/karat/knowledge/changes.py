@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
+import numpy as np
 
 from karat.kb.existing import existing
 from karat.kb.pack.pack import Pack
@@ -42,7 +43,7 @@ class IdChange(StrEnum):
 
 @dataclass(frozen=True)
 class Moves:
-    """What became of each id; `before` and `after` are the entities that it led to."""
+    """What became of each id; `before` and `after` are the entities that it led to, `labels` how many have it."""
 
     old: str
     new: str
@@ -50,12 +51,28 @@ class Moves:
     changes: tuple[IdChange, ...]
     before: tuple[str, ...]
     after: tuple[str, ...]
+    labels: tuple[int, ...]
 
     @property
     def counts(self) -> Mapping[IdChange, int]:
         """How many ids of each change there are."""
         found = Counter(self.changes)
         return {change: found[change] for change in IdChange}
+
+    @property
+    def labelled(self) -> Mapping[IdChange, int]:
+        """How many labels have ids of each change."""
+        found: Counter[IdChange] = Counter()
+        for change, labels in zip(self.changes, self.labels, strict=True):
+            found[change] += labels
+        return {change: found[change] for change in IdChange}
+
+
+def gold_moves(corpus: Corpus, old: Pack, new: Pack) -> Moves:
+    """What became of the ids of a gold standard between an old pack and a new one."""
+    labels = corpus.labels
+    counts = np.bincount(labels.entity[labels.entity >= 0], minlength=len(labels.names))
+    return replace(moves(labels.names.to_pylist(), old, new), labels=tuple(counts.tolist()))
 
 
 def moves(ids: Sequence[str], old: Pack, new: Pack) -> Moves:
@@ -81,10 +98,20 @@ def moves(ids: Sequence[str], old: Pack, new: Pack) -> Moves:
         else:
             change = IdChange.MERGED if once[at] and once_of_after[at] != before[at] else IdChange.MOVED
         changes.append(change)
-    return Moves(_label(old), _label(new), tuple(ids), tuple(changes), tuple(before), tuple(after))
+    labels = (0,) * len(ids)
+    return Moves(_label(old), _label(new), tuple(ids), tuple(changes), tuple(before), tuple(after), labels)
 
 
 _ONE_SIDED = {(True, False): IdChange.VANISHED, (False, True): IdChange.NEW, (False, False): IdChange.NEITHER}
+
+
+CHANGE: Final = "change"
+"""The dimension of categories that says what became of ids."""
+
+
+def category_of(change: IdChange) -> str:
+    """A change as categories write it."""
+    return change.replace(" ", "-")
 
 
 def changed(corpus: Corpus, found: Moves) -> Corpus:
@@ -94,7 +121,7 @@ def changed(corpus: Corpus, found: Moves) -> Corpus:
     def tagged(label: Label) -> Label:
         if not isinstance(label.entity, str):
             return label
-        category = f"change:{by_id[label.entity].replace(' ', '-')}"
+        category = f"{CHANGE}:{category_of(by_id[label.entity])}"
         return msgspec.structs.replace(label, categories=(*label.categories, category))
 
     documents = (msgspec.structs.replace(document, labels=tuple(map(tagged, document.labels))) for document in corpus)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from karat.fitting import wrapped
-from karat.knowledge.changes import IdChange, KnownNil, Moves
+from karat.knowledge.changes import CHANGE, IdChange, KnownNil, Moves, category_of
 from karat.knowledge.near import NearMisses
 from karat.model.name import parse_measure
 from karat.model.result import Result
@@ -125,39 +125,100 @@ def _credit_page(scores: Mapping[str, Result], width: int | None) -> str:
     relation = next(iter(credits.values())).relation
     signature = short(next(iter(scores.values())).signature)
     head = f"weak annotation match, strict and {_LABELLED}: {relation}"
-    return f"\n{wrapped(head, width or 120)}\n\n{aligned(rows, width=width)}\n\n{signature}\n"
+    return f"\n{wrapped(head, width)}\n\n{aligned(rows, width=width)}\n\n{signature}\n"
 
 
 class MovedId(Written, frozen=True):
-    """What became of an id, and the entities that it led to."""
+    """What became of an id, the entities that it led to, and how many labels have it."""
 
     id: str
     change: str
     before: str
     after: str
+    labels: int
+
+
+class FoundOfChange(Written, frozen=True):
+    """How many labels with ids of a change a system finds, of how many: as written, and resolved by the new pack."""
+
+    system: str
+    change: str
+    labels: float
+    as_written: float
+    resolved: float
 
 
 class MovesFile(Written, frozen=True, kw_only=True):
-    """What `karat kb moves --json` writes: between which packs, how many ids of each change, and every id."""
+    """What `karat kb moves --json` writes: between which packs, how many ids of each change, and every id.
+
+    `signatures` are those of what systems find: with ids as written, and resolved by the new pack.
+    """
 
     layout: Literal["karat-moves/1"]
     old: str
     new: str
     counts: dict[str, int]
+    labels: dict[str, int]
     ids: list[MovedId]
+    found: list[FoundOfChange]
+    signatures: list[str]
 
 
-def moves_json(found: Moves) -> bytes:
-    """What became of ids, as JSON."""
-    counts = {str(change): count for change, count in found.counts.items()}
-    rows = zip(found.ids, map(str, found.changes), found.before, found.after, strict=True)
-    ids = [MovedId(*row) for row in rows]
-    return _json(MovesFile(layout="karat-moves/1", old=found.old, new=found.new, counts=counts, ids=ids))
+_Twice: TypeAlias = tuple[Result, Result]
+"""A system by change, with ids as written, and resolved by the new pack."""
 
 
-def moves_page(found: Moves, *, width: int | None = None) -> str:
+def moves_json(found: Moves, scores: Mapping[str, _Twice]) -> bytes:
+    """What became of ids, and what systems find of them, as JSON."""
+    rows = zip(found.ids, map(str, found.changes), found.before, found.after, found.labels, strict=True)
+    file = MovesFile(
+        layout="karat-moves/1",
+        old=found.old,
+        new=found.new,
+        counts={str(change): count for change, count in found.counts.items()},
+        labels={str(change): count for change, count in found.labelled.items()},
+        ids=[MovedId(*row) for row in rows],
+        found=_by_change(scores),
+        signatures=_signatures(scores),
+    )
+    return _json(file)
+
+
+def _by_change(scores: Mapping[str, _Twice]) -> list[FoundOfChange]:
+    found = []
+    for system, both in scores.items():
+        groups = [result.by[CHANGE]["strong"] for result in both]
+        for change in IdChange:
+            counts = [each[name].counts for each in groups if (name := category_of(change)) in each]
+            right = [each.matched_gold for each in counts if each is not None]
+            if counts and counts[0] is not None:
+                of = counts[0].matched_gold + counts[0].unmatched_gold
+                found.append(FoundOfChange(system, str(change), of, right[0], right[1]))
+    return found
+
+
+def _signatures(scores: Mapping[str, _Twice]) -> list[str]:
+    return list(dict.fromkeys(str(short(result.signature)) for both in scores.values() for result in both))
+
+
+def _found_page(scores: Mapping[str, _Twice], width: int | None) -> str:
+    if not scores:
+        return ""
+    rows = [["system", "change", "labels", "as written", "resolved"]]
+    rows += [
+        [each.system, each.change, f"{each.labels:,g}", f"{each.as_written:,g}", f"{each.resolved:,g}"]
+        for each in _by_change(scores)
+    ]
+    head = "labels that systems find (strong annotation match), with ids as written and resolved by the new pack"
+    table = aligned(rows, left=(0, 1), width=width)
+    return "\n".join(["", wrapped(head, width), "", table, "", *_signatures(scores), ""])
+
+
+def moves_page(found: Moves, scores: Mapping[str, _Twice], *, width: int | None = None) -> str:
     """The same for people, with the first of each kind."""
-    rows = [["change", "ids"], *([change, f"{count:,}"] for change, count in found.counts.items())]
+    labels = found.labelled
+    rows = [["change", "ids", "labels"]]
+    rows += [[change, f"{count:,}", f"{labels[change]:,}"] for change, count in found.counts.items()]
     told = [
         [id, change, before, after]
         for id, change, before, after in zip(found.ids, found.changes, found.before, found.after, strict=True)
@@ -167,7 +228,7 @@ def moves_page(found: Moves, *, width: int | None = None) -> str:
     if told:
         text += f"\n{aligned([['id', 'change', 'before', 'after'], *told[:_SHOWN]], left=(0, 1, 2, 3), width=width)}\n"
         text += f"and {len(told) - _SHOWN:,} more\n" if len(told) > _SHOWN else ""
-    return text
+    return text + _found_page(scores, width)
 
 
 class NilFound(Written, frozen=True):
