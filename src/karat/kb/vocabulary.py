@@ -19,7 +19,7 @@ from karat.spec.choices.conventions import Ids
 from karat.storage.files import Source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Vocabulary:
     """Ids, in the normal form of their spelling, or a pack."""
 
@@ -27,6 +27,7 @@ class Vocabulary:
     digest: str
     ids: frozenset[str] = field(default=frozenset(), repr=False)
     pack: Pack | None = None
+    _resolved: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
 
     def has(self, ids: Sequence[str], kb: KB | None = None) -> list[bool | None]:
         """Whether each id, however it is written, is in the vocabulary; None where a pack of some entities cannot say.
@@ -35,8 +36,14 @@ class Vocabulary:
         """
         if self.pack is not None:
             return existing(self.pack, ids)
-        known = self.ids if kb is None else self.ids | set(map(_normal, kb.canonical(sorted(self.ids))))
+        known = self.ids if kb is None else self._by(kb)
         return [_normal(id) in known for id in ids]
+
+    def _by(self, kb: KB) -> frozenset[str]:
+        """The ids as they are, and as a knowledge base resolves them: asked once, for all blocks of a run."""
+        if kb.digest not in self._resolved:
+            self._resolved[kb.digest] = self.ids.union(map(_normal, kb.canonical(sorted(self.ids))))
+        return self._resolved[kb.digest]
 
     @property
     def size(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
+from karat.cli.output import say, width, write
 from karat.cli.reading import reading
 
 
@@ -47,4 +47,5 @@ def command(old: str, new: str, gold: str, runs: tuple[str, ...], out: str | Non
     if out is not None:
         save(tagged, out)
     write(json_file, lambda: moves_json(found, scores))
-    show(lambda: moves_page(found, scores, width=width()), json_file, out)
+    if json_file != "-":
+        say(moves_page(found, scores, width=width()), nl=False, err=out == "-")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
+from karat.cli.output import say, width, write
 from karat.cli.reading import reading
 
 
@@ -33,4 +33,5 @@ def command(gold: str, name: str, out: str | None, json_file: str | None) -> Non
         save(without_known(corpus, pack), out)
     found, label = now_known(corpus, pack), f"{pack.name}@{pack.digest}"
     write(json_file, lambda: nil_json(found, label))
-    show(lambda: nil_page(found, label, width=width()), json_file, out)
+    if json_file != "-":
+        say(nil_page(found, label, width=width()), nl=False, err=out == "-")
