@@ -106,3 +106,18 @@ def test_from_the_command_line(kb, tmp_path, karat_cli):
     assert "5 → 3 labels" in karat_cli("data", "stats", gold, "--kb", kb.folder, "--step", "drop-gone").err
     assert "Give one with --kb" in karat_cli("score", gold, answers, "--step", "drop-gone").err
     assert "in memory" in karat_cli("score", gold, answers, "--step", "drop-nil", "--engine", "local").err
+
+
+def test_a_development_corpus_takes_the_same_steps(kb, tmp_path, karat_cli):
+    gold, answers = str(tmp_path / "gold.jsonl"), str(tmp_path / "run.jsonl")
+    save(GOLD, gold)
+    save(Run.of([Reply("d", (Answer(0, 1, "Q1", score=0.5),))], name="run"), answers)
+    ran = karat_cli("score", gold, answers, "--kb", kb.folder, "--step", "drop-gone", "--tune-on", gold)
+    assert ran.code == 0, ran.err
+    assert "chosen on the data that is scored: an oracle" in ran.err
+    dev = str(tmp_path / "dev.jsonl")
+    save(Corpus.of([Document("d", "a", (Label(0, 1, "Q1"),)), Document("x", "b")], name="dev"), dev)
+    replies = [Reply(id, (Answer(0, 1, "Q1", score=0.5),)) for id in ("d", "x")]
+    save(Run.of(replies, name="run"), answers)
+    ran = karat_cli("score", gold, answers, "--step", "drop-empty", "--tune-on", dev)
+    assert ran.code == 0, ran.err

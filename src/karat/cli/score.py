@@ -210,7 +210,7 @@ def command(
     loaded = named_apart(loaded, runs)
     if steps:
         corpus, loaded = _stepped(corpus, loaded, steps, request)
-    tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine)
+    tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine, steps)
     results = []
     for run, own in tuned:
         with working(f"scoring {run.name}", len(corpus)) as progress:
@@ -309,8 +309,9 @@ def _tuned(
     runs: list[Run],
     request: Request,
     engine: str | None,
+    steps: tuple[str, ...],
 ) -> list[tuple[Run, dict[str, str]]]:
-    """Each run with the threshold chosen on a development corpus, if there is one."""
+    """Each run with the threshold chosen on a development corpus, if there is one; it takes the same steps."""
     from karat.curves.tune import same_corpus, shared_documents, tuned_threshold, without_dev
     from karat.data.load import laid_on, load, load_parts, load_run_among
     from karat.fitting import counted
@@ -318,6 +319,9 @@ def _tuned(
     if tune_on is None:
         return [(run, {}) for run in runs]
     dev = load(tune_on) if engine is None else cast("Corpus", load_parts(tune_on, gold=True))
+    whole = dev  # answers to what steps leave out are answers to it all the same
+    if steps:
+        dev, _ = _stepped(dev, [], steps, request)
     if same_corpus(dev, corpus):
         say("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
         return [(run, {"threshold": "oracle"}) for run in runs]
@@ -330,7 +334,7 @@ def _tuned(
         on_dev = [cast("Run", load_parts(name, gold=False)) for name in answers] or runs
     return [
         (
-            cast("Run", without_dev(run, dev, corpus)),
+            cast("Run", without_dev(run, whole, corpus)),
             {"threshold": tuned_threshold(dev, given, request, engine)},
         )
         for run, given in zip(runs, on_dev, strict=True)
