@@ -19,6 +19,8 @@ from karat.knowledge.dumps.items import ENDING, TABLES, ItemReader
 from karat.knowledge.dumps.redirects import follow
 from karat.knowledge.dumps.streams import first_of_each, number, stream
 from karat.knowledge.dumps.wikipedia import read_sql, write_popular
+from karat.knowledge.type_rules import ABOVE, TypeRules
+from karat.model.tables.arrow import Arrow
 from karat.storage.dumps import Dump, Progress
 from karat.storage.files import writing
 from karat.storage.staging import MEMORY, Stage
@@ -62,6 +64,7 @@ def build_wikidata(
     sources = [PackSource("Wikidata", date, "CC0-1.0", {path.name: "" for path in files})]
     if beside is not None:
         sources.append(PackSource(f"pack {beside.name}@{beside.digest}", beside.date, beside.licence))
+    sources += reader.rules.sources
     manifest = PackManifest(
         karat=LAYOUT,
         name=folder.name,
@@ -85,7 +88,7 @@ def build_wikidata(
             )
         pack.repaired({what: count for what, count in counts.items() if what != "items"})
         with stage.database(memory) as db:
-            _Tables(db, stage, pack, dumps, beside).write()
+            _Tables(db, stage, pack, dumps, beside, reader.rules).write()
     stage.remove()
     return read_manifest(folder)
 
@@ -104,18 +107,19 @@ class _Tables:
         pack: PackWriter,
         dumps: WikidataDumps,
         beside: PackManifest | None,
+        rules: TypeRules,
     ) -> None:
         self._db, self._stage, self._pack, self._dumps, self._beside = db, stage, pack, dumps, beside
+        self._rules = rules
         self._repairs: Counter[str] = Counter()
 
     def write(self) -> None:
         self._merged()
-        self._classes()
+        pairs = self._classes()
         self._links()
         rows = self._first(f"SELECT * EXCLUDE (types, sites) FROM ({self._entities()}) {_FULLEST}", "items given twice")
         self._pack.write("entities", rows, ordered=True)
-        types = self._first(f"SELECT id, types FROM {self._table('items')} {_FULLEST}", "")
-        self._pack.write("types", types, ordered=True)
+        self._types(pairs)
         self._identities()
         self._names()
         self._pack.write(
@@ -147,8 +151,11 @@ class _Tables:
         if self._dumps.redirect is not None:
             self._pack.write("redirects", stream(self._db, "SELECT id, target FROM merged ORDER BY 1, 2"), ordered=True)
 
-    def _classes(self) -> None:
-        """Superclasses of the classes that items are of; cycles, which Wikidata has, are cut and counted."""
+    def _classes(self) -> Arrow:
+        """Superclasses of the classes that items are of; cycles, which Wikidata has, are cut and counted.
+
+        Gives all pairs with the cycles, in which every class leads to every other.
+        """
         self._db.execute(f"""
             CREATE TABLE pair AS SELECT DISTINCT class, superclass FROM {self._table("subclasses")};
             CREATE TABLE used AS WITH RECURSIVE up(class) AS (
@@ -158,20 +165,31 @@ class _Tables:
         pairs = self._db.sql("""
             SELECT class, superclass FROM pair SEMI JOIN used ON used.class = pair.class ORDER BY 1, 2
         """).to_arrow_table()
-        kept, cut = acyclic(pairs)
+        topped, above = self._rules.topped(pairs)
+        kept, cut = acyclic(topped)
         self._repairs["subclass-of statements that close a cycle, left out"] += cut
-        self._db.register("kept", kept)
+        self._repairs[ABOVE] += above
         self._pack.write("subclass_of", kept)
-        self._db.execute("CREATE TABLE above AS SELECT class, superclass FROM kept")
-        self._db.unregister("kept")
         for table, classes in (("kinds", KINDS), ("valued", VALUES)):
             roots = ", ".join(f"('{name}', '{id}')" for name, ids in classes.items() for id in ids)
             self._db.execute(f"""
                 CREATE TABLE {table} AS WITH RECURSIVE down(name, class) AS (
                     SELECT * FROM (VALUES {roots}) AS roots(name, class)
-                    UNION SELECT d.name, a.class FROM down d JOIN above a ON a.superclass = d.class)
+                    UNION SELECT d.name, a.class FROM down d JOIN pair a ON a.superclass = d.class)
                 SELECT class, min(name) AS name FROM down GROUP BY class
             """)
+        return pairs
+
+    def _types(self, pairs: Arrow) -> None:
+        """The classes that items are of, or the types of the whitelist that these lead to; none is known to be none."""
+        types = self._first(f"SELECT id, types FROM {self._table('items')} {_FULLEST}", "")
+        typing = self._rules.typing(pairs) if self._rules.whitelist else None
+        self._pack.write("types", types if typing is None else typing.tables(types), ordered=True)
+        if typing is not None:
+            self._pack.count(untyped=typing.untyped)
+        ids = ", ".join(f"'{each.id}'" for each in self._rules.corrections if "'" not in each.id) or "NULL"
+        known = self._db.sql(f"SELECT id FROM known WHERE id IN ({ids})").fetchall()
+        self._repairs += Counter(self._rules.missed(id for (id,) in known))
 
     def _entities(self) -> str:
         """Items with what their classes say they are."""
