@@ -17,7 +17,8 @@ from karat.errors import InputError
 from karat.kb.hierarchy import Hierarchy
 from karat.kb.keys import keys_of
 from karat.kb.pack.manifest import PackManifest, read_manifest
-from karat.kb.pack.names import NAMES, NameIndex, weighed, write_names
+from karat.kb.pack.name_writer import weighed, write_names
+from karat.kb.pack.names import NAMES, NameIndex, is_index
 from karat.kb.pack.shapes import SHAPES
 from karat.kb.protocol import Standing
 from karat.kb.spaces import key_of
@@ -77,7 +78,7 @@ class Pack:
     @cached_property
     def index(self) -> NameIndex | None:
         """Its names, to be found by people who type; None without aliases. Without an index of its own one is made."""
-        if (self.folder / NAMES).is_dir():
+        if is_index(self.folder / NAMES):
             return NameIndex(self.folder / NAMES)
         aliases = self.table("aliases")
         if aliases is None:

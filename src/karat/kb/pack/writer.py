@@ -24,7 +24,8 @@ import pyarrow.compute as pc
 from karat.errors import InputError, UnknownNameError
 from karat.kb.identity import Identity, identity
 from karat.kb.pack.manifest import LAYOUT, MANIFEST, PackManifest, PackTable
-from karat.kb.pack.names import NAMES, weighed, write_names
+from karat.kb.pack.name_writer import weighed, write_names
+from karat.kb.pack.names import NAMES
 from karat.kb.pack.shapes import KINDS, SHAPES, VALUES, PackShape
 from karat.model.tables.arrow import Arrow
 from karat.storage.files import writing

@@ -13,12 +13,14 @@ from typing import Any, Final
 
 from karat.errors import UsageError
 from karat.kb.pack.manifest import LAYOUT, PackManifest, PackSource, read_manifest
+from karat.kb.pack.names import NAMES
 from karat.kb.pack.writer import PackWriter, writing_pack
 from karat.knowledge.dumps.classes import acyclic
 from karat.knowledge.dumps.items import ENDING, TABLES, ItemReader
+from karat.knowledge.dumps.names import write_index
 from karat.knowledge.dumps.redirects import follow
 from karat.knowledge.dumps.streams import first_of_each, number, stream
-from karat.knowledge.dumps.wikipedia import read_sql, write_popular
+from karat.knowledge.dumps.wikipedia import WEIGHED, read_sql, write_popular
 from karat.knowledge.type_rules import ABOVE, TypeRules
 from karat.model.tables.arrow import Arrow
 from karat.storage.dumps import Dump, Progress
@@ -290,3 +292,4 @@ class _Tables:
             self._db.execute(f"CREATE TABLE site AS SELECT id, max(sites) AS n FROM {self._table('items')} GROUP BY id")
             weighed = "SELECT a.alias AS surface, a.id AS id, s.n AS weight FROM alias a JOIN site s ON s.id = a.id"
         write_popular(self._db, self._pack, weighed)
+        write_index(self._db, self._stage.scratch, self._pack.folder / NAMES, WEIGHED)

@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from karat.errors import UsageError
 from karat.kb.pack.manifest import LAYOUT, PackManifest, PackSource, read_manifest
+from karat.kb.pack.names import NAMES
 from karat.kb.pack.writer import PackWriter, writing_pack
 from karat.knowledge.dumps import articles
+from karat.knowledge.dumps.names import write_index
 from karat.knowledge.dumps.redirects import follow
 from karat.knowledge.dumps.sql import ENDING, SqlTable
 from karat.knowledge.dumps.streams import first_of_each, gathered, number, stream
@@ -285,6 +287,11 @@ class _Tables:
         )
         weight = "count" if counted else "(SELECT in_links FROM entity e WHERE e.id = alias.id)"
         write_popular(self._db, self._pack, f"SELECT alias AS surface, id, {weight} AS weight FROM alias")
+        write_index(self._db, self._stage.scratch, self._pack.folder / NAMES, WEIGHED)
+
+
+WEIGHED: Final = "SELECT surface AS alias, id, weight AS count FROM weighed"
+"""The names of a pack, when it is known what is popular."""
 
 
 def write_popular(db: Any, pack: PackWriter, weighed: str) -> None:  # noqa: ANN401
