@@ -42,14 +42,17 @@ def aliases(count: int) -> object:
     return pa.table({"id": ids, "alias": names, "count": rng.zipf(1.5, count).clip(max=1 << 30)})
 
 
-def timed(ask: object, texts: list[str]) -> tuple[float, float]:
+def timed(ask: object, texts: list[str]) -> tuple[float, float, float]:
+    """The median, the 99th percentile, and the 99th percentile of processor time, which others do not disturb."""
     assert callable(ask)
-    taken = []
+    taken, used = [], []
     for text in texts:
-        begun = time.perf_counter()
+        begun, before = time.perf_counter(), time.process_time()
         ask(text)
         taken.append(time.perf_counter() - begun)
-    return statistics.median(taken), sorted(taken)[int(len(taken) * 0.99)]
+        used.append(time.process_time() - before)
+    late = int(len(texts) * 0.99)
+    return statistics.median(taken), sorted(taken)[late], sorted(used)[late]
 
 
 def peak() -> float:
@@ -77,8 +80,8 @@ def main(folder: Path) -> None:
         ("beginning", index.beginning, typed),
         ("near", index.near, slipped),
     ):
-        median, late = timed(ask, texts)
-        print(f"{name:10} median {1e6 * median:9.1f} µs   99 % {1e6 * late:9.1f} µs")
+        median, late, used = (1e6 * taken for taken in timed(ask, texts))
+        print(f"{name:10} median {median:9.1f} µs   99 % {late:9.1f} µs, of which the processor {used:9.1f} µs")
     print(f"memory of the process at most {peak():.0f} MB, of which {before:.0f} before the index was opened")
 
 

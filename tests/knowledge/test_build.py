@@ -149,9 +149,12 @@ def test_what_items_lack_is_counted(built):
         "items given twice, taken once": 1,
         "items without a name in en": 1,
         "links of pages without an item in the dump, left out": 2,
+        "merged items that are in the dump, not redirected": 1,
         "merged items whose end is not in the dump": 1,
+        "redirects given twice, taken once": 1,
         "redirects of redirects, followed to their end": 1,
         "redirects that never end, not followed": 2,
+        "redirects to themselves, left out": 1,
         "subclass-of statements that close a cycle, left out": 2,
     }
 

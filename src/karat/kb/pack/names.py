@@ -110,8 +110,9 @@ class NameIndex:
         Of a single letter nothing would be left; it is looked for as it is.
         """
         key = folded(text)
-        rows = {row for each in {*self._slips(key)} for row in range(*self._same(each.encode()))}
-        return self._best(np.array(sorted(rows), np.int64), limit)
+        ranges = (self._same(each.encode()) for each in {*self._slips(key)})
+        rows = [self._highest(low, high, _several(limit)) for low, high in ranges if low < high]
+        return self._best(np.sort(np.concatenate(rows)) if rows else np.arange(0), limit)
 
     def _slips(self, key: str) -> Iterator[str]:
         """Keys that are one slip away; a slip in one half leaves the other half as it is, by which few are left."""

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from karat.errors import UsageError
+from karat.kb.identity import Joined
 from karat.kb.pack.manifest import LAYOUT, PackManifest, PackSource, read_manifest
 from karat.kb.pack.names import NAMES
 from karat.kb.pack.writer import PackWriter, writing_pack
+from karat.kb.spaces import WIKIDATA
 from karat.knowledge.dumps.classes import acyclic
 from karat.knowledge.dumps.items import ENDING, TABLES, ItemReader
 from karat.knowledge.dumps.names import write_index
@@ -24,7 +26,6 @@ from karat.knowledge.dumps.wikipedia import WEIGHED, read_sql, write_popular
 from karat.knowledge.type_rules import ABOVE, TypeRules
 from karat.model.tables.arrow import Arrow
 from karat.storage.dumps import Dump, Progress
-from karat.storage.files import writing
 from karat.storage.staging import MEMORY, Stage
 
 KINDS: Final = {"disambiguation": ("Q4167410", "Q22808320"), "list": ("Q13406463",)}
@@ -73,7 +74,7 @@ def build_wikidata(
         date=date,
         title=f"Wikidata of {date}",
         licence="CC0-1.0" if beside is None else f"CC0-1.0 and {beside.licence}",
-        space="wikidata",
+        space=WIKIDATA,
         titles=reader.wikis[0] if reader.wikis else "",
         anchor_counts="none" if beside is None else beside.anchor_counts,
         popularity="sites with a page about the item" if _uncounted(beside) else "counts of anchors",
@@ -141,17 +142,32 @@ class _Tables:
         pages = self._stage.table("page", {"page_id": "BIGINT", "page_title": "VARCHAR"})
         redirects = self._stage.table("redirect", {"rd_from": "BIGINT", "rd_title": "VARCHAR"})
         self._db.execute(f"""
-            CREATE TABLE merged AS SELECT page_title AS id, min(rd_title) AS target FROM {redirects}
-                JOIN {pages} ON page_id = rd_from WHERE page_title != rd_title GROUP BY page_title;
+            CREATE TABLE said AS SELECT DISTINCT page_title AS id, rd_title AS target FROM {redirects}
+                JOIN {pages} ON page_id = rd_from;
             CREATE TABLE known AS SELECT DISTINCT id FROM {self._table("items")};
-            DELETE FROM merged WHERE id IN (SELECT id FROM known);
+            CREATE TABLE merged AS SELECT id, min(target) AS target FROM said ANTI JOIN known ON known.id = said.id
+                GROUP BY said.id;
         """)
+        said, taken, there = (
+            number(self._db, query)
+            for query in (
+                "SELECT count(*) FROM said",
+                "SELECT count(*) FROM merged",
+                "SELECT count(*) FROM said SEMI JOIN known ON known.id = said.id",
+            )
+        )
+        self._repairs["merged items that are in the dump, not redirected"] += there
+        self._repairs["redirects given twice, taken once"] += said - there - taken
         self._repairs += follow(self._db, "merged", "ended")
         self._repairs["merged items whose end is not in the dump"] += number(
             self._db, "SELECT count(*) FROM ended e ANTI JOIN known k ON k.id = e.target"
         )
         if self._dumps.redirect is not None:
-            self._pack.write("redirects", stream(self._db, "SELECT id, target FROM merged ORDER BY 1, 2"), ordered=True)
+            self._pack.write(
+                "redirects",
+                stream(self._db, "SELECT id, target FROM merged WHERE id != target ORDER BY 1"),
+                ordered=True,
+            )
 
     def _classes(self) -> Arrow:
         """Superclasses of the classes that items are of; cycles, which Wikidata has, are cut and counted.
@@ -248,6 +264,11 @@ class _Tables:
         self._tell_joined(self._db.sql(doubtful).fetchall())
         more = ""
         if self._beside is not None and "identity" in self._beside.tables:
+            self._repairs["ids that the pack of a Wikipedia leads elsewhere, led by the dump"] += number(
+                self._db,
+                f"""SELECT count(*) FROM {self._from("identity")} w JOIN claimed c ON c.other = w.id AND c.times = 1
+                    LEFT JOIN ended e ON e.id = w.entity WHERE coalesce(e.target, w.entity) != c.id""",
+            )
             more = f"""
                 UNION ALL SELECT w.id, coalesce(e.target, w.entity), w.how, 2 FROM {self._from("identity")} w
                 LEFT JOIN ended e ON e.id = w.entity SEMI JOIN known k ON k.id = coalesce(e.target, w.entity)
@@ -265,11 +286,8 @@ class _Tables:
         items: dict[str, list[str]] = {}
         for other, id in rows:
             items.setdefault(other, []).append(id)
-        if items:
-            self._repairs["ids that several items claim, not merged"] += len(items)
-            lines = [f"wikidata\t{f' = {other} = '.join(ids)}\n" for other, ids in items.items()]
-            with writing(str(self._pack.folder / "joined.tsv")) as file:
-                file.write("".join(lines).encode())
+        self._repairs["ids that several items claim, not merged"] += len(items)
+        self._pack.joined([Joined.by(WIKIDATA, other, ids) for other, ids in items.items()])
 
     def _names(self) -> None:
         counted = not _uncounted(self._beside)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from karat.errors import UsageError
+from karat.kb.identity import Joined
 from karat.kb.pack.manifest import LAYOUT, PackManifest, PackSource, read_manifest
 from karat.kb.pack.names import NAMES
 from karat.kb.pack.writer import PackWriter, writing_pack
@@ -21,7 +22,6 @@ from karat.knowledge.dumps.redirects import follow
 from karat.knowledge.dumps.sql import ENDING, SqlTable
 from karat.knowledge.dumps.streams import first_of_each, gathered, number, stream
 from karat.storage.dumps import Dump, Progress
-from karat.storage.files import writing
 from karat.storage.staging import MEMORY, Parsed, Stage
 
 LISTS: Final = {
@@ -239,14 +239,12 @@ class _Tables:
             self._tell_joined()
 
     def _tell_joined(self) -> None:
-        """A file with the chains that would make two pages one."""
+        """The chains that would make two pages one."""
         query = "SELECT o.item, o.title FROM own o JOIN shared s ON s.item = o.item ORDER BY 1, 2"
         pages: dict[str, list[str]] = {}
         for item, title in self._db.sql(query).fetchall():
             pages.setdefault(item, []).append(f"{self._wiki}:{title}")
-        lines = [f"{self._wiki}\t{f' = {item} = '.join(keys)}\n" for item, keys in pages.items()]
-        with writing(str(self._pack.folder / "joined.tsv")) as file:
-            file.write("".join(lines).encode())
+        self._pack.joined([Joined.by(self._wiki, item, keys) for item, keys in pages.items()])
 
     def _write_links(self) -> None:
         path = self._dumps.pagelinks

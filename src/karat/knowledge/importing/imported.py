@@ -14,7 +14,7 @@ from karat.knowledge.importing.jsonl import gathered_jsonl
 from karat.knowledge.importing.obo import gathered_obo
 from karat.knowledge.importing.rdf import gathered_rdf
 from karat.knowledge.importing.tsv import gathered_tsv
-from karat.knowledge.importing.typed import typed
+from karat.knowledge.importing.typed import typed, without_cycles
 from karat.knowledge.type_rules import TypeRules
 from karat.storage.files import Source
 from karat.storage.home import content
@@ -64,6 +64,7 @@ def import_pack(
         raise UnknownNameError("format of a knowledge base", chosen, READERS)
     found = READERS[chosen](path, language, xrefs)
     counts = {} if rules is None else typed(found, rules)
+    without_cycles(found)
     print_ = content(Path(path)).sha256
     manifest = PackManifest(
         karat=LAYOUT,

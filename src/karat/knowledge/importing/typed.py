@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from karat.knowledge.dumps.classes import acyclic
 from karat.knowledge.importing.gathered import Gathered
 from karat.knowledge.type_rules import ABOVE, INSTANCE, SUBCLASS, TypeRules
 from karat.model.tables.arrow import Arrow
@@ -37,6 +38,15 @@ def typed(found: Gathered, rules: TypeRules) -> Mapping[str, int]:
     rows = list(zip(*(column.to_pylist() for column in topped.columns), strict=True))
     found.rows.update({name: each for name, each in (("types", types), ("subclass_of", rows)) if each})
     return counts
+
+
+def without_cycles(found: Gathered) -> None:
+    """Leave out what would make a class its own superclass, and count it."""
+    rows = found.rows.get("subclass_of", ())
+    pairs, cut = acyclic(_pairs([(id, [other]) for id, other in rows]))
+    if cut:
+        found.rows["subclass_of"] = list(zip(*(column.to_pylist() for column in pairs.columns), strict=True))
+        found.left_out["subclass-of statements that close a cycle, left out"] += cut
 
 
 def _mended(
