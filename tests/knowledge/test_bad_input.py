@@ -130,7 +130,7 @@ def test_two_items_that_are_said_to_be_one_are_told_with_the_chain(karat_cli, tm
         {"id": "Q3", "same_as": ["enwiki:Otto"]},
     ]
     ran = imported(karat_cli, tmp_path, lines, "new", "--space", "wikidata")
-    assert "not merged: Q1 = enwiki:Anna = freebase:m.01 = Q2 (all 1 chains are in joined.tsv)" in ran.out
+    assert "not merged: Q1 = enwiki:Anna = freebase:m.01 = Q2 (joined.tsv has every such chain)" in ran.out
     kb = open_kb(tmp_path / "new")
     assert kb.standings(["Q1", "Q2", "enwiki:Anna"]) == [Standing.AMBIGUOUS] * 3
     assert kb.canonical(["Q1", "enwiki:Otto"]) == ["Q1", "Q3"]

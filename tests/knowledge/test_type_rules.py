@@ -80,7 +80,7 @@ def test_items_have_the_types_that_their_classes_lead_to(karat_cli, rules, tmp_p
         "statements corrected": 2,
         "superclasses of types of the whitelist, left out": 2,
     }
-    assert {"types", "adjust", "mend"} == kb.manifest.sources[-1].files.keys()
+    assert {"types.tsv", "adjust.txt", "mend.txt"} == kb.manifest.sources[-1].files.keys()
     tops = {row["class"] for row in pq.read_table(tmp_path / "wd" / "subclass_of.parquet").to_pylist()}
     assert not tops & set(rules.whitelist)  # so that nothing above a type comes back with --by type
 

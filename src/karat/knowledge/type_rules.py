@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -26,7 +27,7 @@ from karat.errors import InputError, UsageError
 from karat.kb.pack.manifest import PackSource
 from karat.knowledge.dumps.classes import below
 from karat.model.tables.arrow import Arrow
-from karat.storage.files import Source
+from karat.storage.files import Source, readable
 
 INSTANCE, SUBCLASS = "P31", "P279"
 
@@ -179,7 +180,7 @@ def read_type_rules(whitelist: str | None = None, adjust: Iterable[str] = ()) ->
                     remedy=f"Add it to {whitelist}, or delete the line",
                 )
             adjustments.append(found)
-    sources = (PackSource("rules for types", files=files),) if files else ()
+    sources = (PackSource(f"rules for types in {', '.join(files)}", files=files),) if files else ()
     return TypeRules(tuple(dict.fromkeys(listed)), tuple(adjustments), tuple(corrections), sources)
 
 
@@ -187,7 +188,7 @@ def _lines(path: str, files: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Every line that says something, with where it stands; the fingerprint of the file is noted."""
     source = Source(path)
     data = source.data()
-    files[source.stem] = hashlib.sha256(data).hexdigest()
+    files[readable(Path(path).name)] = hashlib.sha256(data).hexdigest()
     for number, raw in enumerate(data.split(b"\n"), 1):
         where = f"{source.label}:{number}"
         try:

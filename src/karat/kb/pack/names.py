@@ -23,7 +23,6 @@ SPAN = 256
 """Rows of which the highest count is kept."""
 
 _END = b"\xff"  # comes after every character of UTF-8
-_FEW = 16 * SPAN
 
 
 class Named(NamedTuple):
@@ -135,7 +134,7 @@ class NameIndex:
 
     def _highest(self, low: int, high: int, most: int) -> NDArray[np.int64]:
         """Rows between two, among which are those with the highest counts: few of many spans can have them."""
-        if high - low <= max(_FEW, most * SPAN):
+        if high - low <= most * SPAN:
             return np.arange(low, high)
         first, last = -(-low // SPAN), high // SPAN
         tops = self._tops[first:last]
@@ -170,9 +169,9 @@ def _largest(values: NDArray[Any], most: int) -> NDArray[np.int64]:
     return np.argpartition(values, len(values) - most)[len(values) - most :]
 
 
-def _range(keys: Sequence[bytes], start: bytes, low: int = 0) -> tuple[int, int]:
-    """The rows, from one on, of which the key begins so."""
-    low = bisect_left(keys, start, low)
+def _range(keys: Sequence[bytes], start: bytes) -> tuple[int, int]:
+    """The rows of which the key begins so."""
+    low = bisect_left(keys, start)
     return low, bisect_left(keys, start + _END, low)
 
 

@@ -89,7 +89,7 @@ class PackWriter:
         """Tell which items of one space others would make one, by which chains: the first in a note, all in a file."""
         if chains:
             self.text("joined.tsv", "".join(f"{each.space}\t{each}\n" for each in chains))
-            self._notes.append(f"not merged: {chains[0]} (all {len(chains):,} chains are in joined.tsv)")
+            self._notes.append(f"not merged: {chains[0]} (joined.tsv has every such chain)")
 
     def index_names(self) -> int:
         """Write the index by which names are found on the disk; a small pack is searched without."""
