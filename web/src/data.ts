@@ -28,9 +28,14 @@ export class Data {
   private readonly rows: number[][][] = [];
   private readonly mentions: number[][] = [];
   private readonly entityPlace: Map<string, number>;
+  /** How many letters the ids of all documents begin with, where that is much: an address that tells none apart. */
+  private readonly common: number;
 
   constructor(readonly piece: CasesPiece) {
     this.entityPlace = new Map(piece.entities.map((id, place) => [id, place]));
+    const ids = piece.documents.map((own) => own.id);
+    const shared = ids.length > 1 ? ids.reduce((one, two) => { let at = 0; while (at < one.length && one[at] === two[at]) at++; return one.slice(0, at); }) : "";
+    this.common = shared.length > 12 ? shared.lastIndexOf("/") + 1 : 0;
     for (const [g, doc] of piece.gold.document.entries()) (this.mentions[doc] ??= []).push(g);
     this.byGold = piece.tracks.map((track, t) => {
       const found = new Int32Array(piece.gold.start.length).fill(-1);
@@ -53,6 +58,12 @@ export class Data {
 
   mentionsIn(doc: number): number[] {
     return this.mentions[doc] ?? [];
+  }
+
+  /** How a mention ended for a system. */
+  kindOf(track: number, g: number): number {
+    const row = this.byGold[track][g];
+    return row < 0 ? NOT_COUNTED : this.tracks[track].kind[row];
   }
 
   /** The id of an entity, in words. */
@@ -100,7 +111,7 @@ export class Data {
 
   title(doc: number): string {
     const own = this.piece.documents[doc];
-    return own.title ?? own.id;
+    return own.title ?? (own.id.slice(this.common) || own.id);
   }
 
   doc(id: string): number {
@@ -155,7 +166,7 @@ export class Data {
     const only: [number[], number[]] = [[], []];
     let both = 0, neither = 0;
     for (let g = 0; g < this.piece.gold.start.length; g++) {
-      const kinds = [one, two].map((t) => (this.byGold[t][g] < 0 ? NOT_COUNTED : this.tracks[t].kind[this.byGold[t][g]]));
+      const kinds = [one, two].map((t) => this.kindOf(t, g));
       if (kinds.includes(NOT_COUNTED)) continue;
       const [a, b] = kinds.map((kind) => kind === RIGHT);
       if (a && b) both++;

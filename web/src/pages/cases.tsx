@@ -1,7 +1,8 @@
 // Single cases behind a number; each opens in its text.
 import { address, route } from "../route";
 import { type Data, type Filter, counted } from "../data";
-import { Bar_, type Cell, Choice, chosenDataset, type Column, DatasetChoice, Entity, info, Kind, many, Missing, More, nameOf, number, Search, Sheet, systemNames, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, info, Kind, many, Missing, More, nameOf, number, Search, systemNames, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { type Cell, type Column, Sheet } from "../sheet";
 
 export function Cases() {
   const dataset = chosenDataset((one) => one.cases)!;

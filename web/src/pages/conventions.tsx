@@ -1,7 +1,8 @@
 // Why is this number not theirs? The same answers under every profile, and the gap choice by choice.
 import type { Reasons, ReasonsPiece } from "../shape";
 import { address, but, route } from "../route";
-import { Bar_, type Cell, Choice, chosenDataset, type Column, DatasetChoice, info, Missing, nameOf, number, percent, Sheet, signed, titleOf, useData, useLoaded, Wait, Within } from "../parts";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Hidden, info, Missing, nameOf, number, percent, seenSystems, signed, titleOf, useData, useLoaded, Wait, Within } from "../parts";
+import { type Cell, type Column, Sheet } from "../sheet";
 import * as source from "../source";
 
 export function Conventions() {
@@ -9,10 +10,10 @@ export function Conventions() {
   const dataset = chosenDataset()!;
   const place = board.datasets.indexOf(dataset);
   const tables = board.profiles.map((profile) => ({ profile, table: board.tables.find((one) => one.profile === profile.name && one.measure === profile.headline)! }));
-  const own = tables[0].table;
+  const own = tables[0].table, systems = seenSystems();
   const rows = tables.map(({ profile, table }): Cell[] => [
     { plain: profile.title, shown: <><span title={profile.says}>{profile.title}</span> <span class="quiet">{profile.headline}</span></> },
-    ...board.systems.map((_, system): Cell => {
+    ...systems.map((system): Cell => {
       const value = table.value[place][system], base = own.value[place][system];
       const gap = value !== null && base !== null && table !== own && !profile.headline.includes("/") ? value - base : null;
       const open = dataset.reasons.includes(profile.name);
@@ -21,11 +22,11 @@ export function Conventions() {
     }),
   ]);
   const refused = [...new Set(board.notes.filter((one) => one.dataset === place).flatMap((one) => Object.entries(one.refused).map(([name, why]) => `${name} (${why})`)))];
-  const columns: Column[] = [{ title: "conventions" }, ...board.systems.map((_, system): Column => ({ title: titleOf(system), kind: "number" }))];
+  const columns: Column[] = [{ title: "conventions" }, ...systems.map((system): Column => ({ title: titleOf(system), kind: "number" }))];
   return (
     <>
       <h1 class="answer">The same answers under {tables.length === 1 ? "one profile" : `${tables.length} profiles`}, and what each adds to or takes from Karat's own.</h1>
-      <Bar_><DatasetChoice /></Bar_>
+      <Bar_><DatasetChoice /><Hidden /></Bar_>
       <Sheet name="Conventions" columns={columns} rows={rows} />
       {refused.length > 0 && <p class="quiet says">Without a number: {refused.join("; ")}</p>}
       {tables.length === 1 && <Missing says="Only one profile is in here. Others come with gold and answers:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" />}
@@ -44,7 +45,7 @@ function Chosen({ piece, dataset, profiles }: { piece: ReasonsPiece; dataset: st
   const board = info.value!;
   const profile = asked.theirs && profiles.includes(asked.theirs) ? asked.theirs : profiles[0];
   const there = piece.reasons.filter((one) => one.profile === profile);
-  const found = there.find((one) => nameOf(one.system) === asked.system) ?? there[0];
+  const found = there.find((one) => nameOf(one.system) === asked.system) ?? there.find((one) => seenSystems().includes(one.system)) ?? there[0];
   if (!found) return null;
   const title = board.profiles.find((one) => one.name === profile)?.title ?? profile;
   return (

@@ -2,7 +2,8 @@
 import type { DatasetPiece } from "../shape";
 import { address, but, route } from "../route";
 import { counted, type Data, NOT_COUNTED, RIGHT } from "../data";
-import { Bar_, type Cell, chosenDataset, type Column, DatasetChoice, Entity, many, Missing, More, number, Sheet, titleOf, useData, useLoaded, useTexts, Wait, Within } from "../parts";
+import { Bar_, chosenDataset, DatasetChoice, Entity, many, Missing, More, number, titleOf, useData, useLoaded, useTexts, Wait, Within } from "../parts";
+import { type Cell, type Column, Sheet } from "../sheet";
 import * as source from "../source";
 
 export function Dataset() {

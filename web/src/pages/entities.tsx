@@ -1,7 +1,8 @@
 // Entities: how often, how well, by whom, and what they are taken for.
 import { address, route } from "../route";
 import { counted, type Data, expression, NOT_COUNTED, RIGHT } from "../data";
-import { Bar_, type Cell, Choice, chosenDataset, type Column, DatasetChoice, Entity, many, More, nameOf, number, outside, percent, Search, Sheet, titleOf, useData, Wait } from "../parts";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, many, More, nameOf, number, outside, percent, Search, titleOf, useData, Wait } from "../parts";
+import { type Cell, type Column, Sheet } from "../sheet";
 import { NoCases } from "./cases";
 
 function WithData({ children }: { children: (data: Data, dataset: string) => preact.ComponentChildren }) {
@@ -37,7 +38,7 @@ function All({ data, dataset }: { data: Data; dataset: string }) {
     { plain: data.name(entity), shown: <Entity data={data} entity={entity} dataset={dataset} /> },
     { plain: number(mentions.length), shown: <a href={address("cases", { dataset, entity: data.id(entity) })}>{number(mentions.length)}</a> },
     { plain: counted(mentions.map((g) => data.goldSurface(g))).slice(0, 4).map(([surface]) => surface).join(", ") },
-    ...data.tracks.map((_, t): Cell => { const value = share(t, mentions); return { plain: percent(value, 0), shown: value === null ? "–" : <span class="heat" style={{ "--heat": value.toFixed(2) }}>{percent(value, 0)}</span> }; }),
+    ...data.tracks.map((_, t): Cell => { const value = share(t, mentions); return { plain: percent(value, 0), heat: value ?? undefined }; }),
   ]);
   return (
     <>

@@ -1,7 +1,8 @@
 // What is lost and won by a switch from one system to another?
 import { address, route } from "../route";
 import { counted, type Data } from "../data";
-import { Bar_, type Cell, Choice, chosenDataset, type Column, DatasetChoice, Entity, Kind, many, Missing, More, nameOf, number, percent, Sheet, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Kind, many, Missing, More, nameOf, number, percent, seenTracks, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { type Cell, type Column, Sheet } from "../sheet";
 import { NoCases } from "./cases";
 
 export function Flips() {
@@ -15,7 +16,8 @@ const GROUPS: readonly (readonly [string, string])[] = [["error", "by error cate
 function Pair({ data, dataset }: { data: Data; dataset: string }) {
   const { asked } = route.value;
   const track = (name: string | undefined, other: number) => { const found = data.tracks.findIndex((own) => nameOf(own.system) === name); return found < 0 ? other : found; };
-  const first = track(asked.one, 0), second = track(asked.two, first === 1 ? 0 : 1);
+  const seen = seenTracks(data), usual = seen.length > 1 ? seen : data.tracks.map((_, t) => t);
+  const first = track(asked.one, usual[0]), second = track(asked.two, usual.find((t) => t !== first)!);
   const [one, two] = [first, second].map((t) => titleOf(data.tracks[t].system));
   const { only, both, neither } = data.flips(first, second);
   const by = asked.by ?? "error";

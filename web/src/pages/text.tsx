@@ -3,7 +3,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { address, ask, but, route } from "../route";
 import { type Data, MISSED, NOT_COUNTED, RIGHT } from "../data";
-import { Bar_, type Cell, chosenDataset, type Column, DatasetChoice, Entity, Kind, KIND_CLASS, many, More, nameOf, number, outside, percent, Search, Sheet, systemNames, titleOf, useData, useTexts, Wait } from "../parts";
+import { Bar_, chosenDataset, DatasetChoice, Entity, Hidden, Kind, KIND_CLASS, many, More, nameOf, number, outside, percent, Search, seenTracks, systemNames, titleOf, useData, useTexts, Wait } from "../parts";
+import { type Cell, type Column, ranked, Sheet, sorting } from "../sheet";
 import { type Bar, columns, levelled, type Stretch } from "../text";
 import { filterOf, NoCases } from "./cases";
 import { expression } from "../data";
@@ -37,21 +38,22 @@ function Documents({ data, dataset }: { data: Data; dataset: string }) {
     });
     return { right, all };
   });
-  const docs = data.piece.documents.map((_, doc) => doc).filter((doc) => keep(`${data.piece.documents[doc].id}\n${data.title(doc)}`));
-  const at = data.tracks.findIndex((track) => nameOf(track.system) === asked.sort);
+  const seen = seenTracks(data);
+  const found = data.piece.documents.map((_, doc) => doc).filter((doc) => keep(`${data.piece.documents[doc].id}\n${data.title(doc)}`));
+  const at = data.tracks.findIndex((track) => nameOf(track.system) === sorting().by);
   const share = (t: number, doc: number) => (shares[t].all[doc] ? shares[t].right[doc] / shares[t].all[doc] : null);
-  if (at >= 0) docs.sort((a, b) => (share(at, a) ?? 2) - (share(at, b) ?? 2));
-  const heads: Column[] = [{ title: "document" }, { title: "letters", kind: "number", minor: true }, { title: "mentions", kind: "number" }, ...data.tracks.map((track): Column => ({ title: titleOf(track.system), kind: "number", sort: nameOf(track.system), minor: true }))];
+  const docs = at >= 0 ? ranked(found, (doc) => share(at, doc)) : sorting().by === "mentions" ? ranked(found, (doc) => data.mentionsIn(doc).length) : found;
+  const heads: Column[] = [{ title: "document" }, { title: "letters", kind: "number", minor: true }, { title: "mentions", kind: "number", sort: "mentions" }, ...seen.map((t): Column => ({ title: titleOf(data.tracks[t].system), kind: "number", sort: nameOf(data.tracks[t].system), minor: seen.length > 2 }))];
   const rows = docs.slice(0, many()).map((doc): Cell[] => [
     { plain: data.title(doc), shown: <a href={address("text", { dataset, doc: data.piece.documents[doc].id })} dir="auto">{data.title(doc)}</a> },
     { plain: number(data.piece.documents[doc].length) },
     { plain: number(data.mentionsIn(doc).length) },
-    ...data.tracks.map((_, t): Cell => ({ plain: percent(share(t, doc), 0) })),
+    ...seen.map((t): Cell => ({ plain: percent(share(t, doc), 0), heat: share(t, doc) ?? undefined })),
   ]);
   return (
     <>
       <h1 class="answer"><b>{number(docs.length)}</b> documents. For each system the share of the mentions that it gets, in percent.</h1>
-      <Bar_><DatasetChoice has={(one) => one.cases} /><Search says="documents" name="find" /></Bar_>
+      <Bar_><DatasetChoice has={(one) => one.cases} /><Search says="documents" name="find" /><Hidden /></Bar_>
       <Sheet name="Documents" columns={heads} rows={rows} />
       <More shown={rows.length} all={docs.length} what="documents" />
     </>
@@ -132,7 +134,8 @@ function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: nu
   const own = data.piece.documents[doc];
   const texts = useTexts(dataset, data, [doc]);
   const chosen = asked.tracks ? asked.tracks.split(",") : null;
-  const tracks = data.tracks.map((_, t) => t).filter((t) => !chosen || chosen.includes(nameOf(data.tracks[t].system)));
+  const named = chosen ? data.tracks.map((_, t) => t).filter((t) => chosen.includes(nameOf(data.tracks[t].system))) : [];
+  const tracks = named.length ? named : seenTracks(data);
   const key = tracks.join(",");
   const every = useMemo(() => spots(data, doc, tracks), [data, doc, key]);
   const [from, to] = (asked.at ?? "").split("-").map(Number);
@@ -202,23 +205,29 @@ function Tracks({ data, tracks }: { data: Data; tracks: readonly number[] }) {
   const names = data.tracks.map((track) => nameOf(track.system));
   const toggle = (t: number) => {
     const next = tracks.includes(t) ? tracks.filter((one) => one !== t) : [...tracks, t].sort((a, b) => a - b);
-    ask({ tracks: next.length === names.length || !next.length ? "" : next.map((one) => names[one]).join(",") }, true);
+    ask({ tracks: next.map((one) => names[one]).join(",") }, true);
   };
   return (
-    <div class="tracks">
+    <details class="tracks" open={innerWidth > 600}>
+      <summary>Tracks from the top: gold, {tracks.map((t) => titleOf(data.tracks[t].system)).join(", ")}</summary>
       <ol>
-        <li><span class="sample"><i class="b right s e" /></span>gold</li>
+        <li>gold</li>
         {data.tracks.map((track, t) => (
           <li key={t}>
-            <label><input type="checkbox" checked={tracks.includes(t)} onChange={() => toggle(t)} />{titleOf(track.system)}</label>
+            <label><input type="checkbox" checked={tracks.includes(t)} onChange={() => toggle(t)} />{tracks.includes(t) && <b>{tracks.indexOf(t) + 1}</b>} {titleOf(track.system)}</label>
           </li>
         ))}
       </ol>
       <ul class="legend">
-        {data.piece.kinds.map((kind, place) => <li key={kind}><span class="sample"><i class={`b ${KIND_CLASS[place]} s e`} /></span>{kind}</li>)}
+        {data.piece.kinds.map((kind, place) => <li key={kind}><Sample kind={place} />{kind}</li>)}
       </ul>
-    </div>
+    </details>
   );
+}
+
+/** A bar by itself, beside the word for it. */
+function Sample({ kind }: { kind: number }) {
+  return <span class="sample" aria-hidden="true"><i class={`b ${KIND_CLASS[kind]} s e`} /></span>;
 }
 
 interface Laid {
@@ -301,7 +310,7 @@ function SpotColumns({ data, spot, stretch, heights, tracks, place, selected, ma
             <span class="column" key={column.start}>
               <span class="letters">{column.text}</span>
               {heights.map((rows, track) => (
-                <span class={track === 0 ? "track gold" : "track"} data-track={track - 1} key={track}>
+                <span class={track === 0 ? "track gold" : "track"} data-track={track - 1} key={track} title={track === 0 ? "gold" : titleOf(data.tracks[tracks[track - 1]].system)}>
                   {Array.from({ length: rows }, (_, level) => {
                     const bar = spot.bars.find((one) => one.track === track - 1 && one.level === level && one.start < column.end && column.start < one.end);
                     return <i key={level} class={bar ? `b ${KIND_CLASS[bar.kind]}${bar.start >= column.start ? " s" : ""}${bar.end <= column.end ? " e" : ""}` : "b"} />;
@@ -360,18 +369,18 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
           const rows = data.rowsIn(t, doc).filter((row) => { const [start, end] = data.span({ track: t, row }); return start < spot.end && spot.start < end; });
           return (
             <li key={t} class={over.value === place ? "now" : undefined}>
-              <b>{titleOf(track.system)}</b>
+              <b><span class="quiet">{place + 1}</span> {titleOf(track.system)}</b>
               {!rows.length && <p class="quiet">says nothing</p>}
               {rows.map((row) => {
                 const errors = data.errors({ track: t, row });
                 const answered = track.start[row] >= 0;
                 return (
                   <p key={row}>
-                    <Kind data={data} kind={track.kind[row]} />{" "}
+                    <Sample kind={track.kind[row]} /> <Kind data={data} kind={track.kind[row]} />{" "}
                     {answered && <>{golds.length !== 1 || track.start[row] !== gold.start[golds[0]] || track.end[row] !== gold.end[golds[0]] ? <span class="quiet" dir="auto">“{data.surface({ track: t, row })}” </span> : null}<Linked data={data} entity={track.entity[row]} dataset={dataset} /></>}
                     {track.score.length > 0 && track.score[row] !== null && <span class="quiet"> score {track.score[row]}</span>}
                     {track.candidates.length > 0 && answered && track.gold[row] >= 0 && <span class="quiet"> {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"}, {track.rank[row] ? `gold is no. ${track.rank[row]}` : "gold not among them"}</span>}
-                    {errors.length > 0 && <span class="errors">{errors.map((error) => <a key={error} href={address("cases", { dataset, system: nameOf(track.system), error })} title={data.category(error).says}>{data.category(error).title}</a>)}</span>}
+                    {errors.length > 0 && <span class="errors">{errors.map((error) => <span key={error}><a href={address("cases", { dataset, system: nameOf(track.system), error })}>{data.category(error).title}</a> {over.value === place && data.category(error).says}</span>)}</span>}
                   </p>
                 );
               })}
@@ -379,7 +388,7 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
           );
         })}
       </ul>
-      {golds.length > 0 && <p><a href={address("cases", { dataset, surface: data.goldSurface(golds[0]) })}>All cases of “{data.goldSurface(golds[0])}”</a></p>}
+      {golds.length > 0 && <p><a href={address("mention", { dataset, surface: data.goldSurface(golds[0]) })}>Everything about “{data.goldSurface(golds[0])}”</a></p>}
     </aside>
   );
 }
