@@ -146,6 +146,7 @@ def _typeset(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
+    """Text in which nothing is a mark of Markdown."""
     return "".join(_MARKDOWN.get(sign, sign) for sign in shown(text))
 
 
