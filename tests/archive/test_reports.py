@@ -37,7 +37,8 @@ def test_csv_has_every_measure(results):
 def test_markdown_has_a_column_for_each_run(results):
     lines = rendered("markdown", results).splitlines()
     assert lines[2] == "| measure | prior | noisy |"
-    assert any(line.startswith("| strong:micro.f1 | 68.7 [") for line in lines)
+    shown = f"{100 * results[0]['strong:micro.f1']:.1f}"
+    assert any(line.startswith(f"| strong:micro.f1 | {shown} [") for line in lines)
 
 
 def test_junit_has_a_test_for_each_measure(results):

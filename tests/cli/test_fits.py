@@ -49,6 +49,11 @@ PAGES = [
     ["data", "categorise", "demo"],
     ["data", "convert", "demo", "OUT.jsonl"],
     ["data", "fetch", "demo"],
+    ["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo"],
+    ["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo", "--like", "gerbil", "--set", "prefixes=Q"],
+    ["report", "--gold", "demo", "demo", "--to", "table"],
+    ["report", "--gold", "demo", "demo", "--one-profile", "--resamples", "50", "--out", "report.html"],
+    ["serve", "--help"],  # which would not end
 ]
 
 

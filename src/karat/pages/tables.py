@@ -65,7 +65,7 @@ def markdown(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Tab
 
 
 def _marked(cell: str) -> str:
-    return f"**{_unmarked(cell)}**" if isinstance(cell, Best) else _unmarked(cell)
+    return f"**{unmarked(cell)}**" if isinstance(cell, Best) else unmarked(cell)
 
 
 def latex(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
@@ -145,7 +145,8 @@ def _typeset(text: str) -> str:
     return "".join(_LATEX.get(sign, sign) for sign in shown(text))
 
 
-def _unmarked(text: str) -> str:
+def unmarked(text: str) -> str:
+    """Text in which nothing is a mark of Markdown."""
     return "".join(_MARKDOWN.get(sign, sign) for sign in shown(text))
 
 
@@ -155,7 +156,7 @@ def _escaped(text: str) -> str:
 
 def _unmarked_prose(text: str) -> str:
     """Prose, in which no line begins as lists and headings do."""
-    return _MARKED.sub(r"\1\\\2", "\n".join(map(_unmarked, text.split("\n"))))
+    return _MARKED.sub(r"\1\\\2", "\n".join(map(unmarked, text.split("\n"))))
 
 
 def _text_page(blocks: Sequence[str]) -> str:

@@ -105,6 +105,7 @@ def _rendered(given: Iterable[Entry], request: Request, layout: str, out: str | 
     """Another report of the same results."""
     from karat.archive.making import results
     from karat.cli.output import write
+    from karat.cli.score import show
     from karat.errors import UsageError
     from karat.registry import get
     from karat.spec.report import Report
@@ -112,7 +113,11 @@ def _rendered(given: Iterable[Entry], request: Request, layout: str, out: str | 
     report = get("reports", layout, Report)
     if report.peer:
         raise UsageError(f"{layout} is the layout of another program's files. Use karat score --layout {layout}.")
-    text = report.render(results(given, request))
+    found = results(given, request)
+    if layout == "table" and out is None:
+        show(found)
+        return
+    text = report.render(found)
     if out is None:
         say(text, nl=False)
     else:
