@@ -1,8 +1,10 @@
 // Why is this number not theirs? The same answers under every profile, and the gap choice by choice.
-import type { Reasons, ReasonsPiece } from "../shape";
+import { useEffect, useRef } from "preact/hooks";
+import type { Reasons, ReasonsPiece, ReasonStep } from "../shape";
 import { address, but, route } from "../route";
-import { Bar_, Choice, chosenDataset, DatasetChoice, Hidden, info, Missing, nameOf, number, percent, seenSystems, signed, titleOf, useData, useLoaded, Wait, Within } from "../parts";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Hidden, info, many, Missing, More, nameOf, number, percent, seenSystems, signed, titleOf, useData, useLoaded, useTexts, Wait, Within } from "../parts";
 import { type Cell, type Column, Sheet } from "../sheet";
+import type { Data } from "../data";
 import * as source from "../source";
 
 export function Conventions() {
@@ -45,11 +47,17 @@ function Chosen({ piece, dataset, profiles }: { piece: ReasonsPiece; dataset: st
   const board = info.value!;
   const profile = asked.theirs && profiles.includes(asked.theirs) ? asked.theirs : profiles[0];
   const there = piece.reasons.filter((one) => one.profile === profile);
+  const holder = useRef<HTMLElement>(null), chosen = `${asked.system ?? ""} ${asked.theirs ?? ""}`, before = useRef(chosen);
+  // What a number of the table above asks for comes into sight.
+  useEffect(() => {
+    if (before.current !== chosen) holder.current?.scrollIntoView({ block: "start" });
+    before.current = chosen;
+  }, [chosen]);
   const found = there.find((one) => nameOf(one.system) === asked.system) ?? there.find((one) => seenSystems().includes(one.system)) ?? there[0];
   if (!found) return null;
   const title = board.profiles.find((one) => one.name === profile)?.title ?? profile;
   return (
-    <section>
+    <section ref={holder}>
       <h2>{titleOf(found.system)}: from {title} to {board.profiles[0].title}</h2>
       <p class="answer">{title} says {percent(found.theirs)} ({found.their_measure}), {board.profiles[0].title} says {percent(found.ours)} ({found.our_measure}): <b>{signed(found.ours - found.theirs)}</b> points.</p>
       <Bar_>
@@ -90,25 +98,34 @@ function Flipped({ found, dataset }: { found: Reasons; dataset: string }) {
   const step = found.steps[Number(route.value.asked.step)];
   const data = useData(dataset);
   if (route.value.asked.step === undefined || route.value.asked.step === "" || !step) return null;
-  const turn = ([before, after]: [string, string]) => (before || after ? `${before || "–"} → ${after || "–"}` : "");
   return (
     <>
       <h2>{number(step.flipped)} cases that {step.choices.map(([name]) => name).join(", ")} changes by itself</h2>
-      <Wait for={data}>
-        {(own) => (
-          <Sheet
-            name="Flipped"
-            columns={[{ title: "case" }, { title: "gold" }, { title: "counts", minor: true }, { title: "answered" }, { title: "counts", minor: true }]}
-            rows={step.flips.slice(0, 300).map((flip): Cell[] => [
-              { plain: flip.surface, shown: flip.document >= 0 ? <a class="plain" href={address("text", { dataset, doc: own.piece.documents[flip.document].id, at: `${flip.start}-${flip.end}`, tracks: nameOf(found.system) })}><Within stretches={undefined} start={flip.start} end={flip.end} surface={flip.surface || `${flip.start}–${flip.end}`} /></a> : flip.surface },
-              { plain: flip.gold ?? "", shown: <span dir="auto">{flip.gold === null ? "" : own.name(own.place(flip.gold))}</span> },
-              { plain: turn(flip.gold_turn) },
-              { plain: flip.answer ?? "", shown: <span dir="auto">{flip.answer === null ? "" : own.name(own.place(flip.answer))}</span> },
-              { plain: turn(flip.answer_turn) },
-            ])}
-          />
-        )}
-      </Wait>
+      <Wait for={data}>{(own) => <Turned data={own} found={found} step={step} dataset={dataset} />}</Wait>
+      {step.flips.length < step.flipped && <p class="quiet">The first {number(step.flips.length)} of {number(step.flipped)} are listed.</p>}
+    </>
+  );
+}
+
+/** Cases, and how each counts before and after. */
+function Turned({ data: own, found, step, dataset }: { data: Data; found: Reasons; step: ReasonStep; dataset: string }) {
+  const shown = step.flips.slice(0, many());
+  const texts = useTexts(dataset, own, shown.flatMap((flip) => (flip.document < 0 ? [] : [flip.document])));
+  const turn = ([before, after]: [string, string]) => (before || after ? `${before || "–"} → ${after || "–"}` : "");
+  return (
+    <>
+      <Sheet
+        name="Flipped"
+        columns={[{ title: "case" }, { title: "gold" }, { title: "gold counts" }, { title: "answered" }, { title: "answer counts" }]}
+        rows={shown.map((flip): Cell[] => [
+          { plain: flip.surface, shown: flip.document >= 0 ? <a class="plain" href={address("text", { dataset, doc: own.piece.documents[flip.document].id, at: `${flip.start}-${flip.end}`, tracks: nameOf(found.system) })}><Within stretches={texts.value?.get(flip.document)} start={flip.start} end={flip.end} surface={flip.surface || `${flip.start}–${flip.end}`} /></a> : flip.surface },
+          { plain: flip.gold ?? "", shown: <span dir="auto">{flip.gold === null ? "" : own.name(own.place(flip.gold))}</span> },
+          { plain: turn(flip.gold_turn) },
+          { plain: flip.answer ?? "", shown: <span dir="auto">{flip.answer === null ? "" : own.name(own.place(flip.answer))}</span> },
+          { plain: turn(flip.answer_turn) },
+        ])}
+      />
+      <More shown={shown.length} all={step.flips.length} what="cases" />
     </>
   );
 }

@@ -2,14 +2,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { address, ask, but, route } from "../route";
-import { type Data, MISSED, NOT_COUNTED, RIGHT } from "../data";
+import { type Data, expression, NOT_COUNTED, RIGHT } from "../data";
 import { Bar_, chosenDataset, DatasetChoice, Entity, Hidden, Kind, KIND_CLASS, many, More, nameOf, number, outside, percent, Search, seenTracks, systemNames, titleOf, useData, useTexts, Wait } from "../parts";
 import { type Cell, type Column, ranked, Sheet, sorting } from "../sheet";
-import { type Bar, columns, levelled, type Stretch } from "../text";
+import { columns, levelled, type Stretch } from "../text";
+import { type Section, sections, type Spot, spots } from "../spots";
 import { filterOf, NoCases } from "./cases";
-import { expression } from "../data";
-
-const SECTION = 1200; // code points that are laid out together
 
 export function Text() {
   const dataset = chosenDataset((one) => one.cases)!;
@@ -58,75 +56,6 @@ function Documents({ data, dataset }: { data: Data; dataset: string }) {
       <More shown={rows.length} all={docs.length} what="documents" />
     </>
   );
-}
-
-/** Annotations that touch each other, which are looked at together. */
-interface Spot {
-  start: number;
-  end: number;
-  bars: Bar[];
-}
-
-function spots(data: Data, doc: number, tracks: readonly number[]): Spot[] {
-  const { gold } = data.piece;
-  const bars: Bar[] = data.mentionsIn(doc).map((g) => ({ track: -1, row: g, start: gold.start[g], end: gold.end[g], kind: gold.optional[g] ? NOT_COUNTED : RIGHT, level: 0 }));
-  for (const [place, t] of tracks.entries()) {
-    const track = data.tracks[t];
-    const answers: [number, number][] = [];
-    for (const row of data.rowsIn(t, doc)) if (track.start[row] >= 0) answers.push([track.start[row], track.end[row]]);
-    for (const row of data.rowsIn(t, doc)) {
-      const [start, end] = data.span({ track: t, row });
-      const unanswered = track.start[row] < 0;
-      // Nothing to draw: what does not count, or what is missed where another answer stands already.
-      if (unanswered && (track.kind[row] !== MISSED || answers.some(([low, high]) => low < end && start < high))) continue;
-      bars.push({ track: place, row, start, end, kind: track.kind[row], level: 0 });
-    }
-  }
-  bars.sort((a, b) => a.start - b.start || b.end - a.end);
-  const found: Spot[] = [];
-  for (const bar of bars) {
-    const last = found.at(-1);
-    if (last && bar.start < last.end) {
-      last.bars.push(bar);
-      last.end = Math.max(last.end, bar.end);
-    } else found.push({ start: bar.start, end: bar.end, bars: [bar] });
-  }
-  return found;
-}
-
-interface Section {
-  stretch: Stretch;
-  start: number;
-  end: number;
-  spots: Spot[];
-  cut: boolean;
-}
-
-/** A text in sections that end at line ends or spaces, and never inside a spot. */
-function sections(stretches: readonly Stretch[], every: readonly Spot[]): Section[] {
-  const found: Section[] = [];
-  let next = 0;
-  for (const [place, stretch] of stretches.entries()) {
-    let start = stretch.start;
-    while (start < stretch.end) {
-      let end = Math.min(start + SECTION, stretch.end);
-      if (end < stretch.end) {
-        const text = stretch.slice(start, end);
-        const at = Math.max(text.lastIndexOf("\n"), text.lastIndexOf(" "));
-        if (at > 0) end = start + [...text.slice(0, at + 1)].length;
-      }
-      const own: Spot[] = [];
-      while (next < every.length && every[next].start < end) {
-        if (every[next].start >= start) own.push(every[next]);
-        next++;
-      }
-      const last = own.at(-1);
-      if (last && last.end > end) end = Math.min(last.end, stretch.end);
-      found.push({ stretch, start, end, spots: own, cut: start === stretch.start && place > 0 });
-      start = end;
-    }
-  }
-  return found;
 }
 
 function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: number }) {
@@ -380,7 +309,7 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
                     {answered && <>{golds.length !== 1 || track.start[row] !== gold.start[golds[0]] || track.end[row] !== gold.end[golds[0]] ? <span class="quiet" dir="auto">“{data.surface({ track: t, row })}” </span> : null}<Linked data={data} entity={track.entity[row]} dataset={dataset} /></>}
                     {track.score.length > 0 && track.score[row] !== null && <span class="quiet"> score {track.score[row]}</span>}
                     {track.candidates.length > 0 && answered && track.gold[row] >= 0 && <span class="quiet"> {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"}, {track.rank[row] ? `gold is no. ${track.rank[row]}` : "gold not among them"}</span>}
-                    {errors.length > 0 && <span class="errors">{errors.map((error) => <span key={error}><a href={address("cases", { dataset, system: nameOf(track.system), error })}>{data.category(error).title}</a> {over.value === place && data.category(error).says}</span>)}</span>}
+                    {errors.length > 0 && <span class="errors">{errors.map((error) => <a key={error} href={address("cases", { dataset, system: nameOf(track.system), error })} title={data.category(error).says}>{data.category(error).title}</a>)} <span class="quiet">{data.category(errors[1] ?? errors[0]).says}</span></span>}
                   </p>
                 );
               })}
