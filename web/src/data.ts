@@ -28,12 +28,12 @@ export class Data {
   private readonly rows: number[][][] = [];
   private readonly mentions: number[][] = [];
   private readonly entityPlace: Map<string, number>;
-  /** How many letters the ids of all documents begin with, where that is much: an address that tells none apart. */
+  /** How many letters the titles of all documents begin with, where that is much: an address that tells none apart. */
   private readonly common: number;
 
   constructor(readonly piece: CasesPiece) {
     this.entityPlace = new Map(piece.entities.map((id, place) => [id, place]));
-    const ids = piece.documents.map((own) => own.id);
+    const ids = piece.documents.map((own) => own.title ?? own.id);
     const shared = ids.length > 1 ? ids.reduce((one, two) => { let at = 0; while (at < one.length && one[at] === two[at]) at++; return one.slice(0, at); }) : "";
     this.common = shared.length > 12 ? shared.lastIndexOf("/") + 1 : 0;
     for (const [g, doc] of piece.gold.document.entries()) (this.mentions[doc] ??= []).push(g);
@@ -110,8 +110,8 @@ export class Data {
   }
 
   title(doc: number): string {
-    const own = this.piece.documents[doc];
-    return own.title ?? (own.id.slice(this.common) || own.id);
+    const own = this.piece.documents[doc], whole = own.title ?? own.id;
+    return whole.slice(this.common) || whole;
   }
 
   doc(id: string): number {

@@ -1,14 +1,28 @@
 // What is lost and won by a switch from one system to another?
 import { address, route } from "../route";
-import { counted, type Data } from "../data";
-import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Kind, many, Missing, More, nameOf, number, percent, seenTracks, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { counted, type Data, NOT_COUNTED } from "../data";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, info, Kind, many, Missing, More, nameOf, number, percent, seenTracks, titleOf, useData, useTexts, Wait, Within } from "../parts";
 import { type Cell, type Column, Sheet } from "../sheet";
+import { measureTitle } from "./board";
 import { NoCases } from "./cases";
 
 export function Flips() {
   const dataset = chosenDataset((one) => one.cases)!;
   if (!dataset.cases) return <><Bar_><DatasetChoice /></Bar_><NoCases /></>;
   return <Wait for={useData(dataset.key)}>{(data) => (data.tracks.length < 2 ? <Missing heading says="There is one system only. Give the answers of a second one:" command="karat report --gold GOLD ONE TWO --to html --out report.html" /> : <Pair data={data} dataset={dataset.key} />)}</Wait>;
+}
+
+/** Both systems in numbers: what becomes of their cases, and the scores that this makes. */
+function Sides({ data, dataset, tracks }: { data: Data; dataset: string; tracks: readonly number[] }) {
+  const board = info.value!, place = board.datasets.findIndex((own) => own.key === dataset);
+  const tables = board.tables.filter((own) => own.profile === board.profile && ["micro.p", "micro.r", "micro.f1"].some((name) => own.measure === `${data.piece.view}:${name}`));
+  const kinds = data.piece.kinds.map((kind, at) => ({ kind, at })).filter(({ at }) => at !== NOT_COUNTED);
+  const columns: Column[] = [{ title: "system" }, ...tables.map((own): Column => ({ title: measureTitle(own.measure), kind: "number" })), ...kinds.map(({ kind }): Column => ({ title: kind, kind: "number" }))];
+  const rows = tracks.map((t): Cell[] => {
+    const own = data.tracks[t], counts = new Map(counted(own.kind));
+    return [{ plain: titleOf(own.system) }, ...tables.map((table): Cell => ({ plain: percent(table.value[place][own.system]) })), ...kinds.map(({ kind, at }): Cell => ({ plain: number(counts.get(at) ?? 0), shown: <a href={address("cases", { dataset, system: nameOf(own.system), kind })}>{number(counts.get(at) ?? 0)}</a> }))];
+  });
+  return <Sheet name="Both systems" columns={columns} rows={rows} copy={false} />;
 }
 
 const GROUPS: readonly (readonly [string, string])[] = [["error", "by error category"], ["outcome", "by how the other fails"], ["entity", "by entity"], ["surface", "by surface"], ["type", "by type"], ["doc", "by document"]];
@@ -68,6 +82,8 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
         <Choice says="to" name="two" value={nameOf(data.tracks[second].system)} options={options} small={{ value: "", side: "" }} />
         <Choice says="grouped" name="by" value={by} options={GROUPS} small={{ value: "", side: "" }} />
       </Bar_>
+      <Sides data={data} dataset={dataset} tracks={[first, second]} />
+      <h2>Mentions that only one of them gets, {GROUPS.find(([key]) => key === by)![1]}</h2>
       <Sheet name="Groups" columns={groupColumns} rows={every.slice(0, 25).map((own): Cell[] => [{ plain: title(own.value), shown: <a href={here(own.value, "")} dir="auto">{title(own.value)}</a> }, { plain: String(own.won), shown: bar(own.won, "one", own.value) }, { plain: String(own.lost), shown: bar(own.lost, "two", own.value) }, { plain: `${own.won < own.lost ? "−" : "+"}${Math.abs(own.won - own.lost)}` }])} />
       <h2>{number(listed.length)} mentions{asked.value && <> of {title(asked.value)} <a class="aside" href={here("", "")}>all of them</a></>}</h2>
       <Sheet name="Flips" columns={columns} rows={rows} />
