@@ -261,7 +261,7 @@ export interface CurvesPiece {
   missing: [string, string][];
 }
 
-/** An entity on a dataset: mentions of it that count, and for each system how many it gets, and how often it says it.
+/** An entity on a dataset: mentions that count, and for each system how many it gets and how often it answers it.
  * 
  * Both are null where the system has no cases on the dataset. */
 export interface EntityRow {
@@ -272,7 +272,7 @@ export interface EntityRow {
   answered: (number | null)[];
 }
 
-/** A surface on a dataset: mentions that count, how many entities they are of, and for each system how many it gets. */
+/** A surface on a dataset: mentions that count, of how many entities, and for each system how many it gets. */
 export interface SurfaceRow {
   surface: string;
   dataset: number;

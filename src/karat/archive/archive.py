@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 import pyarrow.parquet as pq
 
+from karat.archive.credits import CreditsFile
 from karat.errors import InputError, UnknownNameError, UsageError
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
 from karat.model.result import Result
 from karat.model.tables.arrow import Arrow
-from karat.pages.curves import CoverageCurveFile, ThresholdCurveFile
+from karat.pages.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
 from karat.pages.files import Written
 from karat.pages.why import WhyFile
 from karat.storage.addressed import ArchiveFiles
 
 TextsShown: TypeAlias = Literal["all", "sentences", "none"]
 """How much of the texts pages show: everything, sentences with mentions or answers, or nothing."""
+
+AnyCurve: TypeAlias = ThresholdCurveFile | CoverageCurveFile | AlphaCurveFile | CategoryCurveFile
+
+_CURVES: Final[Mapping[str, type[Written]]] = {
+    "threshold": ThresholdCurveFile,
+    "coverage": CoverageCurveFile,
+    "alpha": AlphaCurveFile,
+    "categories": CategoryCurveFile,
+}
 
 _T = TypeVar("_T")
 
@@ -34,9 +44,10 @@ TEXTS_ARE, BLANK = "texts", "blank"
 class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
     """A system on a dataset under a profile, and the files that belong to it, by their fingerprints.
 
-    `verdicts` are the cases of `view`; `texts` is the gold standard, `curves` what scores tell over thresholds, and
-    `reasons` say, by profile, why its number is another; `refused` says why a profile has none. `types` are the names
-    of types that the knowledge base knows.
+    `verdicts` are the cases of `view`, and `credits` what each of them earns in several ways; `texts` is the gold
+    standard, `curves` are scores over something, and `uncurved` says over what there is none, and why; `reasons` say,
+    by profile, why its number is another; `refused` says why a profile has none. `types` are the names of types that
+    the knowledge base knows.
     """
 
     layout: Literal["karat-entry/1"] = "karat-entry/1"
@@ -49,7 +60,9 @@ class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
     result: str
     verdicts: str | None = None
     texts: str | None = None
+    credits: str | None = None
     curves: str | None = None
+    uncurved: dict[str, str] = msgspec.field(default_factory=dict)
     reasons: dict[str, str] = msgspec.field(default_factory=dict)
     refused: dict[str, str] = msgspec.field(default_factory=dict)
     types: dict[str, str] = msgspec.field(default_factory=dict)
@@ -142,8 +155,14 @@ class Archive:
         corpus = None if self.texts == "none" else self.corpus(key)
         return None if corpus is None or corpus.about.get(TEXTS_ARE) == BLANK else corpus
 
-    def curves(self, entry: ArchiveEntry) -> list[ThresholdCurveFile | CoverageCurveFile]:
-        """What scores tell over thresholds."""
+    def credits(self, entry: ArchiveEntry) -> CreditsFile | None:
+        """What every case earns in several ways."""
+        if entry.credits is None:
+            return None
+        return _decoded(self.files.get("credits", entry.credits), CreditsFile, "credits")
+
+    def curves(self, entry: ArchiveEntry) -> list[AnyCurve]:
+        """Scores over something."""
         lines = [] if entry.curves is None else self.files.get("curves", entry.curves).splitlines()
         return [_curve(line) for line in lines]
 
@@ -158,10 +177,13 @@ class Archive:
         return self._read[digest]
 
 
-def _curve(line: bytes) -> ThresholdCurveFile | CoverageCurveFile:
-    if b'"over":"threshold"' in line:
-        return _decoded(line, ThresholdCurveFile, "curves")
-    return _decoded(line, CoverageCurveFile, "curves")
+class _Over(msgspec.Struct):
+    over: str
+
+
+def _curve(line: bytes) -> AnyCurve:
+    over = _decoded(line, _Over, "curves").over
+    return _decoded(line, _CURVES[over], "curves")  # type: ignore[return-value]  # one of them
 
 
 def _decoded(data: bytes, kind: type[_T], where: str) -> _T:

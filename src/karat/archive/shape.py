@@ -305,7 +305,7 @@ class CurvesPiece(Written, frozen=True):
 
 
 class EntityRow(Written, frozen=True):
-    """An entity on a dataset: mentions of it that count, and for each system how many it gets, and how often it says it.
+    """An entity on a dataset: mentions that count, and for each system how many it gets and how often it answers it.
 
     Both are null where the system has no cases on the dataset.
     """
@@ -318,7 +318,7 @@ class EntityRow(Written, frozen=True):
 
 
 class SurfaceRow(Written, frozen=True):
-    """A surface on a dataset: mentions that count, how many entities they are of, and for each system how many it gets."""
+    """A surface on a dataset: mentions that count, of how many entities, and for each system how many it gets."""
 
     surface: str
     dataset: int

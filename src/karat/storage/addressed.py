@@ -17,6 +17,7 @@ KINDS: Final = {
     "entries": ".json",
     "results": ".json",
     "verdicts": ".parquet",
+    "credits": ".json",
     "texts": ".jsonl",
     "curves": ".jsonl",
     "reasons": ".json",
@@ -37,6 +38,9 @@ class ArchiveFiles(Protocol):
 
     def digests(self, kind: str) -> Sequence[str]:
         """The names of all files of a kind."""
+
+    def path(self, kind: str, digest: str) -> Path | None:
+        """Where a file lies, for who reads only parts of it; None where it lies nowhere."""
 
 
 def digest_of(data: bytes) -> str:
@@ -63,6 +67,9 @@ class InMemory:
     def digests(self, kind: str) -> list[str]:
         """The names of all files of a kind, in the order in which they came."""
         return [digest for own, digest in self.kept if own == kind]
+
+    def path(self, kind: str, digest: str) -> None:
+        """Nowhere."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,10 @@ class InFolder:
     def digests(self, kind: str) -> list[str]:
         """The names of all files of a kind, the oldest first."""
         return [path.stem for path in sorted(self._files(kind), key=lambda path: (path.stat().st_mtime_ns, path.name))]
+
+    def path(self, kind: str, digest: str) -> Path:
+        """Where a file lies."""
+        return self._place(kind, digest)
 
     def _files(self, kind: str) -> Iterator[Path]:
         folder = self.root / kind
