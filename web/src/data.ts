@@ -184,7 +184,7 @@ export function expression(text: string): (words: string) => boolean {
   // An address may come from anybody: repetitions of repetitions, which could take for ever, are taken letter by letter.
   if (text.length > 200 || /[+*}?]\)?[+*{]/.test(text)) return literal;
   try {
-    const pattern = new RegExp(text, "iu");
+    const pattern = new RegExp(text, "imu");
     return (words) => pattern.test(words);
   } catch {
     return literal;

@@ -1,7 +1,7 @@
 // What all pages are made of.
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { BoardPiece, DatasetInfo } from "./shape";
 import { type Asked, address, ask, but, route } from "./route";
 import { Data, expression } from "./data";
@@ -15,7 +15,8 @@ export const nameOf = (system: number): string => info.value!.systems[system].na
 export const systemNames = (): string[] => info.value!.systems.map((one) => one.name);
 
 /** Systems that are right everywhere, as one that gives the gold standard itself: they say nothing about the others. */
-export function references(): number[] {
+export const references = (): number[] => right.value;
+const right = computed((): number[] => {
   const { systems, profiles, tables } = info.value!;
   const first = tables.find((one) => one.profile === profiles[0]?.name && one.measure === profiles[0].headline);
   const found = systems.map((_, system) => system).filter((system) => {
@@ -23,18 +24,19 @@ export function references(): number[] {
     return values.length > 0 && values.every((value) => value === 1);
   });
   return found.length < systems.length ? found : [];
-}
+});
 
 /** Nothing is hidden, in an address: without a word systems that are right everywhere are. */
 export const EVERYTHING = "-";
 
 /** The systems that are left out of sight, on every page. */
-export function hiddenSystems(): Set<number> {
+export const hiddenSystems = (): Set<number> => gone.value;
+const gone = computed((): Set<number> => {
   const { hide } = route.value.asked;
   if (hide === undefined) return new Set(references());
   const names = hide.split(",");
   return new Set(info.value!.systems.flatMap(({ name }, system) => (names.includes(name) ? [system] : [])));
-}
+});
 
 /** Ask for other systems to be out of sight. */
 export function hiding(systems: Iterable<number>): string {
@@ -105,7 +107,7 @@ export function useTexts(key: string, data: Data | undefined, docs: readonly num
 }
 
 export function Wait<T>({ for: loaded, children }: { for: Loaded<T>; children: (value: T) => ComponentChildren }) {
-  if (loaded.problem) return <Missing says={loaded.problem.message} />;
+  if (loaded.problem) return <><Missing heading says={loaded.problem.message} />{source.served() && <p><button type="button" onClick={() => location.reload()}>Try again</button></p>}</>;
   if (loaded.value === undefined) return <p class="quiet" role="status">Loading …</p>;
   return <>{children(loaded.value)}</>;
 }

@@ -33,14 +33,11 @@ function rangeOf(tables: readonly MeasureTable[], places: readonly number[], sys
   return low <= high ? [Math.floor(10 * low) / 10, Math.ceil(10 * high) / 10] : [0, 1];
 }
 
-/** The interval as a thin whisker with the value on it. */
+/** The interval as a thin whisker with the value on it: one element, since a board may have thousands. */
 function Whisker({ interval: [low, value, high] }: { interval: readonly [number, number, number] }) {
-  return (
-    <svg class="whisker" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-      {low < high && <line x1={100 * low} x2={100 * high} y1="4" y2="4" vector-effect="non-scaling-stroke" />}
-      <line class="dot" x1={100 * value} x2={100 * value} y1="0" y2="8" vector-effect="non-scaling-stroke" />
-    </svg>
-  );
+  const wide = high - low, from = wide < 1 ? low / (1 - wide) : 0;
+  const share = (one: number) => `${(100 * one).toFixed(1)}%`;
+  return <span class="whisker" style={`background-size:2px 8px,${share(wide)} 1px;background-position:${share(value)} 0,${share(from)} 4px`} />;
 }
 
 /** Whether nobody in sight is significantly better; unknown where that was not tested. */

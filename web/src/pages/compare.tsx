@@ -66,7 +66,7 @@ function Differing({ data, dataset, tracks, every, getters }: { data: Data; data
     { plain: data.title(own.doc), shown: <a href={address("text", { dataset, doc: data.piece.documents[own.doc].id })} dir="auto">{data.title(own.doc)}</a> },
     { plain: number(own.all) },
     { plain: number(own.split) },
-    ...own.right.map((count): Cell => ({ plain: percent(count / own.all, 0), heat: count / own.all })),
+    ...own.right.map((count, at): Cell => ({ plain: percent(count / own.all, 0), heat: count / own.all, shown: <a class="plain" href={address("cases", { dataset, doc: data.piece.documents[own.doc].id, system: nameOf(data.tracks[tracks[at]].system) })}>{percent(count / own.all, 0)}</a> })),
   ]);
   return (
     <>

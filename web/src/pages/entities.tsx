@@ -68,7 +68,7 @@ function Listed({ table }: { table: Table }) {
   const rows = every.slice(0, many()).map((row): Cell[] => [
     ...row.head,
     { plain: number(row.count), shown: row.target ? <a href={row.target}>{number(row.count)}</a> : number(row.count) },
-    ...(wrong ? [{ plain: row.by }] : row.shares.map((value): Cell => ({ plain: percent(value, 0), heat: value ?? undefined }))),
+    ...(wrong ? [{ plain: row.by }] : row.shares.map((value, at): Cell => ({ plain: percent(value, 0), heat: value ?? undefined, shown: value !== null && row.target ? <a class="plain" href={`${row.target}&system=${encodeURIComponent(nameOf(table.systems[at]))}`}>{percent(value, 0)}</a> : undefined }))),
   ]);
   return (
     <>

@@ -117,7 +117,7 @@ function ProblemGraph({ piece }: { piece: ProblemsPiece }) {
   ]);
   return (
     <>
-      <Graph name="Problems" nodes={piece.problems.map((one) => ({ title: one.title, lines: [one.systems.length ? `systems: ${one.systems.map(titleOf).join(", ")}` : "", one.datasets.length ? `datasets: ${one.datasets.map((place) => board.datasets[place].name).join(", ")}` : ""].filter(Boolean) }))} edges={piece.reductions} />
+      <Graph name="Reductions" nodes={piece.problems.map((one) => ({ title: one.title, lines: [one.systems.length ? `systems: ${one.systems.map(titleOf).join(", ")}` : "", one.datasets.length ? `datasets: ${one.datasets.map((place) => board.datasets[place].name).join(", ")}` : ""].filter(Boolean) }))} edges={piece.reductions} />
       <p class="quiet says">Who solves the problem at the beginning of an arrow solves the one at its end too: the answers are made simpler. What systems and datasets are for is read off their annotations.</p>
       <Sheet name="Problems" columns={[{ title: "problem" }, { title: "systems" }, { title: "datasets" }, { title: "can be made into" }]} rows={rows} />
     </>

@@ -46,7 +46,7 @@ function Documents({ data, dataset }: { data: Data; dataset: string }) {
     { plain: data.title(doc), shown: <a href={address("text", { dataset, doc: data.piece.documents[doc].id })} dir="auto">{data.title(doc)}</a> },
     { plain: number(data.piece.documents[doc].length) },
     { plain: number(data.mentionsIn(doc).length) },
-    ...seen.map((t): Cell => ({ plain: percent(share(t, doc), 0), heat: share(t, doc) ?? undefined })),
+    ...seen.map((t): Cell => ({ plain: percent(share(t, doc), 0), heat: share(t, doc) ?? undefined, shown: share(t, doc) === null ? undefined : <a class="plain" href={address("cases", { dataset, doc: data.piece.documents[doc].id, system: nameOf(data.tracks[t].system) })}>{percent(share(t, doc), 0)}</a> })),
   ]);
   return (
     <>
