@@ -37,7 +37,7 @@ function Matrix({ data, dataset }: { data: Data; dataset: string }) {
   ]);
   return (
     <>
-      <h1 class="answer">Of {number(every.length)} mentions, {tracks.length === 1 ? <>{titleOf(systems[0])} gets <b>{number(all)}</b></> : <>all {tracks.length} systems get <b>{number(all)}</b>, some but not all get <b>{number(every.length - all - nobody)}</b>, and none gets <a href={address("dataset", { dataset })}><b>{number(nobody)}</b></a></>}.</h1>
+      <h1 class="answer">Of {number(every.length)} mentions, {tracks.length === 1 ? <>{titleOf(systems[0])} gets <b>{number(all)}</b></> : <>{tracks.length === 2 ? "both" : `all ${tracks.length}`} systems get <b>{number(all)}</b>, {tracks.length === 2 ? "one of them gets" : "some but not all get"} <b>{number(every.length - all - nobody)}</b>, and none gets <a href={address("dataset", { dataset })}><b>{number(nobody)}</b></a></>}.</h1>
       <Bar_><DatasetChoice has={(one) => one.cases} /><SystemsChooser /></Bar_>
       <h2>Agreement of each two</h2>
       <Sheet name="Agreement" columns={columns} rows={rows} />

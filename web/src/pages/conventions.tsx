@@ -1,6 +1,6 @@
 // Why is this number not theirs? The same answers under every profile, and the gap choice by choice.
 import { useEffect, useRef } from "preact/hooks";
-import type { Reasons, ReasonsPiece, ReasonStep } from "../shape";
+import type { MeasureTable, ProfileInfo, Reasons, ReasonsPiece, ReasonStep } from "../shape";
 import { address, but, route } from "../route";
 import { Bar_, Choice, chosenDataset, DatasetChoice, Hidden, info, many, Missing, More, nameOf, number, percent, seenSystems, signed, titleOf, useData, useLoaded, useTexts, Wait, Within } from "../parts";
 import { type Cell, type Column, Sheet } from "../sheet";
@@ -27,7 +27,7 @@ export function Conventions() {
   const columns: Column[] = [{ title: "conventions" }, ...systems.map((system): Column => ({ title: titleOf(system), kind: "number" }))];
   return (
     <>
-      <h1 class="answer">The same answers under {tables.length === 1 ? "one profile" : `${tables.length} profiles`}, and what each adds to or takes from Karat's own.</h1>
+      <Spread tables={tables} place={place} system={systems.find((system) => nameOf(system) === route.value.asked.system) ?? systems[0]} />
       <Bar_><DatasetChoice /><Hidden /></Bar_>
       <Sheet name="Conventions" columns={columns} rows={rows} />
       {refused.length > 0 && <p class="quiet says">Without a number: {refused.join("; ")}</p>}
@@ -35,6 +35,14 @@ export function Conventions() {
       {dataset.reasons.length ? <Gap key={dataset.key} dataset={dataset.key} profiles={dataset.reasons} /> : <Missing says="Why the numbers differ is not in here. Ask for it by profile:" command="karat report --gold GOLD ANSWERS… --why gerbil --to html --out report.html" />}
     </>
   );
+}
+
+/** In a sentence how far apart profiles are on the same answers. */
+function Spread({ tables, place, system }: { tables: readonly { profile: ProfileInfo; table: MeasureTable }[]; place: number; system: number }) {
+  const known = tables.flatMap(({ profile, table }) => (table.value[place][system] === null ? [] : [{ title: profile.title, value: table.value[place][system]! }]));
+  const [low, high] = [known.reduce((a, b) => (b.value < a.value ? b : a), known[0]), known.reduce((a, b) => (b.value > a.value ? b : a), known[0])];
+  if (known.length < 2 || low.value === high.value) return <h1 class="answer">The same answers under {tables.length === 1 ? "one profile" : `${tables.length} profiles`}.</h1>;
+  return <h1 class="answer">The same answers of <b>{titleOf(system)}</b> get {percent(low.value)} under the conventions of {low.title} and {percent(high.value)} under those of {high.title}; {tables[0].profile.title} says {percent(known[0].value)}.</h1>;
 }
 
 function Gap({ dataset, profiles }: { dataset: string; profiles: string[] }) {

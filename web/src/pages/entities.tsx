@@ -214,6 +214,16 @@ function Pairs({ data, dataset, pairs, side }: { data: Data; dataset: string; pa
   return <ul>{pairs.slice(0, 40).map((one) => <li key={`${one.gold} ${one.answer}`}><Entity data={data} entity={one[side]} dataset={dataset} /> <span class="quiet">{one.count === 1 ? "once" : `${one.count} times`}, by {one.tracks.map((t) => titleOf(data.tracks[t].system)).join(", ")}</span></li>)}</ul>;
 }
 
+/** The other datasets that have mentions of an entity. */
+function Elsewhere({ id, dataset }: { id: string; dataset: string }) {
+  const { datasets } = info.value!, several = datasets.filter((one) => one.cases).length > 1;
+  const loaded = useLoaded(() => (several ? source.entities() : Promise.reject(new Error("one dataset"))), String(several));
+  const place = loaded.value?.entities.indexOf(id) ?? -1;
+  const rows = (loaded.value?.rows ?? []).filter((row) => row.entity === place && row.mentions && datasets[row.dataset].key !== dataset);
+  if (place < 0 || !rows.length) return null;
+  return <span class="quiet">also on {rows.map((row, at) => <>{at > 0 && ", "}<a key={row.dataset} href={address("entity", { dataset: datasets[row.dataset].key, entity: id })}>{datasets[row.dataset].name}</a> ({number(row.mentions)})</>)}</span>;
+}
+
 function TheEntity({ data, dataset }: { data: Data; dataset: string }) {
   const id = route.value.asked.entity ?? "", entity = data.place(id), tracks = seenTracks(data), { gold } = data.piece;
   const mentions = gold.entity.flatMap((own, g) => (own === entity ? [g] : []));
@@ -226,7 +236,7 @@ function TheEntity({ data, dataset }: { data: Data; dataset: string }) {
         {page ? <a href={page} target="_blank" rel="noopener noreferrer">{id}</a> : id}: <b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{mentions.length > 0 && <>, as {counted(mentions.map((g) => data.goldSurface(g))).slice(0, 8).map(([surface, count], at) => <>{at > 0 && ", "}<a key={surface} href={address("mention", { dataset, surface })} dir="auto">“{surface}”</a> {count > 1 && <span class="quiet">{count}</span>}</>)}</>}.
         {types.length > 0 && <span class="quiet"> {types.join(", ")}</span>}
       </p>
-      <Bar_><DatasetChoice has={(one) => one.cases} /><a href={address("entities", { dataset })}>all entities</a><Hidden /></Bar_>
+      <Bar_><DatasetChoice has={(one) => one.cases} /><a href={address("entities", { dataset })}>all entities</a><Elsewhere id={id} dataset={dataset} /><Hidden /></Bar_>
       <Outcomes data={data} tracks={tracks} asked={{ dataset, entity: id }} picks={(t, row) => { const track = data.tracks[t]; return track.entity[row] === entity || (track.gold[row] >= 0 && gold.entity[track.gold[row]] === entity); }} />
       {instead.length > 0 && <section><h2>What was answered instead</h2><Pairs data={data} dataset={dataset} pairs={instead} side="answer" /></section>}
       {taken.length > 0 && <section><h2>What was taken for it</h2><Pairs data={data} dataset={dataset} pairs={taken} side="gold" /></section>}
