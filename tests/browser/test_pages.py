@@ -114,12 +114,22 @@ def test_nested_and_crossing_mentions_take_rows_of_their_own(scripts, opened):
 
 def test_a_report_opens_in_less_than_a_second(demo, opened):
     with opened(demo) as page:
-        assert painted(page) < 1000
+        assert work(page, lambda: (page.reload(), page.wait_for_selector("main table"))) < 1
 
 
-def painted(page) -> float:
-    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
-    return page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+def work(page, act) -> float:
+    """The seconds that a page computes for something, on its own thread: others on this machine do not count."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent() -> float:
+        found = session.send("Performance.getMetrics")["metrics"]
+        return next(one["value"] for one in found if one["name"] == "TaskDuration")
+
+    before = spent()
+    act()
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return spent() - before
 
 
 def test_fifty_systems_on_fifty_datasets_in_less_than_a_second(broad, opened, shots):
@@ -127,13 +137,11 @@ def test_fifty_systems_on_fifty_datasets_in_less_than_a_second(broad, opened, sh
         assert page.locator("tbody tr").count() == 50
         assert page.locator("tbody td").count() == 50 * 51
         page.screenshot(path=shots / "fifty-by-fifty.png")
-        assert painted(page) < 1000
-        again = page.evaluate(
-            """async () => { const begun = performance.now(); document.querySelectorAll('thead a')[5].click();
-               await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame);
-               return performance.now() - begun; }"""
-        )
-        assert again < 1000
+        opening = work(page, lambda: (page.reload(), page.wait_for_selector("main table")))
+        sorting = work(page, lambda: page.locator("thead a").nth(5).click())
+        (shots / "fifty-by-fifty.txt").write_text(f"opened in {opening:.2f} s, sorted in {sorting:.2f} s\n")
+        assert opening < 1
+        assert sorting < 1
         assert page.locator("th[aria-sort=descending]").count() == 1
 
 
@@ -255,6 +263,14 @@ def test_pages_print_without_controls(demo, opened, shots):
         assert not page.locator("nav").is_visible()
         assert not page.locator(".bar").first.is_visible()
         page.screenshot(path=shots / "printed.png")
+
+
+def test_all_of_a_long_text_is_printed(long, opened):
+    with opened(f"{long}#/text?doc=long") as page:
+        page.wait_for_selector(".spot")
+        assert page.locator(".spot").count() < 2_500
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator(".spot").count() == 2_500
 
 
 def test_a_long_text_scrolls_smoothly(long, opened, shots):

@@ -19,7 +19,7 @@ export function Conventions() {
       const value = table.value[place][system], base = own.value[place][system];
       const gap = value !== null && base !== null && table !== own && !profile.headline.includes("/") ? value - base : null;
       const open = dataset.reasons.includes(profile.name);
-      const shown = <><span class="figure">{percent(value)}</span>{gap !== null && <span class={`gap ${gap < 0 ? "less" : "more"}`}>{signed(gap)}</span>}</>;
+      const shown = <><span class="figure">{percent(value)}</span><span class={gap === null ? "gap" : `gap ${gap < 0 ? "less" : "more"}`}>{gap === null ? "" : signed(gap)}</span></>;
       return { plain: percent(value), shown: open && value !== null ? <a href={but({ theirs: profile.name, system: nameOf(system), step: "" })}>{shown}</a> : shown };
     }),
   ]);
@@ -30,6 +30,7 @@ export function Conventions() {
       <Spread tables={tables} place={place} system={systems.find((system) => nameOf(system) === route.value.asked.system) ?? systems[0]} />
       <Bar_><DatasetChoice /><Hidden /></Bar_>
       <Sheet name="Conventions" columns={columns} rows={rows} />
+      {dataset.reasons.length > 0 && <p class="quiet says">The numbers of {dataset.reasons.map((name) => board.profiles.find((one) => one.name === name)?.title ?? name).join(", ")} open what makes them differ.</p>}
       {refused.length > 0 && <p class="quiet says">Without a number: {refused.join("; ")}</p>}
       {tables.length === 1 && <Missing says="Only one profile is in here. Others come with gold and answers:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" />}
       {dataset.reasons.length ? <Gap key={dataset.key} dataset={dataset.key} profiles={dataset.reasons} /> : <Missing says="Why the numbers differ is not in here. Ask for it by profile:" command="karat report --gold GOLD ANSWERS… --why gerbil --to html --out report.html" />}

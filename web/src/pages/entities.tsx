@@ -144,19 +144,24 @@ function overall(piece: EntitiesPiece): Table {
   const headed = (entity: number, dataset: number): Cell => ({ plain: name(entity), shown: entity < 0 ? <span class="quiet">{name(entity)}</span> : <a href={address("entity", { dataset: datasets[dataset].key, entity: piece.entities[entity] })} title={piece.entities[entity]} dir="auto">{name(entity)}</a> });
   const merged = <T extends { dataset: number }>(rows: readonly T[], key: (row: T) => string): T[][] => { const found = new Map<string, T[]>(); for (const row of rows) { const own = found.get(key(row)); own ? own.push(row) : found.set(key(row), [row]); } return [...found.values()]; };
   const shares = (rows: readonly { mentions: number; found: (number | null)[] }[]) => systems.map((system) => { const known = rows.filter((row) => row.found[system] !== null), all = known.reduce((sum, row) => sum + row.mentions, 0); return all ? known.reduce((sum, row) => sum + row.found[system]!, 0) / all : null; });
-  const where = (rows: readonly { dataset: number }[]): Cell => ({ plain: [...new Set(rows.map((row) => datasets[row.dataset].name))].join(", ") });
+  // The datasets that something is on, each of which opens its cases.
+  const where = (rows: readonly { dataset: number }[], asked: Record<string, string>): Cell => {
+    const places = [...new Set(rows.map((row) => row.dataset))];
+    return { plain: places.map((place) => datasets[place].name).join(", "), shown: <>{places.map((place, at) => <>{at > 0 && ", "}<a key={place} href={address("cases", { ...asked, dataset: datasets[place].key })}>{datasets[place].name}</a></>)}</> };
+  };
+  const idOf = (entity: number) => (entity < 0 ? name(entity) : piece.entities[entity]);
   const total = (rows: readonly { mentions: number }[]) => rows.reduce((sum, row) => sum + row.mentions, 0);
   if (show === "confusions") {
     const gone = hiddenSystems();
-    const rows = merged(piece.confusions.filter((row) => !gone.has(row.system)), (row) => `${row.gold} ${row.answered}`).map((own): Row => ({ words: `${name(own[0].gold)}\n${name(own[0].answered)}`, head: [headed(own[0].gold, own[0].dataset), headed(own[0].answered, own[0].dataset), where(own)], count: own.reduce((sum, row) => sum + row.times, 0), target: null, shares: [], by: [...new Set(own.map((row) => titleOf(row.system)))].join(", ") }));
-    return { heads: [{ title: "gold" }, { title: "answered" }, { title: "on", minor: true }], rows, systems, more: piece.more[2] };
+    const rows = merged(piece.confusions.filter((row) => !gone.has(row.system)), (row) => `${row.gold} ${row.answered}`).map((own): Row => ({ words: `${name(own[0].gold)}\n${name(own[0].answered)}`, head: [headed(own[0].gold, own[0].dataset), headed(own[0].answered, own[0].dataset), where(own, { entity: idOf(own[0].gold), kind: "wrong link" })], count: own.reduce((sum, row) => sum + row.times, 0), target: null, shares: [], by: [...new Set(own.map((row) => titleOf(row.system)))].join(", ") }));
+    return { heads: [{ title: "gold" }, { title: "answered" }, { title: "on" }], rows, systems, more: piece.more[2] };
   }
   if (show === "surfaces") {
-    const rows = merged(piece.surfaces, (row) => row.surface).map((own): Row => ({ words: own[0].surface, head: [{ plain: own[0].surface, shown: <a href={address("mention", { dataset: datasets[own[0].dataset].key, surface: own[0].surface })} dir="auto">{own[0].surface}</a> }, where(own)], count: total(own), target: null, shares: shares(own), by: "" }));
-    return { heads: [{ title: "surface" }, { title: "on", minor: true }], rows, systems, more: piece.more[1] };
+    const rows = merged(piece.surfaces, (row) => row.surface).map((own): Row => ({ words: own[0].surface, head: [{ plain: own[0].surface, shown: <a href={address("mention", { dataset: datasets[own[0].dataset].key, surface: own[0].surface })} dir="auto">{own[0].surface}</a> }, where(own, { surface: own[0].surface })], count: total(own), target: null, shares: shares(own), by: "" }));
+    return { heads: [{ title: "surface" }, { title: "on" }], rows, systems, more: piece.more[1] };
   }
-  const rows = merged(piece.rows.filter((row) => row.mentions), (row) => String(row.entity)).map((own): Row => ({ words: `${name(own[0].entity)}\n${own[0].entity < 0 ? "" : piece.entities[own[0].entity]}`, head: [headed(own[0].entity, own[0].dataset), where(own)], count: total(own), target: null, shares: shares(own), by: "" }));
-  return { heads: [{ title: "entity" }, { title: "on", minor: true }], rows, systems, more: piece.more[0] };
+  const rows = merged(piece.rows.filter((row) => row.mentions), (row) => String(row.entity)).map((own): Row => ({ words: `${name(own[0].entity)}\n${own[0].entity < 0 ? "" : piece.entities[own[0].entity]}`, head: [headed(own[0].entity, own[0].dataset), where(own, { entity: idOf(own[0].entity) })], count: total(own), target: null, shares: shares(own), by: "" }));
+  return { heads: [{ title: "entity" }, { title: "on" }], rows, systems, more: piece.more[0] };
 }
 
 interface Confusion {

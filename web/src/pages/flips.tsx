@@ -1,5 +1,5 @@
 // What is lost and won by a switch from one system to another?
-import { address, route } from "../route";
+import { address, but, route } from "../route";
 import { counted, type Data, NOT_COUNTED } from "../data";
 import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, info, Kind, many, Missing, More, nameOf, number, percent, seenTracks, titleOf, useData, useTexts, Wait, Within } from "../parts";
 import { type Cell, type Column, Sheet } from "../sheet";
@@ -24,6 +24,8 @@ function Sides({ data, dataset, tracks }: { data: Data; dataset: string; tracks:
   });
   return <Sheet name="Both systems" columns={columns} rows={rows} copy={false} />;
 }
+
+const GROUPED = 20; // groups that are listed at first
 
 const GROUPS: readonly (readonly [string, string])[] = [["error", "by error category"], ["outcome", "by how the other fails"], ["entity", "by entity"], ["surface", "by surface"], ["type", "by type"], ["doc", "by document"]];
 
@@ -84,7 +86,8 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
       </Bar_>
       <Sides data={data} dataset={dataset} tracks={[first, second]} />
       <h2>Mentions that only one of them gets, {GROUPS.find(([key]) => key === by)![1]}</h2>
-      <Sheet name="Groups" columns={groupColumns} rows={every.slice(0, 25).map((own): Cell[] => [{ plain: title(own.value), shown: <a href={here(own.value, "")} dir="auto">{title(own.value)}</a> }, { plain: String(own.won), shown: bar(own.won, "one", own.value) }, { plain: String(own.lost), shown: bar(own.lost, "two", own.value) }, { plain: `${own.won < own.lost ? "−" : "+"}${Math.abs(own.won - own.lost)}` }])} />
+      <Sheet name="Groups" columns={groupColumns} rows={every.slice(0, asked.groups === "all" ? undefined : GROUPED).map((own): Cell[] => [{ plain: title(own.value), shown: <a href={here(own.value, "")} dir="auto">{title(own.value)}</a> }, { plain: String(own.won), shown: bar(own.won, "one", own.value) }, { plain: String(own.lost), shown: bar(own.lost, "two", own.value) }, { plain: `${own.won < own.lost ? "−" : "+"}${Math.abs(own.won - own.lost)}` }])} />
+      {every.length > GROUPED && <p><a href={but({ groups: asked.groups === "all" ? "" : "all" })}>{asked.groups === "all" ? "Show fewer" : `Show all ${number(every.length)}`}</a></p>}
       <h2>{number(listed.length)} mentions{asked.value && <> of {title(asked.value)} <a class="aside" href={here("", "")}>all of them</a></>}</h2>
       <Sheet name="Flips" columns={columns} rows={rows} />
       <More shown={shown.length} all={listed.length} what="mentions" />

@@ -1,6 +1,7 @@
 // A document with its tracks: the gold standard and every system as notes under a line of song.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { options } from "preact";
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { address, ask, but, route } from "../route";
 import { type Data, expression, NOT_COUNTED, RIGHT } from "../data";
 import { Bar_, chosenDataset, DatasetChoice, Entity, Hidden, Kind, KIND_CLASS, many, More, nameOf, number, outside, percent, Search, seenTracks, systemNames, titleOf, useData, useTexts, Wait } from "../parts";
@@ -179,6 +180,17 @@ function Sections({ stretches, every, span, ...rest }: Laid & { stretches: reado
   );
 }
 
+/** Whether the page goes to a printer, which asks for everything, and at once. */
+const printing = signal(false);
+const atOnce = (print: boolean) => () => {
+  const before = options.debounceRendering;
+  options.debounceRendering = (run) => run();
+  printing.value = print;
+  options.debounceRendering = before;
+};
+addEventListener("beforeprint", atOnce(true));
+addEventListener("afterprint", atOnce(false));
+
 /** Sections are laid out when they come near; until then something of about their height stands for them. */
 function LazySection({ first, ...given }: Laid & { part: Section; places: Map<Spot, number>; heights: number[]; span: [number, number] | null; first: boolean }) {
   const holder = useRef<HTMLDivElement>(null);
@@ -190,7 +202,7 @@ function LazySection({ first, ...given }: Laid & { part: Section; places: Map<Sp
     watch.observe(holder.current!);
     return () => watch.disconnect();
   }, [near]);
-  const ready = near || inside;
+  const ready = near || inside || printing.value;
   useEffect(() => {
     if (!inside) return;
     const found = holder.current?.querySelector<HTMLElement>(".spot.selected");
