@@ -2,7 +2,8 @@
 import type { CasesPiece, Track } from "./shape";
 
 export const RIGHT = 0, WRONG_LINK = 1, WRONG_SPAN = 2, MISSED = 3, SPURIOUS = 4, NOT_COUNTED = 5;
-export const NIL = -1, NO_LINK = -2;
+export const NIL = -1, NO_LINK = -2, UNKNOWN = -3;
+const NONE = "no link";
 
 /** A case: a row of a track. */
 export interface Case {
@@ -68,7 +69,7 @@ export class Data {
 
   /** The id of an entity, in words. */
   id(entity: number): string {
-    return entity >= 0 ? this.piece.entities[entity] : entity === NIL ? "NIL" : "no link";
+    return entity >= 0 ? this.piece.entities[entity] : entity === NIL ? "NIL" : NONE;
   }
 
   name(entity: number): string {
@@ -76,7 +77,13 @@ export class Data {
   }
 
   place(id: string): number {
-    return id === "NIL" ? NIL : this.entityPlace.get(id) ?? NO_LINK;
+    return id === "NIL" ? NIL : id === NONE ? NO_LINK : this.entityPlace.get(id) ?? UNKNOWN;
+  }
+
+  /** The name of an entity that may be unknown here. */
+  called(id: string): string {
+    const entity = this.place(id);
+    return entity === UNKNOWN ? id : this.name(entity);
   }
 
   /** Where a case stands: on its answer, or else on its mention. */
@@ -110,8 +117,8 @@ export class Data {
   }
 
   title(doc: number): string {
-    const own = this.piece.documents[doc], whole = own.title ?? own.id;
-    return whole.slice(this.common) || whole;
+    const own = this.piece.documents[doc], whole = own?.title ?? own?.id ?? "no document";
+    return whole.slice(own ? this.common : 0) || whole;
   }
 
   doc(id: string): number {

@@ -1,7 +1,7 @@
 // One program for the viewer and for the file.
-import { render } from "preact";
+import { Component, render } from "preact";
 import { useEffect } from "preact/hooks";
-import { address, route } from "./route";
+import { address, type Route, route } from "./route";
 import { info, Missing } from "./parts";
 import * as source from "./source";
 import { Board } from "./pages/board";
@@ -38,6 +38,22 @@ const INNER: Record<string, readonly [string, () => preact.ComponentChildren]> =
   mention: ["Mention", () => <OneMention />],
 };
 
+/** A page that fails says so, and the others stay within reach. */
+class Caught extends Component<{ at: Route; children: preact.ComponentChildren }, { at?: Route; problem?: Error }> {
+  static getDerivedStateFromProps({ at }: { at: Route }, state: { at?: Route }) {
+    return at === state.at ? null : { at, problem: undefined };
+  }
+
+  static getDerivedStateFromError(problem: Error) {
+    return { problem };
+  }
+
+  render() {
+    const { problem } = this.state;
+    return problem ? <Missing heading says={`This page could not be drawn from what its address asks for: ${problem.message}`} /> : this.props.children;
+  }
+}
+
 function App() {
   const { page, asked } = route.value;
   const known = INNER[page] ?? PAGES[page];
@@ -54,7 +70,7 @@ function App() {
           ))}
         </nav>
       </header>
-      <main tabIndex={-1}>{known ? known[1]() : <Missing heading says={`There is no page “${page}”.`} />}</main>
+      <main tabIndex={-1}><Caught at={route.value}>{known ? known[1]() : <Missing heading says={`There is no page “${page}”.`} />}</Caught></main>
       <footer class="quiet">Karat {info.value!.version}</footer>
     </>
   );

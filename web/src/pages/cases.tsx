@@ -49,7 +49,7 @@ function List({ data, dataset }: { data: Data; dataset: string }) {
       { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
     ];
   });
-  const what = [asked.error && `in the category “${data.category(asked.error).title}”`, asked.entity && `about ${data.name(data.place(asked.entity))}`, asked.surface && `on “${asked.surface}”`, asked.type && `of type ${asked.type}`, asked.doc && `in ${data.title(data.doc(asked.doc))}`].filter(Boolean).join(", ");
+  const what = [asked.error && `in the category “${data.category(asked.error).title}”`, asked.entity && `about ${data.called(asked.entity)}`, asked.surface && `on “${asked.surface}”`, asked.type && `of type ${asked.type}`, asked.doc && `in ${data.title(data.doc(asked.doc))}`].filter(Boolean).join(", ");
   return (
     <>
       <h1 class="answer"><b>{number(found.length)}</b> case{found.length === 1 ? "" : "s"}{systemNames().includes(asked.system) && ` of ${titleOf(systemNames().indexOf(asked.system))}`}{what && ` ${what}`}{asked.kind ? <>, {asked.kind.split(",").join(" or ")}, of {number(every.length)}</> : kinds.length ? <>: {kinds.map(([kind, count], at) => <>{at > 0 && ", "}<a href={but({ kind: data.piece.kinds[kind] })}>{number(count)} {data.piece.kinds[kind]}</a></>)}</> : null}.</h1>

@@ -128,9 +128,9 @@ function Turned({ data: own, found, step, dataset }: { data: Data; found: Reason
         columns={[{ title: "case" }, { title: "gold" }, { title: "gold counts" }, { title: "answered" }, { title: "answer counts" }]}
         rows={shown.map((flip): Cell[] => [
           { plain: flip.surface, shown: flip.document >= 0 ? <a class="plain" href={address("text", { dataset, doc: own.piece.documents[flip.document].id, at: `${flip.start}-${flip.end}`, tracks: nameOf(found.system) })}><Within stretches={texts.value?.get(flip.document)} start={flip.start} end={flip.end} surface={flip.surface || `${flip.start}–${flip.end}`} /></a> : flip.surface },
-          { plain: flip.gold ?? "", shown: <span dir="auto">{flip.gold === null ? "" : own.name(own.place(flip.gold))}</span> },
+          { plain: flip.gold ?? "", shown: <span dir="auto">{flip.gold === null ? "" : own.called(flip.gold)}</span> },
           { plain: turn(flip.gold_turn) },
-          { plain: flip.answer ?? "", shown: <span dir="auto">{flip.answer === null ? "" : own.name(own.place(flip.answer))}</span> },
+          { plain: flip.answer ?? "", shown: <span dir="auto">{flip.answer === null ? "" : own.called(flip.answer)}</span> },
           { plain: turn(flip.answer_turn) },
         ])}
       />

@@ -147,7 +147,7 @@ function overall(piece: EntitiesPiece): Table {
   // The datasets that something is on, each of which opens its cases.
   const where = (rows: readonly { dataset: number }[], asked: Record<string, string>): Cell => {
     const places = [...new Set(rows.map((row) => row.dataset))];
-    return { plain: places.map((place) => datasets[place].name).join(", "), shown: <>{places.map((place, at) => <>{at > 0 && ", "}<a key={place} href={address("cases", { ...asked, dataset: datasets[place].key })}>{datasets[place].name}</a></>)}</> };
+    return { plain: places.map((place) => datasets[place].name).join(", "), shown: <span class="whole">{places.map((place, at) => <>{at > 0 && ", "}<a key={place} href={address("cases", { ...asked, dataset: datasets[place].key })}>{datasets[place].name}</a></>)}</span> };
   };
   const idOf = (entity: number) => (entity < 0 ? name(entity) : piece.entities[entity]);
   const total = (rows: readonly { mentions: number }[]) => rows.reduce((sum, row) => sum + row.mentions, 0);
@@ -236,7 +236,7 @@ function TheEntity({ data, dataset }: { data: Data; dataset: string }) {
   const page = outside(id), types = [...new Set(mentions.flatMap((g) => data.piece.types[gold.types[g]]))];
   return (
     <>
-      <h1 dir="auto">{entity >= 0 ? data.name(entity) : id}</h1>
+      <h1 dir="auto">{data.called(id)}</h1>
       <p class="answer">
         {page ? <a href={page} target="_blank" rel="noopener noreferrer">{id}</a> : id}: <b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{mentions.length > 0 && <>, as {counted(mentions.map((g) => data.goldSurface(g))).slice(0, 8).map(([surface, count], at) => <>{at > 0 && ", "}<a key={surface} href={address("mention", { dataset, surface })} dir="auto">“{surface}”</a> {count > 1 && <span class="quiet">{count}</span>}</>)}</>}.
         {types.length > 0 && <span class="quiet"> {types.join(", ")}</span>}

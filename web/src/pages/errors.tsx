@@ -19,7 +19,7 @@ function Tree({ piece }: { piece: ErrorsPiece }) {
   const rates = route.value.asked.by === "rate";
   const counts = piece.counts.filter((one) => one.dataset === place && (!gone.has(one.system) || nameOf(one.system) === route.value.asked.system)).sort((a, b) => a.system - b.system);
   if (!counts.length) return <><Bar_><DatasetChoice /></Bar_><Missing heading says="There are no error categories here: the results were scored without them, or compare no links of mentions. Gold and answers with mentions have them:" command="karat report GOLD ANSWERS… --to html --out report.html" /></>;
-  const only = route.value.asked.system;
+  const only = counts.some((one) => nameOf(one.system) === route.value.asked.system) ? route.value.asked.system : undefined;
   const shown = counts.filter((one) => !only || nameOf(one.system) === only);
   const figure = (own: (typeof counts)[0], at: number): number | null => (rates ? (own.total[at] ? (own.errors[at] ?? 0) / own.total[at]! : null) : own.errors[at]);
   const columns: Column[] = [{ title: "error category" }, ...shown.map((one): Column => ({ title: titleOf(one.system), kind: "number" }))];

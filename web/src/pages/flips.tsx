@@ -52,7 +52,7 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
   const tallies = [counted(only[0].flatMap((g) => values(g, second))), counted(only[1].flatMap((g) => values(g, first)))].map((own) => new Map(own));
   const every = [...new Set([...tallies[0].keys(), ...tallies[1].keys()])].map((value) => ({ value, won: tallies[0].get(value) ?? 0, lost: tallies[1].get(value) ?? 0 })).sort((a, b) => b.won + b.lost - a.won - a.lost);
   const most = Math.max(1, ...every.flatMap((own) => [own.won, own.lost]));
-  const title = (value: string) => (by === "entity" ? data.name(data.place(value)) : by === "doc" ? data.title(data.doc(value)) : by === "error" ? (value === "none" ? "no category" : data.category(value).title) : value);
+  const title = (value: string) => (by === "entity" ? data.called(value) : by === "doc" ? data.title(data.doc(value)) : by === "error" ? (value === "none" ? "no category" : data.category(value).title) : value);
   const here = (value: string, side: string) => address("flips", { dataset, one: nameOf(data.tracks[first].system), two: nameOf(data.tracks[second].system), by, value, side });
   const bar = (count: number, side: string, value: string) => <a class={`filled ${side}`} href={here(value, side)}><span class="room"><span class={count ? "fill" : "fill none"} style={{ width: `${(100 * count) / most}%` }} /></span><span class="figure">{number(count)}</span></a>;
   const groupColumns: Column[] = [{ title: GROUPS.find(([key]) => key === by)![1] }, { title: `only ${one}`, kind: "number" }, { title: `only ${two}`, kind: "number" }, { title: "difference", kind: "number" }];

@@ -40,7 +40,7 @@ export function Upload() {
           </p>
         ) : null}
       </div>
-      <p class="quiet says">The token is on the terminal in which <code>karat serve … --uploads</code> was started.</p>
+      <p class="quiet says">Formats are told from the content: Karat's JSONL, NIF, ELEVANT, HIPE, AIDA and all others that Karat reads. The token is on the terminal in which <code>karat serve … --uploads</code> was started.</p>
     </>
   );
 }
