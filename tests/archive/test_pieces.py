@@ -228,8 +228,8 @@ def test_one_answer_has_several_verdicts(demo, key, cases):
         assert track["system"] == own["system"]
         strict, fair, related = (track["credits"][ways[name]] for name in ("strict", "fair", "related"))
         assert len(strict) == len(own["kind"])
-        for kind, credit, kinder in zip(own["kind"], fair, related, strict=True):
-            assert (kind == RIGHT) == (credit == 1)
+        for kind, start, credit, kinder in zip(own["kind"], own["start"], fair, related, strict=True):
+            assert (kind == RIGHT and start >= 0) == (credit == 1)
             assert None in (credit, kinder) or kinder >= credit
 
 

@@ -96,7 +96,7 @@ def created(offer: Offer) -> Guard:
     """The application, behind its guard."""
     shelf = _Shelf(offer)
     scoring = BoundedSemaphore(offer.bounds.at_once)
-    app = FastAPI(title="Karat", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(title="Karat", version=__version__, openapi_url=None, redirect_slashes=False)
     said = _documented()
 
     async def page() -> Response:
