@@ -31,19 +31,22 @@ MOST_FOUND: Final = 500
 _MEMORY, _SECONDS = "1GB", 10.0
 """What a question may take."""
 
+_WORDS = ("text", "gold_entity", "gold_name", "answer_entity", "answer_name")
+"""Where a regular expression is looked for."""
+
 _COUNTS = "matched_gold + unmatched_gold > 0"
 _SAID = "matched_answer + unmatched_answer > 0"
 
 _GOLD: Final = f"""
-    SELECT gold_entity, dataset, system, count(DISTINCT mention) AS mentions,
-        count(DISTINCT mention) FILTER (matched_gold > 0) AS found, any_value(gold_name) AS name
-    FROM cases WHERE gold_entity IS NOT NULL AND {_COUNTS} GROUP BY ALL"""
+    SELECT mention_entity, dataset, system, count(DISTINCT mention) AS mentions,
+        count(DISTINCT mention) FILTER (matched_gold > 0) AS found, any_value(mention_name) AS name
+    FROM cases WHERE mention_entity IS NOT NULL AND {_COUNTS} GROUP BY ALL"""
 _ANSWERED: Final = f"""
     SELECT answer_entity, dataset, system, count(*) AS answered, any_value(answer_name) AS name
     FROM cases WHERE answer_entity IS NOT NULL AND {_SAID} GROUP BY ALL"""
 _SURFACES: Final = f"""
     SELECT text, dataset, system, count(DISTINCT mention) AS mentions,
-        count(DISTINCT mention) FILTER (matched_gold > 0) AS found, count(DISTINCT gold_entity) AS entities
+        count(DISTINCT mention) FILTER (matched_gold > 0) AS found, count(DISTINCT mention_entity) AS entities
     FROM cases WHERE gold IS NOT NULL AND {_COUNTS} GROUP BY ALL"""
 _CONFUSIONS: Final = """
     SELECT gold_entity, gold_nil, answer_entity, answer_nil, dataset, system, count(*) AS times,
@@ -150,7 +153,7 @@ def _entity_rows(
         return met.setdefault((id, row["dataset"]), ([0], none(row["dataset"]), none(row["dataset"]), row["name"]))
 
     for row in gold:
-        mentions, found, _, _ = own(row["gold_entity"], row)
+        mentions, found, _, _ = own(row["mention_entity"], row)
         mentions.append(row["mentions"])
         found[row["system"]] = row["found"]
     for row in answered:
@@ -223,8 +226,8 @@ def _conditions(places: _Places, wanted: Wanted) -> tuple[list[str], list[object
     if wanted.dataset is not None:
         asked.append(("dataset = ?", [places.keys.index(_known("dataset", wanted.dataset, places.keys))]))
     if wanted.find is not None:
-        words = "concat_ws(chr(10), text, gold_entity, gold_name, answer_entity, answer_name)"
-        asked.append((f"regexp_matches({words}, ?, 'i')", [wanted.find]))
+        matches = " OR ".join(f"regexp_matches({column}, ?, 'i')" for column in _WORDS)
+        asked.append((f"({matches})", [wanted.find] * len(_WORDS)))
     return [condition for condition, _ in asked], [value for _, values in asked for value in values]
 
 

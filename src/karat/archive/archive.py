@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
@@ -13,7 +14,7 @@ import msgspec
 import pyarrow.parquet as pq
 
 from karat.archive.credits import CreditsFile
-from karat.errors import InputError, UnknownNameError, UsageError
+from karat.errors import InputError, UnknownNameError, UsageError, refuse_newer
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
 from karat.model.result import Result
@@ -75,6 +76,14 @@ class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
         return key_of(self.data)
 
 
+class ArchiveAddition(Written, frozen=True, kw_only=True):
+    """Entries that came at once, and when. They are there as soon as this file is, all of them or none."""
+
+    layout: Literal["karat-addition/1"] = "karat-addition/1"
+    added: str
+    entries: list[str]
+
+
 def key_of(data: str) -> str:
     """What a dataset with its fingerprint is called in addresses."""
     return hashlib.sha256(data.encode()).hexdigest()[:12]
@@ -84,23 +93,37 @@ def key_of(data: str) -> str:
 class Archive:
     """Files and how much of their texts is shown; everything is read when it is first asked for, and kept.
 
-    Of several entries for one system, dataset and profile the last counts.
+    Of several entries for one system, dataset and profile the last counts. `at` is the name of an addition, of which
+    alone the archive then is.
     """
 
     files: ArchiveFiles
     texts: TextsShown = "all"
     title: str = "Karat"
+    at: str | None = None
     _read: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def every(self) -> dict[tuple[str, str, str], ArchiveEntry]:
         """All entries, by profile, dataset and system."""
         found = {}
-        for digest in self.files.digests("entries"):
-            data = self.files.get("entries", digest)
-            entry = _decoded(data, ArchiveEntry, f"entries/{digest}")
-            found[entry.profile, entry.key, entry.system] = entry
+        for addition in self.additions:
+            for digest in addition.entries:
+                entry = _decoded(self.files.get("entries", digest), ArchiveEntry, f"entries/{digest}")
+                found[entry.profile, entry.key, entry.system] = entry
         return found
+
+    @cached_property
+    def additions(self) -> list[ArchiveAddition]:
+        """What was added, the oldest first."""
+        names = self.files.digests("additions")
+        if self.at is not None and self.at not in names:
+            raise UnknownNameError("addition", self.at, ())
+        kept = names if self.at is None else [self.at]
+        found = [
+            (name, _decoded(self.files.get("additions", name), ArchiveAddition, f"additions/{name}")) for name in kept
+        ]
+        return [addition for _, addition in sorted(found, key=lambda item: (item[1].added, item[0]))]
 
     @cached_property
     def profile(self) -> str:
@@ -177,6 +200,13 @@ class Archive:
         return self._read[digest]
 
 
+class _Layout(msgspec.Struct):
+    layout: str
+
+
+_LAYOUTS: Final = ("karat-addition/1", "karat-entry/1", "karat-credits/1", "karat-curve/1", "karat-why/1")
+
+
 class _Over(msgspec.Struct):
     over: str
 
@@ -190,6 +220,8 @@ def _decoded(data: bytes, kind: type[_T], where: str) -> _T:
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as problem:
+        with suppress(msgspec.DecodeError):
+            refuse_newer(where, msgspec.json.decode(data, type=_Layout).layout, *_LAYOUTS)
         raise InputError(
             where,
             found=f"no part of an archive ({problem})",

@@ -104,7 +104,7 @@ def _earned(way: Way, request: Request, corpus: Corpus, run: Run) -> dict[_Answe
     )
     for key, matched, unmatched, worth in zip(_keys(table), right, wrong, credit, strict=True):
         earned = round(worth, 4) if matched else 0.0 if unmatched else None
-        if earned is not None:
+        if earned is not None and key[1] is not None:  # a mention without an answer earns nothing
             found[key] = max(found.get(key) or 0.0, earned)
     return found
 

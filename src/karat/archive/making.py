@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from karat.archive.archive import BLANK, TEXTS_ARE, ArchiveEntry
+from karat.archive.archive import BLANK, TEXTS_ARE, ArchiveAddition, ArchiveEntry
 from karat.archive.credits import credits_of, relatedness
 from karat.comparison.entries import Entry
 from karat.comparison.grid import MEASURE
@@ -63,8 +64,20 @@ class Filling:
 
 def fill(
     files: ArchiveFiles, entries: Iterable[Entry], request: Request | None = None, filling: Filling | None = None
-) -> list[ArchiveEntry]:
-    """Score every system on every dataset and keep what was found; results are kept as they are."""
+) -> str:
+    """Score every system on every dataset and add what was found, all or nothing; say what the addition is called."""
+    return add(files, filled(files, entries, request, filling))
+
+
+def add(files: ArchiveFiles, addition: ArchiveAddition) -> str:
+    """Let entries be there from now on."""
+    return files.put("additions", msgspec.json.encode(addition))
+
+
+def filled(
+    files: ArchiveFiles, entries: Iterable[Entry], request: Request | None = None, filling: Filling | None = None
+) -> ArchiveAddition:
+    """Score and keep, but add nothing yet: nobody sees files that no addition names. Results are kept as they are."""
     asked, filling = request or Request.of(), filling or Filling()
     first: dict[str, Evaluation] = {}
     met: set[tuple[str, str]] = set()
@@ -81,9 +94,8 @@ def fill(
         made = _evaluated(asked, entry, first.get(entry.data), filling)
         first.setdefault(entry.data, made)
         kept += _filled(files, entry, made, filling)
-    for found in kept:  # at last, when everything is there that they name
-        files.put("entries", msgspec.json.encode(found))
-    return kept
+    digests = [files.put("entries", msgspec.json.encode(found)) for found in kept]
+    return ArchiveAddition(added=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
 
 
 def results(entries: Iterable[Entry], request: Request) -> list[Result]:
@@ -209,6 +221,9 @@ def _cases(made: Evaluation, view: str) -> Arrow:
     facts, run = made.sides.facts_of(source), pairing.run
     table = _added(table, "mention", "gold", pairing.units.unit.tolist(), pa.int64())
     table = _added(table, "gold_name", "gold", list(facts.gold.names))
+    every = np.arange(len(pairing.corpus.labels))
+    table = _added(table, "mention_entity", "mention", pairing.corpus.labels.linked_to(every).to_pylist())
+    table = _added(table, "mention_name", "mention", list(facts.gold.names))
     table = _added(table, "answer_name", "answer", facts.called(by_labels=True))
     table = table.append_column("kind", pa.array(_kinds(table)))
     table = table.append_column("related", relatedness(table, made.request.kb))
