@@ -29,7 +29,7 @@ const PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> =
   conventions: ["Conventions", () => <Conventions />],
   curves: ["Curves", () => <Curves />],
   figures: ["Figures", () => <Figures />],
-  ...(source.served() ? { upload: ["Upload", () => <Upload />] as const } : {}),
+  ...(source.served() && !source.alone() ? { upload: ["Upload", () => <Upload />] as const } : {}),
 };
 
 /** Pages that others lead to, and of which it says where they belong. */

@@ -34,6 +34,9 @@ async function fetched(name: string): Promise<unknown> {
 /** Whether a server answers, which takes uploads. */
 export const served = () => document.querySelector("script[id^='piece:']") === null;
 
+/** Whether the page shows what one upload gave, and nothing else. */
+export const alone = () => /\/at\/[^/]+\/$/.test(location.pathname);
+
 export const board = () => get<BoardPiece>("board");
 export const errors = () => get<ErrorsPiece>("errors");
 export const entities = () => get<EntitiesPiece>("entities");

@@ -59,7 +59,7 @@ function scored(table: MeasureTable, place: number, system: number, range: Range
   const between = low !== null && high !== null ? `${percent(low)} to ${percent(high)}` : "";
   const says = value === null ? (note?.undefined[table.measure] ?? note?.refused[table.profile] ?? "no answers") : [between, tied && "nobody in sight is significantly better"].filter(Boolean).join("; ");
   const at = (one: number) => (one - range[0]) / (range[1] - range[0] || 1);
-  const interval = value === null ? undefined : ([at(low ?? value), at(value), at(high ?? value)] as const);
+  const interval = value === null || low === null || high === null ? undefined : ([at(low), at(value), at(high)] as const);
   const target = table.profile === board.profile ? address("cases", { dataset: own.key, system: nameOf(system) }) : address("conventions", { dataset: own.key, system: nameOf(system), theirs: table.profile });
   const figure = <span class="figure">{tied && <span class="tie">≈ </span>}{percent(value)}</span>;
   return { plain: percent(value), best: first, tied, interval, shown: <span title={says}>{own.cases && value !== null ? <a href={target}>{figure}</a> : figure}{interval && <Whisker interval={interval} />}</span> };
@@ -74,7 +74,8 @@ function Answer({ table, places, rows, means }: { table: MeasureTable; places: r
     const placed = rows.filter((system) => table.value[place][system] !== null).sort((a, b) => table.value[place][b]! - table.value[place][a]!);
     if (!placed.length) return <h1 class="answer">No system has a number on {board.datasets[place].name} for {table.measure}.</h1>;
     const [first, ...others] = placed, tied = others.filter((system) => leads(table, place, system));
-    const sure = others.length && table.better[place][first] !== null ? (tied.length ? `That is not significantly better than ${tied.map(titleOf).join(", ")}.` : "That is significantly better than all others.") : "";
+    const sure = table.better[place][first] !== null ? (tied.length ? `That is not significantly better than ${tied.map(titleOf).join(", ")}.` : "That is significantly better than all others.") : "";
+    if (!others.length) return <h1 class="answer"><b>{titleOf(first)}</b> gets {percent(table.value[place][first])} {measure} on {board.datasets[place].name}.</h1>;
     return <h1 class="answer"><b>{titleOf(first)}</b> has the best {measure} on {board.datasets[place].name}: {percent(table.value[place][first])}. {sure}</h1>;
   }
   const most = best(means), first = rows.find((_, at) => means[at] !== null && means[at] === most);

@@ -36,7 +36,7 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
   const first = track(asked.one, usual[0]), second = track(asked.two, usual.find((t) => t !== first)!);
   const [one, two] = [first, second].map((t) => titleOf(data.tracks[t].system));
   const { only, both, neither } = data.flips(first, second);
-  const by = asked.by ?? "error";
+  const by = GROUPS.some(([key]) => key === asked.by) ? asked.by : "error";
   const { gold } = data.piece;
   const values = (g: number, loser: number): string[] => {
     const row = data.byGold[loser][g];
