@@ -214,12 +214,15 @@ export function Kind({ data, kind }: { data: Data; kind: number }) {
 export function Within({ stretches, start, end, surface }: { stretches: Stretch[] | undefined; start: number; end: number; surface: string }) {
   const own = stretches?.find((one) => one.start <= start && end <= one.end);
   if (!own) return <b dir="auto">{surface}</b>;
-  const before = own.slice(start - 48, start).replace(/\s+/g, " "), after = own.slice(end, end + 48).replace(/\s+/g, " ");
+  // Words are whole, where there are spaces between them.
+  const cut = [start - 48 > own.start, end + 48 < own.end];
+  const before = own.slice(start - 48, start).replace(/\s+/g, " ").replace(cut[0] ? /^[^ ]* / : "", "");
+  const after = own.slice(end, end + 48).replace(/\s+/g, " ").replace(cut[1] ? / [^ ]*$/ : "", "");
   return (
     <span dir="auto" class="within">
-      <span class="quiet">{start - 48 > own.start ? "…" : ""}{before}</span>
+      <span class="quiet">{cut[0] ? "… " : ""}{before}</span>
       <b>{own.slice(start, end)}</b>
-      <span class="quiet">{after}{end + 48 < own.end ? "…" : ""}</span>
+      <span class="quiet">{after}{cut[1] ? " …" : ""}</span>
     </span>
   );
 }

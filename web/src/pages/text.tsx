@@ -1,5 +1,5 @@
 // A document with its tracks: the gold standard and every system as notes under a line of song.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { options } from "preact";
 import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { address, ask, but, route } from "../route";
@@ -88,7 +88,8 @@ function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: nu
     if (next) ask({ at: `${next.start}-${next.end}` }, true);
     else if (data.piece.documents[doc + by]) ask({ doc: data.piece.documents[doc + by].id, at: "" });
   };
-  useEffect(() => {
+  // At once, so that no key is lost between two places.
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || /INPUT|SELECT|TEXTAREA/.test((event.target as Element).tagName)) return;
       if (event.key === "n" || event.key === "j") step(1);
