@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -322,3 +323,19 @@ def multipart():
     files = {"gold": ("gold.jsonl", GOLD), "answers": ("answers.jsonl", ANSWERS)}
     request = httpx.Request("POST", "http://localhost/", files=files, data={"system": "mine"})
     return request.read(), request.headers["content-type"]
+
+
+def test_no_request_breaks_the_server(root, tmp_path):
+    """Schemathesis asks what the description of the server allows, and much that it does not."""
+    pytest.importorskip("schemathesis")
+    command = [sys.executable, "-m", "karat", "serve", str(root), "--port", "0", "--uploads", "--token", TOKEN]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            address = server.stdout.readline().split()[0]
+            checks = "not_a_server_error,response_schema_conformance,content_type_conformance,status_code_conformance"
+            asking = [str(Path(sys.executable).parent / "schemathesis"), "run", f"{address}api/openapi.json"]
+            asking += ["--checks", checks, "-n", "10", "-H", f"Authorization: Bearer {TOKEN}"]
+            done = subprocess.run(asking, cwd=tmp_path, capture_output=True, text=True, check=False)
+        finally:
+            server.terminate()
+    assert done.returncode == 0, done.stdout[-3000:]

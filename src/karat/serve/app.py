@@ -10,6 +10,7 @@ from hashlib import sha256
 from html import escape
 from pathlib import Path
 from threading import BoundedSemaphore
+from time import time_ns
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -38,6 +39,7 @@ from karat.version import __version__
 
 _KEPT: Final = 512  # replies that are kept ready
 _OPEN: Final = 16  # additions that are kept open
+_STILL: Final = 2 * 10**9  # nanoseconds after which a folder that changed again has another time
 _ENVELOPE: Final = 10_000  # bytes of an upload besides its files
 _STATIC: Final = {"client.js": "text/javascript", "client.css": "text/css", "licences.txt": "text/plain"}
 
@@ -61,34 +63,48 @@ class _Shelf:
 
     def __init__(self, offer: Offer) -> None:
         self._offer, self._files = offer, InFolder.made(str(offer.root))
-        self._state: tuple[str, ...] | None = None
+        self._changed: int | None = None
+        self._state: tuple[str, ...] = ()
         self._archives: dict[str | None, Archive] = {}
         self._ready: dict[tuple[str | None, str], tuple[bytes, str]] = {}
 
+    def _look(self) -> None:
+        """Forget what is kept if something was added. A folder that has been still for long is not listed again."""
+        try:
+            changed = (self._offer.root / "additions").stat().st_mtime_ns
+        except OSError:
+            changed = 0
+        if changed != self._changed or time_ns() - changed < _STILL:
+            state = tuple(self._files.digests("additions"))
+            if state != self._state:
+                self._state, self._archives, self._ready = state, {}, {}
+            self._changed = changed
+
     def archive(self, at: str | None = None) -> Archive:
         """All of it, or one addition, which never changes."""
-        state = tuple(self._files.digests("additions"))
-        if state != self._state:
-            self._state, self._archives, self._ready = state, {}, {}
-        if at not in self._archives:
-            if at is not None and at not in state:
-                raise WebError("not-found", "there is no such addition.")
-            if len(self._archives) >= _OPEN:
-                self._archives.clear()
-            self._archives[at] = Archive(self._files, self._offer.texts, self._offer.title, at)
-        return self._archives[at]
+        self._look()
+        if at is not None and at not in self._state:
+            raise WebError("not-found", "there is no such addition.")
+        archives = self._archives  # another thread may begin new ones
+        if len(archives) >= _OPEN and at not in archives:
+            archives.clear()
+        return archives.setdefault(at, Archive(self._files, self._offer.texts, self._offer.title, at))
+
+    def kept(self, name: str, at: str | None = None) -> tuple[bytes, str] | None:
+        """A reply that was made before."""
+        self._look()
+        return self._ready.get((at, name))
 
     def reply(self, name: str, at: str | None = None) -> tuple[bytes, str]:
         """A piece, compressed, and what tells it from others."""
         archive, ready = self.archive(at), self._ready
-        if (at, name) not in ready:
-            data = piece(archive, name)
-            if len(ready) >= _KEPT:
-                ready.clear()
-            ready[at, name] = gzip.compress(data, 6, mtime=0), f'"{sha256(data).hexdigest()[:32]}"'
-        return ready[at, name]
+        data = piece(archive, name)
+        if len(ready) >= _KEPT:
+            ready.clear()
+        return ready.setdefault((at, name), (gzip.compress(data, 6, mtime=0), f'"{sha256(data).hexdigest()[:32]}"'))
 
 
+_Name: TypeAlias = Annotated[str, PathParameter(description="See /api/pieces", examples=["board", "errors"])]
 _Digest: TypeAlias = Annotated[str, PathParameter(pattern="^[0-9a-f]{32}$", description="An addition")]
 
 
@@ -120,11 +136,11 @@ def created(offer: Offer) -> Guard:
     async def listed_at(addition: _Digest) -> Response:
         return _json(await run_in_threadpool(lambda: _listing(shelf.archive(addition))))
 
-    async def one(name: str, request: Request) -> Response:
-        return _sent(request, *await run_in_threadpool(shelf.reply, name))
+    async def one(name: _Name, request: Request) -> Response:
+        return _sent(request, *(shelf.kept(name) or await run_in_threadpool(shelf.reply, name)))
 
-    async def one_at(addition: _Digest, name: str, request: Request) -> Response:
-        return _sent(request, *await run_in_threadpool(shelf.reply, name, addition))
+    async def one_at(addition: _Digest, name: _Name, request: Request) -> Response:
+        return _sent(request, *(shelf.kept(name, addition) or await run_in_threadpool(shelf.reply, name, addition)))
 
     async def search(wanted: Annotated[_Search, Query()]) -> Response:
         offer.searches.take()
