@@ -193,7 +193,9 @@ def test_pages_are_used_by_keyboard_alone(demo, opened):
         page.wait_for_selector(".spot.selected")
         at = page.locator(".spot.selected").get_attribute("href")
         page.keyboard.press("n")
-        page.wait_for_function("at => document.querySelector('.spot.selected')?.getAttribute('href') !== at", arg=at)
+        page.wait_for_function(
+            "at => (document.querySelector('.spot.selected')?.getAttribute('href') ?? at) !== at", arg=at
+        )
         page.keyboard.press("p")
         page.wait_for_function("at => document.querySelector('.spot.selected')?.getAttribute('href') === at", arg=at)
         assert page.evaluate("document.activeElement.className").startswith("spot")
