@@ -220,9 +220,9 @@ export function Within({ stretches, start, end, surface }: { stretches: Stretch[
   const after = own.slice(end, end + 48).replace(/\s+/g, " ").replace(cut[1] ? / [^ ]*$/ : "", "");
   return (
     <span dir="auto" class="within">
-      <span class="quiet">{cut[0] ? "… " : ""}{before}</span>
+      <span class="quiet">{cut[0] ? "…\u00a0" : ""}{before}</span>
       <b>{own.slice(start, end)}</b>
-      <span class="quiet">{after}{cut[1] ? " …" : ""}</span>
+      <span class="quiet">{after}{cut[1] ? "\u00a0…" : ""}</span>
     </span>
   );
 }

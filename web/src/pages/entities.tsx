@@ -238,7 +238,7 @@ function TheEntity({ data, dataset }: { data: Data; dataset: string }) {
     <>
       <h1 dir="auto">{data.called(id)}</h1>
       <p class="answer">
-        {page ? <a href={page} target="_blank" rel="noopener noreferrer">{id}</a> : id}: <b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{mentions.length > 0 && <>, as {counted(mentions.map((g) => data.goldSurface(g))).slice(0, 8).map(([surface, count], at) => <>{at > 0 && ", "}<a key={surface} href={address("mention", { dataset, surface })} dir="auto">“{surface}”</a> {count > 1 && <span class="quiet">{count}</span>}</>)}</>}.
+        {page ? <a href={page} target="_blank" rel="noopener noreferrer">{id}</a> : id}: <b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{mentions.length > 0 && <>, as {counted(mentions.map((g) => data.goldSurface(g))).slice(0, 8).map(([surface, count], at) => <>{at > 0 && ", "}<a key={surface} href={address("mention", { dataset, surface })} dir="auto">“{surface}”</a>{count > 1 && <span class="quiet"> {count}</span>}</>)}</>}.
         {types.length > 0 && <span class="quiet"> {types.join(", ")}</span>}
       </p>
       <Bar_><DatasetChoice has={(one) => one.cases} /><a href={address("entities", { dataset })}>all entities</a><Elsewhere id={id} dataset={dataset} /><Hidden /></Bar_>
@@ -268,7 +268,7 @@ function TheSurface({ data, dataset }: { data: Data; dataset: string }) {
   return (
     <>
       <h1 dir="auto">“{surface}”</h1>
-      <p class="answer"><b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{entities.length > 0 && <>, of {entities.slice(0, 8).map(([entity, count], at) => <>{at > 0 && ", "}<Entity key={entity} data={data} entity={entity} dataset={dataset} /> {count > 1 && <span class="quiet">{count}</span>}</>)}</>}.</p>
+      <p class="answer"><b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{entities.length > 0 && <>, of {entities.slice(0, 8).map(([entity, count], at) => <>{at > 0 && ", "}<Entity key={entity} data={data} entity={entity} dataset={dataset} />{count > 1 && <span class="quiet"> {count}</span>}</>)}</>}.</p>
       <Bar_><DatasetChoice has={(one) => one.cases} /><a href={address("entities", { dataset, show: "surfaces" })}>all surfaces</a><Hidden /></Bar_>
       <Outcomes data={data} tracks={tracks} asked={{ dataset, surface }} picks={(t, row) => data.surface({ track: t, row }) === surface || (data.tracks[t].gold[row] >= 0 && data.goldSurface(data.tracks[t].gold[row]) === surface)} />
       {rows.length > 0 && <section><h2>What systems link it to</h2><Sheet name="Answers" columns={[{ title: "answered" }, { title: "in the gold standard" }, { title: "systems", kind: "number" }, { title: "by" }]} rows={rows} /></section>}

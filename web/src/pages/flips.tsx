@@ -86,7 +86,7 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
       </Bar_>
       <Sides data={data} dataset={dataset} tracks={[first, second]} />
       <h2>Mentions that only one of them gets, {GROUPS.find(([key]) => key === by)![1]}</h2>
-      <Sheet name="Groups" columns={groupColumns} rows={every.slice(0, asked.groups === "all" ? undefined : GROUPED).map((own): Cell[] => [{ plain: title(own.value), shown: <a href={here(own.value, "")} dir="auto">{title(own.value)}</a> }, { plain: String(own.won), shown: bar(own.won, "one", own.value) }, { plain: String(own.lost), shown: bar(own.lost, "two", own.value) }, { plain: `${own.won < own.lost ? "−" : "+"}${Math.abs(own.won - own.lost)}` }])} />
+      <Sheet name="Groups" columns={groupColumns} rows={every.slice(0, asked.groups === "all" ? undefined : GROUPED).map((own): Cell[] => [{ plain: title(own.value), shown: <a href={here(own.value, "")} dir="auto">{title(own.value)}</a> }, { plain: String(own.won), shown: bar(own.won, "one", own.value) }, { plain: String(own.lost), shown: bar(own.lost, "two", own.value) }, { plain: own.won === own.lost ? "0" : `${own.won < own.lost ? "−" : "+"}${Math.abs(own.won - own.lost)}` }])} />
       {every.length > GROUPED && <p><a href={but({ groups: asked.groups === "all" ? "" : "all" })}>{asked.groups === "all" ? "Show fewer" : `Show all ${number(every.length)}`}</a></p>}
       <h2>{number(listed.length)} mentions{asked.value && <> of {title(asked.value)} <a class="aside" href={here("", "")}>all of them</a></>}</h2>
       <Sheet name="Flips" columns={columns} rows={rows} />
