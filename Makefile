@@ -30,7 +30,7 @@ test-all: extras web/node_modules lint types contracts docs
 	$(BIN)/pytest --numprocesses auto --dist loadfile -m 'extras or both'
 
 extras: setup
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all]' playwright
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all]' playwright schemathesis
 	$(BIN)/pip install --quiet --no-deps --ignore-requires-python --require-hashes --requirement tests/tagger.txt
 
 # The client of reports and viewer: checked, and built into src/karat/archive/bundle, which is committed.

@@ -55,6 +55,11 @@ PAGES = [
     ["data", "convert", "demo", "OUT.jsonl"],
     ["data", "fetch", "demo"],
     ["verify", "apply", "OVERLAY", "demo", "--out", "PATCHED.jsonl"],
+    ["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo"],
+    ["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo", "--like", "gerbil", "--set", "prefixes=Q"],
+    ["report", "--gold", "demo", "demo", "--to", "table"],
+    ["report", "--gold", "demo", "demo", "--one-profile", "--resamples", "50", "--out", "report.html"],
+    ["serve", "--help"],  # which would not end
 ]
 
 

@@ -103,7 +103,8 @@ def _dataset(archive: Archive, key: str) -> DatasetInfo:
         len(archive.result(entry).ids),
         cases=any(each.verdicts for each in every),
         texts=archive.shown(key) is not None,
-        curves=any(each.curves or each.seconds for each in every),
+        curves=any(each.curves or each.seconds or each.verdicts for each in every),
+        credits=any(each.credits for each in every),
         reasons=sorted({profile for each in every for profile in each.reasons}),
     )
 

@@ -8,21 +8,30 @@ from typing import Final
 
 import msgspec
 
+from karat.archive.across import entities, is_asked_across
 from karat.archive.archive import Archive
 from karat.archive.board import board, errors
 from karat.archive.cases import block_numbers, cases, texts
-from karat.archive.details import curves, dataset, reasons
+from karat.archive.charts import curves
+from karat.archive.details import dataset, reasons
+from karat.archive.problems import credits, problems
 from karat.errors import UnknownNameError
 from karat.pages.files import Written
 
 _NAME: Final = re.compile(r"(?P<kind>[a-z]+)(?:/(?P<key>[0-9a-f]{12}))?(?:/(?P<block>[0-9]{1,6}))?")
 
-OF_ALL: Final[Mapping[str, Callable[[Archive], Written]]] = {"board": board, "errors": errors}
+OF_ALL: Final[Mapping[str, Callable[[Archive], Written]]] = {
+    "board": board,
+    "errors": errors,
+    "entities": entities,
+    "problems": problems,
+}
 OF_DATASET: Final[Mapping[str, Callable[[Archive, str], Written]]] = {
     "cases": cases,
     "dataset": dataset,
     "reasons": reasons,
     "curves": curves,
+    "credits": credits,
 }
 
 
@@ -43,7 +52,8 @@ def piece(archive: Archive, name: str) -> bytes:
 
 def names(archive: Archive) -> Iterator[str]:
     """All pieces that there are."""
-    yield from OF_ALL
+    cased = is_asked_across() and any(entry.verdicts for entry in archive.entries)
+    yield from (name for name in OF_ALL if name != "entities" or cased)
     for key in archive.datasets:
         entries = list(archive.on(key))
         if any(entry.verdicts for entry in entries):
@@ -55,5 +65,7 @@ def names(archive: Archive) -> Iterator[str]:
             yield from (f"texts/{key}/{block}" for block in dict.fromkeys(block_numbers(map(len, shown.texts))))
         if any(entry.reasons for entry in entries):
             yield f"reasons/{key}"
-        if any(entry.curves or entry.seconds for entry in entries):
+        if any(entry.curves or entry.seconds or entry.verdicts for entry in entries):
             yield f"curves/{key}"
+        if any(entry.credits for entry in entries):
+            yield f"credits/{key}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--gold", "golds", multiple=True, metavar="GOLD", help="The gold standard that FILEs answer (repeatable)."
 )
 @click.option(
-    "--to", "layout", default="html", show_default=True, metavar="NAME", help="html, table, or another report."
+    "--to", "layout", default="html", show_default=True, metavar="NAME", help="html, md, latex, csv, junit or table."
 )
 @click.option("-o", "--out", metavar="FILE", help="Where to write it.  [default: standard output, but for html]")
 @click.option("--archive", metavar="DIR", help="Keep everything in this folder too, for karat serve.")
@@ -101,18 +101,30 @@ def command(
     _rendered(given, request, layout, out)
 
 
+_TABLES = {"md": "markdown", "markdown": "markdown", "latex": "latex"}
+"""What tables of papers are called here, with their layouts."""
+
+
 def _rendered(given: Iterable[Entry], request: Request, layout: str, out: str | None) -> None:
     """Another report of the same results."""
     from karat.archive.making import results
     from karat.cli.output import write
-    from karat.errors import UsageError
-    from karat.registry import get
+    from karat.cli.score import show
+    from karat.errors import UnknownNameError, UsageError
+    from karat.pages.report import report as tables
+    from karat.registry import get, names
     from karat.spec.report import Report
 
-    report = get("reports", layout, Report)
-    if report.peer:
-        raise UsageError(f"{layout} is the layout of another program's files. Use karat score --layout {layout}.")
-    text = report.render(results(given, request))
+    known = [name for name in names("reports") if not get("reports", name, Report).peer]
+    if layout not in (*_TABLES, *known):
+        if layout in names("reports"):
+            raise UsageError(f"{layout} is the layout of another program's files. Use karat score --layout {layout}.")
+        raise UnknownNameError("report", layout, ["html", *_TABLES, *known])
+    found = results(given, request)
+    if layout == "table" and out is None:
+        show(found)
+        return
+    text = tables(found, _TABLES[layout]) if layout in _TABLES else get("reports", layout, Report).render(found)
     if out is None:
         say(text, nl=False)
     else:
