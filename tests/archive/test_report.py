@@ -139,3 +139,18 @@ def test_every_profile_and_task_has_a_report(karat_cli, tmp_path, how):
 
 def test_other_reports_are_of_the_same_results(karat_cli, tmp_path):
     assert karat_cli("report", "--gold", "demo", "demo", "--to", "table").out == karat_cli("score", "demo", "demo").out
+
+
+def test_an_archive_is_filled_without_a_file(karat_cli, tmp_path):
+    done = karat_cli("report", "--gold", "demo", "demo/noisy", *QUICK, "--archive", tmp_path / "archive")
+    assert done.code == 0, done.err
+    assert re.search(r"/at/[0-9a-f]{32}/ of karat serve", done.out)
+    done = karat_cli("report", "--gold", "demo", "demo", "--to", "md", "--archive", tmp_path / "archive")
+    assert (done.code, "Leave out --to" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("layout", ["md", "markdown", "latex", "csv", "junit"])
+def test_every_report_goes_to_a_file_or_the_terminal(karat_cli, tmp_path, layout):
+    printed = karat_cli("report", "--gold", "demo", "demo/noisy", "--to", layout)
+    assert karat_cli("report", "--gold", "demo", "demo/noisy", "--to", layout, "--out", tmp_path / "out").code == 0
+    assert printed.out == (tmp_path / "out").read_text(encoding="utf-8")

@@ -180,6 +180,14 @@ def test_uploads_are_bounded_in_time(root):
     assert "0.05 seconds" in refused(upload(client), 422, "unusable")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_uploads_are_bounded_in_memory(root):
+    from karat.serve.uploads import Bounds
+
+    client = client_of(root, bounds=Bounds(memory=100_000_000))
+    assert "more memory" in refused(upload(client), 422, "unusable")
+
+
 def test_every_resource_and_every_error_is_described(client):
     from karat.serve.guard import PROBLEMS
 
