@@ -22,13 +22,13 @@ test: setup
 
 # What `make test` leaves out: what needs the packages of extras, and everything that is not a test. The two together are
 # the whole check, and nothing runs twice. A file of tests stays in one process, so that Spark starts once. Later steps
-# add browser, PostgreSQL and training here.
+# add browser and PostgreSQL here.
 test-all: export KARAT_EXTRAS = 1
 test-all: extras lint types contracts docs
 	$(BIN)/pytest --numprocesses auto --dist loadfile -m 'extras or both'
 
 extras: setup
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all,train]'
 	$(BIN)/pip install --quiet --no-deps --ignore-requires-python --require-hashes --requirement tests/tagger.txt
 
 check: lint types contracts docs test

@@ -26,7 +26,8 @@ from karat.linking.neural.encoder import BertEncoder, BertShape, encoder_folder,
 from karat.linking.neural.models import BiEncoderModel, EntityModel, FevryModel, LukeModel, parameters
 from karat.linking.neural.snippets import Snippets
 from karat.training.baselines import listed_gold, most_frequent, most_popular, seen
-from karat.training.loop import Epoch, fit
+from karat.training.curve import Epoch
+from karat.training.loop import fit
 from karat.training.plan import PRESETS, TrainingPlan
 
 SPLITS = {"wned-wiki": "WNED-WIKI", "cweb": "WNED-CWEB"}
@@ -111,7 +112,9 @@ def _chosen(texts: list[Any], other: list[list[str | None]], codes: dict[str, in
     return found
 
 
-def _baselines(every: Snippets, part: Any, surface: list[str], chosen: list[int], folder: Path) -> None:
+def _baselines(
+    every: Snippets, part: np.ndarray[Any, Any], surface: list[str], chosen: list[int], folder: Path
+) -> None:
     held, train = part[every.document] == 2, part[every.document] != 2
     known, test = every.of_mentions(np.flatnonzero(train)), every.of_mentions(np.flatnonzero(held))
     words = [one for one, is_known in zip(surface, train, strict=True) if is_known]

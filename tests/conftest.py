@@ -75,7 +75,7 @@ def karat_process():
     return _new_process
 
 
-EXTRAS = ("scipy", "duckdb", "altair", "vl_convert", "httpx", "spacy", "pandas", "pyspark")
+EXTRAS = ("scipy", "duckdb", "altair", "vl_convert", "httpx", "spacy", "pandas", "pyspark", "torch")
 """What the extras install. Where `make test-all` asks for them, one that is missing is a failure, not a skip."""
 
 

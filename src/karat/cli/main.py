@@ -32,6 +32,7 @@ COMMANDS = {
     "serve-nif": "Let GERBIL ask a linker of Karat's over the web.",
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
     "systems": "List the linkers that Karat runs, and say which of their stages loses what.",
+    "train": "Train a linker on a gold standard.",
     "why": "Say why two labs get different numbers from the same answers.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""

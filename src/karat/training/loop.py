@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,43 +16,13 @@ from karat.errors import InputError, UsageError
 from karat.linking.neural.decide import decide, mixed
 from karat.linking.neural.models import MASKED, EntityModel, LukeModel, TensorBatch
 from karat.linking.neural.snippets import Snippets
+from karat.training.curve import Epoch, LearningCurve
 from karat.training.losses import loss_of
 from karat.training.plan import TrainingPlan
 
 CHECKPOINT: Final = "checkpoint.pt"
 _LAYOUT: Final = 1
 _SEEDS_PER_RUN: Final = 100_003
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """One pass over the training part: the mean loss, the accuracy on the development part, and how long it took."""
-
-    number: int
-    loss: float
-    accuracy: float | None
-    seconds: float
-    mentions: int
-    tokens: int
-    rate: float
-
-
-@dataclass(frozen=True, slots=True)
-class LearningCurve:
-    """All epochs, and the number of the one that was kept."""
-
-    epochs: tuple[Epoch, ...] = ()
-    best: int = 0
-    stopped_early: bool = False
-
-    def written(self) -> dict[str, Any]:
-        """The curve as files have it."""
-        return asdict(self)
-
-    @property
-    def accuracy(self) -> float | None:
-        """That of the epoch that was kept."""
-        return next((epoch.accuracy for epoch in self.epochs if epoch.number == self.best), None)
 
 
 def fit(
@@ -199,8 +168,7 @@ class _Training:
         except (RuntimeError, ValueError) as problem:
             said = str(problem).replace("\n", " ")
             raise UsageError(f"the checkpoint is of another model ({said}). Train into another folder.") from None
-        told = state["curve"]
-        self.curve = replace(LearningCurve(**told), epochs=tuple(Epoch(**each) for each in told["epochs"]))
+        self.curve = LearningCurve.read(state["curve"])
         self.kept = state["kept"]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -51,7 +51,8 @@ class BertShape:
             said = json.loads(path.read_text(encoding="utf-8"))
             if said.get("hidden_act", "gelu") != "gelu" or said.get("model_type", "bert") != "bert":
                 raise ValueError(f"a {said.get('model_type')} with {said.get('hidden_act')}")
-            return cls(*(said[name] for name in _SAID), said.get("layer_norm_eps", 1e-12))
+            sizes = {field: int(said[name]) for field, name in _SAID.items()}
+            return cls(**sizes, epsilon=float(said.get("layer_norm_eps", 1e-12)))
         except FileNotFoundError:
             raise UsageError(
                 f"{folder} holds no {_SETTINGS}. Name the folder of a BERT that is on disk, or {MINILM}."
@@ -66,8 +67,8 @@ class BertShape:
 
     def written(self) -> dict[str, object]:
         """The shape as `config.json` has it."""
-        own = list(asdict(self).values())
-        return {"model_type": "bert", "hidden_act": "gelu", **dict(zip((*_SAID, "layer_norm_eps"), own, strict=True))}
+        sizes = {name: getattr(self, field) for field, name in _SAID.items()}
+        return {"model_type": "bert", "hidden_act": "gelu", **sizes, "layer_norm_eps": self.epsilon}
 
     def flops(self, tokens: int, length: int) -> float:
         """Operations of one pass forward over so many tokens, in sequences of that length: 2 for each product."""
@@ -75,15 +76,15 @@ class BertShape:
         return 2.0 * tokens * self.layers * (dense + 2 * length * self.hidden)
 
 
-_SAID = (
-    "vocab_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
-    "type_vocab_size",
-)
+_SAID = {
+    "vocabulary": "vocab_size",
+    "hidden": "hidden_size",
+    "layers": "num_hidden_layers",
+    "heads": "num_attention_heads",
+    "inner": "intermediate_size",
+    "positions": "max_position_embeddings",
+    "kinds": "type_vocab_size",
+}
 
 
 class BertLayer(nn.Module):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import numpy as np
 import torch
@@ -18,7 +18,6 @@ from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 from karat.linking.neural.encoder import BertEncoder
 from karat.linking.neural.snippets import SnippetBatch
 
-Kind: TypeAlias = Literal["fevry", "luke", "bi-encoder"]
 MASKED: Final = -1
 _AT_ONCE: Final = 2048  # titles that are encoded together
 

@@ -60,7 +60,7 @@ class Snippets:
 
     def of_mentions(self, kept: NDArray[np.intp]) -> Snippets:
         """Some mentions, in ascending order, with their windows."""
-        windows, window = np.unique(self.window[kept], return_inverse=True)
+        windows, window = np.unique(self.window[kept].astype(np.intp), return_inverse=True)
         tokens, ends = _ragged(self.tokens, self.ends, windows)
         candidates, candidate_ends = _ragged(self.candidates, self.candidate_ends, kept)
         rest = {name: getattr(self, name)[kept] for name in ("first", "last", "gold", "document", "start", "end")}

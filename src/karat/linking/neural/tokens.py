@@ -20,6 +20,7 @@ from karat.linking.neural.snippets import Snippets, windows
 
 TOKENIZER: Final = "tokenizer.json"
 _WORDS: Final = "vocab.txt"
+_COLUMNS: Final = ("window", "first", "last", "gold", "document", "start", "end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +68,14 @@ class WordPieces:
         listed: list[Sequence[int]] = []
         for number, marked in enumerate(texts):
             self._add(number, marked, length - 2, rows, mentions, listed)
-        columns = np.array(mentions, np.int32).reshape(-1, 7).T
+        columns = np.array(mentions, np.int32).reshape(-1, len(_COLUMNS)).T
         flat = [code for codes in listed for code in codes]
         return Snippets(
-            np.array([token for row in rows for token in row], np.int32),
-            np.cumsum([len(row) for row in rows], dtype=np.int32),
-            *columns[:4],
-            np.array(flat, np.int32),
-            np.cumsum([len(codes) for codes in listed], dtype=np.int32),
-            *columns[4:],
+            tokens=np.array([token for row in rows for token in row], np.int32),
+            ends=np.cumsum([len(row) for row in rows], dtype=np.int32),
+            candidates=np.array(flat, np.int32),
+            candidate_ends=np.cumsum([len(codes) for codes in listed], dtype=np.int32),
+            **dict(zip(_COLUMNS, columns, strict=True)),
         )
 
     def _add(
