@@ -86,7 +86,10 @@ class TitleTrie:
     def allowed(self, prefix: Tokens) -> list[int]:
         """The tokens that may follow a prefix; none after a whole title, or where no title begins so."""
         node = self._at(prefix)
-        return [] if node < 0 else self._children(node).tolist() if node else self._roots
+        if node <= 0:
+            return [] if node else self._roots
+        found: list[int] = self._children(node).tolist()
+        return found
 
     def found(self, tokens: Tokens) -> int:
         """The number of the title that these tokens are, `end` included; -1 if none."""
@@ -96,7 +99,8 @@ class TitleTrie:
     @cached_property
     def _roots(self) -> list[int]:
         """The first tokens of all titles: they are many, and asked for with every text."""
-        return self._children(0).tolist()
+        found: list[int] = self._children(0).tolist()
+        return found
 
     def _at(self, prefix: Tokens) -> int:
         node = 0

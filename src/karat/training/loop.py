@@ -45,6 +45,8 @@ def fit(
         raise UsageError(
             "no mention of the training part has an entity of the vocabulary. Give a gold standard with links."
         )
+    if plan.compiled:
+        model.encoder.compile()
     training = _Training(model, train, dev, plan)
     if resume and folder is not None and (folder / CHECKPOINT).exists():
         training.restore(_read(folder / CHECKPOINT, plan))

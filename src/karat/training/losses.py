@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from math import log
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812  # as everybody calls it
-from torch.utils.checkpoint import checkpoint
 
 from karat.linking.neural.decide import listed_logits
 from karat.linking.neural.models import MASKED, EntityModel, TensorBatch
 from karat.training.plan import TrainingPlan
 
-_LOGITS_AT_ONCE: Final = 1 << 29  # numbers; above, logits are made again on the way back
+_LOGITS_AT_ONCE: Final = 1 << 29  # numbers: two gigabytes
 
 
 def loss_of(model: EntityModel, batch: TensorBatch, asked: Tensor, vectors: Tensor, plan: TrainingPlan) -> Tensor:
@@ -29,21 +28,47 @@ def loss_of(model: EntityModel, batch: TensorBatch, asked: Tensor, vectors: Tens
 
 
 def full_softmax(model: EntityModel, vectors: Tensor, gold: Tensor) -> Tensor:
-    """Over all entities, some mentions at a time where the logits would fill the memory."""
-    table, bias = model.entities(), model.bias()
-    if len(vectors) * len(table) <= _LOGITS_AT_ONCE:
-        return F.cross_entropy((vectors @ table.T + bias).float(), gold)
-    sums = [
-        checkpoint(_summed, part, right, table, bias, use_reentrant=False)
-        for part, right in zip(
-            *(each.split(max(1, _LOGITS_AT_ONCE // len(table))) for each in (vectors, gold)), strict=True
-        )
-    ]
-    return torch.stack(sums).sum() / len(gold)
+    """Over all entities; logits are never there for more mentions at a time than fit into memory."""
+    bias = model.bias()
+    bias = bias if isinstance(bias, Tensor) else vectors.new_zeros(model.size)
+    loss: Tensor = _FullSoftmax.apply(vectors, model.entities(), bias, gold)
+    return loss
 
 
-def _summed(vectors: Tensor, gold: Tensor, table: Tensor, bias: Tensor | float) -> Tensor:
-    return F.cross_entropy((vectors @ table.T + bias).float(), gold, reduction="sum")
+class _FullSoftmax(torch.autograd.Function):
+    """The mean cross-entropy of `vectors @ table.T + bias`, whose gradients are made on the way forward.
+
+    So no logit is kept or made twice. Products are in the type of the vectors, sums in float32.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, table: Tensor, bias: Tensor, gold: Tensor) -> Tensor:  # noqa: ANN401
+        """The loss, and its gradients for the way back."""
+        vectors, gold = vectors.detach(), gold.detach()
+        near = table.detach().to(vectors.dtype)
+        to_vectors, to_table = torch.empty_like(vectors), torch.zeros_like(table, dtype=torch.float32)
+        to_bias = torch.zeros_like(bias, dtype=torch.float32)
+        total = torch.zeros((), device=vectors.device)
+        size = max(1, _LOGITS_AT_ONCE // len(table))
+        with torch.autocast(vectors.device.type, enabled=False):
+            for low in range(0, len(vectors), size):
+                part, right = vectors[low : low + size], gold[low : low + size, None]
+                logits = part @ near.T + bias.detach().to(part.dtype)
+                shares = torch.log_softmax(logits, dim=1, dtype=torch.float32)
+                total -= shares.gather(1, right).sum()
+                shares.exp_().scatter_add_(1, right, shares.new_full(right.shape, -1.0))
+                to_bias += shares.sum(0)
+                wrong = shares.to(part.dtype)
+                to_vectors[low : low + size] = wrong @ near
+                to_table += wrong.T @ part
+        ctx.save_for_backward(*(each / len(gold) for each in (to_vectors, to_table, to_bias)))
+        return total / len(gold)
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        """The gradients that were made."""
+        to_vectors, to_table, to_bias = ctx.saved_tensors
+        return to_vectors * upstream, to_table * upstream, to_bias * upstream, None
 
 
 def sampled_softmax(

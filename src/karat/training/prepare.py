@@ -105,7 +105,7 @@ def _snippets(
         gold = [codes.get(str(label.entity), MASKED) for label in labels]
         given = [listed.get((document.id, label.start, label.end), ()) for label in labels]
         candidates = [[codes[each] for each in entities if each in codes] for entities in given]
-        counts["mentions without NIL"] += len(labels)
+        counts["linked mentions to train and to try on"] += len(labels)
         counts["mentions whose entity is not in the vocabulary"] += gold.count(MASKED)
         counts["mentions without candidates"] += sum(1 for each in candidates if not each) if listed else 0
         marked.append(MarkedText(document.text, [(label.start, label.end) for label in labels], gold, candidates))

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--patience", type=click.IntRange(0), metavar="N", help="Stop after N epochs that are no better.")
 @click.option("--seed", type=int, metavar="N", help="Where random numbers start.")
 @click.option("--half/--whole", default=None, help="Products in bf16, or all in float32.")
+@click.option("--compile/--no-compile", "compiled", default=None, help="Let torch compile the encoder.")
 @click.option("--device", default="", metavar="NAME", help="cpu, cuda, …: the fastest there is, unless given.")
 @click.option("--resume", is_flag=True, help="Go on with a training that was stopped.")
 @reading

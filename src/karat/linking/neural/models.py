@@ -20,6 +20,7 @@ from karat.linking.neural.snippets import SnippetBatch
 
 MASKED: Final = -1
 _AT_ONCE: Final = 2048  # titles that are encoded together
+_WIDE: Final = 8  # tokens by which rows of titles grow, so that few shapes of them are met
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,8 @@ class FevryModel(EntityModel):
 class LukeModel(EntityModel):
     """Entities are inputs beside the words, and those that are masked are told from their states (Yamada et al. 2022).
 
-    So a mention that is decided helps the others: `decide_in_order` uses it.
+    So a mention that is decided helps the others: `decide_in_order` uses it. Unlike LUKE, whose encoder was pre-trained
+    with entities, it reads the states at the boundaries of a mention, too.
     """
 
     def __init__(self, encoder: BertEncoder, entities: int, dimension: int) -> None:
@@ -115,7 +117,7 @@ class LukeModel(EntityModel):
         self.enter = nn.Linear(dimension, hidden, bias=False)
         self.kind = nn.Parameter(torch.zeros(hidden))
         self.entered = nn.LayerNorm(hidden, encoder.shape.epsilon)
-        self.project = nn.Linear(hidden, dimension)
+        self.project = nn.Linear(3 * hidden, dimension)
         self.projected = nn.LayerNorm(dimension, encoder.shape.epsilon)
 
     def mentions(self, batch: TensorBatch, known: Tensor | None = None) -> Tensor:
@@ -127,7 +129,7 @@ class LukeModel(EntityModel):
         more = vectors.new_zeros((len(batch.tokens), most, vectors.shape[-1]))
         more = more.index_put((batch.row, place), vectors)
         states = self.encoder(batch.tokens, torch.cat((batch.seen, beside), dim=1), more)
-        found = states[batch.row, batch.tokens.shape[1] + place]
+        found = torch.cat((states[batch.row, batch.tokens.shape[1] + place], _boundaries(states, batch)), dim=-1)
         return self.projected(F.gelu(self.project(found)))  # type: ignore[no-any-return,unused-ignore]
 
     def _places(self, batch: TensorBatch) -> Tensor:
@@ -201,7 +203,8 @@ class BiEncoderModel(EntityModel):
 
     def _described(self, codes: Tensor) -> Tensor:
         lengths = self.title_lengths[codes]
-        tokens = self.titles[codes][:, : int(lengths.max())].long()
+        width = -(-int(lengths.max()) // _WIDE) * _WIDE
+        tokens = self.titles[codes][:, :width].long()
         seen = torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]
         states = self.encoder(tokens, seen)
         mean = (states * seen[..., None]).sum(1) / lengths[:, None]
