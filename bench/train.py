@@ -3,6 +3,7 @@
     python bench/train.py prepare SHARED DIR       tokens, candidates and weights as plain files (needs karat[train])
     python bench/train.py run DIR OUT [SECONDS]    training and prediction (needs torch, numpy and safetensors alone)
     python bench/train.py speed DIR OUT            throughput with 821,559 entities (the same)
+    python bench/train.py report DIR OUT           the tables of docs/training.md
 
 SHARED is a folder of published benchmarks. Documents are split 80/20 by a seed; of the 80, a tenth chooses learning
 rates and epochs, then training begins anew on all of them. Candidates are those of a published dual encoder, sorted, so
@@ -358,7 +359,56 @@ def _generated(
     return Snippets(**{name: values.astype(np.int32) for name, values in whole.items()})
 
 
-COMMANDS: dict[str, Callable[..., None]] = {"prepare": prepare, "run": run, "speed": speed}
+# Tables
+
+
+def report(folder: Path, out: Path) -> None:
+    bed = Bed(folder)
+    held = bed.of(2)
+    split = bed.split[held.document]
+    with np.load(folder / "baselines.npz") as base, np.load(out / "predictions.npz") as found:
+        known = base["seen"]
+        rows = {
+            "most frequent sense of the training part": base["mfs"] == held.gold,
+            "most popular candidate": base["popular"] == held.gold,
+            "the dual encoder's own choice": base["dual"] == held.gold,
+            **{name.replace("/", ", "): found[name][:, 0] == held.gold for name in found},
+            "entity is a candidate": base["listed"],
+            "entity is seen": known,
+        }
+    groups = [(known, "seen"), (~known, "unseen"), (known | ~known, "all")]
+    heads = [f"{title} {group}" for title in SPLITS.values() for _, group in groups]
+    sizes = [int((chosen & (split == n)).sum()) for n in range(len(SPLITS)) for chosen, _ in groups]
+    print(_markdown(["", *(f"{head} ({size:,})" for head, size in zip(heads, sizes, strict=True))]))
+    print(_markdown(["---"] * (1 + len(heads))))
+    for name, right in rows.items():
+        shares = [right[chosen & (split == n)].mean() for n in range(len(SPLITS)) for chosen, _ in groups]
+        print(_markdown([name, *(f"{100 * share:.1f}" for share in shares)]))
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    print()
+    for name, about in results.items():
+        if isinstance(about, dict):
+            best = max((trial["curve"] for trial in about["trials"]), key=_accuracy)
+            curve = " ".join(f"{100 * epoch['accuracy']:.1f}" for epoch in best["epochs"])
+            sizes_of, speeds = about["parameters"], about["speed"]
+            epochs = about["final"]["epochs"]
+            print(
+                f"{name}: {about['plan']['rate']:.1e}, {about['plan']['head_rate']:.1e}, "
+                f"masked {about['plan']['masked']}, epoch {best['best']}; curve {curve}; weights {sizes_of['encoder']:,} + {sizes_of['head']:,}; "
+                f"{np.median([epoch['seconds'] for epoch in epochs]):.1f} s an epoch; "
+                f"{speeds['mentions_per_second']:,.0f} mentions/s, {speeds['share_of_peak']:.1%} of the peak"
+            )
+
+
+def _accuracy(curve: dict[str, Any]) -> float:
+    return max(epoch["accuracy"] for epoch in curve["epochs"])
+
+
+def _markdown(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"prepare": prepare, "run": run, "speed": speed, "report": report}
 
 if __name__ == "__main__":
     asked, *paths = sys.argv[1:]
