@@ -49,7 +49,7 @@ def test_a_tiny_model_learns_its_texts_by_heart_and_is_a_system(kind, plan, worl
     if not known:  # otherwise it was tried on candidates, and here chooses from all
         assert accuracy(world, run) == 1.0
     assert run.about["training: data"] == "world"
-    assert json.loads((tmp_path / "m" / "curve.json").read_text())["curve"]["best"] == found.curve.best
+    assert json.loads((tmp_path / "m" / "curve.json").read_text(encoding="utf-8"))["curve"]["best"] == found.curve.best
 
 
 def test_a_training_that_is_stopped_goes_on_as_if_it_had_not_been(world, tiny_encoder, tmp_path):
@@ -95,7 +95,9 @@ def test_the_same_seed_gives_the_same_answers(world, tiny_encoder, tmp_path):
     plan = QUICK.but(epochs=3)
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         trained("fevry", world, tiny_encoder, tmp_path / name, plan.but(seed=seed))
-    digests = {name: json.loads((tmp_path / name / "linker.json").read_text())["digest"] for name in "abc"}
+    digests = {
+        name: json.loads((tmp_path / name / "linker.json").read_text(encoding="utf-8"))["digest"] for name in "abc"
+    }
     assert digests["a"] == digests["b"] != digests["c"]
     assert list(link(f"fevry:{tmp_path / 'a'}", world, given=True)) == list(
         link(f"fevry:{tmp_path / 'b'}", world, given=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karat.errors import UsageError
 from karat.linking.lexicon import lexicon, stamp
-from karat.linking.neural.about import check_train_extra, stamp_of
+from karat.linking.neural.about import stamp_of
 from karat.linking.stages import GIVEN, joined, proposing
 from karat.spec.system import Link, Refine, option
 
@@ -24,7 +24,6 @@ class TrainedOptions:
 
 def ranking(options: TrainedOptions, kind: str, *, in_order: bool = False) -> Refine:
     """The stage that links each mention to the best of its candidates, or, without any that it knows, of all."""
-    check_train_extra()
     if not options.rest:
         raise UsageError(f"{kind} needs a trained model. Write {kind}:DIR; karat train {kind} makes one.")
     stamp_of(options.rest, kind)  # of that kind, or an error

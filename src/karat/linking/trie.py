@@ -148,7 +148,16 @@ class TitleConstraint:
     """What `generate` of Hugging Face takes as `prefix_allowed_tokens_fn`.
 
     One tree binds all inputs (GENRE's ALL); a sequence has one for each input, in their order (CL). `begin` are the
-    tokens that stand before each title, such as the one that decoding starts with.
+    tokens that stand before each title, such as the one that decoding starts with. With `encode` for a tokenizer's, no
+    special tokens added:
+
+        every = TitleTrie.of(map(encode, titles), tokenizer.eos_token_id)
+        bound = TitleConstraint(every, (model.config.decoder_start_token_id,))
+        written = model.generate(**inputs, **bound.settings())
+        titles[bound.found(0, written[0])]
+
+        own = candidate_tries([list(map(encode, each)) for each in lists], tokenizer.eos_token_id, encode("NIL"))
+        written = model.generate(**inputs, **TitleConstraint(own, bound.begin).settings())
     """
 
     tries: TitleTrie | Sequence[TitleTrie]

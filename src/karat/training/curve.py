@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from karat.linking.neural.about import Kind
 from karat.training.plan import TrainingPlan
+
+CHECKPOINT: Final = "checkpoint.pt"
+"""The file from which a training goes on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,10 @@ from karat.errors import InputError, UsageError
 from karat.linking.neural.decide import decide, mixed
 from karat.linking.neural.models import MASKED, EntityModel, LukeModel, TensorBatch
 from karat.linking.neural.snippets import Snippets
-from karat.training.curve import Epoch, LearningCurve
+from karat.training.curve import CHECKPOINT, Epoch, LearningCurve
 from karat.training.losses import loss_of
 from karat.training.plan import TrainingPlan
 
-CHECKPOINT: Final = "checkpoint.pt"
 _LAYOUT: Final = 1
 _SEEDS_PER_RUN: Final = 100_003
 
@@ -159,8 +158,14 @@ class _Training:
             "optimizer": self.optimizer.state_dict(),
             "kept": self.kept,
         }
-        torch.save(state, fresh)
-        fresh.replace(path)
+        try:
+            torch.save(state, fresh)
+            fresh.replace(path)
+        except (OSError, RuntimeError) as problem:  # torch says a full disk so
+            fresh.unlink(missing_ok=True)
+            raise UsageError(
+                f"{path} cannot be written ({problem}). Make room; --resume goes on from the last one."
+            ) from None
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to where a checkpoint was written."""

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-import torch
-
 from karat.errors import UsageError
-from karat.linking.neural.about import Kind
-from karat.linking.neural.encoder import MINILM, encoder_folder, read_encoder
-from karat.linking.neural.folder import TrainedLinker
-from karat.linking.neural.models import parameters
-from karat.linking.neural.tokens import WordPieces
+from karat.linking.neural.about import Kind, check_train_extra
 from karat.model.corpus import Corpus
 from karat.model.run import Run
-from karat.training.curve import Epoch, Trained
-from karat.training.loop import CHECKPOINT, fit
+from karat.training.curve import CHECKPOINT, Epoch, Trained
 from karat.training.plan import TrainingPlan
-from karat.training.prepare import training_bed
 
 CURVE: Final = "curve.json"
 
@@ -28,12 +21,12 @@ CURVE: Final = "curve.json"
 def train_linker(
     kind: Kind,
     train: Corpus,
-    folder: Path,
-    plan: TrainingPlan,
+    folder: str | os.PathLike[str],
+    plan: TrainingPlan | None = None,
     *,
     dev: Corpus | None = None,
     lists: Sequence[Run] = (),
-    encoder: str = MINILM,
+    encoder: str = "minilm",
     vocabulary: Sequence[str] = (),
     resume: bool = False,
     device: str = "",
@@ -41,9 +34,22 @@ def train_linker(
 ) -> Trained:
     """Train a linker and write it into a folder; `lists` are answers whose candidates the mentions have.
 
-    A training that was stopped goes on with `resume`, as if nothing had come between.
+    The plan is ZELDA's unless another is given, with a sampled softmax for a bi-encoder. A training that was stopped
+    goes on with `resume`, as if nothing had come between.
     """
+    check_train_extra()
+    plan = plan or TrainingPlan(softmax="sampled" if kind == "bi-encoder" else "full")
+    folder = Path(folder)
     _check(kind, folder, plan, bool(lists), dev is not None, resume=resume)
+    import torch
+
+    from karat.linking.neural.encoder import encoder_folder, read_encoder
+    from karat.linking.neural.folder import TrainedLinker
+    from karat.linking.neural.models import parameters
+    from karat.linking.neural.tokens import WordPieces
+    from karat.training.loop import fit
+    from karat.training.prepare import training_bed
+
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     source = encoder_folder(encoder)
     torch.manual_seed(plan.seed)
@@ -80,4 +86,6 @@ def _check(kind: Kind, folder: Path, plan: TrainingPlan, lists: bool, dev: bool,
 
 
 def _device(where: str) -> str:
+    import torch
+
     return torch.cuda.get_device_name() if where.startswith("cuda") else "CPU"

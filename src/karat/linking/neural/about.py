@@ -43,6 +43,7 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 def stamp_of(folder: str, kind: str) -> Mapping[str, str]:
     """What decides the answers of a trained linker, which must be of that kind."""
+    check_train_extra()
     said = read_about(Path(folder))
     if said["kind"] != kind:
         raise UsageError(f"{folder} is a {said['kind']}. Name it so: {said['kind']}:{folder}")
