@@ -267,3 +267,58 @@ def test_the_preset_of_zelda_is_that_of_its_paper():
     assert (found.epochs, found.batch, found.rate, found.tokens, found.dimension) == (6, 64, 5e-5, 400, 200)
     with pytest.raises(KaratError, match="zelda"):
         preset("zeldas")
+
+
+def test_the_command_trains_and_what_it_made_runs(world, lists, tiny_encoder, tmp_path, monkeypatch, karat_cli):
+    monkeypatch.chdir(tmp_path)
+    karat.save(world, "world.jsonl")
+    karat.save(lists, "lists.jsonl")
+    wishes = [
+        "--preset",
+        "small",
+        "--epochs",
+        "2",
+        "--tokens",
+        "32",
+        "--dimension",
+        "8",
+        "--device",
+        "cpu",
+        "--seed",
+        "4",
+    ]
+    given = ["--train", "world.jsonl", "--dev", "world.jsonl", "--candidates", "lists.jsonl", "--encoder", tiny_encoder]
+    ran = karat_cli("train", "fevry", *given, "--out", "m", *wishes)
+    assert ran.code == 0, ran.err
+    assert "epoch 2 is kept" in ran.out or "epoch 1 is kept" in ran.out
+    assert "karat run fevry:m" in ran.out
+    assert ran.err.count("epoch") == 2
+    assert sorted(path.name for path in (tmp_path / "m").iterdir()) == [
+        "config.json",
+        "curve.json",
+        "entities.json",
+        "linker.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
+    ran = karat_cli("run", "fevry:m", "--on", "world.jsonl", "--task", "d2kb")
+    assert ran.code == 0, ran.err
+    ran = karat_cli("train", "bi-encoder", *given[:2], "--encoder", tiny_encoder, "--out", "b", *wishes)
+    assert ran.code == 0, ran.err
+    ran = karat_cli("train", "fevry", *given, "--out", "m", *wishes)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+
+
+def test_what_needs_no_training(world, lists, tiny_encoder):
+    from karat.linking.neural.tokens import WordPieces
+    from karat.training.baselines import listed_gold, most_frequent, most_popular, seen
+    from karat.training.prepare import training_bed
+
+    bed = training_bed(world, None, [lists], WordPieces.read(tiny_encoder), 32)
+    words = ["Mercury", "Mercury", "Jackson"]
+    first = bed.train.of_mentions(np.arange(3))
+    chosen = most_frequent(first, words, ["Jackson", "Venus"])
+    assert chosen.tolist() == [first.gold[2], -1]
+    assert listed_gold(bed.train).all()
+    assert seen(first, bed.train).mean() < 1
+    assert set(most_popular(first, bed.train).tolist()) <= set(bed.train.candidates.tolist())

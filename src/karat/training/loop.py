@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from karat.errors import InputError, UsageError
-from karat.linking.neural.decide import decide, mixed
+from karat.linking.neural.decide import decide
 from karat.linking.neural.models import MASKED, EntityModel, LukeModel, TensorBatch
 from karat.linking.neural.snippets import Snippets
 from karat.training.curve import CHECKPOINT, Epoch, LearningCurve
@@ -114,7 +115,7 @@ class _Training:
         known, asked = _shown(self.model, batch, self.plan.masked)
         if not len(asked):
             return torch.zeros((), device=self.device), 0
-        with mixed(self.device, half=self.plan.half):
+        with _mixed(self.device, half=self.plan.half):
             loss = loss_of(self.model, batch, asked, self.model.mentions(batch, known), self.plan)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -216,3 +217,8 @@ def _shown(model: EntityModel, batch: TensorBatch, masked: float) -> tuple[Tenso
     if not bool((hidden & linked).any()):  # at least one
         hidden = ~linked | (torch.arange(len(linked), device=linked.device) == int(linked.int().argmax()))
     return torch.where(hidden, MASKED, batch.gold), (hidden & linked).nonzero()[:, 0]
+
+
+def _mixed(device: torch.device, *, half: bool) -> AbstractContextManager[Any]:
+    """Products in bf16, sums and weights in full, where that is asked for; not on a CPU, which is slower by it."""
+    return torch.autocast(device.type, dtype=torch.bfloat16) if half and device.type != "cpu" else nullcontext()

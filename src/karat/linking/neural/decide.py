@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
@@ -34,11 +33,6 @@ class Decisions:
         return self.codes[:, 0]
 
 
-def mixed(device: torch.device, *, half: bool) -> AbstractContextManager[Any]:
-    """Products in bf16, sums and weights in full, where that is asked for; not on a CPU, which is slower by it."""
-    return torch.autocast(device.type, dtype=torch.bfloat16) if half and device.type != "cpu" else nullcontext()
-
-
 def decide(
     model: EntityModel,
     snippets: Snippets,
@@ -47,7 +41,6 @@ def decide(
     most: int = 1,
     batch: int = 32,
     in_order: bool = False,
-    half: bool = False,
 ) -> Decisions:
     """What a model makes of all mentions; with `listed`, of their candidates only, where they have some.
 
@@ -58,7 +51,7 @@ def decide(
     shares = np.zeros((snippets.mentions, most), np.float32)
     before = model.training
     model.eval()
-    with torch.inference_mode(), mixed(device, half=half):
+    with torch.inference_mode():
         score = _listed if listed else _unlisted
         for arrays in snippets.batches(batch):
             part = TensorBatch.of(arrays, device)
