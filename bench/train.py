@@ -394,7 +394,8 @@ def report(folder: Path, out: Path) -> None:
             epochs = about["final"]["epochs"]
             print(
                 f"{name}: {about['plan']['rate']:.1e}, {about['plan']['head_rate']:.1e}, "
-                f"masked {about['plan']['masked']}, epoch {best['best']}; curve {curve}; weights {sizes_of['encoder']:,} + {sizes_of['head']:,}; "
+                f"masked {about['plan']['masked']}, epoch {best['best']}; curve {curve}; "
+                f"weights {sizes_of['encoder']:,} + {sizes_of['head']:,}; "
                 f"{np.median([epoch['seconds'] for epoch in epochs]):.1f} s an epoch; "
                 f"{speeds['mentions_per_second']:,.0f} mentions/s, {speeds['share_of_peak']:.1%} of the peak"
             )
