@@ -73,5 +73,7 @@ SYSTEM = System(
     needs=("a network", "a token of D4Science in TAGME_TOKEN"),
     extra="services",
     outside=lambda options: web_outside(options.url, options.key),
-    training=TrainingCard(data="Wikipedia links", vocabulary="Wikipedia", candidate_list="anchors of Wikipedia"),
+    training=TrainingCard(
+        data="Wikipedia links", vocabulary="Wikipedia", candidate_list="titles, anchors and redirects"
+    ),
 )

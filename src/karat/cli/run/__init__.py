@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from karat.cli.output import say, width, write
 from karat.cli.reading import reading
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from karat.model.corpus import Corpus
     from karat.model.result import Result
     from karat.running.experiment import Experiment, Performed
     from karat.running.named import RunnableSystem
@@ -120,7 +124,7 @@ def command(
     try:
         for one in perform(experiment):
             done.append(one)
-            files.append(_write_answers(one, out))
+            files.append(_write_answers(one, out, experiment.task if experiment.given else None))
     except KeyboardInterrupt:
         say("karat: replies that came are kept: the same command goes on from them.", err=True)
         raise
@@ -134,11 +138,16 @@ def command(
     say(runs_page(rans, width()))
     if experiment.wishes.repeats > 1:
         say(repeats_page(_repeated(done), width()))
-    by_gold = {
-        name: [file for one, file in zip(done, files, strict=True) if one.dataset == name]
+    by_gold = [
+        (
+            _gold(name, experiment, done, out),
+            [file for one, file in zip(done, files, strict=True) if one.dataset == name],
+        )
         for name in experiment.datasets
-    }
-    say(next_page(list(by_gold.items()), width()), nl=False)
+    ]
+    say(next_page(by_gold, _conventions(experiment), width()), nl=False)
+    if any(ran.documents and ran.failures == ran.documents for ran in rans):
+        sys.exit(1)
 
 
 def divided(given: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
@@ -186,8 +195,6 @@ def _refuse_commands(systems: tuple[RunnableSystem, ...], path: str, *, allowed:
 
 def _confirm(experiment: Experiment, *, yes: bool) -> None:
     """Say which texts leave the machine for where, and ask."""
-    import sys
-
     from karat.errors import UsageError
     from karat.fitting import counted
 
@@ -207,21 +214,48 @@ def _confirm(experiment: Experiment, *, yes: bool) -> None:
     click.confirm("Send them?", abort=True, err=True)
 
 
-def _write_answers(one: Performed, out: str) -> str:
-    """Write the answers of a system, and say where; published ones are there already."""
+def _folder(corpus: Corpus, out: str) -> Path:
+    """Where what belongs to a corpus is written."""
     import re
     from pathlib import Path
 
+    folder = Path(out) / (re.sub(r"[^\w.@+-]+", "-", corpus.name).strip("-.") or "dataset")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _write_answers(one: Performed, out: str, task: str | None) -> str:
+    """Write the answers of a system, and say where; those about given mentions say their task in their name."""
     from karat.data.load import save
 
-    if one.named.published is not None:
+    if one.named.published is not None:  # they are there already
         return one.named.published
-    folder = Path(out) / (re.sub(r"[^\w.@+-]+", "-", one.corpus.name).strip("-.") or "dataset")
-    folder.mkdir(parents=True, exist_ok=True)
-    number = f".{one.ran.repeat + 1}" if one.ran.run.about.get("repeat") else ""
-    path = folder / f"{one.named.stem}{number}.jsonl"
+    parts = [one.named.stem, *([task] if task else []), *([str(one.ran.repeat + 1)] if _repeats(one) else [])]
+    path = _folder(one.corpus, out) / f"{'.'.join(parts)}.jsonl"
     save(one.ran.run, path)
     return str(path)
+
+
+def _repeats(one: Performed) -> bool:
+    return "repeat" in one.ran.run.about
+
+
+def _gold(name: str, experiment: Experiment, done: list[Performed], out: str) -> str:
+    """What a dataset is called in further commands; where only its first documents were asked about, a file of them."""
+    from karat.data.load import save
+
+    corpus = next(one.corpus for one in done if one.dataset == name)
+    if experiment.first is None:
+        return name
+    path = _folder(corpus, out) / "gold.jsonl"
+    save(corpus, path)
+    return str(path)
+
+
+def _conventions(experiment: Experiment) -> list[str]:
+    """What makes further commands count as the table does."""
+    like = [] if experiment.like == "karat" else [f"--like {experiment.like}"]
+    return [*like, *([f"--set task={experiment.task}"] if experiment.task else [])]
 
 
 def _repeated(done: list[Performed]) -> dict[str, list[Result]]:

@@ -128,8 +128,13 @@ def _failures(rans: Sequence[Ran]) -> list[str]:
         more = len(ran.failed) - _ERRORS
         if more > 0:
             lines.append(f"{ran.system} on {ran.corpus}: {counted(more, 'more error')}: the file of answers has all")
-    if lines:
+    failed, final = sum(ran.failures for ran in rans), sum(ran.final for ran in rans)
+    if failed > final:
         lines.append("The same command asks again for what failed, and for nothing else.")
+    if final:
+        lines.append(
+            f"{counted(final, 'error')} of these cannot change by asking again: --fresh asks about everything."
+        )
     return lines
 
 
@@ -154,13 +159,16 @@ def repeats_page(results: Mapping[str, Sequence[Result]], width: int | None = No
     return str(aligned(rows, (0, 1), width)) + "\n" if len(rows) > 1 else ""
 
 
-def next_page(files: Sequence[tuple[str, Sequence[str]]], width: int | None = None) -> str:
-    """The commands that open the cases of each dataset, and compare its systems."""
+def next_page(
+    files: Sequence[tuple[str, Sequence[str]]], conventions: Sequence[str] = (), width: int | None = None
+) -> str:
+    """The commands that open the cases of each dataset, and compare its systems, by the same conventions."""
     lines = ["Look at the cases:"]
     for gold, answers in files:
-        lines += _command(["karat show", shlex.quote(gold), *map(shlex.quote, answers), "--outcome wrong"], width)
+        words = [*map(shlex.quote, answers), *conventions]
+        lines += _command(["karat show", shlex.quote(gold), *words, "--outcome wrong"], width)
         if len(answers) > 1:
-            lines += _command(["karat compare", f"--gold {shlex.quote(gold)}", *map(shlex.quote, answers)], width)
+            lines += _command(["karat compare", f"--gold {shlex.quote(gold)}", *words], width)
     return "\n".join(lines) + "\n"
 
 
