@@ -265,6 +265,15 @@ def test_what_a_command_does_wrong_is_the_error_of_the_document(tmp_path, body, 
     assert re.search(said, reply.error or "")
 
 
+def test_what_a_command_says_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setenv("KARAT_MAX_REPLY", "1000")
+    path = script(tmp_path, "print('[' + ' ' * 100000 + ']')")
+    for kind in ("command", "jsonl"):
+        named = RunnableSystem.of(f"{kind}:{sys.executable} {path}")
+        (reply,) = run_system(named, numbered(1), replace(WISHES, attempts=1)).run
+        assert "an answer of more than 1,000 bytes" in (reply.error or "")
+
+
 def test_a_program_that_speaks_json_lines_may_die_and_is_started_again(tmp_path):
     path = script(
         tmp_path,

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from karat.adapters.each import AskingEach
-from karat.adapters.telling import tell, tell_peak
+from karat.adapters.telling import hide, tell, tell_peak
 from karat.errors import FailedError, InputError, UsageError
 from karat.model.document import Document, Reply, WrittenReply
 from karat.parsing.surfaces.entries import answer_of, entries_of
@@ -76,7 +76,7 @@ class _Running:
 
 def command_link(words: Sequence[str], passed: Sequence[str], timeout: float) -> AskingEach:
     """Start the command for each document: the text goes in, and what comes out is read as answers."""
-
+    hide(passed)  # a program may complain of its key
     running = _Running()
 
     def ask(document: Document) -> Reply:
@@ -92,6 +92,7 @@ def command_link(words: Sequence[str], passed: Sequence[str], timeout: float) ->
 
 def jsonl_link(words: Sequence[str], passed: Sequence[str], timeout: float) -> AskingEach:
     """Keep commands running, as many as are asked at once: a line of JSON goes in, and a line comes out."""
+    hide(passed)
     idle: queue.SimpleQueue[Child] = queue.SimpleQueue()
     running = _Running()
 

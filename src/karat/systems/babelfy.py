@@ -65,6 +65,6 @@ SYSTEM = System(
     space="dbpedia, babelnet",
     needs=("a network", "a key of BabelNet in BABELFY_KEY"),
     extra="services",
-    outside=lambda options: web_outside(options.url, options.key),
+    outside=lambda options: web_outside(options.url),
     training=TrainingCard(vocabulary="BabelNet"),
 )

@@ -33,5 +33,5 @@ SYSTEM = System(
     rest="./my-linker --flag",
     space="its own",
     stamp=lambda options: fingerprint(words_of(options.rest)),
-    outside=lambda options: Outside(command=words_of(options.rest), credentials=_passed(options)),
+    outside=lambda options: Outside(command=words_of(options.rest)),
 )

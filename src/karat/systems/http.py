@@ -42,5 +42,5 @@ SYSTEM = System(
     rest="https://linker.example/link",
     space="its own",
     extra="services",
-    outside=lambda options: web_outside(options.rest, *filter(None, [options.key])),
+    outside=lambda options: web_outside(options.rest),
 )

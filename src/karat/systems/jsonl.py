@@ -34,5 +34,5 @@ SYSTEM = System(
     rest=".venv-of-it/bin/python bridge.py",
     space="its own",
     stamp=lambda options: fingerprint(words_of(options.rest)),
-    outside=lambda options: Outside(command=words_of(options.rest), credentials=_passed(options)),
+    outside=lambda options: Outside(command=words_of(options.rest)),
 )

@@ -77,5 +77,5 @@ SYSTEM = System(
     rest="MODEL",
     needs=("an endpoint like OpenAI's", "a key in OPENAI_API_KEY unless it is local"),
     extra="services",
-    outside=lambda options: web_outside(options.url or "http://localhost", options.key, calibrated=False),
+    outside=lambda options: web_outside(options.url or "http://localhost", calibrated=False),
 )

@@ -72,7 +72,7 @@ SYSTEM = System(
     space="enwiki",
     needs=("a network", "a token of D4Science in TAGME_TOKEN"),
     extra="services",
-    outside=lambda options: web_outside(options.url, options.key),
+    outside=lambda options: web_outside(options.url),
     training=TrainingCard(
         data="Wikipedia links", vocabulary="Wikipedia", candidate_list="titles, anchors and redirects"
     ),

@@ -72,6 +72,6 @@ SYSTEM = System(
     space="enwiki",
     needs=("a network", "a token of D4Science in TAGME_TOKEN"),
     extra="services",
-    outside=lambda options: web_outside(options.url, options.key),
+    outside=lambda options: web_outside(options.url),
     training=TrainingCard(vocabulary="Wikipedia"),
 )
