@@ -88,6 +88,7 @@ def test_mentions_are_given_where_the_task_says_so(karat_cli):
     assert ran.code == 0, ran.err
     assert sorted(asked) == [[[0, 6]], [[6, 11]]]
     shown = next(line for line in ran.out.splitlines() if "karat show" in line)
+    assert "mentions: given: http:" in ran.out
     assert ".d2kb.jsonl --set task=d2kb" in ran.out, "answers to another question, which commands ask alike"
     assert karat_cli(*shlex.split(shown.removesuffix("\\").strip())[1:]).code == 0
 

@@ -45,6 +45,7 @@ def _number(flag: str, default: int, says: str, *, least: int) -> Callable[[Call
 @click.option("--yes", is_flag=True, help="Send texts to the hosts that are named, without asking.")
 @click.option("--allow-commands", is_flag=True, help="Let an experiment file run commands and .py files.")
 @click.option("--runtimes", "chart", metavar="FILE", help="Draw runtime against text length (.svg, .png, …).")
+@click.option("--details", is_flag=True, help="Show every note in full.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
 @click.option("--gold-format", metavar="NAME", help="The format of DATASET, where it is not recognised.")
 @reading
@@ -67,6 +68,7 @@ def command(
     yes: bool,
     allow_commands: bool,
     chart: str | None,
+    details: bool,
     json_file: str | None,
     gold_format: str | None,
 ) -> None:
@@ -133,7 +135,7 @@ def command(
     write(json_file, lambda: runs_json([one.ran for one in done], [one.result for one in done], files))
     if json_file == "-":
         return
-    _show(experiment, done)
+    _show(experiment, done, details=details)
     rans = [one.ran for one in done]
     say(runs_page(rans, width()))
     if experiment.wishes.repeats > 1:
@@ -175,12 +177,12 @@ def _refuse_beside_file(more: bool) -> None:
 
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
-    heeded = {"given", "yes", "allow_commands", "chart", "json_file"}
+    heeded = {"given", "yes", "allow_commands", "chart", "details", "json_file"}
     said = [name for name in context.params if context.get_parameter_source(name) == source and name not in heeded]
     if more or said:
         raise UsageError(
-            "an experiment file says everything itself. Give it alone, with --yes, --allow-commands, --runtimes and "
-            "--json at most, and write the rest into it."
+            "an experiment file says everything itself. Give it alone, with --yes, --allow-commands, --runtimes, "
+            "--details and --json at most, and write the rest into it."
         )
 
 
@@ -266,7 +268,7 @@ def _repeated(done: list[Performed]) -> dict[str, list[Result]]:
     return found
 
 
-def _show(experiment: Experiment, done: list[Performed]) -> None:
+def _show(experiment: Experiment, done: list[Performed], *, details: bool) -> None:
     """The tables of scores, dataset by dataset; an experiment with relations has BAT's shape."""
     from karat.cli.score import show
     from karat.pages.systems.experiment import experiment_page
@@ -275,5 +277,5 @@ def _show(experiment: Experiment, done: list[Performed]) -> None:
         say(experiment_page(experiment, done, width()))
         return
     for name in experiment.datasets:
-        show([one.result for one in done if one.dataset == name])
+        show([one.result for one in done if one.dataset == name], details=details)
         say("")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, stdev
 from typing import Literal
 
@@ -91,7 +91,9 @@ def runs_page(rans: Sequence[Ran], width: int | None = None) -> str:
         )
     kept = [place for place in range(len(_HEADS)) if place < 7 or any(row[place] != "–" for row in rows[1:])]
     blocks: list[str] = [aligned([[row[place] for place in kept] for row in rows], width=width)]
-    blocks += ["\n".join(wrapped(line, width) for line in lines) for lines in (_clocks(rans), _failures(rans)) if lines]
+    blocks += [
+        "\n".join(wrapped(line, width) for line in lines) for lines in (_sources(rans), _failures(rans)) if lines
+    ]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -110,13 +112,20 @@ _HEADS = [
 ]
 
 
-def _clocks(rans: Sequence[Ran]) -> list[str]:
-    """Where times come from, each once."""
+def _sources(rans: Sequence[Ran]) -> list[str]:
+    """Where times come from, each once; and mentions, where some systems were given them."""
+    mentions = _by(rans, lambda ran: ran.run.about.get("mentions", ""))
+    given = [f"mentions: {how}: {names}" for how, names in mentions.items()] if "given" in mentions else []
+    return [*given, *(f"times: {clock}: {names}" for clock, names in _by(rans, lambda ran: ran.clock).items())]
+
+
+def _by(rans: Sequence[Ran], what: Callable[[Ran], str]) -> dict[str, str]:
+    """The systems of which something is said, by what is said."""
     found: dict[str, list[str]] = {}
     for ran in rans:
-        if ran.clock:
-            found.setdefault(ran.clock, []).append(ran.system)
-    return [f"times: {clock}: {', '.join(dict.fromkeys(names))}" for clock, names in found.items()]
+        if what(ran):
+            found.setdefault(what(ran), []).append(ran.system)
+    return {said: ", ".join(dict.fromkeys(names)) for said, names in found.items()}
 
 
 def _failures(rans: Sequence[Ran]) -> list[str]:
