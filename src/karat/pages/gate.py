@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from karat.comparison.gate import FlippedMention, GatedDataset
+from karat.fitting import chained, wrapped
 from karat.pages.files import Written, line
 from karat.pages.tables import aligned, markdown
 from karat.printable import shown
@@ -36,12 +38,13 @@ def json_of(found: Gate) -> bytes:
     return line(GateFile(layout="karat-gate/1", **own))
 
 
-def page(found: Gate, layout: str | None = None, most: int = 20) -> str:
+def page(found: Gate, layout: str | None = None, most: int = 20, width: int | None = None) -> str:
     """The decision, both versions on every dataset, and the first mentions that flipped; `markdown` for GitHub."""
-    draw = markdown if layout == "markdown" else aligned
+    draw = markdown if layout == "markdown" else partial(aligned, width=width)
     head = "## " if layout == "markdown" else ""
     verdict = "passed" if found.passed else "closed"
-    blocks = [f"{head}Gate {verdict}: {_says(found)}", draw(list(_rows(found)), (0, 6))]
+    said = f"{head}Gate {verdict}: {_says(found)}"
+    blocks = [said if head else wrapped(said, width), draw(list(_rows(found)), (0, 6))]
     for title, flips in (("Lost", found.lost()), ("Won", found.won())):
         if flips:
             blocks.append(f"{head and '### '}{title}: {len(flips)} mention{'s' * (len(flips) != 1)}")
@@ -50,7 +53,7 @@ def page(found: Gate, layout: str | None = None, most: int = 20) -> str:
                 blocks.append(f"and {len(flips) - most} more")
     if not found.flips and any(each.difference for each in found.datasets):
         blocks.append("Flipped mentions are not known of results. Give gold and answers.")
-    blocks.append(f"`{found.signature}`" if layout == "markdown" else found.signature)
+    blocks.append(f"`{found.signature}`" if layout == "markdown" else chained(found.signature, width))
     return "\n\n".join(map(str, blocks)) + "\n"
 
 

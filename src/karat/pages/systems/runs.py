@@ -116,7 +116,11 @@ def _sources(rans: Sequence[Ran]) -> list[str]:
     """Where times come from, each once; and mentions, where some systems were given them."""
     mentions = _by(rans, lambda ran: ran.run.about.get("mentions", ""))
     given = [f"mentions: {how}: {names}" for how, names in mentions.items()] if "given" in mentions else []
-    return [*given, *(f"times: {clock}: {names}" for clock, names in _by(rans, lambda ran: ran.clock).items())]
+    return [*given, *(f"times: {clock}: {names}" for clock, names in _by(rans, _clock).items())]
+
+
+def _clock(ran: Ran) -> str:
+    return "" if ran.times is None else ran.clock
 
 
 def _by(rans: Sequence[Ran], what: Callable[[Ran], str]) -> dict[str, str]:
