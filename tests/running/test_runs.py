@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import pytest
 
+from karat.adapters.process import command_link
 from karat.data.load import load_run
 from karat.errors import UsageError
 from karat.model.corpus import Corpus
@@ -357,3 +358,13 @@ def test_repeated_runs_are_asked_anew():
 def test_a_linker_that_gives_too_few_replies_is_refused():
     with pytest.raises(UsageError, match="1 replies to 2"):
         run_system(here(lambda documents: iter([Reply("d0")])), numbered(2), replace(WISHES, warm_up=0))
+
+
+def test_a_program_that_starts_after_the_end_does_not_outlive_it(tmp_path):
+    path = script(tmp_path, "import time; time.sleep(60)")
+    link = command_link((sys.executable, str(path)), (), 60.0)
+    link.close()
+    began = time.monotonic()
+    (reply,) = link([Document("d1", "Late")])
+    assert "stopped" in (reply.error or "")
+    assert time.monotonic() - began < 20

@@ -51,16 +51,20 @@ def fingerprint(words: Sequence[str]) -> Mapping[str, str]:
 
 
 class _Running:
-    """The programs that run, so that none outlives whoever started it."""
+    """The programs that run, so that none outlives whoever started it; one that starts too late is ended at once."""
 
     def __init__(self) -> None:
         self._children: set[Child] = set()
+        self._over = False
         self._lock = threading.Lock()
 
     def begin(self, child: Child) -> Child:
         with self._lock:
-            self._children.add(child)
-        return child
+            if not self._over:
+                self._children.add(child)
+                return child
+        child.end(now=True)
+        raise FailedError("not asked: the run was stopped", again=False)
 
     def end(self, child: Child, *, now: bool = False) -> None:
         with self._lock:
@@ -69,7 +73,7 @@ class _Running:
 
     def end_all(self) -> None:
         with self._lock:
-            left, self._children = self._children, set()
+            left, self._children, self._over = self._children, set(), True
         for child in left:
             child.end(now=True)
 

@@ -120,10 +120,7 @@ def _times(asked: Asked) -> tuple[TimeSummary | None, str]:
     clocks = Counter(asked.kept[reply.id].clock for reply in answered)
     seconds = [reply.seconds for reply in answered if reply.seconds is not None]
     said = ", ".join(f"{clock}" if len(clocks) == 1 else f"{clock} ({count})" for clock, count in clocks.most_common())
-    lost = sum(reply.seconds == 0 and bool(asked.kept[reply.id].overhead) for reply in answered)
-    return TimeSummary.of(seconds), said + (
-        f" ({lost:,} of {len(answered):,} took no longer than that)" if lost else ""
-    )
+    return TimeSummary.of(seconds), said
 
 
 def _timed(times: TimeSummary | None, clock: str, asked: Asked) -> dict[str, str]:

@@ -90,7 +90,7 @@ def command(
     from karat.errors import UsageError
     from karat.pages.charts.lengths import lengths_chart
     from karat.pages.charts.save import check_chart, save_chart
-    from karat.pages.systems.runs import next_page, repeats_page, runs_json, runs_page
+    from karat.pages.systems.runs import runs_json
     from karat.running.ask import RunWishes
     from karat.running.experiment import Experiment, perform, read_experiment
     from karat.running.named import RunnableSystem, refuse_unused, told_apart
@@ -133,23 +133,26 @@ def command(
     if chart is not None:
         save_chart(lengths_chart(done), chart)
     write(json_file, lambda: runs_json([one.ran for one in done], [one.result for one in done], files))
-    if json_file == "-":
-        return
-    _show(experiment, done, details=details)
-    rans = [one.ran for one in done]
-    say(runs_page(rans, width()))
+    if json_file != "-":
+        _show(experiment, done, details=details)
+        _tell(experiment, done, files, out)
+    if any(one.ran.documents and one.ran.failures == one.ran.documents for one in done):
+        sys.exit(1)
+
+
+def _tell(experiment: Experiment, done: list[Performed], files: list[str], out: str) -> None:
+    """How the runs went, and what to look at next."""
+    from karat.pages.systems.runs import next_page, repeats_page, runs_page
+
+    say(runs_page([one.ran for one in done], width()))
     if experiment.wishes.repeats > 1:
         say(repeats_page(_repeated(done), width()))
-    by_gold = [
-        (
-            _gold(name, experiment, done, out),
-            [file for one, file in zip(done, files, strict=True) if one.dataset == name],
-        )
+    answers = {
+        name: [file for one, file in zip(done, files, strict=True) if one.dataset == name]
         for name in experiment.datasets
-    ]
-    say(next_page(by_gold, _conventions(experiment), width()), nl=False)
-    if any(ran.documents and ran.failures == ran.documents for ran in rans):
-        sys.exit(1)
+    }
+    golds = [(_gold(name, experiment, done, out), own) for name, own in answers.items()]
+    say(next_page(golds, _conventions(experiment), width()), nl=False)
 
 
 def divided(given: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
@@ -256,8 +259,14 @@ def _gold(name: str, experiment: Experiment, done: list[Performed], out: str) ->
 
 def _conventions(experiment: Experiment) -> list[str]:
     """What makes further commands count as the table does."""
-    like = [] if experiment.like == "karat" else [f"--like {experiment.like}"]
-    return [*like, *([f"--set task={experiment.task}"] if experiment.task else [])]
+    import shlex
+
+    said = {
+        "--like": "" if experiment.like == "karat" else experiment.like,
+        "--set": f"task={experiment.task}" if experiment.task else "",
+        "--gold-format": "" if experiment.first else experiment.gold_format,
+    }
+    return [f"{name} {shlex.quote(value)}" for name, value in said.items() if value]
 
 
 def _repeated(done: list[Performed]) -> dict[str, list[Result]]:
