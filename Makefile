@@ -3,6 +3,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Compiled modules are kept, whatever the shell says: the tests start `karat` hundreds of times.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup extras web demo test test-all check lint types contracts docs bench clean
 
@@ -22,13 +24,13 @@ test: setup
 
 # What `make test` leaves out: what needs the packages of extras, and everything that is not a test. The two together are
 # the whole check, and nothing runs twice. A file of tests stays in one process, so that Spark starts once. Later steps
-# add PostgreSQL and training here. Tests of pages need a Chromium of the system, and Node for the tools of the client.
+# add PostgreSQL here. Tests of pages need a Chromium of the system, and Node for the tools of the client.
 test-all: export KARAT_EXTRAS = 1
 test-all: extras web/node_modules lint types contracts docs
 	$(BIN)/pytest --numprocesses auto --dist loadfile -m 'extras or both'
 
 extras: setup
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all]' playwright
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all,train]' playwright schemathesis
 	$(BIN)/pip install --quiet --no-deps --ignore-requires-python --require-hashes --requirement tests/tagger.txt
 
 # The client of reports and viewer: checked, and built into src/karat/archive/bundle, which is committed.

@@ -58,8 +58,8 @@ SYSTEMS = (
 
 
 def held_apart(shared: Path) -> Path:
-    """The pack of counts, built once."""
-    folder = Path(gettempdir()) / "karat-held-apart"
+    """The pack of counts, built once for each starter pack, whose ids it has."""
+    folder = Path(gettempdir()) / f"karat-held-apart-{starter().digest}"
     if not folder.exists():
         corpora = [resolve(karat.load(shared / "data" / path), starter())[0] for path in APART]
         build_text(corpora, folder, date="2026-11-15")

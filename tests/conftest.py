@@ -75,7 +75,19 @@ def karat_process():
     return _new_process
 
 
-EXTRAS = ("scipy", "duckdb", "altair", "vl_convert", "httpx", "spacy", "pandas", "pyspark", "fastapi", "playwright")
+EXTRAS = (
+    "scipy",
+    "duckdb",
+    "altair",
+    "vl_convert",
+    "httpx",
+    "spacy",
+    "pandas",
+    "pyspark",
+    "fastapi",
+    "playwright",
+    "torch",
+)
 """What the extras install. Where `make test-all` asks for them, one that is missing is a failure, not a skip."""
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 from karat.cli.main import karat
 
 FIGURES = Path(__file__).resolve().parent.parent / "docs" / "figures"
-PICTURES = {"board": ("board", 500), "text": ("text?doc=news-01&at=150-156", 420)}
+PICTURES = {"board": ("board?hide=-", 440), "text": ("text?doc=news-05&at=70-76", 430)}
 """By name the page, and how much of it from the top is shown."""
 
 

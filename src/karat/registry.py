@@ -20,6 +20,7 @@ from karat.errors import KaratError, UnknownNameError, UsageError
 
 _T = TypeVar("_T")
 _BOUND = ">="
+_CREDIT = "+"
 
 
 @cache
@@ -44,14 +45,27 @@ def names(folder: str) -> tuple[str, ...]:
 
 def has(folder: str, name: str) -> bool:
     """Whether a name is that of a plugin, with a bound or without, or the path of a file."""
-    return name.endswith(".py") or name.partition(_BOUND)[0] in names(folder)
+    return name.endswith(".py") or _bare(name) in names(folder)
+
+
+def _bare(name: str) -> str:
+    """A name without bound or credit."""
+    return name.partition(_BOUND)[0].partition(_CREDIT)[0]
+
+
+def qualified(name: str) -> bool:
+    """Whether a name, of a plugin and no file, says a bound or a credit."""
+    return not name.endswith(".py") and _bare(name) != name
 
 
 def get(folder: str, name: str, kind: type[_T]) -> _T:
     """The plugin of that name: the constant of its file, which is named like its type in capitals.
 
-    One with a bound (`least`) may be named with another one: `related>=0.7`.
+    One with a bound (`least`) may be named with another one: `related>=0.7`; and one that gives partial credit (`near`)
+    with what it gives: `weak+parent=0.5+child=0.25`.
     """
+    if _CREDIT in name and qualified(name):
+        return _credited(get(folder, name.partition(_CREDIT)[0], kind), folder, name)
     if _BOUND in name:
         return _bounded(get(folder, name.partition(_BOUND)[0], kind), folder, name)
     if name.endswith(".py"):
@@ -75,6 +89,24 @@ def _bounded(plugin: _T, folder: str, name: str) -> _T:
     if not 0 < least <= 1:
         raise UsageError(f"{name}: {written!r} is no bound. Give a number above 0 and up to 1, such as 0.7.")
     return cast("_T", replace(known, least=least))
+
+
+def _credited(plugin: _T, folder: str, name: str) -> _T:
+    bare, *written = name.split(_CREDIT)
+    known: Any = plugin
+    if not hasattr(plugin, "near"):
+        raise UsageError(f"{bare} in karat.{folder} takes no credit. Leave {_CREDIT}{_CREDIT.join(written)} out.")
+    points: dict[str, float] = {}
+    for each in written:
+        what, _, number = each.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            raise UsageError(f"{name}: {each!r} is no credit. Write what is near, and its part: parent=0.5.") from None
+        if what in points:
+            raise UsageError(f"{name}: the credit of {what} is given twice. Give it once.")
+        points[what] = value
+    return cast("_T", replace(known, near=points))
 
 
 def identity(folder: str, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import subprocess
 
@@ -12,6 +13,8 @@ from tests.conftest import ROOT
 pytestmark = pytest.mark.extras
 
 WEB = ROOT / "web"
+MOST = 150_000
+"""Bytes of the client, compressed."""
 
 
 def test_the_bundle_is_what_the_source_builds(tmp_path):
@@ -24,6 +27,13 @@ def test_the_bundle_is_what_the_source_builds(tmp_path):
     shipped = ROOT / "src" / "karat" / "archive" / "bundle"
     for path in made.iterdir():
         assert path.read_bytes() == (shipped / path.name).read_bytes(), f"{path.name} is stale. Run make web."
+
+
+def test_the_bundle_is_small():
+    shipped = ROOT / "src" / "karat" / "archive" / "bundle"
+    size = sum(len(gzip.compress((shipped / name).read_bytes(), 9)) for name in ("client.js", "client.css"))
+    assert size < MOST
+    assert "preact" in (shipped / "licences.txt").read_text(encoding="utf-8")
 
 
 def test_the_source_is_sound():

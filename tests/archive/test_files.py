@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from karat.archive.archive import Archive
 from karat.errors import InputError, UsageError
 from karat.storage.addressed import InFolder, InMemory, digest_of
 
@@ -65,3 +69,70 @@ def test_a_folder_of_something_else_is_no_archive(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(UsageError, match="no archive, and not empty"):
         InFolder.made(str(tmp_path))
+
+
+def test_an_archive_says_its_layout_and_a_newer_one_is_refused_by_name(tmp_path):
+    InFolder.made(str(tmp_path / "archive"))
+    about = tmp_path / "archive" / "archive.json"
+    assert json.loads(about.read_bytes()) == {"layout": "karat-archive/1"}
+    about.write_text('{"layout": "karat-archive/2"}')
+    with pytest.raises(InputError, match="karat-archive/2, written by a newer Karat"):
+        InFolder.made(str(tmp_path / "archive"))
+    about.write_text("[]")
+    with pytest.raises(InputError, match="no layout of an archive"):
+        InFolder.made(str(tmp_path / "archive"))
+    about.unlink()
+    InFolder.made(str(tmp_path / "archive"))  # as the first ones were
+
+
+def test_an_entry_of_a_newer_karat_is_refused_by_name(tmp_path):
+    files = InMemory()
+    entry = files.put("entries", b'{"layout": "karat-entry/2", "more": 1}')
+    files.put("additions", json.dumps({"layout": "karat-addition/1", "added": "", "entries": [entry]}).encode())
+    with pytest.raises(InputError, match="karat-entry/2, written by a newer Karat"):
+        _ = Archive(files).every
+
+
+KILLED = """
+import os, signal, sys
+from karat.archive.making import Filling, fill
+from karat.comparison.entries import entries
+from karat.storage import addressed
+
+write = addressed._write
+
+def dying(target, data):
+    if target.parent.name == sys.argv[2]:
+        (target.parent / f".{target.stem}.x.part").write_bytes(data[: len(data) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(target, data)
+
+addressed._write = dying
+fill(addressed.InFolder.made(sys.argv[1]), entries(["demo/noisy"], ["demo"]), None, Filling(("karat", "bat")))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize("kind", ["results", "texts", "entries", "additions"])
+def test_a_writer_that_is_killed_leaves_the_archive_as_it_was(tmp_path, demo_files, kind):
+    files = InFolder.made(str(tmp_path / "archive"))
+    for (own, _), data in demo_files.kept.items():
+        if own != "texts":  # so that they are written again
+            files.put(own, data)
+    before = Archive(files).every
+    done = subprocess.run([sys.executable, "-c", KILLED, str(files.root), kind], check=False)
+    assert done.returncode == -9
+    assert before
+    assert Archive(files).every == before
+
+
+def test_two_writers_at_once_both_arrive(tmp_path):
+    root = tmp_path / "archive"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", KILLED.replace("demo/noisy", f"demo/{name}"), str(root), "none"])
+        for name in ("noisy", "prior")
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    archive = Archive(InFolder.made(str(root)))
+    assert {entry.system for entry in archive.entries} == {"noisy", "prior"}
+    assert not [*root.rglob("*.part")]

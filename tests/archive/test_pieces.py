@@ -13,7 +13,7 @@ from karat.archive.board import _draws
 from karat.archive.cases import block_numbers
 from karat.archive.making import fill
 from karat.archive.pieces import names, piece
-from karat.comparison.entries import entries, entry_of
+from karat.comparison.entries import entries, entry_between, entry_of
 from karat.errors import UnknownNameError, UsageError
 from karat.storage.addressed import InFolder, InMemory
 
@@ -163,7 +163,7 @@ def test_results_alone_have_a_board_and_errors(gold):
     files = InMemory()
     fill(files, [entry_of(karat.Result.from_json(result.to_json()))])
     archive = Archive(files)
-    assert list(names(archive)) == ["board", "errors"]
+    assert list(names(archive)) == ["board", "errors", "problems"]
     assert asked(archive, "errors")["counts"][0]["errors"]
     with pytest.raises(UsageError, match="results only"):
         piece(archive, f"cases/{next(iter(archive.datasets))}")
@@ -183,3 +183,120 @@ def test_names_may_hold_anything(gold):
 
 def test_texts_are_divided_into_pieces_of_similar_size():
     assert block_numbers([10, None, 300_000, 200_000, 1_000_000, 5]) == [0, -1, 0, 1, 2, 3]
+
+
+def test_charts_are_drawn_or_say_why_not(demo, key):
+    from karat.archive.charts import CHARTS
+
+    found = asked(demo, f"curves/{key}")
+    drawn = {chart["name"]: chart for chart in found["charts"]}
+    assert [*drawn, *(name for name, _ in found["missing"])] == sorted(
+        CHARTS, key=lambda name: (name not in drawn, [*CHARTS].index(name))
+    )
+    assert {"f1-over-threshold", "calibration", "relatedness"} <= drawn.keys()
+    assert all(why for _, why in found["missing"])
+    for chart in drawn.values():
+        assert all(0 <= y <= 1 for line in chart["lines"] for y in line["y"])
+    for line in drawn["relatedness"]["lines"]:
+        assert line["y"] == sorted(line["y"], reverse=True)
+        assert line["y"][0] == 1
+
+
+def test_curves_over_categories_need_categories(tmp_path):
+    files = InMemory()
+    categories = ("form:Full", "pos:Singular", "overlap:None", "reference:Direct")
+    docs = [
+        karat.Document(f"d{n}", "Ada met Bo.", (karat.Label(0, 3, "Q1", categories=categories, difficulty=f"{n}-9"),))
+        for n in range(3)
+    ]
+    gold = karat.Corpus.of(docs, name="tiny")
+    run = karat.Run.of([karat.Reply(doc.id, (karat.Answer(0, 3, "Q1"),)) for doc in docs], name="mine")
+    fill(files, [entry_between(gold, run)])
+    archive = Archive(files)
+    charts = {chart["name"]: chart for chart in asked(archive, f"curves/{next(iter(archive.datasets))}")["charts"]}
+    assert {"f1-over-alpha", "f1-over-categories", "difficulty"} <= charts.keys()
+    assert charts["difficulty"]["ticks"] == ["0-9", "1-9", "2-9"]
+    assert charts["difficulty"]["lines"][0]["y"] == [1, 1, 1]
+
+
+def test_one_answer_has_several_verdicts(demo, key, cases):
+    found = asked(demo, f"credits/{key}")
+    ways = {way["name"]: place for place, way in enumerate(found["ways"])}
+    assert list(ways) == ["strict", "fair", "fuzzy", "related"]
+    assert found["ways"][ways["fuzzy"]]["refused"]
+    for track, own in zip(found["tracks"], cases["tracks"], strict=True):
+        assert track["system"] == own["system"]
+        strict, fair, related = (track["credits"][ways[name]] for name in ("strict", "fair", "related"))
+        assert len(strict) == len(own["kind"])
+        for kind, start, credit, kinder in zip(own["kind"], own["start"], fair, related, strict=True):
+            assert (kind == RIGHT and start >= 0) == (credit == 1)
+            assert None in (credit, kinder) or kinder >= credit
+
+
+def test_problems_are_those_that_answers_solve(demo):
+    found = asked(demo, "problems")
+    by_name = {one["name"]: one for one in found["problems"]}
+    board = asked(demo, "board")
+    assert [board["systems"][place]["name"] for place in by_name["sa2kb"]["systems"]] == ["prior", "noisy"]
+    assert by_name["a2kb"]["datasets"] == [0]
+    names = [one["name"] for one in found["problems"]]
+    assert [names.index("sa2kb"), names.index("a2kb")] in found["reductions"]
+
+
+def test_what_was_added_at_once_is_there_at_once(tmp_path, demo_files):
+    from karat.archive.making import add, filled
+
+    files = InFolder.made(str(tmp_path / "archive"))
+    one = filled(files, entries(["demo/noisy"], ["demo"]))
+    assert Archive(files).every == {}
+    first = add(files, one)
+    second = fill(files, entries(["demo/prior"], ["demo"]))
+    assert {entry.system for entry in Archive(files).entries} == {"noisy", "prior"}
+    assert [entry.system for entry in Archive(files, at=first).entries] == ["noisy"]
+    assert [entry.system for entry in Archive(files, at=second).entries] == ["prior"]
+
+
+@pytest.mark.extras
+class TestAcross:
+    """Questions across results, which DuckDB answers."""
+
+    def test_entities_are_counted_as_the_cases_are(self, demo, cases):
+        found = asked(demo, "entities")
+        gold = Counter()
+        for track in cases["tracks"][:1]:
+            for mention, kind in {(g, k) for g, k in zip(track["gold"], track["kind"], strict=True) if g >= 0}:
+                if kind in (RIGHT, WRONG_LINK, MISSED) and cases["gold"]["entity"][mention] >= 0:
+                    gold[cases["entities"][cases["gold"]["entity"][mention]]] += 1
+        counted = {found["entities"][row["entity"]]: row["mentions"] for row in found["rows"] if row["mentions"]}
+        assert counted == gold
+        assert found["more"] == [0, 0, 0]
+
+    def test_confusions_are_wrong_links(self, demo, cases):
+        found = asked(demo, "entities")
+        wrong = Counter(kind for track in cases["tracks"] for kind in track["kind"])[WRONG_LINK]
+        assert sum(row["times"] for row in found["confusions"]) == wrong
+
+    def test_a_folder_is_asked_as_memory_is(self, demo, demo_files, tmp_path):
+        folder = InFolder.made(str(tmp_path / "it's an archive"))
+        for (kind, _), data in demo_files.kept.items():
+            folder.put(kind, data)
+        assert asked(Archive(folder), "entities") == asked(demo, "entities")
+
+    def test_surfaces_stay_hidden_with_the_texts(self, demo_files):
+        from karat.archive.across import Wanted, found
+
+        hidden = Archive(demo_files, texts="none")
+        assert asked(hidden, "entities")["surfaces"] == []
+        assert found(hidden, Wanted(surface="London")).total == 0
+        assert all(case.surface == "" for case in found(hidden, Wanted(entity="Q84")).cases)
+
+    def test_a_search_finds_what_is_there(self, demo):
+        from karat.archive.across import Wanted, found
+
+        assert found(demo, Wanted(entity="Q84")).total == 3
+        assert {case.kind for case in found(demo, Wanted(kind="missed", limit=500)).cases} == {"missed"}
+        every = found(demo, Wanted(find="^lon.on$"))
+        assert {case.surface for case in every.cases} == {"London"}
+        assert found(demo, Wanted(find="^lon.on$", limit=1, offset=1)).cases == every.cases[1:2]
+        with pytest.raises(UsageError, match="RE2"):
+            found(demo, Wanted(find="("))

@@ -34,14 +34,8 @@ def report(karat_cli, folder, *arguments):
 def test_a_report_needs_nothing_else(karat_cli, tmp_path):
     page = report(karat_cli, tmp_path, "--gold", "demo", "demo", *QUICK)
     assert beyond_data(page) < MOST
-    assert {name.partition("/")[0] for name in pieces_in(page)} == {
-        "board",
-        "errors",
-        "cases",
-        "texts",
-        "dataset",
-        "curves",
-    }
+    kinds = {"board", "errors", "problems", "cases", "texts", "dataset", "curves", "credits"}
+    assert {name.partition("/")[0] for name in pieces_in(page)} - {"entities"} == kinds  # for which DuckDB is needed
     assert not re.search(r"<(script|link|img|iframe)[^>]*\s(src|href)=", page)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     assert "default-src &#x27;none&#x27;" in policy
@@ -145,3 +139,18 @@ def test_every_profile_and_task_has_a_report(karat_cli, tmp_path, how):
 
 def test_other_reports_are_of_the_same_results(karat_cli, tmp_path):
     assert karat_cli("report", "--gold", "demo", "demo", "--to", "table").out == karat_cli("score", "demo", "demo").out
+
+
+def test_an_archive_is_filled_without_a_file(karat_cli, tmp_path):
+    done = karat_cli("report", "--gold", "demo", "demo/noisy", *QUICK, "--archive", tmp_path / "archive")
+    assert done.code == 0, done.err
+    assert re.search(r"/at/[0-9a-f]{32}/ of karat serve", done.out)
+    done = karat_cli("report", "--gold", "demo", "demo", "--to", "md", "--archive", tmp_path / "archive")
+    assert (done.code, "Leave out --to" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("layout", ["md", "markdown", "latex", "csv", "junit"])
+def test_every_report_goes_to_a_file_or_the_terminal(karat_cli, tmp_path, layout):
+    printed = karat_cli("report", "--gold", "demo", "demo/noisy", "--to", layout)
+    assert karat_cli("report", "--gold", "demo", "demo/noisy", "--to", layout, "--out", tmp_path / "out").code == 0
+    assert printed.out == (tmp_path / "out").read_text(encoding="utf-8")

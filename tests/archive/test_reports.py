@@ -1,4 +1,4 @@
-"""Results as CSV, Markdown and JUnit: whole, and with nothing in names that a reader would obey."""
+"""Results as CSV, tables of papers and JUnit: whole, and with nothing in names that a reader would obey."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 import karat
+from karat.pages.report import board, heat, report
+from karat.pages.tables import Best, Shaded
+from karat.pages.tables import html as html_table
 from karat.registry import get
 from karat.spec.report import Report
 
@@ -34,10 +37,40 @@ def test_csv_has_every_measure(results):
         assert row["value"] == ("" if own[row["measure"]] is None else repr(own[row["measure"]]))
 
 
-def test_markdown_has_a_column_for_each_run(results):
-    lines = rendered("markdown", results).splitlines()
-    assert lines[2] == "| measure | prior | noisy |"
-    assert any(line.startswith("| strong:micro.f1 | 68.7 [") for line in lines)
+def test_tables_of_a_paper_have_the_scores_of_all_systems(results):
+    lines = report(results, "markdown").splitlines()
+    shown = [f"{100 * results[0][f'strong:{short}']:.1f}" for short in ("micro.p", "micro.r", "micro.f1")]
+    row = next(line for line in lines if line.startswith("| prior |"))
+    assert all(f"**{value} " in row for value in shown)
+    assert r"\textbf{" + shown[2] in report(results, "latex")
+
+
+def test_several_datasets_have_a_board_with_means(results):
+    other = [replace(result, corpus="other") for result in results]
+    rows = board([*results, *other])
+    assert rows[0] == ["", "P", "R", "F1", "P", "R", "F1", "mean"]
+    assert [row[0] for row in rows[1:]] == ["prior", "noisy"]
+    assert [row[-1] for row in rows[1:]] == [f"{100 * result['strong:micro.f1']:.1f}" for result in results]
+    assert isinstance(rows[1][3], Best)
+    alone = board([*results, other[0]])
+    assert alone[2][4:] == ["–"] * 3
+    assert report([*results, *other], "latex").count(r"\begin{tabular}") == 5
+    many = [replace(result, corpus=f"c{number}") for number in range(4) for result in results]
+    assert board(many)[0] == ["", "c0", "c1", "c2", "c3", "mean"]
+
+
+def test_scores_by_labels_are_shaded(gold):
+    runs = [karat.load_run(f"demo/{name}", corpus=gold) for name in ("prior", "noisy")]
+    found = [karat.evaluate(gold, run, by=["types", "error"]) for run in runs]
+    (rows,) = heat(found).values()
+    shades = [cell for row in rows[1:] for cell in row if isinstance(cell, Shaded)]
+    assert shades
+    assert all(cell == f"{100 * cell.share:.1f}" for cell in shades)
+    text = report(found, "latex")
+    assert r"\usepackage[table]{xcolor}" in text
+    assert r"\cellcolor{black!" in text
+    assert "background:rgb" in html_table(rows)
+    assert "by error" in text
 
 
 def test_junit_has_a_test_for_each_measure(results):
@@ -51,7 +84,7 @@ def test_names_are_text(results):
     (row,) = [row for row in csv.DictReader(StringIO(rendered("csv", named))) if row["measure"] == "strong:micro.f1"]
     assert row["run"] == f"'{HOSTILE}"
     assert ElementTree.fromstring(rendered("junit", named))[0].get("name").startswith("=cmd")
-    text = rendered("markdown", named)
+    text = report(named, "markdown")
     assert "**x**" not in text
     assert "<b>" not in text
     assert "\x07" not in text

@@ -8,6 +8,8 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -133,7 +135,7 @@ def test_a_server_without_uploads_only_shows(root):
 def test_an_upload_is_scored_and_shown(client):
     reply = upload(client, gold=("tiny.jsonl", GOLD))
     assert reply.status_code == 201, reply.text
-    (link,) = reply.json()["links"]
+    _, link = reply.json()["links"]
     board = client.get("/api/pieces/board").json()
     (dataset,) = (one for one in board["datasets"] if one["name"] == "tiny")
     assert dataset["key"] in link
@@ -178,11 +180,20 @@ def test_uploads_are_bounded_in_time(root):
     assert "0.05 seconds" in refused(upload(client), 422, "unusable")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_uploads_are_bounded_in_memory(root):
+    from karat.serve.uploads import Bounds
+
+    client = client_of(root, bounds=Bounds(memory=100_000_000))
+    assert "more memory" in refused(upload(client), 422, "unusable")
+
+
 def test_every_resource_and_every_error_is_described(client):
     from karat.serve.guard import PROBLEMS
 
     found = client.get("/api/openapi.json").json()
-    assert found["paths"].keys() == {"/api/pieces", "/api/pieces/{name}", "/api/uploads"}
+    pieces = {f"{at}/api/pieces{name}" for at in ("", "/at/{addition}") for name in ("", "/{name}")}
+    assert found["paths"].keys() == {*pieces, "/api/found", "/api/uploads"}
     for path in found["paths"].values():
         for own in path.values():
             assert {str(status) for status in PROBLEMS.values()} - {"422"} <= own["responses"].keys()
@@ -211,3 +222,128 @@ def test_two_hundred_requests_a_second(root):
             server.terminate()
     assert statuses == {200}
     assert taken < 20
+
+
+def test_an_addition_has_an_address_for_ever(client):
+    reply = upload(client, gold=("tiny.jsonl", GOLD)).json()
+    own = reply["links"][0]
+    before = client.get(f"{own}api/pieces/board").json()
+    assert [system["name"] for system in before["systems"]] == ["mine"]
+    assert [dataset["name"] for dataset in before["datasets"]] == ["tiny"]
+    assert client.get(own).text == client.get("/").text
+    assert client.get(f"{own}client.js").content == client.get("/client.js").content
+    wrong = ANSWERS.replace(b"Q1", b"Q2")
+    other = upload(client, gold=("tiny.jsonl", GOLD), answers=("answers.jsonl", wrong)).json()
+    assert client.get(f"{own}api/pieces/board").json() == before
+    again = client.get(f"{other['links'][0]}api/pieces/board").json()
+    assert again["tables"] != before["tables"]
+    for name in client.get(f"{own}api/pieces").json()["pieces"]:
+        assert client.get(f"{own}api/pieces/{name}").status_code == 200
+
+
+@pytest.mark.parametrize("at", ["0" * 32, "%2e%2e", "x", "%2e%2e%2f%2e%2e%2fetc"])
+def test_no_other_addition_is_shown(client, at):
+    for path in ("", "api/pieces", "api/pieces/board"):
+        assert client.get(f"/at/{at}/{path}").status_code in (400, 404)
+
+
+def test_the_server_is_asked_for_cases(client):
+    found = client.get("/api/found", params={"entity": "Q84", "limit": 2}).json()
+    assert (found["total"], len(found["cases"])) == (3, 2)
+
+
+HOSTILE = ("../../../etc/passwd", "./own.py", "/etc/passwd", "http://evil.example/x", "x' OR '1'='1", "\0", "🦊" * 300)
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+@pytest.mark.parametrize("name", ["entity", "surface", "kind", "system", "dataset", "find", "limit", "offset", "other"])
+def test_no_parameter_of_a_search_is_more_than_a_word(client, name, value):
+    reply = client.get("/api/found", params={name: value})
+    if reply.status_code == 200:
+        assert name == "other" or reply.json() == {"total": 0, "cases": []}
+    else:
+        assert reply.status_code in (400, 404, 422)
+        assert reply.json().keys() == {"error", "says"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [*product(["system", "like"], HOSTILE), *product(["gold", "answers"], HOSTILE[:2])]
+)
+def test_no_parameter_of_an_upload_reaches_a_file_or_the_registry(root, name, value):
+    from karat.serve.guard import Rate
+
+    client = client_of(root, uploads=Rate(1000, 60.0))
+    before = client.get("/api/pieces").json()
+    file = {"gold": GOLD, "answers": ANSWERS}.get(name)
+    reply = upload(client, **{name: value if file is None else (value, file)})
+    if reply.status_code != 201:  # a file may be called anything that ends as formats do
+        assert reply.status_code in (400, 422)
+        assert reply.json().keys() == {"error", "says"}
+        assert client.get("/api/pieces").json() == before
+    else:
+        assert name in ("gold", "answers")
+        board = client.get(f"{reply.json()['links'][0]}api/pieces/board").json()
+        assert "passwd" not in board["datasets"][0]["name"] or "/" not in board["datasets"][0]["name"]
+
+
+def test_uploads_are_scored_two_at_a_time(root):
+    from karat.serve.uploads import Bounds
+
+    client = client_of(root, bounds=Bounds(at_once=1))
+    with ThreadPoolExecutor(2) as pool:
+        replies = list(pool.map(lambda _: upload(client), range(2)))
+    assert sorted(reply.status_code for reply in replies) == [201, 429]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_server_that_is_killed_during_an_upload_leaves_the_archive_as_it_was(root):
+    import http.client
+    from threading import Thread
+
+    from karat.archive.archive import Archive
+    from karat.storage.addressed import InFolder
+
+    before = Archive(InFolder.made(str(root))).every
+    command = [sys.executable, "-m", "karat", "serve", str(root), "--port", "0", "--uploads", "--token", TOKEN]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        port = int(server.stdout.readline().rpartition(":")[2].partition("/")[0])
+        body, kind = multipart()
+        headers = {**SIGNED, "content-type": kind}
+
+        def send():
+            with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+                connection.request("POST", "/api/uploads", body, headers)
+                with pytest.raises((http.client.HTTPException, OSError)):
+                    connection.getresponse()
+
+        sender = Thread(target=send)
+        sender.start()
+        time.sleep(0.5)  # while it is scored, which takes longer
+        server.kill()
+        sender.join()
+    time.sleep(3)  # what the server started comes to its end
+    assert Archive(InFolder.made(str(root))).every == before
+
+
+def multipart():
+    import httpx
+
+    files = {"gold": ("gold.jsonl", GOLD), "answers": ("answers.jsonl", ANSWERS)}
+    request = httpx.Request("POST", "http://localhost/", files=files, data={"system": "mine"})
+    return request.read(), request.headers["content-type"]
+
+
+def test_no_request_breaks_the_server(root, tmp_path):
+    """Schemathesis asks what the description of the server allows, and much that it does not."""
+    pytest.importorskip("schemathesis")
+    command = [sys.executable, "-m", "karat", "serve", str(root), "--port", "0", "--uploads", "--token", TOKEN]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            address = server.stdout.readline().split()[0]
+            checks = "not_a_server_error,response_schema_conformance,content_type_conformance,status_code_conformance"
+            asking = [str(Path(sys.executable).parent / "schemathesis"), "run", f"{address}api/openapi.json"]
+            asking += ["--checks", checks, "-n", "10", "-H", f"Authorization: Bearer {TOKEN}"]
+            done = subprocess.run(asking, cwd=tmp_path, capture_output=True, text=True, check=False)
+        finally:
+            server.terminate()
+    assert done.returncode == 0, done.stdout[-3000:]

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import os
+import random
+import re
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 import pytest
 
@@ -15,7 +22,9 @@ from karat.archive.making import Filling, fill
 from karat.comparison.entries import entries, entry_between
 from karat.evaluation.request import Request
 from karat.storage.addressed import InMemory
+from tests.archive.reports import pieces_in
 from tests.browser import corpora
+from tests.conftest import ROOT
 
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 
@@ -43,10 +52,9 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def shots(tmp_path_factory) -> Path:
-    """Where screenshots go; KARAT_SCREENSHOTS keeps them."""
-    given = os.environ.get("KARAT_SCREENSHOTS")
-    folder = Path(given) if given else tmp_path_factory.mktemp("shots")
+def shots() -> Path:
+    """Where screenshots are kept, to be looked at: a folder that git ignores."""
+    folder = Path(os.environ.get("KARAT_SCREENSHOTS") or ROOT / "build" / "screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -98,6 +106,40 @@ def report(tmp_path_factory):
 def demo(report) -> str:
     filling = Filling(("gerbil", "elevant"), ("gerbil",), 50)
     return report("demo", entries(["demo"], ["demo"]), filling)
+
+
+def with_pieces(address: str, **pieces: object) -> str:
+    """A report with other pieces, or without those that are None."""
+    page = Path(url2pathname(urlparse(address).path)).read_text(encoding="utf-8")
+    for name, piece in pieces.items():
+        data = base64.b64encode(gzip.compress(json.dumps(piece).encode())).decode()
+        own = "" if piece is None else f'<script type="application/octet-stream" id="piece:{name}">{data}</script>'
+        page = re.sub(f'<script type="application/octet-stream" id="piece:{name}">[^<]*</script>', own, page)
+    return page
+
+
+@pytest.fixture(scope="session")
+def broad(demo, tmp_path_factory) -> str:
+    """A board of 50 systems on 50 datasets."""
+    draw = random.Random(7).uniform
+    board = pieces_in(with_pieces(demo))["board"]
+    systems = [{"name": f"system-{number}", "title": f"System {number}"} for number in range(50)]
+    datasets = [{**board["datasets"][0], "key": f"{number:012x}", "name": f"dataset {number}"} for number in range(50)]
+    first = board["profiles"][0]
+    value = [[draw(0.3, 0.9) for _ in systems] for _ in datasets]
+    table = {
+        "profile": first["name"],
+        "measure": first["headline"],
+        "value": value,
+        "low": [[one - 0.05 for one in row] for row in value],
+        "high": [[one + 0.05 for one in row] for row in value],
+        "better": [[None] * 50] * 50,
+        "mean": [sum(row[system] for row in value) / 50 for system in range(50)],
+    }
+    changed = {"systems": systems, "datasets": datasets, "profiles": [first], "tables": [table], "notes": []}
+    path = tmp_path_factory.mktemp("broad") / "broad.html"
+    path.write_text(with_pieces(demo, board={**board, **changed, "averaged": list(range(50))}), encoding="utf-8")
+    return path.as_uri()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ ATTACK = "</script><img src=x onerror=\"alert('in')\"><svg onload=alert(1)>"
 
 TEXTS = {
     "arabic": ("زار أحمد مدينة القاهرة في مصر.", ["أحمد", "القاهرة", "مصر"]),
+    "hebrew": ("דוד בן־גוריון גר בתל אביב.", ["דוד בן־גוריון", "תל אביב"]),
     "chinese": ("张伟住在北京，李娜住在上海。", ["张伟", "北京", "李娜", "上海"]),
     "thai": ("สมชายอยู่ที่กรุงเทพฯในประเทศไทย", ["สมชาย", "กรุงเทพฯ", "ประเทศไทย"]),
     "emoji": ("🎻🇫🇷 Zoë 👩‍👩‍👧 lives in Łódź 🏙️ now.", ["Zoë", "Łódź"]),
@@ -25,6 +26,9 @@ def scripts() -> tuple[karat.Corpus, karat.Run]:
         replies.append(
             karat.Reply(name, tuple(karat.Answer(s, e, f"Q{s + 1 + i % 2}") for i, (s, e) in enumerate(spans)))
         )
+    inner = (karat.Label(0, 20, "Q1"), karat.Label(14, 20, "Q2"), karat.Label(14, 25, "Q3"))
+    documents.append(karat.Document("nested", "University of London City is not one.", inner))
+    replies.append(karat.Reply("nested", (karat.Answer(0, 20, "Q1"), karat.Answer(14, 20, "Q2"))))
     return karat.Corpus.of(documents, name="scripts"), karat.Run.of(replies, name="half")
 
 

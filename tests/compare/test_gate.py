@@ -78,7 +78,7 @@ def test_the_command_fails_and_writes(karat_cli, tmp_path):
     done = karat_cli("gate", "demo/prior", *arguments, "--markdown", "--json", out)
     assert done.code == 1
     assert done.out.startswith("## Gate closed")
-    assert "### Lost: " in done.out
+    assert "<summary>Lost: " in done.out
     assert json.loads(out.read_bytes())["passed"] is False
     assert karat_cli("gate", "demo/prior", "--baseline", "demo/prior", "--gold", "demo").code == 0
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat import Corpus
+from karat.kb.tables import Tables
 from karat.registry import get, names
 from karat.spec.step import Step
 from tests import strategies
@@ -19,19 +20,23 @@ DOCUMENTS = st.one_of(
     strategies.pairs(families=True, max_documents=2).map(lambda pair: list(pair[0])),
 )
 
+KNOWN = Tables.of(entities=["Q1", "Q2"])
+
 
 @pytest.mark.parametrize("name", names("steps"))
 def test_steps_say_what_they_do(name):
     step = get("steps", name, Step)
     assert step.title
     assert step.says.endswith(".")
+    assert (step.apply is None) != (step.by_kb is None)
 
 
 @given(DOCUMENTS)
 def test_steps_are_pure_and_idempotent(documents):
     before = deepcopy(documents)
     for name in names("steps"):
-        apply = get("steps", name, Step).apply
+        step = get("steps", name, Step)
+        apply = step.apply if step.by_kb is None else step.by_kb(KNOWN, documents)
         done = [apply(document) for document in documents]
         assert documents == before, name
         assert [apply(document) for document in documents] == done, name

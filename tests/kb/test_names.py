@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.kb.pack.names import NameIndex, folded, write_names
+from karat.kb.pack.name_writer import write_names
+from karat.kb.pack.names import NameIndex, folded
 
 
 def index(folder, rows):
@@ -55,7 +56,9 @@ def test_two_slips_are_too_many(cities):
 
 
 def slipped(one, other):
-    """Whether a text becomes another by one slip at most, by trying all."""
+    """Whether a text becomes another by one slip at most, by trying all; a single letter has none."""
+    if len(one) < 2:
+        return one == other
     letters = {*one, *other}
     made = {one}
     for place in range(len(one) + 1):
@@ -77,6 +80,24 @@ def test_it_finds_what_a_plain_search_finds(tmp_path_factory, surfaces, typed):
     assert {each.id for each in made.exact(typed)} == {id for id, surface, _ in rows if surface == typed}
     assert {each.id for each in made.beginning(typed, many)} == {i for i, s, _ in rows if folded(s).startswith(key)}
     assert {each.id for each in made.near(typed, many)} == {i for i, s, _ in rows if slipped(key, folded(s))}
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=3000), st.integers(0, 40), st.integers(1, 6))
+@settings(max_examples=30)
+def test_the_most_counted_of_many_come_first(tmp_path_factory, counts, first, limit):
+    """However few of the rows are looked at."""
+    rows = [(f"X{place}", f"a{place:05}", count * place) for place, count in enumerate(counts)]
+    rows += [(f"Q{place + 1}", f"b{place:05}", place % 977) for place in range(20_000)]
+    made = index(tmp_path_factory.mktemp("index"), rows)
+    for start in ("a", "", "b", "b0", f"b{first:02}"):
+        weights = sorted((count for _, alias, count in rows if alias.startswith(start)), reverse=True)
+        assert [each.weight for each in made.beginning(start, limit)] == weights[:limit]
+
+
+def test_ids_of_all_spaces(tmp_path):
+    ids = ["Q1", "Q999999999", "Q1000000000", "Q99999999999", "Q0", "q5", "enwiki:Berlin", "Q1"]
+    made = index(tmp_path, [(id, f"name {place}", 1) for place, id in enumerate(ids)])
+    assert [made.exact(f"name {place}")[0].id for place in range(len(ids))] == ids
 
 
 def test_no_names(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -94,44 +95,76 @@ def _clustered(profile):
     return pytest.param(profile, marks=pytest.mark.extras) if profile.startswith("neleval") else profile
 
 
-@pytest.mark.parametrize("profile", [_clustered(name) for name in names("profiles") if name != "hipe"])
-def test_it_changes_no_figure_of_any_profile(profile, monkeypatch):
-    def nothing():
+@pytest.fixture
+def gone(monkeypatch):
+    """Call it, and nobody can ask for the starter pack any more."""
+
+    def nothing(*_):
         raise AssertionError("asked for the starter pack")
 
+    def leave():
+        for name in ("starter", "_starter"):  # the second remembers what the first gave
+            monkeypatch.setattr(f"karat.evaluation.request.{name}", nothing)
+
+    return leave
+
+
+@pytest.mark.parametrize("profile", [_clustered(name) for name in names("profiles") if name != "hipe"])
+def test_it_changes_no_figure_of_any_profile(profile, gone):
     with_it = scores(profile)
-    monkeypatch.setattr("karat.evaluation.request.starter", nothing)
+    gone()
     assert scores(profile) == with_it
 
 
-def test_a_peer_never_asks_it_even_for_error_categories(monkeypatch):
-    def nothing():
-        raise AssertionError("asked for the starter pack")
-
-    monkeypatch.setattr("karat.evaluation.request.starter", nothing)
+def test_a_peer_never_asks_it_even_for_error_categories(gone):
+    gone()
     gold, run = karat.load("demo"), karat.load_run("demo/noisy")
     assert "kb:none" in str(karat.evaluate(gold, run, like="elevant", by="error").signature)
 
 
-def test_no_conformance_suite_asks_it(monkeypatch):
-    def nothing():
-        raise AssertionError("asked for the starter pack")
-
-    monkeypatch.setattr("karat.evaluation.request.starter", nothing)
+def test_no_conformance_suite_asks_it(gone):
+    gone()
     found = get("suites", "cases", Suite).run(str(ROOT / "tests" / "conform" / "own_cases.json"), None)
     assert (found.compared > 0, found.equal) == (True, found.compared)
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize(("suite", "path"), [("cases", "gerbil_bat_cases.json"), ("finegrained", "finegrained")])
-def test_no_conformance_suite_on_published_data_asks_it(suite, path, shared, monkeypatch):
-    def nothing():
-        raise AssertionError("asked for the starter pack")
+SUITES = {
+    "cases": ("gerbil_bat_cases.json", None),
+    "finegrained": ("finegrained", None),
+    "elevant": ("elevant/results", ("*/*.kore50.*", "rel/rel__2014_.oke-2015-train.*")),
+    "hipe": ("formats/hipe", ("HIPE-2022-v2.1-ajmc-test-en.tsv.gz", "team2_bundle1_ajmc_en_1*")),
+}
+"""By suite, its published data, and the part of it that is enough for a light test."""
 
-    with_it = get("suites", suite, Suite).run(str(shared / path), None)
-    monkeypatch.setattr("karat.evaluation.request.starter", nothing)
-    without = get("suites", suite, Suite).run(str(shared / path), None)
-    assert (with_it.compared, with_it.equal) == (without.compared, without.equal)
+
+def test_every_suite_is_tried():
+    assert set(SUITES) == set(names("suites"))
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_suite_gives_equal_figures_with_it_and_without(suite, shared, tmp_path, gone):
+    name, some = SUITES[suite]
+    place = shared / name
+    for path in (path for pattern in some or () for path in place.glob(pattern)):
+        (tmp_path / path.name).symlink_to(path)
+    kb = str(shared / "elevant" / "kb") if suite == "elevant" else None
+    run = partial(get("suites", suite, Suite).run, str(place if some is None else tmp_path), kb)
+    with_it = run()
+    gone()
+    without = run()
+    assert with_it.compared > 0
+    assert (without.compared, without.equal) == (with_it.compared, with_it.equal)
+    assert without.differences == with_it.differences
+
+
+@pytest.mark.shared
+@pytest.mark.extras
+@pytest.mark.parametrize(("suite", "name", "experiments"), [("elevant", "elevant", 121), ("hipe", "formats/hipe", 40)])
+def test_no_suite_asks_it_on_all_published_data(suite, name, experiments, shared, gone):
+    """What nobody asks for changes no figure; these are those that `tests/conform` has with it."""
+    gone()
+    assert get("suites", suite, Suite).run(str(shared / name), None).experiments == experiments
 
 
 def test_asked_for_by_name_it_resolves(tmp_path):

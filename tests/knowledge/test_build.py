@@ -9,6 +9,8 @@ import pytest
 
 from karat.errors import InputError, UsageError
 from karat.kb.opened import open_kb
+from karat.kb.pack import pack as pack_module
+from karat.kb.pack.name_writer import weighed, write_names
 from karat.kb.protocol import Standing
 from karat.knowledge.dumps.items import ItemReader
 from karat.knowledge.dumps.named import wikidata_dumps, wikipedia_dumps
@@ -122,6 +124,24 @@ def test_items_have_names_types_and_kinds_by_best_rank(built):
     assert (built / "wd" / "joined.tsv").read_text() == "wikidata\tQ64 = freebase:m.0156q = Q8888\n"
 
 
+def test_names_are_found_without_an_index_being_made(built, monkeypatch):
+    monkeypatch.setattr(pack_module, "write_names", None)
+    english, items = open_kb(built / "en").index, open_kb(built / "wd").index
+    assert [(each.id, each.weight) for each in english.exact("Berlin")] == [("Q64", 3), ("Q1726", 1)]
+    assert [each.id for each in english.beginning("no it")] == ["enwiki:No item"]
+    assert [each.id for each in items.near("Munihc")] == ["Q1726"]
+    assert {each.id for each in items.near("Berlim")} == {"Q64", "Q1726", "Q8888"}
+
+
+def test_an_index_sorted_on_the_disk_is_the_one_sorted_in_memory(built, tmp_path):
+    for name in ("en", "wd"):
+        kb = open_kb(built / name)
+        write_names(tmp_path / name, weighed(kb.table("aliases"), kb.table("entities")))
+        for path in (tmp_path / name).iterdir():
+            if path.name != "backwards":  # keys that are the same may stand in any order
+                assert path.read_bytes() == (built / name / "names" / path.name).read_bytes(), path.name
+
+
 def test_what_items_lack_is_counted(built):
     assert open_kb(built / "wd").manifest.repairs == {
         "entities that are no items, left out": 1,
@@ -129,9 +149,12 @@ def test_what_items_lack_is_counted(built):
         "items given twice, taken once": 1,
         "items without a name in en": 1,
         "links of pages without an item in the dump, left out": 2,
+        "merged items that are in the dump, not redirected": 1,
         "merged items whose end is not in the dump": 1,
+        "redirects given twice, taken once": 1,
         "redirects of redirects, followed to their end": 1,
         "redirects that never end, not followed": 2,
+        "redirects to themselves, left out": 1,
         "subclass-of statements that close a cycle, left out": 2,
     }
 

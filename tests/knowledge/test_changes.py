@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
-from karat import Answer, Corpus, Document, Label, Reply, Run, evaluate, load
+from karat import Answer, Corpus, Document, Label, Reply, Run, evaluate, load, save
 from karat.cli.main import karat
 from karat.kb.opened import open_pack
 from karat.kb.pack.manifest import LAYOUT, PackManifest
 from karat.kb.pack.writer import writing_pack
-from karat.knowledge.changes import IdChange, changed, drop_gone, moves, now_known, without_known
-from karat.knowledge.near import Nearness, near_misses
+from karat.knowledge.changes import IdChange, changed, moves, now_known, without_known
+from karat.knowledge.near import near_misses
+from karat.spec.relation import Nearness
 
 
 def pack(folder, *, redirects=(), complete=True, kinds=None, links=(), date="2026-01-01", **entities):
@@ -69,16 +72,48 @@ def test_scores_are_split_by_change(old, new):
     assert [groups[f"change:{change}"]["micro.r"].value for change in ("same", "merged")] == [1.0, 0.0]
 
 
-def test_gold_that_is_gone_is_dropped_and_counted(old, new):
-    gold = Corpus.of([Document("d", "a b c", (Label(0, 1, "Q1"), Label(2, 3, "Q9"), Label(4, 5, None)))])
-    kept, dropped = drop_gone(gold, new)
-    assert dropped == 1
-    assert [label.entity for document in kept for label in document.labels] == ["Q1", None]
+def test_what_systems_lose_to_the_time_alone(old, new, tmp_path):
+    """Q3 was merged into Q2 and Q5 moved to Q6: who answers with the new ids is right only where ids are resolved."""
+    ids = ["Q1", "Q3", "Q5", "Q4", "Q3", None]
+    given = {"fresh": ["Q1", "Q2", "Q6", "Q4", "Q3", None], "stale": ["Q1", "Q3", "Q5", "Q9", "Q1", None]}
+
+    def spans(kind, entities):
+        return tuple(kind(2 * at, 2 * at + 1, entity) for at, entity in enumerate(entities))
+
+    save(Corpus.of([Document("d", "a b c d e f", spans(Label, ids))], name="gold"), tmp_path / "gold.jsonl")
+    for name, entities in given.items():
+        save(Run.of([Reply("d", spans(Answer, entities))], name=name), tmp_path / f"{name}.jsonl")
+    files = [str(tmp_path / f"{name}.jsonl") for name in ("gold", *given)]
+    done = CliRunner().invoke(karat, ["kb", "moves", str(old.folder), str(new.folder), *files, "--json", "-"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert {change: count for change, count in found["labels"].items() if count} == {
+        "same": 1,
+        "moved": 1,
+        "merged": 2,
+        "disambiguation": 1,
+    }
+    rows = {
+        (row["system"], row["change"]): (row["labels"], row["as_written"], row["resolved"]) for row in found["found"]
+    }
+    assert rows == {
+        ("fresh", "same"): (1, 1, 1),
+        ("fresh", "moved"): (1, 0, 1),
+        ("fresh", "merged"): (2, 1, 2),
+        ("fresh", "disambiguation"): (1, 1, 1),
+        ("stale", "same"): (1, 1, 1),
+        ("stale", "moved"): (1, 1, 1),
+        ("stale", "merged"): (2, 1, 1),
+        ("stale", "disambiguation"): (1, 0, 0),
+    }
+    assert [("kb:new@" in signature) for signature in found["signatures"]] == [False, True]
+    shown = CliRunner().invoke(karat, ["kb", "moves", str(old.folder), str(new.folder), *files]).output
+    assert "labels that systems find (strong annotation match)" in shown
 
 
 def test_nil_gold_that_has_a_name_now(old):
     gold = Corpus.of([Document("d", "One Six", (Label(0, 3, None), Label(4, 7, None)))])
-    assert [(label.start, ids) for _, label, ids in now_known(gold, old)] == [(0, frozenset({"Q1"}))]
+    assert [(each.label.start, each.text, each.entities) for each in now_known(gold, old)] == [(0, "One", ("Q1",))]
     assert [label.start for document in without_known(gold, old) for label in document.labels] == [4]
 
 
@@ -124,6 +159,8 @@ def test_the_commands_print_it(old, new, tmp_path):
 
     assert "merged" in run("moves", old.folder, new.folder, gold, "--out", out)
     assert load(str(out)).labels.field("categories").to_pylist() == [["change:merged"]]
-    assert "0 labels" in run("drop-gone", gold, tmp_path / "kept.jsonl", "--kb", new.folder)
+    scored = CliRunner().invoke(karat, ["score", str(out), str(out), "--by", "change"])
+    assert "strong, by change" in scored.output
+    assert "no change" in run("drop-gone", gold, tmp_path / "kept.jsonl", "--kb", new.folder)
     assert "0 NIL labels" in run("nil", gold, "--kb", old.folder)
     assert "relatedness at most" in run("near", "demo", "demo/noisy")

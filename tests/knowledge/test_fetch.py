@@ -14,6 +14,7 @@ from karat.kb.opened import open_kb
 from karat.kb.protocol import Standing
 from karat.knowledge.dumps.items import ItemReader
 from karat.knowledge.fetch import Services, fetch_pack
+from karat.knowledge.type_rules import TypeRules
 from tests.knowledge import world
 from tests.knowledge.generated import item
 
@@ -35,9 +36,9 @@ def knowing(played):
     return played
 
 
-def fetched(played, folder, ids, **more):
+def fetched(played, folder, ids, *, reader=None, **more):
     services = Services(played.items, played.pages, wait=0)
-    return fetch_pack(ids, folder, date=DAY, reader=ItemReader(), services=services, **more)
+    return fetch_pack(ids, folder, date=DAY, reader=reader or ItemReader(), services=services, **more)
 
 
 IDS = [
@@ -78,6 +79,15 @@ def test_a_dated_pack_of_what_was_asked(knowing, tmp_path):
     assert manifest.repairs["titles that no wiki can have, left out"] == 1
     assert manifest.repairs["ids of spaces that Wikidata is not asked about, left out"] == 1
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_types_of_a_whitelist(knowing, tmp_path):
+    reader = ItemReader(rules=TypeRules((world.PLACE, world.HUMAN)))
+    manifest = fetched(knowing, tmp_path / "mine", ["Q64", "Q9999"], reader=reader)
+    kb = open_kb(tmp_path / "mine")
+    assert kb.types(["Q64", "Q9999", "Q8888"]) == [{world.PLACE}, frozenset(), None]
+    assert (manifest.counts["untyped"], kb.hierarchy.superclasses["Q515"]) == (4, (world.PLACE,))
+    assert world.PLACE not in kb.hierarchy.superclasses
 
 
 def test_fifty_ids_at_once(knowing, tmp_path):

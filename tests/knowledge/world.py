@@ -125,6 +125,7 @@ MERGED_PAGES = [
     page_row(4, "Q71", redirect=True),
     page_row(5, "Q72", redirect=True),
     page_row(6, "Q73", redirect=True),
+    page_row(7, "Q74", redirect=True),
 ]
 MERGES = [
     redirect_row(2, "Q64"),
@@ -132,6 +133,9 @@ MERGES = [
     redirect_row(4, "Q72"),
     redirect_row(5, "Q71"),
     redirect_row(6, "Q404"),
+    redirect_row(7, "Q74"),  # to itself
+    redirect_row(2, "Q8888"),  # to two
+    redirect_row(1, "Q1726"),  # an item that is still there
 ]
 
 

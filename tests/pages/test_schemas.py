@@ -85,6 +85,8 @@ def files(tmp_path_factory):
     ran("data", "categorise", folder / "north.jsonl", "--out", folder / "categorised.jsonl")
     bad = {"id": "d", "text": "in Ulm.", "labels": [{"start": 2, "end": 6, "entity": "Q1"}, {"start": 3, "end": 99}]}
     (folder / "bad.jsonl").write_text(json.dumps(bad) + "\n", encoding="utf-8")
+    nil = {"id": "d", "text": "in Ulm.", "labels": [{"start": 3, "end": 6, "entity": None}]}
+    (folder / "nil.jsonl").write_text(json.dumps(nil) + "\n", encoding="utf-8")
     shutil.copy(ROOT / "tests" / "conform" / "own_cases.json", folder / "cases.json")
     return folder
 
@@ -113,6 +115,12 @@ WRITES = {
     "gate": ["gate prior-north.jsonl --baseline noisy-north.jsonl --gold north.jsonl --resamples 20"],
     "kb fetch": [],  # needs a server: tests/knowledge plays one
     "kb find": ["kb find Cambridge", "kb find Cambrigde --fuzzy", "kb find xyzzyx"],
+    "kb moves": ["kb moves starter starter north.jsonl", "kb moves starter starter north.jsonl prior-north.jsonl"],
+    "kb near": [
+        "kb near north.jsonl prior-north.jsonl noisy-north.jsonl",
+        "kb near north.jsonl noisy-north.jsonl --credit parent=0.5,sibling=0.25",
+    ],
+    "kb nil": ["kb nil north.jsonl", "kb nil nil.jsonl"],
     "kb resolve": ["kb resolve north.jsonl resolved.jsonl"],
     "kb show": ["kb show", "kb show starter"],
     "score": [

@@ -8,7 +8,7 @@ import pytest
 
 from karat.errors import UsageError
 from karat.model.corpus import Corpus
-from karat.model.document import Answer, Document, Label
+from karat.model.document import Answer, Candidate, Document, Label
 from karat.registry import get, names
 from karat.running.ask import RunWishes
 from karat.running.named import RunnableSystem
@@ -73,6 +73,34 @@ def load(name): return Language()
 """,
 }
 
+LINKINGS = {
+    "entity_linkings.py": """
+from dataclasses import dataclass
+@dataclass
+class Output:
+    query: str
+    start: int
+    end: int
+    id: str
+class Retriever:
+    @dataclass
+    class Config:
+        model_name_or_path: str
+    def __init__(self, dictionary, config=None, index_path=None):
+        assert (dictionary, config.model_name_or_path, index_path) == ("own.jsonl", "counts.json", None)
+    def predict(self, sentence, spans=None, top_k=5):
+        return [[Output(sentence[b:e], b, e, id) for id in ("Q64", "-1", "Q821244")[:top_k]] for b, e in spans]
+class Reranker:
+    def __init__(self, retriever, config=None):
+        self.retriever = retriever
+    def predict(self, sentence, spans, num_candidates=30):
+        return [found[1] for found in self.retriever.predict(sentence, spans, num_candidates)]
+def load_dictionary(name): return name
+def get_retrievers(name): return {"prior": Retriever}[name]
+def get_rerankers(name): return {"fevry": Reranker}[name]
+""",
+}
+
 
 @pytest.mark.parametrize("given", [False, True])
 def test_refined_is_asked_in_its_own_environment(tmp_path, monkeypatch, given):
@@ -82,7 +110,7 @@ def test_refined_is_asked_in_its_own_environment(tmp_path, monkeypatch, given):
     (reply,) = ran.run
     assert reply.error is None
     assert reply.answers == (Answer(0, 6, "Q64", score=0.75),)
-    assert "150 million" in ran.run.about["training: size"]
+    assert "AIDA-CoNLL" in ran.run.about["training: data"]
 
 
 def test_spacy_entity_linker_is_asked_in_its_own_environment(tmp_path, monkeypatch):
@@ -90,6 +118,17 @@ def test_spacy_entity_linker_is_asked_in_its_own_environment(tmp_path, monkeypat
     named = RunnableSystem.of(f"spacy-entity-linker[python={sys.executable},env=PYTHONPATH]")
     (reply,) = run_system(named, CORPUS, WISHES).run
     assert reply.answers == (Answer(0, 6, "Q64"),)
+
+
+@pytest.mark.parametrize("reranker", ["", "fevry"])
+def test_entity_linkings_gets_the_mentions_in_its_own_environment(tmp_path, monkeypatch, reranker):
+    package(tmp_path, monkeypatch, LINKINGS)
+    options = "dictionary=own.jsonl,retriever=prior,retriever-model=counts.json,env=PYTHONPATH"
+    named = RunnableSystem.of(f"entity-linkings[python={sys.executable},{options},reranker={reranker}]")
+    (reply,) = run_system(named, CORPUS, WISHES).run
+    assert reply.error is None
+    first = Answer(0, 6, "Q64", candidates=(Candidate("Q64"), Candidate("Q821244")))
+    assert reply.answers == ((Answer(0, 6, None),) if reranker else (first,))
 
 
 @pytest.mark.extras

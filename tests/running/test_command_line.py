@@ -87,6 +87,46 @@ def test_mentions_are_given_where_the_task_says_so(karat_cli):
         ran = karat_cli(*arguments)
     assert ran.code == 0, ran.err
     assert sorted(asked) == [[[0, 6]], [[6, 11]]]
+    shown = next(line for line in ran.out.splitlines() if "karat show" in line)
+    assert "mentions: given: http:" in ran.out
+    assert ".d2kb.jsonl --set task=d2kb" in ran.out, "answers to another question, which commands ask alike"
+    assert karat_cli(*shlex.split(shown.removesuffix("\\").strip())[1:]).code == 0
+
+
+def test_the_first_documents_are_compared_with_their_own_gold(karat_cli):
+    ran = karat_cli("run", COMMAND, "--on", "gold.jsonl", "--first", "1")
+    assert ran.code == 0, ran.err
+    shown = next(line for line in ran.out.splitlines() if "karat show" in line)
+    gold = shlex.split(shown.strip())[2]
+    assert gold == "runs/gold-1/gold.jsonl"
+    assert len(load(gold)) == 1
+
+
+def test_a_system_that_answers_nothing_ends_the_run_with_1(karat_cli):
+    with playing(lambda asked: Played(b"no", 403)) as service:
+        ran = karat_cli("run", f"http:{service.address}/", "--on", "gold.jsonl", "--calibrate", "0")
+    assert ran.code == 1
+    assert "2 failed: 127.0.0.1" in ran.out
+
+
+def test_what_a_model_says_is_final_and_not_asked_for_again(karat_cli):
+    said = {"choices": [{"message": {"content": "I cannot."}}]}
+    with playing(lambda asked: said) as service:
+        arguments = ("run", f"llm[url={service.address}/v1,kb=]:small", "--on", "gold.jsonl")
+        ran = karat_cli(*arguments)
+        karat_cli(*arguments)
+    assert len(service.asked) == 2
+    assert "2 errors of these cannot change by asking again" in ran.out
+    assert "asks again for what failed" not in ran.out
+    assert "llm:small" in ran.out, "its name, without an address that is longer than the name"
+
+
+def test_options_of_systems_are_flags_of_stages_too(karat_cli):
+    ran = karat_cli("systems", "stages", "prior", "--on", "gold.jsonl", "--substitute", "popularity")
+    assert ran.code == 0, ran.err
+    assert "prior[substitute=popularity] on gold" in ran.out
+    assert karat_cli("systems", "stages", "prior", "--substitut", "x").code == 2
+    assert "no stages" in karat_cli("systems", "stages", "answers:x.jsonl").err
 
 
 def test_repeated_runs_show_how_much_scores_vary(karat_cli):

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import pytest
 
+from karat.adapters.process import command_link
 from karat.data.load import load_run
 from karat.errors import UsageError
 from karat.model.corpus import Corpus
@@ -265,6 +266,15 @@ def test_what_a_command_does_wrong_is_the_error_of_the_document(tmp_path, body, 
     assert re.search(said, reply.error or "")
 
 
+def test_what_a_command_says_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setenv("KARAT_MAX_REPLY", "1000")
+    path = script(tmp_path, "print('[' + ' ' * 100000 + ']')")
+    for kind in ("command", "jsonl"):
+        named = RunnableSystem.of(f"{kind}:{sys.executable} {path}")
+        (reply,) = run_system(named, numbered(1), replace(WISHES, attempts=1)).run
+        assert "an answer of more than 1,000 bytes" in (reply.error or "")
+
+
 def test_a_program_that_speaks_json_lines_may_die_and_is_started_again(tmp_path):
     path = script(
         tmp_path,
@@ -348,3 +358,13 @@ def test_repeated_runs_are_asked_anew():
 def test_a_linker_that_gives_too_few_replies_is_refused():
     with pytest.raises(UsageError, match="1 replies to 2"):
         run_system(here(lambda documents: iter([Reply("d0")])), numbered(2), replace(WISHES, warm_up=0))
+
+
+def test_a_program_that_starts_after_the_end_does_not_outlive_it(tmp_path):
+    path = script(tmp_path, "import time; time.sleep(60)")
+    link = command_link((sys.executable, str(path)), (), 60.0)
+    link.close()
+    began = time.monotonic()
+    (reply,) = link([Document("d1", "Late")])
+    assert "stopped" in (reply.error or "")
+    assert time.monotonic() - began < 20

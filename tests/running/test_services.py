@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -196,6 +202,28 @@ def test_a_reply_that_is_too_large_is_not_read(monkeypatch):
     assert "more than 1,000 bytes" in (reply.error or "")
 
 
+def test_a_reply_that_trickles_is_not_waited_for():
+    with socket.create_server(("127.0.0.1", 0)) as listening_at:
+
+        def trickle() -> None:
+            connection, _ = listening_at.accept()
+            with connection, suppress(OSError):  # until the client hangs up
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+                while True:
+                    connection.sendall(b" ")
+                    time.sleep(0.02)
+
+        thread = threading.Thread(target=trickle, daemon=True)
+        thread.start()
+        with with_patience(Patience(attempts=1)):
+            named = RunnableSystem.of(f"http[timeout=0.3]:http://127.0.0.1:{listening_at.getsockname()[1]}/")
+            link = named.system.start(named.options, False)
+            reply = next(iter(link([Document("d1", TEXT)])))
+            link.close()
+        thread.join(5)
+    assert "no whole reply within 0.3 seconds" in (reply.error or "")
+
+
 def test_addresses_have_no_passwords_and_are_on_the_web():
     with pytest.raises(InputError, match="password"):
         asked("http:https://me:word@linker.example/")
@@ -267,6 +295,43 @@ def test_a_key_is_sent_to_hosts_elsewhere_only_from_the_environment(monkeypatch)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         asked("llm[url=https://models.example/v1]:small")
+
+
+def test_what_is_written_has_no_credential_even_where_a_service_repeats_it(tmp_path, monkeypatch, karat_cli):
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    labels = [{"start": 0, "end": 6, "entity": "Q64"}]
+    documents = [{"id": id, "text": f"Berlin {id}", "labels": labels} for id in ("d1", "d2")]
+    Path("gold.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
+    program = "import os, sys; sys.exit('no such key: ' + os.environ['KARAT_TEST_KEY'])"
+    Path("linker.py").write_text(program)
+
+    def answer(asked_for: Asked) -> object:
+        assert "secret-of-mine" in asked_for.headers["Authorization"]
+        return Played(b"secret-of-mine is no key", 403) if len(service.asked) > 1 else plain(asked_for)
+
+    with playing(answer) as service:
+        systems = [
+            f"http[key=KARAT_TEST_KEY]:{service.address}/",
+            f"command[env=KARAT_TEST_KEY]:{sys.executable} linker.py",
+        ]
+        arguments = (
+            "--on",
+            "gold.jsonl",
+            "--attempts",
+            "1",
+            "--calibrate",
+            "0",
+            "--workers",
+            "1",
+            "--json",
+            "out.json",
+        )
+        ran = karat_cli("run", *systems, *arguments)
+    assert ran.out.count("$KARAT_TEST_KEY") == 2
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) > 5
+    assert not any(b"secret-of-mine" in each for each in [*written, ran.out.encode(), ran.err.encode()])
 
 
 def test_what_is_kept_of_a_system_has_no_credential():

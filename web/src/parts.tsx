@@ -1,10 +1,10 @@
 // What all pages are made of.
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { computed, signal } from "@preact/signals";
 import type { BoardPiece, DatasetInfo } from "./shape";
 import { type Asked, address, ask, but, route } from "./route";
-import { Data } from "./data";
+import { Data, expression } from "./data";
 import { Stretch } from "./text";
 import * as source from "./source";
 
@@ -13,6 +13,53 @@ export const info = signal<BoardPiece | null>(null);
 export const titleOf = (system: number): string => info.value!.systems[system].title;
 export const nameOf = (system: number): string => info.value!.systems[system].name;
 export const systemNames = (): string[] => info.value!.systems.map((one) => one.name);
+
+/** Systems that are right everywhere, as one that gives the gold standard itself: they say nothing about the others. */
+export const references = (): number[] => right.value;
+const right = computed((): number[] => {
+  const { systems, profiles, tables } = info.value!;
+  const first = tables.find((one) => one.profile === profiles[0]?.name && one.measure === profiles[0].headline);
+  const found = systems.map((_, system) => system).filter((system) => {
+    const values = (first?.value ?? []).map((row) => row[system]).filter((value) => value !== null);
+    return values.length > 0 && values.every((value) => value === 1);
+  });
+  return found.length < systems.length ? found : [];
+});
+
+/** Nothing is hidden, in an address: without a word systems that are right everywhere are. */
+export const EVERYTHING = "-";
+
+/** The systems that are left out of sight, on every page. */
+export const hiddenSystems = (): Set<number> => gone.value;
+const gone = computed((): Set<number> => {
+  const { hide } = route.value.asked;
+  if (hide === undefined) return new Set(references());
+  const names = hide.split(",");
+  return new Set(info.value!.systems.flatMap(({ name }, system) => (names.includes(name) ? [system] : [])));
+});
+
+/** Ask for other systems to be out of sight. */
+export function hiding(systems: Iterable<number>): string {
+  return [...systems].map(nameOf).join(",") || EVERYTHING;
+}
+
+export const seenSystems = (): number[] => { const gone = hiddenSystems(); return info.value!.systems.map((_, system) => system).filter((system) => !gone.has(system)); };
+
+/** The tracks of the systems in sight; all if none of them has one. */
+export function seenTracks(data: Data): number[] {
+  const gone = hiddenSystems(), every = data.tracks.map((_, t) => t);
+  const found = every.filter((t) => !gone.has(data.tracks[t].system));
+  return found.length ? found : every;
+}
+
+/** Who is out of sight, and the way back. */
+export function Hidden() {
+  const gone = [...hiddenSystems()];
+  if (!gone.length) return null;
+  const right = route.value.asked.hide === undefined;
+  const names = gone.length > 3 ? `${gone.length} systems` : gone.map(titleOf).join(", ");
+  return <span class="quiet">{names}{right ? ", right everywhere," : ""} {gone.length === 1 || right ? "is" : "are"} left out: <a href={but({ hide: EVERYTHING })}>show</a></span>;
+}
 
 /** The dataset that a page is about: the one that is asked for, or the first of which there is what the page shows. */
 export function chosenDataset(has: (one: DatasetInfo) => boolean = () => true): DatasetInfo | null {
@@ -60,7 +107,7 @@ export function useTexts(key: string, data: Data | undefined, docs: readonly num
 }
 
 export function Wait<T>({ for: loaded, children }: { for: Loaded<T>; children: (value: T) => ComponentChildren }) {
-  if (loaded.problem) return <Missing says={loaded.problem.message} />;
+  if (loaded.problem) return <><Missing heading says={loaded.problem.message} />{source.served() && <p><button type="button" onClick={() => location.reload()}>Try again</button></p>}</>;
   if (loaded.value === undefined) return <p class="quiet" role="status">Loading …</p>;
   return <>{children(loaded.value)}</>;
 }
@@ -102,6 +149,32 @@ export function Search({ says, name }: { says: string; name: string }) {
   );
 }
 
+/** Some of many, found by search; what is chosen is in the address. */
+export function Chooser({ says, options, chosen, set }: { says: string; options: readonly (readonly [string, string])[]; chosen: readonly string[]; set: (chosen: string[]) => void }) {
+  const [find, look] = useState("");
+  const holder = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const away = (event: Event) => { if (!holder.current?.contains(event.target as Node)) holder.current!.open = false; };
+    addEventListener("pointerdown", away);
+    addEventListener("focusin", away);
+    return () => { removeEventListener("pointerdown", away); removeEventListener("focusin", away); };
+  }, []);
+  const keep = find ? expression(find) : () => true;
+  const found = options.filter(([key, title]) => keep(`${key}\n${title}`));
+  const toggle = (key: string) => set(options.map(([own]) => own).filter((own) => (own === key ? !chosen.includes(key) : chosen.includes(own))));
+  return (
+    <details class="chooser" ref={holder} onKeyDown={(event) => { if (event.key === "Escape") { holder.current!.open = false; holder.current!.querySelector("summary")!.focus(); } }}>
+      <summary>{says} <b>{chosen.length === 1 ? options.find(([key]) => key === chosen[0])?.[1] ?? chosen[0] : `${chosen.length} of ${options.length}`}</b></summary>
+      <div class="list">
+        <label class="choice"><span>find</span><input type="search" value={find} spellcheck={false} onInput={(event) => look(event.currentTarget.value)} /></label>
+        <p><button type="button" onClick={() => set(found.map(([key]) => key))}>{find ? `only these ${found.length}` : "all"}</button> <button type="button" onClick={() => set([])}>as at first</button></p>
+        <ul>{found.map(([key, title]) => <li key={key}><label><input type="checkbox" checked={chosen.includes(key)} onChange={() => toggle(key)} />{title}</label></li>)}</ul>
+        {!found.length && <p class="quiet">Nothing is called so.</p>}
+      </div>
+    </details>
+  );
+}
+
 export function DatasetChoice({ has = () => true }: { has?: (one: DatasetInfo) => boolean }) {
   const options = info.value!.datasets.filter(has);
   const chosen = chosenDataset(has);
@@ -111,97 +184,6 @@ export function DatasetChoice({ has = () => true }: { has?: (one: DatasetInfo) =
 
 export function Bar_({ children }: { children: ComponentChildren }) {
   return <div class="bar">{children}</div>;
-}
-
-/** A cell of a table: what is shown, and the same as plain text for copies. */
-export interface Cell {
-  plain: string;
-  shown?: ComponentChildren;
-  best?: boolean;
-}
-
-export interface Column {
-  title: string;
-  shown?: ComponentChildren;
-  kind?: "text" | "number";
-  minor?: boolean;
-  sort?: string;
-}
-
-/** A table that can be copied; on small screens its rows are lists of the figures that matter. */
-export function Sheet({ name, columns, rows, copy = true, sticky = true }: { name: string; columns: readonly Column[]; rows: readonly (readonly Cell[])[]; copy?: boolean; sticky?: boolean }) {
-  const sorted = route.value.asked.sort;
-  return (
-    <>
-      <div class="frame" tabIndex={0} role="region" aria-label={name}>
-        <table class={sticky ? "sheet" : "sheet loose"}>
-          <thead>
-            <tr>
-              {columns.map((column, place) => (
-                <th key={place} scope="col" class={`${column.kind ?? "text"}${column.minor ? " minor" : ""}`} aria-sort={column.sort && sorted === column.sort ? "descending" : undefined}>
-                  {column.sort ? <a href={but({ sort: sorted === column.sort ? "" : column.sort })}>{column.shown ?? column.title}{sorted === column.sort ? " ↓" : ""}</a> : (column.shown ?? column.title)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, at) => (
-              <tr key={at}>
-                {row.map((cell, place) => {
-                  const column = columns[place];
-                  const own = `${column.kind ?? "text"}${column.minor ? " minor" : ""}${cell.best ? " best" : ""}`;
-                  const content = cell.shown ?? cell.plain;
-                  return place === 0 ? <th key={place} scope="row" class={own}>{content}</th> : <td key={place} class={own} data-label={column.title}>{content}</td>;
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {copy && <CopyAs columns={columns} rows={rows} />}
-    </>
-  );
-}
-
-const tex = (text: string): string => text.replace(/[\\{}$&#^_%~]/g, (letter) => ({ "\\": "\\textbackslash{}", "^": "\\^{}", "~": "\\~{}" })[letter] ?? `\\${letter}`);
-
-const LAYOUTS: Record<string, (head: readonly Column[], rows: readonly (readonly Cell[])[]) => string> = {
-  TSV: (head, rows) => [head.map((column) => column.title), ...rows.map((row) => row.map((cell) => cell.plain))].map((row) => row.map((cell) => cell.replace(/[\t\n]/g, " ")).join("\t")).join("\n"),
-  Markdown: (head, rows) => {
-    const line = (cells: string[]) => `| ${cells.map((cell) => cell.replace(/\|/g, "\\|").replace(/\n/g, " ")).join(" | ")} |`;
-    return [line(head.map((column) => column.title)), line(head.map((column) => (column.kind === "number" ? "---:" : "---"))), ...rows.map((row) => line(row.map((cell) => (cell.best ? `**${cell.plain}**` : cell.plain))))].join("\n");
-  },
-  LaTeX: (head, rows) => {
-    const line = (cells: string[]) => `${cells.join(" & ")} \\\\`;
-    const body = rows.map((row) => line(row.map((cell) => (cell.best ? `\\textbf{${tex(cell.plain)}}` : tex(cell.plain)))));
-    return [`\\begin{tabular}{${head.map((column) => (column.kind === "number" ? "r" : "l")).join("")}}`, "\\toprule", line(head.map((column) => tex(column.title))), "\\midrule", ...body, "\\bottomrule", "\\end{tabular}"].join("\n");
-  },
-};
-
-export function CopyAs({ columns, rows }: { columns: readonly Column[]; rows: readonly (readonly Cell[])[] }) {
-  const [done, set] = useState("");
-  return (
-    <p class="copy quiet">
-      Copy as{" "}
-      {Object.entries(LAYOUTS).map(([name, layout], place) => (
-        <>
-          {place > 0 && ", "}
-          <button type="button" key={name} onClick={() => copied(layout(columns, rows)).then(() => set(name))}>{name}</button>
-        </>
-      ))}
-      <span role="status">{done && ` ${done} copied`}</span>
-    </p>
-  );
-}
-
-async function copied(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const area = document.createElement("textarea");
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  document.execCommand("copy");
-  area.remove();
 }
 
 const BASES: readonly [RegExp, (id: string) => string][] = [
@@ -232,12 +214,15 @@ export function Kind({ data, kind }: { data: Data; kind: number }) {
 export function Within({ stretches, start, end, surface }: { stretches: Stretch[] | undefined; start: number; end: number; surface: string }) {
   const own = stretches?.find((one) => one.start <= start && end <= one.end);
   if (!own) return <b dir="auto">{surface}</b>;
-  const before = own.slice(start - 48, start).replace(/\s+/g, " "), after = own.slice(end, end + 48).replace(/\s+/g, " ");
+  // Words are whole, where there are spaces between them.
+  const cut = [start - 48 > own.start, end + 48 < own.end];
+  const before = own.slice(start - 48, start).replace(/\s+/g, " ").replace(cut[0] ? /^[^ ]* / : "", "");
+  const after = own.slice(end, end + 48).replace(/\s+/g, " ").replace(cut[1] ? / [^ ]*$/ : "", "");
   return (
     <span dir="auto" class="within">
-      <span class="quiet">{start - 48 > own.start ? "…" : ""}{before}</span>
+      <span class="quiet">{cut[0] ? "…\u00a0" : ""}{before}</span>
       <b>{own.slice(start, end)}</b>
-      <span class="quiet">{after}{end + 48 < own.end ? "…" : ""}</span>
+      <span class="quiet">{after}{cut[1] ? "\u00a0…" : ""}</span>
     </span>
   );
 }

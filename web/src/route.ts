@@ -16,9 +16,9 @@ function read(): Route {
 export const route = signal<Route>(read());
 addEventListener("hashchange", () => (route.value = read()));
 
-/** The address of a page; nothing is asked for by what is empty. */
+/** The address of a page; nothing is asked for by what is empty. Systems that are hidden stay hidden on every page. */
 export function address(page: string, asked: Asked = {}): string {
-  const given = Object.entries(asked).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const given = Object.entries({ hide: route.value.asked.hide, ...asked }).filter(([, value]) => value !== null && value !== undefined && value !== "");
   const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
   const text = query.toString();
   return `#/${page}${text ? `?${text}` : ""}`;

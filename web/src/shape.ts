@@ -105,6 +105,7 @@ export interface DatasetInfo {
   cases: boolean;
   texts: boolean;
   curves: boolean;
+  credits: boolean;
   reasons: string[];
 }
 
@@ -319,27 +320,137 @@ export interface ReasonsPiece {
   reasons: Reasons[];
 }
 
-/** A line of a chart: what it is of, and its points. */
+/** A line of a chart: what it is of, and its points; of bars, one for each of the ticks. */
 export interface CurveLine {
   system: number;
   x: number[];
   y: number[];
 }
 
-/** A chart: its lines, and in `marked` a point on each of some of them. */
+/** A chart: its lines, and in `marked` a point on each of some of them.
+ * 
+ * `name` is for addresses. Values of y are from 0 to 1. Where `ticks` has words, x are places among them; `log` asks
+ * for a logarithmic x; `diagonal` for a line from (0, 0) to (1, 1), on which everything would be as it should. */
 export interface DrawnChart {
+  name: string;
   title: string;
   says: string;
   x: string;
   y: string;
+  form: "line" | "step" | "points" | "bars";
+  log: boolean;
+  diagonal: boolean;
+  ticks: string[];
   lines: CurveLine[];
   marked: CurveLine[];
 }
 
-/** `curves/DATASET`: scores over the threshold, risk over coverage, and scores over time. */
+/** `curves/DATASET`: scores over thresholds, coverage, alpha, categories, difficulty and time; calibration. */
 export interface CurvesPiece {
   dataset: string;
   charts: DrawnChart[];
+  missing: [string, string][];
+}
+
+/** An entity on a dataset: mentions that count, and for each system how many it gets and how often it answers it.
+ * 
+ * Both are null where the system has no cases on the dataset. */
+export interface EntityRow {
+  entity: number;
+  dataset: number;
+  mentions: number;
+  found: (number | null)[];
+  answered: (number | null)[];
+}
+
+/** A surface on a dataset: mentions that count, of how many entities, and for each system how many it gets. */
+export interface SurfaceRow {
+  surface: string;
+  dataset: number;
+  mentions: number;
+  entities: number;
+  found: (number | null)[];
+}
+
+/** A gold entity that a system took for another one, and how often on a dataset. -1 is NIL, -2 no link. */
+export interface ConfusionRow {
+  gold: number;
+  answered: number;
+  dataset: number;
+  system: number;
+  times: number;
+}
+
+/** `entities`: all datasets together, the most frequent first; `more` says how many rows of each are not listed. */
+export interface EntitiesPiece {
+  entities: string[];
+  names: (string | null)[];
+  rows: EntityRow[];
+  surfaces: SurfaceRow[];
+  confusions: ConfusionRow[];
+  more: [number, number, number];
+}
+
+/** A way to judge an answer: under which profile and in which view; `refused` says why nobody can judge so here. */
+export interface CreditWay {
+  name: string;
+  title: string;
+  says: string;
+  profile: string;
+  view: string;
+  refused: string | null;
+}
+
+/** What every case of a system earns, in each way: 1 is right, 0 is wrong, null is not counted.
+ * 
+ * Cases are in the order of the track of the same system in `cases/DATASET`; those without an answer are null. */
+export interface CreditTrack {
+  system: number;
+  credits: (number | null)[][];
+}
+
+/** `credits/DATASET`: one answer, several verdicts. */
+export interface CreditsPiece {
+  dataset: string;
+  ways: CreditWay[];
+  tracks: CreditTrack[];
+}
+
+/** A problem, the systems that solve it as their answers show, and the datasets that are gold standards for it. */
+export interface ProblemNode {
+  name: string;
+  title: string;
+  says: string;
+  systems: number[];
+  datasets: number[];
+}
+
+/** `problems`: what reduces to what, from the harder to the easier problem, as places in `problems`. */
+export interface ProblemsPiece {
+  problems: ProblemNode[];
+  reductions: [number, number][];
+}
+
+/** A case that was looked for in all results. */
+export interface FoundCase {
+  dataset: number;
+  system: number;
+  document: string;
+  start: number;
+  end: number;
+  surface: string;
+  gold: string | null;
+  gold_name: string | null;
+  answer: string | null;
+  answer_name: string | null;
+  kind: string;
+  score: number | null;
+}
+
+/** What a search in all results finds: how many, and some of them. */
+export interface FoundPiece {
+  total: number;
+  cases: FoundCase[];
 }
 
 /** `verification`: what judges found, in each campaign that was put into the archive. */

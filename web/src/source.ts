@@ -1,5 +1,5 @@
 // Where pieces come from: inlined in the file, compressed, or from the server that sent the page.
-import type { BoardPiece, CasesPiece, CurvesPiece, DatasetPiece, ErrorsPiece, ReasonsPiece, TextsPiece, VerificationPiece } from "./shape";
+import type { BoardPiece, CasesPiece, CreditsPiece, CurvesPiece, DatasetPiece, EntitiesPiece, ErrorsPiece, ProblemsPiece, ReasonsPiece, TextsPiece, VerificationPiece } from "./shape";
 
 const asked = new Map<string, Promise<unknown>>();
 
@@ -34,9 +34,15 @@ async function fetched(name: string): Promise<unknown> {
 /** Whether a server answers, which takes uploads. */
 export const served = () => document.querySelector("script[id^='piece:']") === null;
 
+/** Whether the page shows what one upload gave, and nothing else. */
+export const alone = () => /\/at\/[^/]+\/$/.test(location.pathname);
+
 export const board = () => get<BoardPiece>("board");
 export const verification = () => get<VerificationPiece>("verification");
 export const errors = () => get<ErrorsPiece>("errors");
+export const entities = () => get<EntitiesPiece>("entities");
+export const problems = () => get<ProblemsPiece>("problems");
+export const credits = (key: string) => get<CreditsPiece>(`credits/${key}`);
 export const cases = (key: string) => get<CasesPiece>(`cases/${key}`);
 export const texts = (key: string, block: number) => get<TextsPiece>(`texts/${key}/${block}`);
 export const dataset = (key: string) => get<DatasetPiece>(`dataset/${key}`);

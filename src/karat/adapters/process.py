@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from karat.adapters.each import AskingEach
-from karat.adapters.telling import tell, tell_peak
+from karat.adapters.telling import hide, tell, tell_peak
 from karat.errors import FailedError, InputError, UsageError
 from karat.model.document import Document, Reply, WrittenReply
 from karat.parsing.surfaces.entries import answer_of, entries_of
@@ -51,16 +51,20 @@ def fingerprint(words: Sequence[str]) -> Mapping[str, str]:
 
 
 class _Running:
-    """The programs that run, so that none outlives whoever started it."""
+    """The programs that run, so that none outlives whoever started it; one that starts too late is ended at once."""
 
     def __init__(self) -> None:
         self._children: set[Child] = set()
+        self._over = False
         self._lock = threading.Lock()
 
     def begin(self, child: Child) -> Child:
         with self._lock:
-            self._children.add(child)
-        return child
+            if not self._over:
+                self._children.add(child)
+                return child
+        child.end(now=True)
+        raise FailedError("not asked: the run was stopped", again=False)
 
     def end(self, child: Child, *, now: bool = False) -> None:
         with self._lock:
@@ -69,14 +73,14 @@ class _Running:
 
     def end_all(self) -> None:
         with self._lock:
-            left, self._children = self._children, set()
+            left, self._children, self._over = self._children, set(), True
         for child in left:
             child.end(now=True)
 
 
 def command_link(words: Sequence[str], passed: Sequence[str], timeout: float) -> AskingEach:
     """Start the command for each document: the text goes in, and what comes out is read as answers."""
-
+    hide(passed)  # a program may complain of its key
     running = _Running()
 
     def ask(document: Document) -> Reply:
@@ -92,6 +96,7 @@ def command_link(words: Sequence[str], passed: Sequence[str], timeout: float) ->
 
 def jsonl_link(words: Sequence[str], passed: Sequence[str], timeout: float) -> AskingEach:
     """Keep commands running, as many as are asked at once: a line of JSON goes in, and a line comes out."""
+    hide(passed)
     idle: queue.SimpleQueue[Child] = queue.SimpleQueue()
     running = _Running()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -79,8 +79,13 @@ def credential(name: str, what: str) -> str:
     value = os.environ.get(name, "")
     if not value:
         raise UsageError(f"{what} needs a credential in the environment variable {name}. Set it: export {name}=…")
-    _secrets[name] = value
+    hide([name])
     return value
+
+
+def hide(names: Iterable[str]) -> None:
+    """Keep what environment variables hold out of everything that is written from now on."""
+    _secrets.update({name: os.environ[name] for name in names if name in os.environ})
 
 
 def without_secrets(text: str) -> str:

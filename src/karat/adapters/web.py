@@ -22,7 +22,7 @@ def web_link(
     return AskingEach(lambda document: read(document, service.ask(ask(document))), service.close)
 
 
-def web_outside(address: str, *credentials: str, calibrated: bool = True) -> Outside:
+def web_outside(address: str, *, calibrated: bool = True) -> Outside:
     """What asking a service touches; texts do not leave for one on this machine."""
     hosts = () if is_local(address) else (host_of(address),)
-    return Outside(hosts, credentials=credentials, calibrated=calibrated)
+    return Outside(hosts, calibrated=calibrated)

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 import pyarrow.parquet as pq
 
-from karat.errors import InputError, UnknownNameError, UsageError
+from karat.archive.credits import CreditsFile
+from karat.errors import InputError, UnknownNameError, UsageError, refuse_newer
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
 from karat.model.result import Result
 from karat.model.tables.arrow import Arrow
-from karat.pages.curves import CoverageCurveFile, ThresholdCurveFile
+from karat.pages.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
 from karat.pages.files import Written
 from karat.pages.why import WhyFile
 from karat.storage.addressed import ArchiveFiles
 
 TextsShown: TypeAlias = Literal["all", "sentences", "none"]
 """How much of the texts pages show: everything, sentences with mentions or answers, or nothing."""
+
+AnyCurve: TypeAlias = ThresholdCurveFile | CoverageCurveFile | AlphaCurveFile | CategoryCurveFile
+
+_CURVES: Final[Mapping[str, type[Written]]] = {
+    "threshold": ThresholdCurveFile,
+    "coverage": CoverageCurveFile,
+    "alpha": AlphaCurveFile,
+    "categories": CategoryCurveFile,
+}
 
 _T = TypeVar("_T")
 
@@ -34,9 +45,10 @@ TEXTS_ARE, BLANK = "texts", "blank"
 class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
     """A system on a dataset under a profile, and the files that belong to it, by their fingerprints.
 
-    `verdicts` are the cases of `view`; `texts` is the gold standard, `curves` what scores tell over thresholds, and
-    `reasons` say, by profile, why its number is another; `refused` says why a profile has none. `types` are the names
-    of types that the knowledge base knows.
+    `verdicts` are the cases of `view`, and `credits` what each of them earns in several ways; `texts` is the gold
+    standard, `curves` are scores over something, and `uncurved` says over what there is none, and why; `reasons` say,
+    by profile, why its number is another; `refused` says why a profile has none. `types` are the names of types that
+    the knowledge base knows.
     """
 
     layout: Literal["karat-entry/1"] = "karat-entry/1"
@@ -49,7 +61,9 @@ class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
     result: str
     verdicts: str | None = None
     texts: str | None = None
+    credits: str | None = None
     curves: str | None = None
+    uncurved: dict[str, str] = msgspec.field(default_factory=dict)
     reasons: dict[str, str] = msgspec.field(default_factory=dict)
     refused: dict[str, str] = msgspec.field(default_factory=dict)
     types: dict[str, str] = msgspec.field(default_factory=dict)
@@ -62,6 +76,14 @@ class ArchiveEntry(Written, frozen=True, kw_only=True, omit_defaults=True):
         return key_of(self.data)
 
 
+class ArchiveAddition(Written, frozen=True, kw_only=True):
+    """Entries that came at once, and when. They are there as soon as this file is, all of them or none."""
+
+    layout: Literal["karat-addition/1"] = "karat-addition/1"
+    added: str
+    entries: list[str]
+
+
 def key_of(data: str) -> str:
     """What a dataset with its fingerprint is called in addresses."""
     return hashlib.sha256(data.encode()).hexdigest()[:12]
@@ -71,23 +93,37 @@ def key_of(data: str) -> str:
 class Archive:
     """Files and how much of their texts is shown; everything is read when it is first asked for, and kept.
 
-    Of several entries for one system, dataset and profile the last counts.
+    Of several entries for one system, dataset and profile the last counts. `at` is the name of an addition, of which
+    alone the archive then is.
     """
 
     files: ArchiveFiles
     texts: TextsShown = "all"
     title: str = "Karat"
+    at: str | None = None
     _read: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def every(self) -> dict[tuple[str, str, str], ArchiveEntry]:
         """All entries, by profile, dataset and system."""
         found = {}
-        for digest in self.files.digests("entries"):
-            data = self.files.get("entries", digest)
-            entry = _decoded(data, ArchiveEntry, f"entries/{digest}")
-            found[entry.profile, entry.key, entry.system] = entry
+        for addition in self.additions:
+            for digest in addition.entries:
+                entry = _decoded(self.files.get("entries", digest), ArchiveEntry, f"entries/{digest}")
+                found[entry.profile, entry.key, entry.system] = entry
         return found
+
+    @cached_property
+    def additions(self) -> list[ArchiveAddition]:
+        """What was added, the oldest first."""
+        names = self.files.digests("additions")
+        if self.at is not None and self.at not in names:
+            raise UnknownNameError("addition", self.at, ())
+        kept = names if self.at is None else [self.at]
+        found = [
+            (name, _decoded(self.files.get("additions", name), ArchiveAddition, f"additions/{name}")) for name in kept
+        ]
+        return [addition for _, addition in sorted(found, key=lambda item: (item[1].added, item[0]))]
 
     @cached_property
     def profile(self) -> str:
@@ -142,8 +178,14 @@ class Archive:
         corpus = None if self.texts == "none" else self.corpus(key)
         return None if corpus is None or corpus.about.get(TEXTS_ARE) == BLANK else corpus
 
-    def curves(self, entry: ArchiveEntry) -> list[ThresholdCurveFile | CoverageCurveFile]:
-        """What scores tell over thresholds."""
+    def credits(self, entry: ArchiveEntry) -> CreditsFile | None:
+        """What every case earns in several ways."""
+        if entry.credits is None:
+            return None
+        return _decoded(self.files.get("credits", entry.credits), CreditsFile, "credits")
+
+    def curves(self, entry: ArchiveEntry) -> list[AnyCurve]:
+        """Scores over something."""
         lines = [] if entry.curves is None else self.files.get("curves", entry.curves).splitlines()
         return [_curve(line) for line in lines]
 
@@ -158,16 +200,28 @@ class Archive:
         return self._read[digest]
 
 
-def _curve(line: bytes) -> ThresholdCurveFile | CoverageCurveFile:
-    if b'"over":"threshold"' in line:
-        return _decoded(line, ThresholdCurveFile, "curves")
-    return _decoded(line, CoverageCurveFile, "curves")
+class _Layout(msgspec.Struct):
+    layout: str
+
+
+_LAYOUTS: Final = ("karat-addition/1", "karat-entry/1", "karat-credits/1", "karat-curve/1", "karat-why/1")
+
+
+class _Over(msgspec.Struct):
+    over: str
+
+
+def _curve(line: bytes) -> AnyCurve:
+    over = _decoded(line, _Over, "curves").over
+    return _decoded(line, _CURVES[over], "curves")  # type: ignore[return-value]  # one of them
 
 
 def _decoded(data: bytes, kind: type[_T], where: str) -> _T:
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as problem:
+        with suppress(msgspec.DecodeError):
+            refuse_newer(where, msgspec.json.decode(data, type=_Layout).layout, *_LAYOUTS)
         raise InputError(
             where,
             found=f"no part of an archive ({problem})",

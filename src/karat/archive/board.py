@@ -22,6 +22,7 @@ from karat.archive.shape import (
     ProfileInfo,
     SystemInfo,
 )
+from karat.archive.verified import verifications
 from karat.comparison.compare import compare
 from karat.comparison.entries import entry_of
 from karat.comparison.terms import Terms
@@ -76,7 +77,7 @@ def board(archive: Archive) -> BoardPiece:
             _note(archive, entry, keys.index(entry.key), systems.index(entry.system))
             for entry in sorted(archive.entries, key=lambda entry: (keys.index(entry.key), entry.system))
         ],
-        verified=bool(archive.files.digests("verifications")),
+        verified=bool(verifications(archive)),
     )
 
 
@@ -104,7 +105,8 @@ def _dataset(archive: Archive, key: str) -> DatasetInfo:
         len(archive.result(entry).ids),
         cases=any(each.verdicts for each in every),
         texts=archive.shown(key) is not None,
-        curves=any(each.curves or each.seconds for each in every),
+        curves=any(each.curves or each.seconds or each.verdicts for each in every),
+        credits=any(each.credits for each in every),
         reasons=sorted({profile for each in every for profile in each.reasons}),
     )
 

@@ -26,7 +26,6 @@ _BLOCK = 400_000
 """So many code points of text go into one piece; a longer document has one of its own."""
 
 _NIL, _NO_LINK = -1, -2
-_RIGHT = frozenset({"tp", "matched answer", "matched gold"})
 
 _T = TypeVar("_T", bound=Hashable)
 
@@ -189,7 +188,6 @@ def _track(reader: _Reader, archive: Archive, entry: ArchiveEntry, system: int) 
     table = archive.verdicts(entry)
     assert table is not None, "only entries with verdicts have a track"
     rows = table.to_pylist()
-    standing = _standing(rows)
     columns: list[list[int]] = []
     scores: list[float | None] = []
     listed: list[tuple[int, int]] = []
@@ -204,7 +202,7 @@ def _track(reader: _Reader, archive: Archive, entry: ArchiveEntry, system: int) 
                 high,
                 reader.entity(row, "answer") if answered else _NO_LINK,
                 reader.surface(row["document"], low, high) if answered else -1,
-                KINDS_OF_CASES.index(_kind(row, standing)),
+                KINDS_OF_CASES.index(row["kind"]),
                 reader.combination(row.get("errors")),
             ]
         )
@@ -232,27 +230,6 @@ def _ranked(row: Mapping[str, Any]) -> tuple[int, int]:
     candidates = row.get("candidates") or []
     gold = row["gold_entity"]
     return len(candidates), candidates.index(gold) + 1 if gold in candidates else 0
-
-
-def _standing(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[int, int]]]:
-    """Where mentions that count stand, by document."""
-    found: dict[str, list[tuple[int, int]]] = {}
-    for row in rows:
-        if row["gold"] is not None and row["outcome"] not in ("ignored", "part"):
-            found.setdefault(row["document"], []).append((row["gold_start"], row["gold_end"]))
-    return found
-
-
-def _kind(row: Mapping[str, Any], standing: Mapping[str, Sequence[tuple[int, int]]]) -> str:
-    """How a case ended, as pages tell it."""
-    outcome = row["outcome"]
-    if outcome in _RIGHT:
-        return "right"
-    if outcome == "fp":
-        start, end = row["answer_start"], row["answer_end"]
-        touches = any(low < end and start < high for low, high in standing.get(row["document"], ()))
-        return "wrong span" if touches else "spurious"
-    return {"wrong link": "wrong link", "fn": "missed"}.get(outcome, "not counted")
 
 
 def texts(archive: Archive, key: str, block: int) -> TextsPiece:

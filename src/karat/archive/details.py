@@ -1,16 +1,13 @@
-"""What is known of one dataset besides cases: the gold standard in numbers, reasons of gaps, curves."""
+"""What is known of one dataset besides cases: the gold standard in numbers, and reasons of gaps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
-from karat.archive.archive import Archive, ArchiveEntry
+from karat.archive.archive import Archive
 from karat.archive.board import ordered_systems
 from karat.archive.shape import (
-    CurveLine,
-    CurvesPiece,
     DatasetPiece,
-    DrawnChart,
     FlippedPlace,
     LintFinding,
     Reasons,
@@ -21,7 +18,6 @@ from karat.data.describe import describe
 from karat.errors import UsageError
 from karat.lint.context import context_of
 from karat.lint.lint import chosen_rules, lint
-from karat.pages.curves import CoverageCurveFile, ThresholdCurveFile
 from karat.pages.why import FlippedCase, GapCause, WhyFile
 
 _FINDINGS = 200
@@ -29,11 +25,6 @@ _FINDINGS = 200
 
 _FLIPS = 300
 """Flips of each choice that are listed; all are counted."""
-
-_DRAWN = {"micro_f1": "micro F1", "micro_p": "micro precision", "micro_r": "micro recall"}
-
-_POINTS = 240
-"""Points of a line, more than a screen tells apart."""
 
 
 def dataset(archive: Archive, key: str) -> DatasetPiece:
@@ -117,53 +108,3 @@ def _flip(flip: FlippedCase, places: Mapping[str, int], *, shown: bool) -> Flipp
         (flip.gold_before, flip.gold_after),
         (flip.answer_before, flip.answer_after),
     )
-
-
-def curves(archive: Archive, key: str) -> CurvesPiece:
-    """Charts of a dataset, as far as there is something to draw."""
-    systems = ordered_systems(archive)
-    entries = sorted(archive.on(key), key=lambda entry: systems.index(entry.system))
-    files = [(systems.index(entry.system), file) for entry in entries for file in archive.curves(entry)]
-    over = [(place, file) for place, file in files if isinstance(file, ThresholdCurveFile)]
-    kept = [(place, file) for place, file in files if isinstance(file, CoverageCurveFile)]
-    charts = [_over_threshold(name, field, over) for field, name in _DRAWN.items() if over]
-    if kept:
-        says = "Answers in the order of their scores: which share of those kept so far is wrong."
-        lines = [_line(place, file.points.coverage, file.points.risk) for place, file in kept]
-        charts.append(DrawnChart("Risk over coverage", says, "coverage", "risk", lines, []))
-    timed = [entry for entry in entries if entry.seconds]
-    if timed:
-        charts.append(_timed(archive, timed, systems))
-    return CurvesPiece(archive.datasets[key].dataset, charts)
-
-
-def _over_threshold(name: str, field: str, files: Sequence[tuple[int, ThresholdCurveFile]]) -> DrawnChart:
-    lines = [_line(place, file.points.threshold, getattr(file.points, field)) for place, file in files]
-    says, marked = "Answers with a lower score are left out.", []
-    if field == "micro_f1":
-        says += " The dot is the best threshold, found on this very data (an oracle)."
-        best = [(place, file.oracle) for place, file in files]
-        marked = [_line(place, [own.threshold], [own.value]) for place, own in best if own is not None]
-    return DrawnChart(f"{name} over the threshold", says, "score", name, lines, [one for one in marked if one.x])
-
-
-def _timed(archive: Archive, entries: Sequence[ArchiveEntry], systems: Sequence[str]) -> DrawnChart:
-    points = [
-        _line(systems.index(entry.system), [entry.seconds], [archive.result(entry)[entry.measure]]) for entry in entries
-    ]
-    says = "What each system took for all documents, on a logarithmic scale, where its files say so."
-    return DrawnChart(f"{entries[0].measure} over time", says, "seconds", entries[0].measure, [], points)
-
-
-def _line(system: int, x: Sequence[float | None], y: Sequence[float | None]) -> CurveLine:
-    """A line with no more points than a screen tells apart; the first and the last stay."""
-    points = [(a, b) for a, b in zip(x, y, strict=True) if a is not None and b is not None]
-    step = max(1, len(points) // _POINTS)
-    kept = list(_thinned(points, step))
-    return CurveLine(system, [round(a, 6) for a, _ in kept], [round(b, 5) for _, b in kept])
-
-
-def _thinned(points: Sequence[tuple[float, float]], step: int) -> Iterator[tuple[float, float]]:
-    yield from points[::step]
-    if len(points) % step != 1 and step > 1:
-        yield points[-1]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from io import BytesIO
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from karat.archive.archive import BLANK, TEXTS_ARE, ArchiveEntry
+from karat.archive.archive import BLANK, TEXTS_ARE, ArchiveAddition, ArchiveEntry
+from karat.archive.credits import credits_of, relatedness
 from karat.comparison.entries import Entry
 from karat.comparison.grid import MEASURE
+from karat.curves.alpha import alpha_curve, alphas
 from karat.curves.calibration import scored_answers
+from karat.curves.categories import category_curve
 from karat.curves.threshold import curve
 from karat.errors import KaratError, UsageError
 from karat.evaluation.evaluation import Evaluation
@@ -27,7 +32,7 @@ from karat.model.name import parse_measure
 from karat.model.result import Result
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
-from karat.pages.curves import coverage_json, threshold_json
+from karat.pages.curves import alpha_json, category_json, coverage_json, threshold_json
 from karat.pages.why import json_of as why_json
 from karat.signing import profile_named
 from karat.spec.choices.task import TASKS
@@ -35,6 +40,14 @@ from karat.storage.addressed import ArchiveFiles
 
 ERROR = "error"
 """The label of error categories."""
+
+_KINDS = {
+    **dict.fromkeys(("tp", "matched answer", "matched gold"), "right"),
+    "wrong link": "wrong link",
+    "fn": "missed",
+    "fp": "spurious",
+}
+"""What outcomes are called on pages; all others are not counted, and a spurious answer may be a wrong span."""
 
 MOST_CANDIDATES = 20
 """How many candidates of an answer are kept."""
@@ -51,8 +64,20 @@ class Filling:
 
 def fill(
     files: ArchiveFiles, entries: Iterable[Entry], request: Request | None = None, filling: Filling | None = None
-) -> list[ArchiveEntry]:
-    """Score every system on every dataset and keep what was found; results are kept as they are."""
+) -> str:
+    """Score every system on every dataset and add what was found, all or nothing; say what the addition is called."""
+    return add(files, filled(files, entries, request, filling))
+
+
+def add(files: ArchiveFiles, addition: ArchiveAddition) -> str:
+    """Let entries be there from now on."""
+    return files.put("additions", msgspec.json.encode(addition))
+
+
+def filled(
+    files: ArchiveFiles, entries: Iterable[Entry], request: Request | None = None, filling: Filling | None = None
+) -> ArchiveAddition:
+    """Score and keep, but add nothing yet: nobody sees files that no addition names. Results are kept as they are."""
     asked, filling = request or Request.of(), filling or Filling()
     first: dict[str, Evaluation] = {}
     met: set[tuple[str, str]] = set()
@@ -69,9 +94,8 @@ def fill(
         made = _evaluated(asked, entry, first.get(entry.data), filling)
         first.setdefault(entry.data, made)
         kept += _filled(files, entry, made, filling)
-    for found in kept:  # at last, when everything is there that they name
-        files.put("entries", msgspec.json.encode(found))
-    return kept
+    digests = [files.put("entries", msgspec.json.encode(found)) for found in kept]
+    return ArchiveAddition(added=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
 
 
 def results(entries: Iterable[Entry], request: Request) -> list[Result]:
@@ -139,20 +163,27 @@ def _filled(files: ArchiveFiles, entry: Entry, made: Evaluation, filling: Fillin
                 refused[name] = str(problem)
     measure = headline(made.result)
     view = str(parse_measure(measure).view)
-    cased = corpus.has_text and _is_of_mentions(made, measure)
+    cases = _cases(made, view) if corpus.has_text and _is_of_mentions(made, measure) else None
+    curves, uncurved = _curves(files, made, corpus, run)
     yield _kept(
         files,
         entry,
         made.result,
-        verdicts=files.put("verdicts", _parquet(_cases(made, view))) if cased else None,
+        verdicts=None if cases is None else files.put("verdicts", _parquet(cases)),
+        credits=None if cases is None else _credits(files, cases, made.request, corpus, run),
         texts=files.put("texts", _jsonl(corpus)) if corpus.has_text else None,
-        curves=_curves(files, made, corpus, run),
+        curves=curves,
+        uncurved=uncurved,
         reasons=_reasons(files, made.request, measure, corpus, run, filling.reasons),
         refused=refused,
         types=_types(corpus, made.request.kb),
     )
     for other in others.values():
         yield _kept(files, entry, other)
+
+
+def _credits(files: ArchiveFiles, cases: Arrow, request: Request, corpus: Corpus, run: Run) -> str:
+    return files.put("credits", msgspec.json.encode(credits_of(cases, request, corpus, run)))
 
 
 def _is_of_mentions(made: Evaluation, measure: str) -> bool:
@@ -190,12 +221,34 @@ def _cases(made: Evaluation, view: str) -> Arrow:
     facts, run = made.sides.facts_of(source), pairing.run
     table = _added(table, "mention", "gold", pairing.units.unit.tolist(), pa.int64())
     table = _added(table, "gold_name", "gold", list(facts.gold.names))
+    every = np.arange(len(pairing.corpus.labels))
+    table = _added(table, "mention_entity", "mention", pairing.corpus.labels.linked_to(every).to_pylist())
+    table = _added(table, "mention_name", "mention", list(facts.gold.names))
     table = _added(table, "answer_name", "answer", facts.called(by_labels=True))
+    table = table.append_column("kind", pa.array(_kinds(table)))
+    table = table.append_column("related", relatedness(table, made.request.kb))
     candidates = run.answers.field("candidates")
     if candidates is None:
         return table
     listed = [[one["entity"] for one in (each or ())[:MOST_CANDIDATES]] for each in candidates.to_pylist()]
     return _added(table, "candidates", "answer", listed, pa.list_(pa.string()))
+
+
+def _kinds(table: Arrow) -> list[str]:
+    """How each case ended, as pages tell it."""
+    names = ("document", "outcome", "gold_start", "gold_end", "answer_start", "answer_end")
+    rows = list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
+    standing: dict[str, list[tuple[int, int]]] = {}  # where mentions that count stand
+    for document, outcome, low, high, _, _ in rows:
+        if low is not None and outcome not in ("ignored", "part"):
+            standing.setdefault(document, []).append((low, high))
+
+    def kind(document: str, outcome: str, start: int, end: int) -> str:
+        if outcome == "fp" and any(low < end and start < high for low, high in standing.get(document, ())):
+            return "wrong span"
+        return _KINDS.get(outcome, "not counted")
+
+    return [kind(document, outcome, start, end) for document, outcome, _, _, start, end in rows]
 
 
 def _added(table: Arrow, name: str, row: str, values: Sequence[object], kind: Arrow | None = None) -> Arrow:
@@ -220,23 +273,56 @@ def _jsonl(corpus: Corpus) -> bytes:
     return b"\n".join(map(encode, [Header(GOLD_LAYOUT, {"name": corpus.name, **about}), *corpus])) + b"\n"
 
 
-def _curves(files: ArchiveFiles, made: Evaluation, corpus: Corpus, run: Run) -> str | None:
-    """Scores over the threshold and over coverage, where answers have scores and one relation is asked for."""
+def _curves(files: ArchiveFiles, made: Evaluation, corpus: Corpus, run: Run) -> tuple[str | None, dict[str, str]]:
+    """Scores over the threshold, coverage, alpha and categories; and why there is no such curve."""
     request = made.request
     view = parse_measure(headline(made.result)).view
-    if np.isnan(run.answers.score()).all() or view.filters or view.task or view.relation.endswith(".py"):
-        return None
-    choices = {name: word for name, word in request.given["choices"].items() if name != "threshold"}
-    choices.pop("match", None)
-    known = {"like": request.profile, "match": view.relation, "choices": choices, "kb": request.kb}
-    try:
-        lines = [
-            threshold_json([curve(corpus, run, **known)], "micro.f1"),  # type: ignore[arg-type]
-            coverage_json([scored_answers(corpus, run, **known)]),  # type: ignore[arg-type]
-        ]
-    except UsageError:  # no view of this kind has a curve
-        return None
-    return files.put("curves", b"".join(lines))
+    choices = {name: word for name, word in request.given["choices"].items() if name not in ("threshold", "match")}
+    known = {"match": view.relation, "choices": choices, "kb": request.kb, "allow_unknown": request.allow_unknown}
+    lines, refused = [], {}
+    for over, drawn in _CURVES.items():
+        try:
+            if view.filters or view.task or view.relation.endswith(".py"):
+                raise UsageError(f"a curve is that of one relation, and {view} is more than that.")
+            lines.append(drawn(corpus, run, request.profile, known))
+        except KaratError as problem:
+            refused[over] = str(problem)
+    return files.put("curves", b"".join(lines)) if lines else None, refused
+
+
+def _over_threshold(corpus: Corpus, run: Run, profile: str, known: Mapping[str, Any]) -> bytes:
+    _check_scores(run)
+    return threshold_json([curve(corpus, run, like=profile, **known)], "micro.f1")
+
+
+def _over_coverage(corpus: Corpus, run: Run, profile: str, known: Mapping[str, Any]) -> bytes:
+    _check_scores(run)
+    return coverage_json([scored_answers(corpus, run, like=profile, **known)])
+
+
+def _check_scores(run: Run) -> None:
+    if np.isnan(run.answers.score()).all():
+        raise UsageError("the answers have no scores.")
+
+
+def _over_alpha(corpus: Corpus, run: Run, _: str, known: Mapping[str, Any]) -> bytes:
+    """As the fine-grained paper has it, whose figure it is."""
+    own = {**known, "choices": {}}
+    return alpha_json([alpha_curve(corpus, run, **own)], "micro.f1", alphas(50))
+
+
+def _over_categories(corpus: Corpus, run: Run, _: str, known: Mapping[str, Any]) -> bytes:
+    own = {**known, "choices": {}}
+    return category_json([category_curve(corpus, run, **own)])
+
+
+_CURVES: Final[Mapping[str, Callable[[Corpus, Run, str, Mapping[str, Any]], bytes]]] = {
+    "threshold": _over_threshold,
+    "coverage": _over_coverage,
+    "alpha": _over_alpha,
+    "categories": _over_categories,
+}
+"""What is drawn over what."""
 
 
 def _reasons(

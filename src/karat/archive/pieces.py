@@ -8,11 +8,14 @@ from typing import Final
 
 import msgspec
 
+from karat.archive.across import entities, is_asked_across
 from karat.archive.archive import Archive
 from karat.archive.board import board, errors
 from karat.archive.cases import block_numbers, cases, texts
-from karat.archive.details import curves, dataset, reasons
-from karat.archive.verified import KIND, verification
+from karat.archive.charts import curves
+from karat.archive.details import dataset, reasons
+from karat.archive.problems import credits, problems
+from karat.archive.verified import verification, verifications
 from karat.errors import UnknownNameError
 from karat.pages.files import Written
 
@@ -21,6 +24,8 @@ _NAME: Final = re.compile(r"(?P<kind>[a-z]+)(?:/(?P<key>[0-9a-f]{12}))?(?:/(?P<b
 OF_ALL: Final[Mapping[str, Callable[[Archive], Written]]] = {
     "board": board,
     "errors": errors,
+    "entities": entities,
+    "problems": problems,
     "verification": verification,
 }
 OF_DATASET: Final[Mapping[str, Callable[[Archive, str], Written]]] = {
@@ -28,6 +33,7 @@ OF_DATASET: Final[Mapping[str, Callable[[Archive, str], Written]]] = {
     "dataset": dataset,
     "reasons": reasons,
     "curves": curves,
+    "credits": credits,
 }
 
 
@@ -48,8 +54,9 @@ def piece(archive: Archive, name: str) -> bytes:
 
 def names(archive: Archive) -> Iterator[str]:
     """All pieces that there are."""
-    verified = archive.files.digests(KIND)
-    yield from (name for name in OF_ALL if name != "verification" or verified)
+    cased = is_asked_across() and any(entry.verdicts for entry in archive.entries)
+    there = {"entities": cased, "verification": bool(verifications(archive))}
+    yield from (name for name in OF_ALL if there.get(name, True))
     for key in archive.datasets:
         entries = list(archive.on(key))
         if any(entry.verdicts for entry in entries):
@@ -61,5 +68,7 @@ def names(archive: Archive) -> Iterator[str]:
             yield from (f"texts/{key}/{block}" for block in dict.fromkeys(block_numbers(map(len, shown.texts))))
         if any(entry.reasons for entry in entries):
             yield f"reasons/{key}"
-        if any(entry.curves or entry.seconds for entry in entries):
+        if any(entry.curves or entry.seconds or entry.verdicts for entry in entries):
             yield f"curves/{key}"
+        if any(entry.credits for entry in entries):
+            yield f"credits/{key}"

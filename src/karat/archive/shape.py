@@ -40,6 +40,7 @@ class DatasetInfo(Written, frozen=True):
     cases: bool
     texts: bool
     curves: bool
+    credits: bool
     reasons: list[str]
 
 
@@ -277,7 +278,7 @@ class ReasonsPiece(Written, frozen=True):
 
 
 class CurveLine(Written, frozen=True):
-    """A line of a chart: what it is of, and its points."""
+    """A line of a chart: what it is of, and its points; of bars, one for each of the ticks."""
 
     system: int
     x: list[float]
@@ -285,21 +286,146 @@ class CurveLine(Written, frozen=True):
 
 
 class DrawnChart(Written, frozen=True):
-    """A chart: its lines, and in `marked` a point on each of some of them."""
+    """A chart: its lines, and in `marked` a point on each of some of them.
 
+    `name` is for addresses. Values of y are from 0 to 1. Where `ticks` has words, x are places among them; `log` asks
+    for a logarithmic x; `diagonal` for a line from (0, 0) to (1, 1), on which everything would be as it should.
+    """
+
+    name: str
     title: str
     says: str
     x: str
     y: str
+    form: Literal["line", "step", "points", "bars"]
+    log: bool
+    diagonal: bool
+    ticks: list[str]
     lines: list[CurveLine]
     marked: list[CurveLine]
 
 
 class CurvesPiece(Written, frozen=True):
-    """`curves/DATASET`: scores over the threshold, risk over coverage, and scores over time."""
+    """`curves/DATASET`: scores over thresholds, coverage, alpha, categories, difficulty and time; calibration."""
 
     dataset: str
     charts: list[DrawnChart]
+    missing: list[tuple[str, str]]
+    """Charts that are not there, by name, with why."""
+
+
+class EntityRow(Written, frozen=True):
+    """An entity on a dataset: mentions that count, and for each system how many it gets and how often it answers it.
+
+    Both are null where the system has no cases on the dataset.
+    """
+
+    entity: int
+    dataset: int
+    mentions: int
+    found: list[int | None]
+    answered: list[int | None]
+
+
+class SurfaceRow(Written, frozen=True):
+    """A surface on a dataset: mentions that count, of how many entities, and for each system how many it gets."""
+
+    surface: str
+    dataset: int
+    mentions: int
+    entities: int
+    found: list[int | None]
+
+
+class ConfusionRow(Written, frozen=True):
+    """A gold entity that a system took for another one, and how often on a dataset. -1 is NIL, -2 no link."""
+
+    gold: int
+    answered: int
+    dataset: int
+    system: int
+    times: int
+
+
+class EntitiesPiece(Written, frozen=True):
+    """`entities`: all datasets together, the most frequent first; `more` says how many rows of each are not listed."""
+
+    entities: list[str]
+    names: list[str | None]
+    rows: list[EntityRow]
+    surfaces: list[SurfaceRow]
+    confusions: list[ConfusionRow]
+    more: tuple[int, int, int]
+
+
+class CreditWay(Written, frozen=True):
+    """A way to judge an answer: under which profile and in which view; `refused` says why nobody can judge so here."""
+
+    name: str
+    title: str
+    says: str
+    profile: str
+    view: str
+    refused: str | None
+
+
+class CreditTrack(Written, frozen=True):
+    """What every case of a system earns, in each way: 1 is right, 0 is wrong, null is not counted.
+
+    Cases are in the order of the track of the same system in `cases/DATASET`; those without an answer are null.
+    """
+
+    system: int
+    credits: list[list[float | None]]
+
+
+class CreditsPiece(Written, frozen=True):
+    """`credits/DATASET`: one answer, several verdicts."""
+
+    dataset: str
+    ways: list[CreditWay]
+    tracks: list[CreditTrack]
+
+
+class ProblemNode(Written, frozen=True):
+    """A problem, the systems that solve it as their answers show, and the datasets that are gold standards for it."""
+
+    name: str
+    title: str
+    says: str
+    systems: list[int]
+    datasets: list[int]
+
+
+class ProblemsPiece(Written, frozen=True):
+    """`problems`: what reduces to what, from the harder to the easier problem, as places in `problems`."""
+
+    problems: list[ProblemNode]
+    reductions: list[tuple[int, int]]
+
+
+class FoundCase(Written, frozen=True):
+    """A case that was looked for in all results."""
+
+    dataset: int
+    system: int
+    document: str
+    start: int
+    end: int
+    surface: str
+    gold: str | None
+    gold_name: str | None
+    answer: str | None
+    answer_name: str | None
+    kind: str
+    score: float | None
+
+
+class FoundPiece(Written, frozen=True):
+    """What a search in all results finds: how many, and some of them."""
+
+    total: int
+    cases: list[FoundCase]
 
 
 class VerificationPiece(Written, frozen=True):

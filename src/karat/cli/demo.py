@@ -10,7 +10,8 @@ _SYSTEMS = ("graph", "graph[variant=local]", "tagme", "prior")
 _NEXT = """
 Try next:
   karat systems                                        what Karat runs, and what each needs
-  karat systems stages graph tagme --option substitute=popularity    which stage loses what
+  karat systems stages graph                           which stage loses what
+  karat run tagme graph --on demo --substitute popularity   runs of your own
   karat score demo demo --all                          all measures, of stored answers
   karat score demo demo --by types                     scores by entity type
   karat show demo demo --outcome wrong                 cases in their sentences

@@ -35,6 +35,7 @@ COMMANDS = {
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
     "serve": "Show the pages of an archive in a browser.",
     "systems": "List the linkers that Karat runs, and say which of their stages loses what.",
+    "train": "Train a linker on a gold standard.",
     "verify": "Let people judge answers after the fact, and measure with that.",
     "why": "Say why two labs get different numbers from the same answers.",
 }

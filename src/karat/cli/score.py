@@ -49,6 +49,13 @@ if TYPE_CHECKING:
     help="The answers to DEV, one file for each of ANSWERS, where these do not hold them.",
 )
 @click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base: a pack, or a folder of tables.")
+@click.option(
+    "--step",
+    "steps",
+    multiple=True,
+    metavar="NAME",
+    help="Change the gold by this step first: drop-gone, … (repeatable).",
+)
 @click.option("--ci", is_flag=True, help="Add confidence intervals.")
 @click.option("--level", default=0.95, show_default=True, metavar="L", help="The level of the intervals.")
 @click.option(
@@ -112,6 +119,7 @@ def command(
     tune_on: str | None,
     tune_answers: tuple[str, ...],
     kb: str | None,
+    steps: tuple[str, ...],
     ci: bool,
     level: float,
     ci_method: str,
@@ -152,6 +160,7 @@ def command(
     karat score demo demo --html report.html
     karat score demo demo --like gerbil --set prefixes=Q
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
+    karat score gold.jsonl mine.jsonl --kb enwiki --step drop-gone
     karat score test.jsonl mine.jsonl theirs.jsonl --latex > table.tex
     karat score mine.kore50.linked_articles.jsonl
     karat score mine.kore50.linked_articles.jsonl --layout elevant --json out.json
@@ -204,16 +213,18 @@ def command(
         draw=Draw(resamples if ci else 0, 0, ci_method, level, ci_over, recompute),  # type: ignore[arg-type]
         allow_unknown=allow_unknown,
     )
-    text = verdicts_file is not None or html_file is not None or overlay is not None or request.reads_text
+    text = any((verdicts_file, html_file, overlay, steps)) or request.reads_text
     if engine is None and sides.large and overlay is None:
         engine = "local"
     if engine is not None:
-        _undivided(layout, verdicts_file)
+        _undivided(layout, verdicts_file, steps)
     if overlay is not None and (engine, layout, verdicts_file) != (None, None, None):
         raise UsageError("--overlay shows scores only. Write the new gold with karat verify apply, and score that.")
     corpus, loaded = sides.load(text=text) if engine is None else _parts(sides, text=text)
     loaded = named_apart(loaded, runs)
-    tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine)
+    if steps:
+        corpus, loaded = _stepped(corpus, loaded, steps, request)
+    tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine, steps)
     results = []
     for run, own in tuned:
         with working(f"scoring {run.name}", len(corpus)) as progress:
@@ -269,10 +280,25 @@ def _parts(sides: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:
     return cast("tuple[Corpus, list[Run]]", sides.parts(text=text))
 
 
-def _undivided(layout: str | None, verdicts_file: str | None) -> None:
+def _stepped(corpus: Corpus, runs: list[Run], steps: tuple[str, ...], request: Request) -> tuple[Corpus, list[Run]]:
+    """The gold standard after some steps, and the answers to what is left of it."""
+    from karat.data.steps import stepped, to_the_rest
+
+    after, changes = stepped(corpus, steps, request.given["kb"])
+    for name, change in changes.items():
+        say(f"karat: {corpus.name}, {name}: {change}", err=True)
+    return after, [to_the_rest(run, corpus, after) for run in runs]
+
+
+def _undivided(layout: str | None, verdicts_file: str | None, steps: tuple[str, ...]) -> None:
     """Refuse what needs everything in memory."""
     from karat.errors import UsageError
 
+    if steps:
+        raise UsageError(
+            "steps need the gold standard in memory. Take them before (karat data convert GOLD OUT --step NAME), or "
+            "leave out --engine, and give files in place of folders."
+        )
     if layout is not None and verdicts_file is not None:
         raise UsageError(
             f"the cases of {layout} need both sides in memory. Leave out --engine, and give files in place of folders "
@@ -316,8 +342,9 @@ def _tuned(
     runs: list[Run],
     request: Request,
     engine: str | None,
+    steps: tuple[str, ...],
 ) -> list[tuple[Run, dict[str, str]]]:
-    """Each run with the threshold chosen on a development corpus, if there is one."""
+    """Each run with the threshold chosen on a development corpus, if there is one; it takes the same steps."""
     from karat.curves.tune import same_corpus, shared_documents, tuned_threshold, without_dev
     from karat.data.load import laid_on, load, load_parts, load_run_among
     from karat.fitting import counted
@@ -325,6 +352,9 @@ def _tuned(
     if tune_on is None:
         return [(run, {}) for run in runs]
     dev = load(tune_on) if engine is None else cast("Corpus", load_parts(tune_on, gold=True))
+    whole = dev  # answers to what steps leave out are answers to it all the same
+    if steps:
+        dev, _ = _stepped(dev, [], steps, request)
     if same_corpus(dev, corpus):
         say("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
         return [(run, {"threshold": "oracle"}) for run in runs]
@@ -337,7 +367,7 @@ def _tuned(
         on_dev = [cast("Run", load_parts(name, gold=False)) for name in answers] or runs
     return [
         (
-            cast("Run", without_dev(run, dev, corpus)),
+            cast("Run", without_dev(run, whole, corpus)),
             {"threshold": tuned_threshold(dev, given, request, engine)},
         )
         for run, given in zip(runs, on_dev, strict=True)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from karat.data.load import inputs, laid_on, load, load_both, load_run_among, noted, stored_runs
 from karat.errors import InputError, UnknownNameError, UsageError
-from karat.model.corpus import Corpus
+from karat.model.corpus import STEPS, Corpus, NamedData
 from karat.model.result import LAYOUT, Result
 from karat.model.run import CHOSEN_ON, Run
 from karat.storage.files import Source, readable
@@ -226,7 +226,8 @@ def results_in(name: str) -> list[Result] | None:
 
 def entry_between(corpus: Corpus, run: Run) -> Entry:
     """A run on a corpus."""
-    return Entry(run.name, corpus.name, f"{corpus.name}@{corpus.digest}", corpus, run, seconds=_seconds(run))
+    data = NamedData(corpus.name, corpus.digest, corpus.about.get(STEPS, ""))
+    return Entry(run.name, corpus.name, str(data), corpus, run, seconds=_seconds(run))
 
 
 def _entry(corpus: Corpus, run: Run, name: str, format: str | None) -> Entry:

@@ -12,9 +12,12 @@ from karat.comparison.terms import Terms
 from karat.comparison.tests import DatasetScores
 from karat.errors import UsageError
 from karat.evaluation.request import Request
+from karat.model.signature import Signature
 
 NEW: Final = "new"
 OLD: Final = "old"
+
+_WORDS: Final = {"fn": "missed"}
 
 State: TypeAlias = Literal["dropped", "holds", "open"]
 """The drop is surely larger than allowed; surely not; or the data cannot tell."""
@@ -49,6 +52,8 @@ class FlippedMention:
     gold: str
     got: str
     instead: str
+    gold_name: str | None = None
+    instead_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Gate:
     confidence: float
     datasets: tuple[GatedDataset, ...]
     flips: tuple[FlippedMention, ...]
-    signature: str
+    signature: Signature
 
     @property
     def passed(self) -> bool:
@@ -104,7 +109,7 @@ def gate(
         confidence,
         tuple(_gated(scores, max_drop) for scores in found.datasets if len(scores.scores) == 2),
         tuple(flips),
-        str(found.signature),
+        found.signature,
     )
 
 
@@ -139,7 +144,9 @@ def _flip(line: dict[str, Any]) -> FlippedMention:
         line.get("text"),
         _link(line),
         line["right"][0],
-        _link(wrong) if "start" in wrong else str(wrong["outcome"]),
+        _link(wrong) if "start" in wrong else _WORDS.get(wrong["outcome"], wrong["outcome"]),
+        line.get("name"),
+        wrong.get("name"),
     )
 
 

@@ -15,7 +15,7 @@ from karat.evaluation.intervals import seed_of
 from karat.evaluation.measures import detection_of, expanded, measure_of
 from karat.evaluation.request import Request
 from karat.evaluation.stored import stored_view
-from karat.model.corpus import Corpus
+from karat.model.corpus import Corpus, NamedData
 from karat.model.name import MeasureName, parse_measure
 from karat.model.result import IdHealth, Result, Scored
 from karat.model.signature import Signature
@@ -168,7 +168,7 @@ class Grid:
 
     def seed(self, dataset: str, seed: int) -> int:
         """Where random numbers start for a dataset: the same as where it is scored alone."""
-        digest = next(iter(self.cells[dataset].values())).entry.data.rpartition("@")[2]
+        digest = NamedData.parse(next(iter(self.cells[dataset].values())).entry.data).digest
         return seed_of(seed, digest)
 
     def under(self, measure: str, request: Request, results: Mapping[str, Mapping[str, Evaluation]]) -> Grid:

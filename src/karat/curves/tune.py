@@ -54,7 +54,7 @@ def without_dev(run: Run | Parts, dev: Corpus | Parts, corpus: Corpus | Parts) -
     table = run.table.take(pa.array(places))
     rest = Run.checked(table, name=run.name, about=run.about, where=lambda row: run.where(int(places[row])))
     texts = None if run.texts is None else run.texts.take(pa.array(places))
-    return replace(rest, skipped=run.skipped, texts=texts)
+    return replace(rest, skipped=run.skipped, texts=texts, file=run.file)
 
 
 def shared_documents(dev: Corpus | Parts, corpus: Corpus | Parts) -> int:

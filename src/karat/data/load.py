@@ -232,7 +232,8 @@ def _answers(given: _Given, gold: Callable[[], Corpus] | None = None) -> Run:
 def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None, how: Tolerance) -> Run:
     with collecting(how, source.label) as defects, working(f"reading {source.label}"):
         run = _read_run(source, found, gold)
-    return replace(run, skipped={**run.skipped, **defects.counts})
+    file = None if source.given == "-" else source.given
+    return replace(run, skipped={**run.skipped, **defects.counts}, file=file)
 
 
 def _read_run(source: Source, found: Format, gold: Callable[[], Corpus] | None) -> Run:

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from karat.errors import UsageError
-from karat.model.corpus import Corpus
+from karat.kb.protocol import KB
+from karat.model.corpus import STEPS, Corpus
 from karat.model.document import Document
+from karat.model.run import Run
 from karat.registry import get
-from karat.spec.step import Step
+from karat.spec.step import DocumentChange, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,10 @@ class Change:
         return ", ".join(changed) or "no change"
 
 
-def stepped(corpus: Corpus, names: Sequence[str]) -> tuple[Corpus, Mapping[str, Change]]:
-    """The corpus after some steps, in that order, and what each did.
+def stepped(corpus: Corpus, names: Sequence[str], kb: KB | None = None) -> tuple[Corpus, Mapping[str, Change]]:
+    """The corpus after some steps, in that order, and what each did; some ask a knowledge base.
 
-    The steps are named in `about`, and what they left out is counted in `skipped`.
+    The steps are named in `about`, and so in signatures; what they left out is counted in `skipped`.
     """
     steps = {name: get("steps", name, Step) for name in names}
     if len(steps) < len(names):
@@ -48,12 +50,35 @@ def stepped(corpus: Corpus, names: Sequence[str]) -> tuple[Corpus, Mapping[str, 
     documents = list(corpus)
     changes: dict[str, Change] = {}
     for name, step in steps.items():
-        kept = [done for document in documents if (done := step.apply(document)) is not None]
+        apply = _change(name, step, kb, documents)
+        kept = [done for document in documents if (done := apply(document)) is not None]
         changes[name] = Change(_size(documents), _size(kept))
         documents = kept
-    taken = ", ".join(filter(None, [corpus.about.get("steps"), *steps]))
-    made = Corpus.built(documents, name=corpus.name, about={**corpus.about, "steps": taken} if taken else corpus.about)
+    asked = "" if kb is None else f" by {kb.name}@{kb.digest}"
+    said = [name if step.by_kb is None else f"{name}{asked}" for name, step in steps.items()]
+    taken = ", ".join(filter(None, [corpus.about.get(STEPS), *said]))
+    made = Corpus.built(documents, name=corpus.name, about={**corpus.about, STEPS: taken} if taken else corpus.about)
     return replace(made, skipped={**corpus.skipped, **_left_out(changes)}), changes
+
+
+def _change(name: str, step: Step, kb: KB | None, documents: Sequence[Document]) -> DocumentChange:
+    """What a step does to each of some documents."""
+    if step.by_kb is None:
+        assert step.apply is not None, "a step changes documents by itself or by a knowledge base"
+        return step.apply
+    if kb is None:
+        raise UsageError(f"the step {name} asks a knowledge base. Give one with --kb, such as --kb NAME.")
+    return step.by_kb(kb, documents)
+
+
+def to_the_rest(run: Run, before: Corpus, after: Corpus) -> Run:
+    """The answers to what steps left of a corpus: replies to documents that are gone are left out, and counted."""
+    gone = set(before.ids.to_pylist()) - set(after.ids.to_pylist())
+    rows = frozenset(row for row, id in enumerate(run.ids.to_pylist()) if id in gone)
+    if not rows:
+        return run
+    kept = run.without(rows)
+    return replace(kept, skipped={**kept.skipped, "replies to documents that steps left out": len(rows)})
 
 
 def _size(documents: Sequence[Document]) -> Size:

@@ -31,11 +31,12 @@ from karat.evaluation.thresholds import Chosen, Curve, best_on, curve_through
 from karat.evaluation.view import Shape, View
 from karat.facts.facts import Facts
 from karat.kb.protocol import KB
+from karat.kb.vocabulary import vocabulary_note
 from karat.matching.read.pairing import BLOCK
-from karat.model.corpus import Corpus
+from karat.model.corpus import STEPS, Corpus, NamedData
 from karat.model.name import ViewName
 from karat.model.result import Group, IdHealth, Result, Scored
-from karat.model.run import Run, chosen_note, chosen_on
+from karat.model.run import VOCABULARY, Run, chosen_note, chosen_on
 from karat.model.signature import Signature
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
@@ -168,6 +169,7 @@ class Evaluation:
         progress: Progress | None = None,
     ) -> Evaluation:
         """An evaluation in memory; what is known about the gold is shared with that of another run `beside` it."""
+        request = request.for_run(run.about, run.file)
         gold = None if beside is None else beside.sides.gold_facts
         return cls(request, Memory(Sides.of(request, corpus, run, gold), size, progress))
 
@@ -184,7 +186,8 @@ class Evaluation:
     @cached_property
     def signature(self) -> Signature:
         """Everything that decided the numbers."""
-        return self.request.signature(f"{self.feed.names[0][0]}@{self.feed.digests()[0]}")
+        name, about = self.feed.names[0]
+        return self.request.signature(str(NamedData(name, self.feed.digests()[0], about.get(STEPS, ""))))
 
     @cached_property
     def thresholds(self) -> Thresholds:
@@ -514,6 +517,8 @@ class Evaluation:
         (corpus, _), (run, about) = self.feed.names
         if chosen_on(about, corpus):
             yield chosen_note(run, corpus)
+        if VOCABULARY in self.request.labels:
+            yield vocabulary_note(self.request.vocabulary)
         yield from without_interval(self.between)
 
     def _without_classes(self) -> Iterator[str]:
@@ -612,4 +617,5 @@ def evaluation(
         raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
     if isinstance(corpus, Corpus) and isinstance(run, Run) and engine in (None, "local"):
         return Evaluation.of(request, corpus, run, size=size, progress=progress)
+    request = request.for_run(run.about, getattr(run, "file", None))
     return Evaluation(request, Spread.of(request, corpus, run, engine or "local", progress))

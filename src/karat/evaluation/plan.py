@@ -13,6 +13,7 @@ from karat.evaluation.request import Request
 from karat.evaluation.view import Shape
 from karat.kb.hierarchy import Hierarchy
 from karat.matching.align.joins import overlapping, same_span
+from karat.matching.align.near import credited
 from karat.matching.align.related import related
 from karat.matching.align.typing import typed
 from karat.matching.judge.judge import Located, verdicts
@@ -210,6 +211,9 @@ class Planner:
             relation = typed(relation, conventions.typing, pairing.type_names, hierarchy, prefixes)
         if relation.least is not None:
             relation = related(relation, pairing.names, self.request.kb)
+        strict = relation if relation.near else None  # what is near earns points, and no other segmentation
+        if relation.near is not None:
+            relation = credited(relation, pairing.names, self.request.kb)
         threshold = self.thresholds.get(base_of(view), Threshold())
         rule = rules(conventions, given=task.given, annotations=task.needs == "links")
         select = selection(pairing, relation, view.filters, threshold, rule)
@@ -219,13 +223,13 @@ class Planner:
         tied = None
         if assignment is Assignment.LOOKUP:
             tied = Tied(pairing.trees, pairing.nameless, pairing.gold_kind > 0)
-            if relation.place is not same_span or relation.typed:
+            if relation.place is not same_span or relation.typed or relation.near or relation.least:
                 raise UsageError(f"assignment=lookup looks up whole spans, not {view.relation}. Use strong or mention.")
         if self.request.membership is not None and key is not None and key.clustering is not None:
             raise UsageError(f"{view.relation} compares clusters, which no membership weighs. Set membership=whole.")
         weigh = self._weigh(task.source, relation)
         shape = Shape(conventions.empty, bool(view.filters), relation.credit is not None, relation.by_gold)
-        return Plan(view, task.source, relation, select, assignment, shape, key=key, tied=tied, weigh=weigh)
+        return Plan(view, task.source, relation, select, assignment, shape, strict, key=key, tied=tied, weigh=weigh)
 
     def _weigh(self, source: Source, relation: Relation) -> Callable[[Verdicts, Gold], Verdicts] | None:
         """How mentions are weighed, where they are."""
@@ -258,5 +262,6 @@ class Planner:
         shared = plain and not plan.select.rules.drop_nil and name.view.task is None and not plan.select.rules.given
         key = plan.relation.detection if shared else f"detection of {name.view}"
         select, weigh = plan.select.detecting(relation), self._weigh(plan.source, relation)
-        found = replace(plan, relation=relation, select=select, segment_by=plan.relation, key=None, weigh=weigh)
+        segment_by = plan.segment_by or plan.relation
+        found = replace(plan, relation=relation, select=select, segment_by=segment_by, key=None, weigh=weigh)
         return key, found

@@ -15,9 +15,10 @@ from karat.evaluation.measures import expanded, in_task, measure_of, measures_of
 from karat.kb.any_spelling import AnySpelling, in_any_spelling
 from karat.kb.opened import open_kb, starter
 from karat.kb.protocol import KB
+from karat.kb.vocabulary import Vocabulary, open_vocabulary
 from karat.matching.weigh.membership import WHOLE, Membership, membership_of
-from karat.model.corpus import Corpus
 from karat.model.name import MeasureName, ViewName, parse_measure
+from karat.model.run import VOCABULARY
 from karat.model.signature import Signature
 from karat.registry import get, names
 from karat.signing import profile_named, profile_signed, relations_of
@@ -35,8 +36,8 @@ class Request:
 
     `shown` are the measures that tables show, `wanted` these and others, taken apart; `labels` are what scores are
     grouped by; `staged` says that detection is told apart from linking, for error categories. `drop` are the rules by
-    which answers are dropped before. `headline` says in words which measures come first. `given` is what it was made
-    from, for `but`.
+    which answers are dropped before; `vocabulary` is what the system can answer with, where scores are grouped by that.
+    `headline` says in words which measures come first. `given` is what it was made from, for `but`.
     """
 
     profile: str
@@ -50,6 +51,7 @@ class Request:
     draw: Draw = field(default_factory=Draw)
     allow_unknown: bool = False
     staged: bool = False
+    vocabulary: Vocabulary | None = None
     headline: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     given: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -67,6 +69,7 @@ class Request:
         draw: Draw | None = None,
         allow_unknown: bool = False,
         staged: bool = False,
+        vocabulary: Vocabulary | None = None,
     ) -> Request:
         """Check what is asked for, as far as that can be done without data.
 
@@ -88,6 +91,7 @@ class Request:
             "draw": draw,
             "allow_unknown": allow_unknown,
             "staged": staged,
+            "vocabulary": vocabulary,
         }
         profile = profile_named(like)
         own = _checked(words)
@@ -129,6 +133,7 @@ class Request:
             draw=drawn.checked(),
             allow_unknown=allow_unknown,
             staged=staged,
+            vocabulary=vocabulary,
             headline=headline,
             aliases={name: str(in_task(name, task)) for asked in measures for name in expanded(asked)},
             given=given,
@@ -140,6 +145,13 @@ class Request:
         if other.get("measures") and "match" not in (choices or {}):
             words.pop("match", None)
         return Request.of(**{**self.given, "choices": words, **other})
+
+    def for_run(self, about: Mapping[str, str], file: str | None) -> Request:
+        """The same for the run with this manifest, read from this file: with its vocabulary, if that is asked for."""
+        if VOCABULARY not in self.labels or VOCABULARY not in about:
+            return self
+        found = open_vocabulary(about[VOCABULARY], file)
+        return replace(self, vocabulary=found, given={**self.given, "vocabulary": found})
 
     def signature(self, data: str) -> Signature:
         """The version, the data and everything that decided the numbers."""
@@ -207,7 +219,7 @@ class Request:
     def reads_facts(self) -> bool:
         """Whether scores are grouped by what is known about entities and texts."""
         known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
-        return self.staged or any(label.known is not None or label.scores == "errors" for label in known)
+        return self.staged or any(label.reads_text for label in known)
 
     @property
     def reads_text(self) -> bool:
@@ -215,10 +227,6 @@ class Request:
         known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
         by_words = self.conventions.spans is Spans.WORDS
         return by_words or needs_text(self.drop) or any(label.reads_text for label in known)
-
-    def data(self, corpus: Corpus) -> str:
-        """A corpus as signatures name it."""
-        return f"{corpus.name}@{corpus.digest}"
 
 
 def _behind(headline: Mapping[str, str]) -> list[MeasureName]:

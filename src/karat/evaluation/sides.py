@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from karat.errors import UsageError
 from karat.evaluation.drop import dropped
@@ -95,7 +95,10 @@ class Sides:
         """What is known about items of one kind on both sides; those of a task may have other rows than mentions."""
         if source not in self._facts:
             gold = self.gold_facts if source == self.request.conventions.task.source else None
-            self._facts[source] = Facts(self.pairing(source), self.request.knowledge, self._diction, gold=gold)
+            pairing, request = self.pairing(source), self.request
+            known = request.vocabulary
+            vocabulary = None if known is None else partial(known.has, kb=request.kb)
+            self._facts[source] = Facts(pairing, request.knowledge, self._diction, gold=gold, vocabulary=vocabulary)
         return self._facts[source]
 
     @cached_property

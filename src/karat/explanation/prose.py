@@ -11,9 +11,10 @@ from karat.evaluation.measures import expanded, measure_of
 from karat.fitting import counted
 from karat.matching.read.facets import document_label
 from karat.matching.select.select import FILTERS, checked
+from karat.model.corpus import NamedData
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.signature import Signature
-from karat.registry import get, has, names
+from karat.registry import get, has, names, qualified
 from karat.signing import departures, parse_signature, profile_in, profile_named
 from karat.spec.category import Category
 from karat.spec.choices.choices import CHOICES, IN_ORDER, SIGNED, sentence_of
@@ -33,7 +34,7 @@ def explain(text: str | Signature) -> str:
     text = str(text).strip()
     if text.startswith("karat:"):
         return _signature(parse_signature(text))
-    if text in names("relations") or (">=" in text and ":" not in text and has("relations", text)):
+    if text in names("relations") or (":" not in text and qualified(text) and has("relations", text)):
         return f"{text}: {_compared(text)}"
     if text in names("clusterings"):
         return f"{text}: {get('clusterings', text, Clustering).says}"
@@ -121,12 +122,17 @@ def _by(signature: Signature, departing: Mapping[str, str] | None) -> str:
 
 
 def _data(data: str) -> str:
-    name, _, digest = data.rpartition("@")
-    return f"the corpus {name} (content {digest})" if name else "an unnamed corpus"
+    found = NamedData.parse(data)
+    after = f" after the steps {found.steps}" if found.steps else ""
+    return f"the corpus {found.name} (content {found.digest}){after}" if found.name else "an unnamed corpus"
 
 
 def _says(relation: Relation) -> str:
-    return f"{relation.says} {IN_ORDER}" if relation.ordered else relation.says
+    says = f"{relation.says} {IN_ORDER}" if relation.ordered else relation.says
+    if not relation.near:
+        return says
+    points = ", ".join(f"{points:g} for a {name}" for name, points in relation.near.items())
+    return f"{says} Partial credit, which no other program gives, to links that are near the right one: {points}."
 
 
 def _compared(name: str) -> str:

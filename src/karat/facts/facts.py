@@ -129,7 +129,7 @@ class Side:
         return counts[self.surface]
 
     @cached_property
-    def _further(self) -> dict[int, list[int]]:
+    def further(self) -> dict[int, list[int]]:
         """For mentions with several ids, those besides the first, as codes."""
         same = self._read.same_as
         if same is None:
@@ -144,7 +144,7 @@ class Side:
         own = [None] * len(self.entity) if given is None else given.to_pylist()
         known = [*self.entities.names, None, None]
         names = [name or known[code] for name, code in zip(own, self.entity.tolist(), strict=True)]
-        for row, codes in self._further.items():
+        for row, codes in self.further.items():
             names[row] = names[row] or next((known[code] for code in codes if known[code]), None)
         return names
 
@@ -206,7 +206,7 @@ class Side:
         by_code = self.entities.types
         codes = [places.setdefault(types, len(places)) for types in by_code]
         place = np.array([*codes, 0, 0], np.int64)[self.entity]
-        for row, further in self._further.items():
+        for row, further in self.further.items():
             known = [types for code in (self.entity[row], *further) if (types := by_code[code]) is not None]
             place[row] = places.setdefault(frozenset[str]().union(*known) if known else None, len(places))
         given = self.mentions.field("types")
@@ -264,7 +264,7 @@ class Side:
         every = np.arange(len(self.entity)) if rows is None else rows
         found: list[bool | None] = []
         for row, code, known in zip(every.tolist(), codes[every].tolist(), entities, strict=True):
-            own = (code, *self._further.get(row, ())) if code >= 0 else ()
+            own = (code, *self.further.get(row, ())) if code >= 0 else ()
             if known is None:
                 found.append(None)
             elif any(ids[each] in known for each in own):
@@ -322,13 +322,20 @@ def gold_facts(pairing: Pairing, kb: KB | None, diction: Diction = SCORES) -> Go
 class Facts:
     """Facts about the mentions of one corpus and one run.
 
-    Those about the gold standard are taken from `gold` where it suits, and else found anew.
+    Those about the gold standard are taken from `gold` where it suits, and else found anew. `vocabulary` says which ids
+    the system can answer with, where that is known.
     """
 
     def __init__(
-        self, pairing: Pairing, kb: KB | None, diction: Diction = SCORES, *, gold: GoldFacts | None = None
+        self,
+        pairing: Pairing,
+        kb: KB | None,
+        diction: Diction = SCORES,
+        *,
+        gold: GoldFacts | None = None,
+        vocabulary: Callable[[Sequence[str]], list[bool | None]] | None = None,
     ) -> None:
-        self.pairing, self.kb = pairing, kb
+        self.pairing, self.kb, self._vocabulary = pairing, kb, vocabulary
         self.backgrounds: list[Any] = []  # of cases; see `karat.facts.cases.background`
         shared = gold if gold is not None and gold.suits(pairing, kb, diction) else gold_facts(pairing, kb, diction)
         self.gold = shared.side
@@ -346,6 +353,11 @@ class Facts:
     def ids(self) -> list[str]:
         """The ids of entity codes."""
         return self.answers.entities.ids
+
+    @cached_property
+    def answerable(self) -> list[bool | None]:
+        """Which entity codes are in the vocabulary of the system; None where nobody can say."""
+        return [None] * len(self.ids) if self._vocabulary is None else self._vocabulary(self.ids)
 
     @property
     def names(self) -> list[str | None]:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from karat.kb.hierarchy import ROLES
 from karat.kb.protocol import KB
 from karat.kb.tables import Tables
 from karat.model.tables.columns import Bools, Longs
@@ -19,16 +20,6 @@ from karat.model.truth import Truth, told
 
 _T = TypeVar("_T")
 _NOTHING = Tables.of()  # knows nothing about anything
-
-ROLES: dict[str, frozenset[str]] = {
-    "place": frozenset({"Q27096213", "Q3895768", "http://dbpedia.org/ontology/Place", "LOC", "GPE", "LOCATION"}),
-    "person": frozenset({"Q215627", "http://dbpedia.org/ontology/Person", "PER", "PERSON"}),
-    "people": frozenset({"Q33829", "http://dbpedia.org/ontology/EthnicGroup", "NORP"}),
-    "language": frozenset({"Q17376908", "http://dbpedia.org/ontology/Language", "LANGUAGE"}),
-    "character": frozenset({"Q95074", "http://dbpedia.org/ontology/FictionalCharacter"}),
-    "organisation": frozenset({"Q43229", "http://dbpedia.org/ontology/Organisation", "ORG", "ORGANIZATION"}),
-}
-"""The types that some traits ask for, as Wikidata, DBpedia and common tag sets name them."""
 
 
 class Entities:

@@ -10,6 +10,16 @@ from types import MappingProxyType
 from karat.kb.cycles import refused
 from karat.model.tables.check import Where
 
+ROLES: Mapping[str, frozenset[str]] = {
+    "place": frozenset({"Q27096213", "Q3895768", "http://dbpedia.org/ontology/Place", "LOC", "GPE", "LOCATION"}),
+    "person": frozenset({"Q215627", "http://dbpedia.org/ontology/Person", "PER", "PERSON"}),
+    "people": frozenset({"Q33829", "http://dbpedia.org/ontology/EthnicGroup", "NORP"}),
+    "language": frozenset({"Q17376908", "http://dbpedia.org/ontology/Language", "LANGUAGE"}),
+    "character": frozenset({"Q95074", "http://dbpedia.org/ontology/FictionalCharacter"}),
+    "organisation": frozenset({"Q43229", "http://dbpedia.org/ontology/Organisation", "ORG", "ORGANIZATION"}),
+}
+"""The types that some traits ask for, as Wikidata, DBpedia and common tag sets name them."""
+
 
 def _pair(row: int) -> str:
     return f"pairs[{row}]"

@@ -22,6 +22,11 @@ class Joined:
     space: str
     chain: tuple[str, ...]
 
+    @classmethod
+    def by(cls, space: str, id: str, items: Iterable[str]) -> Joined:
+        """Items of a space that all claim to be one id."""
+        return cls(space, tuple(each for item in items for each in (id, item))[1:])
+
     def __str__(self) -> str:
         return " = ".join(self.chain)
 

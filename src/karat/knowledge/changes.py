@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 import msgspec
+import numpy as np
 
+from karat.kb.existing import existing
 from karat.kb.pack.pack import Pack
 from karat.kb.protocol import Standing
 from karat.matching.select.dropping import without
@@ -40,7 +43,7 @@ class IdChange(StrEnum):
 
 @dataclass(frozen=True)
 class Moves:
-    """What became of each id; `before` and `after` are the entities that it led to."""
+    """What became of each id; `before` and `after` are the entities that it led to, `labels` how many have it."""
 
     old: str
     new: str
@@ -48,6 +51,7 @@ class Moves:
     changes: tuple[IdChange, ...]
     before: tuple[str, ...]
     after: tuple[str, ...]
+    labels: tuple[int, ...]
 
     @property
     def counts(self) -> Mapping[IdChange, int]:
@@ -55,13 +59,28 @@ class Moves:
         found = Counter(self.changes)
         return {change: found[change] for change in IdChange}
 
+    @property
+    def labelled(self) -> Mapping[IdChange, int]:
+        """How many labels have ids of each change."""
+        found: Counter[IdChange] = Counter()
+        for change, labels in zip(self.changes, self.labels, strict=True):
+            found[change] += labels
+        return {change: found[change] for change in IdChange}
+
+
+def gold_moves(corpus: Corpus, old: Pack, new: Pack) -> Moves:
+    """What became of the ids of a gold standard between an old pack and a new one."""
+    labels = corpus.labels
+    counts = np.bincount(labels.entity[labels.entity >= 0], minlength=len(labels.names))
+    return replace(moves(labels.names.to_pylist(), old, new), labels=tuple(counts.tolist()))
+
 
 def moves(ids: Sequence[str], old: Pack, new: Pack) -> Moves:
     """What became of ids between an old pack and a new one."""
     before, after = old.canonical(ids), new.canonical(ids)
     now_of_before, once_of_after = new.canonical(before), old.canonical(after)
-    was, is_ = (_there(pack, ids) for pack in (old, new))
-    once = _there(old, after)
+    was, is_ = (existing(pack, ids) for pack in (old, new))
+    once = existing(old, after)
     several = [standing is Standing.DISAMBIGUATION for standing in new.standings(ids)]
     were = [standing is Standing.DISAMBIGUATION for standing in old.standings(ids)]
     changes = []
@@ -79,10 +98,20 @@ def moves(ids: Sequence[str], old: Pack, new: Pack) -> Moves:
         else:
             change = IdChange.MERGED if once[at] and once_of_after[at] != before[at] else IdChange.MOVED
         changes.append(change)
-    return Moves(_label(old), _label(new), tuple(ids), tuple(changes), tuple(before), tuple(after))
+    labels = (0,) * len(ids)
+    return Moves(_label(old), _label(new), tuple(ids), tuple(changes), tuple(before), tuple(after), labels)
 
 
 _ONE_SIDED = {(True, False): IdChange.VANISHED, (False, True): IdChange.NEW, (False, False): IdChange.NEITHER}
+
+
+CHANGE: Final = "change"
+"""The dimension of categories that says what became of ids."""
+
+
+def category_of(change: IdChange) -> str:
+    """A change as categories write it."""
+    return change.replace(" ", "-")
 
 
 def changed(corpus: Corpus, found: Moves) -> Corpus:
@@ -92,37 +121,37 @@ def changed(corpus: Corpus, found: Moves) -> Corpus:
     def tagged(label: Label) -> Label:
         if not isinstance(label.entity, str):
             return label
-        category = f"change:{by_id[label.entity].replace(' ', '-')}"
+        category = f"{CHANGE}:{category_of(by_id[label.entity])}"
         return msgspec.structs.replace(label, categories=(*label.categories, category))
 
     documents = (msgspec.structs.replace(document, labels=tuple(map(tagged, document.labels))) for document in corpus)
     return Corpus.built(documents, name=corpus.name, about=corpus.about, skipped=corpus.skipped)
 
 
-def drop_gone(corpus: Corpus, pack: Pack) -> tuple[Corpus, int]:
-    """The corpus without labels to entities that the pack does not have any more, and how many these are.
+class KnownNil(NamedTuple):
+    """A NIL label whose words a pack knows as a name, and the entities that are called so."""
 
-    BAT (section 4) and posthoc verification (Table 1) did so. Of a pack with some entities only, those are gone that it
-    calls deleted.
-    """
-    ids = corpus.labels.names.to_pylist()
-    gone = {id for id, there in zip(ids, _there(pack, ids), strict=True) if there is False}
-    kept = [without(document, lambda label: label.entity in gone) for document in corpus]
-    dropped = sum(len(document.labels) for document in corpus) - sum(len(document.labels) for document in kept)
-    return Corpus.built(kept, name=corpus.name, about=corpus.about, skipped=corpus.skipped), dropped
+    document: str
+    label: Label
+    text: str
+    entities: tuple[str, ...]
 
 
-def now_known(corpus: Corpus, pack: Pack) -> list[tuple[str, Label, frozenset[str]]]:
-    """NIL labels whose words the pack knows as a name: the document, the label, and the entities called so."""
-    found = [(document, label) for document in corpus for label in document.labels if label.entity is None]
-    surfaces = [document.text[label.start : label.end] for document, label in found]
-    called = pack.popular(surfaces)
-    return [(document.id, label, ids) for (document, label), ids in zip(found, called, strict=True) if ids is not None]
+def now_known(corpus: Corpus, pack: Pack) -> list[KnownNil]:
+    """NIL labels whose words the pack knows as a name; whether they mean it, people must say."""
+    found = [
+        (document.id, label, document.text[label.start : label.end])
+        for document in corpus
+        for label in document.labels
+        if label.entity is None
+    ]
+    called = pack.popular([text for *_, text in found])
+    return [KnownNil(*each, tuple(sorted(ids))) for each, ids in zip(found, called, strict=True) if ids is not None]
 
 
 def without_known(corpus: Corpus, pack: Pack) -> Corpus:
     """The corpus without NIL labels whose words the pack knows as a name."""
-    known = {(id, label) for id, label, _ in now_known(corpus, pack)}
+    known = {(each.document, each.label) for each in now_known(corpus, pack)}
 
     def kept() -> Iterator[Document]:
         for document in corpus:
@@ -133,12 +162,3 @@ def without_known(corpus: Corpus, pack: Pack) -> Corpus:
 
 def _label(pack: Pack) -> str:
     return f"{pack.name} of {pack.manifest.date}"
-
-
-def _there(pack: Pack, ids: Sequence[str]) -> list[bool | None]:
-    """Whether each id leads to something that is in the pack; None where it has some entities only and not this one."""
-    table = pack.table("entities")
-    entities = pack.canonical(ids)
-    kinds = [None] * len(ids) if table is None else table.aligned(entities, "kind").to_pylist()
-    absent = False if pack.manifest.complete and table is not None else None
-    return [absent if kind is None else kind != "deleted" for kind in kinds]

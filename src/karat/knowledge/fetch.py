@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import pyarrow as pa
 
-from karat.errors import InputError
+from karat.errors import InputError, UsageError
 from karat.kb.pack.manifest import LAYOUT, PackManifest, PackSource, read_manifest
 from karat.kb.pack.shapes import SHAPES
 from karat.kb.pack.writer import PackWriter, writing_pack
@@ -20,6 +20,7 @@ from karat.kb.spaces import WIKIDATA, IdKey, key_of, title_key
 from karat.knowledge.dumps.classes import acyclic
 from karat.knowledge.dumps.items import ItemReader, WikidataItem
 from karat.knowledge.dumps.wikidata import KINDS, VALUES
+from karat.knowledge.type_rules import ABOVE
 from karat.model.tables.arrow import Arrow
 from karat.storage.api import ask
 from karat.storage.journal import Journal
@@ -105,6 +106,8 @@ def fetch_pack(
     Ids without any sign of their space are titles of the first wiki of `reader`. With `classes`, the superclasses of
     all types are fetched too. Replies are kept until the pack is whole, so that a fetch that broke off goes on.
     """
+    if reader.rules.whitelist and not classes:
+        raise UsageError("types of a whitelist are found by superclasses. Fetch these too, without --no-classes.")
     with writing_pack(folder, _manifest(folder, date, reader)) as pack:
         journal = Journal(folder.absolute().with_name(f".{folder.name}.fetched"), f"{date} {reader.wishes}")
         fetched = _Fetched(services or Services(), reader, journal, progress)
@@ -130,7 +133,7 @@ def _manifest(folder: Path, date: str, reader: ItemReader) -> PackManifest:
         titles=reader.wikis[0] if reader.wikis else "",
         complete=False,
         popularity="sites with a page about the item",
-        sources=(PackSource("Wikidata", date, "CC0-1.0"),),
+        sources=(PackSource("Wikidata", date, "CC0-1.0"), *reader.rules.sources),
     )
 
 
@@ -285,11 +288,18 @@ class _Fetched:
         """The tables of the pack."""
         parsed = self.reader.tables({record.id: record for record in self.records.values()}.values())
         tables = parsed.tables
-        classes, cut = acyclic(tables["subclasses"].sort_by([("class", "ascending"), ("superclass", "ascending")]))
+        rules, pairs = self.reader.rules, tables["subclasses"]
+        topped, above = rules.topped(pairs.sort_by([("class", "ascending"), ("superclass", "ascending")]))
+        classes, cut = acyclic(topped)
         items = tables["items"].to_pylist()
         gone = self._gone()
-        pack.write("entities", pa.Table.from_pylist([*_entities(items, classes), *self._bare_pages(), *gone], _ENTITY))
-        pack.columns("types", {"id": [item["id"] for item in items], "types": [item["types"] for item in items]})
+        pack.write("entities", pa.Table.from_pylist([*_entities(items, pairs), *self._bare_pages(), *gone], _ENTITY))
+        types = [item["types"] for item in items]
+        if rules.whitelist:
+            typing = rules.typing(pairs)
+            types = [typing.of(each) for each in types]
+            pack.count(untyped=typing.untyped)
+        pack.columns("types", {"id": [item["id"] for item in items], "types": types})
         pack.write("subclass_of", classes)
         pack.write("aliases", tables["names"])
         pack.write("demonyms", tables["demonyms"])
@@ -297,7 +307,7 @@ class _Fetched:
         pack.columns("same_as", _columns([*_rows(tables["same"]), *self._same()], "id", "other"))
         pack.columns("popular", _popular(tables["names"], {item["id"]: item["sites"] for item in items}))
         pack.repaired({what: count for what, count in parsed.counts.items() if what != "items"})
-        pack.repaired({**self.counts, "subclass-of statements that close a cycle, left out": cut})
+        pack.repaired({**self.counts, "subclass-of statements that close a cycle, left out": cut, ABOVE: above})
         pack.count(gone=len(gone))
 
     def _gone(self) -> list[dict[str, str]]:

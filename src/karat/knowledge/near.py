@@ -5,38 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
 
-from karat.facts.vocabulary import ROLES
 from karat.kb.pack.pack import Pack
 from karat.kb.relatedness import InLinks
+from karat.matching.align.near import KnownEntities
 from karat.model.corpus import Corpus
 from karat.model.run import Run
 from karat.model.tables.columns import Mentions
+from karat.spec.relation import Nearness
 
 STEPS: Final = tuple(step / 10 for step in range(11))
 """The relatedness up to which wrong answers are counted."""
-
-
-class Nearness(StrEnum):
-    """What a wrong entity is to the right one; the first that holds counts."""
-
-    PARENT = "parent"
-    """A class that the right entity is of, or is below."""
-    CHILD = "child"
-    """The other way round."""
-    METONYM = "metonym"
-    """Called the same, and one of the two is a place and the other is none."""
-    SAME_NAME = "same name"
-    """Called the same, letter by letter."""
-    SIBLING = "sibling"
-    """Directly of, or below, the same class."""
-    FAR = "none of these"
-    UNDECIDED = "undecided"
-    """The pack knows neither names nor classes of one of them."""
 
 
 @dataclass(frozen=True)
@@ -122,40 +104,6 @@ def _judged(pairs: Sequence[tuple[str, str]], pack: Pack) -> Iterator[Miss]:
     else:
         related = [float("nan")] * len(pairs)
     ids = list(dict.fromkeys([*gold, *answers]))
-    known = _Known(pack, ids)
+    known = KnownEntities(pack, ids)
     for one, other, value in zip(gold, answers, related, strict=True):
         yield Miss(one, other, known.nearness(one, other), None if np.isnan(value) else value)
-
-
-class _Known:
-    """What a pack says of some entities."""
-
-    def __init__(self, pack: Pack, ids: Sequence[str]) -> None:
-        self._hierarchy = pack.hierarchy
-        self._types = dict(zip(ids, pack.types(ids), strict=True))
-        self._names = {
-            id: ({name} if name else set()) | (aliases or set())
-            for id, name, aliases in zip(ids, pack.names(ids), pack.aliases(ids), strict=True)
-        }
-
-    def nearness(self, gold: str, answer: str) -> Nearness:
-        """What an answer is to the gold."""
-        one, other = self._above(gold), self._above(answer)
-        if answer in one:
-            return Nearness.PARENT
-        if gold in other:
-            return Nearness.CHILD
-        if self._names[gold] & self._names[answer]:
-            places = [not ROLES["place"].isdisjoint(each) for each in (one, other)]
-            metonym = one and other and places[0] != places[1]
-            return Nearness.METONYM if metonym else Nearness.SAME_NAME
-        if self._direct(gold) & self._direct(answer):
-            return Nearness.SIBLING
-        told = all(self._names[id] or self._direct(id) for id in (gold, answer))
-        return Nearness.FAR if told else Nearness.UNDECIDED
-
-    def _direct(self, id: str) -> set[str]:
-        return {*(self._types[id] or ()), *self._hierarchy.superclasses.get(id, ())}
-
-    def _above(self, id: str) -> set[str]:
-        return {above for direct in self._direct(id) for above in self._hierarchy.above(direct)}

@@ -34,13 +34,16 @@ class Keywords:
     most: float
     _made: dict[int, tuple[frozenset[str], float]] = field(default_factory=dict, repr=False)
 
-    def similarity(self, words: frozenset[str], codes: Longs) -> Floats:
-        """How much of what is said of some entities stands among the words: the sum of their rarity, by the norm."""
-        return np.array([self._fits(words, code) for code in codes.tolist()])
+    def similarity(self, words: frozenset[str], but: frozenset[str], codes: Longs) -> Floats:
+        """How much of what is said of some entities stands among the words, of which some do not count.
 
-    def _fits(self, words: frozenset[str], code: int) -> float:
+        It is the sum of their rarity, by the norm.
+        """
+        return np.array([self._fits(words, but, code) for code in codes.tolist()])
+
+    def _fits(self, words: frozenset[str], but: frozenset[str], code: int) -> float:
         own, norm = self._of(code)
-        shared = own & words
+        shared = (own & words) - but  # in this order: a text has more words than an entity
         return math.fsum(self.rarity.get(word, self.most) for word in shared) / norm if shared else 0.0
 
     def _of(self, code: int) -> tuple[frozenset[str], float]:

@@ -66,8 +66,8 @@ def _context(
     found = np.zeros(len(codes))
     for place, answer in enumerate(asked):
         own = owner == place
-        others = around - words_of(text[answer.start : answer.end])
-        fits = words.similarity(others, np.maximum(codes[own], 0)) * (codes[own] >= 0)
+        mention = words_of(text[answer.start : answer.end])
+        fits = words.similarity(around, mention, np.maximum(codes[own], 0)) * (codes[own] >= 0)
         found[own] = fits / max(float(fits.max()), 1.0)
     return found
 

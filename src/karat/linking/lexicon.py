@@ -18,6 +18,7 @@ from karat.kb.pack.pack import Pack
 from karat.model.document import Candidate
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats, Longs
+from karat.spec.outside import TrainingCard
 
 Weighing: TypeAlias = Literal["counts", "popularity", "both"]
 """What speaks for a candidate: how often its surface is linked to it, how popular the entity is, or both."""
@@ -26,6 +27,7 @@ Substitute: TypeAlias = Literal["none", "popularity"]
 """What stands in where a pack has no counts."""
 
 KB_SAYS: Final = "A pack with aliases, by name or folder; several joined by +, of which the first says what ids are."
+PACK_CARD: Final = TrainingCard(vocabulary="entities of the pack", candidate_list="aliases of the pack")
 SUBSTITUTE_SAYS: Final = "What stands in for counts that the pack does not have: none, or popularity."
 
 _THE: Final = "the "

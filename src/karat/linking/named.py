@@ -45,6 +45,13 @@ def system_named(text: str, options: Mapping[str, str] | None = None) -> NamedSy
     """The system that a text names; `options` hold where its name says nothing else, and only those that it has."""
     name, own = parse_system(text)
     system = registry.get("systems", name, System)
+    if system.untried:
+        raise UsageError(
+            f"{name} could not be tried, and does not run. Hand in its answers as {system.untried}: "
+            "karat run answers:FILE --on DATASET."
+        )
+    if system.rest and "rest" not in own:
+        raise UsageError(f"{name} needs more: write {name}:{system.rest}.")
     fields = set(system.options.__dataclass_fields__)
     shared = {key: value for key, value in (options or {}).items() if key.replace("-", "_") in fields}
     return NamedSystem(text, system, options_of(system, shared | dict(own), name))

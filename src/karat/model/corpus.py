@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,8 +27,31 @@ from karat.model.tables.schema import GOLD
 TEXT_FACTS = ("length", "text_digest")
 
 
+STEPS = "steps"
+"""Where `about` names the steps that were taken, with commas between."""
+
 WITHOUT_TEXT = "documents without text (blanks stand for it)"
 """What `skipped` says of a source that gives spans but no texts."""
+
+
+_DATA = re.compile(r"(?P<name>.*?)@(?P<digest>[0-9a-f]{8})(?: after (?P<steps>.+))?", re.DOTALL)
+
+
+class NamedData(NamedTuple):
+    """A corpus as signatures name it: with its fingerprint, and the steps that were taken."""
+
+    name: str
+    digest: str
+    steps: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> NamedData:
+        """What a signature says; an unnamed corpus has no name."""
+        found = _DATA.fullmatch(text)
+        return cls(*text.rpartition("@")[::2]) if found is None else cls(*found.groups(""))
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.digest}{f' after {self.steps}' * bool(self.steps)}"
 
 
 @dataclass(frozen=True, eq=False)

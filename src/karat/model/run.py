@@ -24,6 +24,10 @@ CHOSEN_ON = "chosen_on"
 """Where a manifest names the datasets, with commas between, on which the system was chosen among its variants."""
 
 
+VOCABULARY = "vocabulary"
+"""Where a manifest names the entities that the system can answer with: a file of ids beside its own, or a pack."""
+
+
 def chosen_on(about: Mapping[str, str], corpus: str) -> bool:
     """Whether a manifest says that the system was chosen on a corpus, whichever version or split of it is meant."""
     named = {name.strip() for name in about.get(CHOSEN_ON, "").split(",")} - {""}
@@ -49,6 +53,7 @@ class Run(Displayed):
     `where` says where the reply in a given row came from, for errors that show only beside the corpus; `skipped`
     counts, in words, what the reader left out or mended. `texts` are the texts that the file of answers itself carries,
     null where it has none: `karat.matching.read.texts` lays them beside those of the gold standard, and then they go.
+    `file` is what the run was read from: what its manifest names lies beside it, and nowhere else.
     """
 
     _page: ClassVar = "karat.pages.mentions"
@@ -62,6 +67,7 @@ class Run(Displayed):
     where: check.Where = field(repr=False)
     skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
     texts: Arrow | None = field(default=None, repr=False)
+    file: str | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, replies: Iterable[Reply], *, name: str = "run", **about: str) -> Run:
@@ -126,7 +132,7 @@ class Run(Displayed):
         table, where, rows = check.without(self.table, self.where, gone)
         texts = None if self.texts is None else self.texts.take(rows)
         made = Run.checked(table, name=self.name, about=self.about, where=where, texts=texts)
-        return replace(made, skipped=self.skipped)
+        return replace(made, skipped=self.skipped, file=self.file)
 
     def _problems(self) -> Iterator[check.Problem]:
         yield from check.forward(self.answers, "answer")

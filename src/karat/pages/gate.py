@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from karat.comparison.gate import FlippedMention, GatedDataset
+from karat.fitting import counted
 from karat.pages.files import Written, line
-from karat.pages.tables import aligned, markdown
+from karat.pages.tables import Table, layout_of, unmarked
 from karat.printable import shown
 
 if TYPE_CHECKING:
@@ -32,26 +33,34 @@ class GateFile(Written, frozen=True):
 
 def json_of(found: Gate) -> bytes:
     """All of it."""
-    own = {name: getattr(found, name) for name in GateFile.__struct_fields__ if name != "layout"}
-    return line(GateFile(layout="karat-gate/1", **own))
+    own = {name: getattr(found, name) for name in GateFile.__struct_fields__ if name not in ("layout", "signature")}
+    return line(GateFile(layout="karat-gate/1", signature=str(found.signature), **own))
 
 
-def page(found: Gate, layout: str | None = None, most: int = 20) -> str:
+def page(found: Gate, layout: str | None = None, most: int = 20, width: int | None = None) -> str:
     """The decision, both versions on every dataset, and the first mentions that flipped; `markdown` for GitHub."""
-    draw = markdown if layout == "markdown" else aligned
-    head = "## " if layout == "markdown" else ""
-    verdict = "passed" if found.passed else "closed"
-    blocks = [f"{head}Gate {verdict}: {_says(found)}", draw(list(_rows(found)), (0, 6))]
+    drawn, summary = layout_of(layout, width), layout == "markdown"
+    said = f"Gate {'passed' if found.passed else 'closed'}: {_says(found)}"
+    blocks: list[str] = [_heading(said) if summary else said, drawn.draw(_rows(found), (0, 6))]
     for title, flips in (("Lost", found.lost()), ("Won", found.won())):
         if flips:
-            blocks.append(f"{head and '### '}{title}: {len(flips)} mention{'s' * (len(flips) != 1)}")
-            blocks.append(draw(list(_listed(flips[:most])), (0, 1, 2, 3, 4)))
-            if len(flips) > most:
-                blocks.append(f"and {len(flips) - most} more")
+            head = f"{title}: {counted(len(flips), 'mention')}"
+            more = [f"and {len(flips) - most:,} more"] if len(flips) > most else []
+            table = drawn.draw(_listed(flips[:most]), range(5))
+            blocks += [_opened(head), table, *more, Table("</details>")] if summary else [head, table, *more]
     if not found.flips and any(each.difference for each in found.datasets):
         blocks.append("Flipped mentions are not known of results. Give gold and answers.")
-    blocks.append(f"`{found.signature}`" if layout == "markdown" else found.signature)
-    return "\n\n".join(map(str, blocks)) + "\n"
+    return drawn.page([*blocks, drawn.signed(found.signature)])
+
+
+def _heading(text: str) -> Table:
+    """A heading of Markdown."""
+    return Table(f"## {unmarked(text)}")
+
+
+def _opened(title: str) -> Table:
+    """The beginning of what GitHub shows when somebody clicks on its title."""
+    return Table(f"<details><summary>{title}</summary>")
 
 
 def _says(found: Gate) -> str:
@@ -78,9 +87,13 @@ def _rows(found: Gate) -> list[list[str]]:
 def _listed(flips: Sequence[FlippedMention]) -> list[list[str]]:
     rows = [["document", "span", "text", "gold", "answered"]]
     for each in flips:
-        span = f"{each.start}–{each.end}"
-        rows.append([each.document, span, each.text or _UNDEFINED, each.gold, each.instead])
+        links = [_named(each.gold, each.gold_name), _named(each.instead, each.instead_name)]
+        rows.append([each.document, f"{each.start}–{each.end}", each.text or _UNDEFINED, *links])
     return rows
+
+
+def _named(entity: str, name: str | None) -> str:
+    return f"{name} ({entity})" if name else entity
 
 
 def _percent(value: float | None) -> str:

@@ -22,6 +22,7 @@ from karat.pages.gate import GateFile
 from karat.pages.judged.surveys import SurveyFile
 from karat.pages.judged.verification import VerificationFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
+from karat.pages.knowledge import MovesFile, NearFile, NilFile
 from karat.pages.systems.listed import SystemsFile
 from karat.pages.systems.runs import RunsFile
 from karat.pages.systems.stages import StagesFile
@@ -42,6 +43,9 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "gate": (GateFile,),
     "kb fetch": (PackFile,),
     "kb find": (FoundFile,),
+    "kb moves": (MovesFile,),
+    "kb near": (NearFile,),
+    "kb nil": (NilFile,),
     "kb resolve": (ResolutionFile,),
     "kb show": (PackFile,),
     "run": (RunsFile,),

@@ -30,6 +30,19 @@ class Best(str):
     __slots__ = ()
 
 
+class Shaded(str):
+    """A cell that is the darker the higher its `share` is, from 0 to 1, where there are colours."""
+
+    __slots__ = ("share",)
+    share: float
+
+    def __new__(cls, cell: str, share: float) -> Shaded:
+        """A cell with its share."""
+        made = super().__new__(cls, cell)
+        made.share = share
+        return made
+
+
 class Under(str):
     """The head of a column that shares a head with its neighbours."""
 
@@ -48,6 +61,9 @@ def _in_one_row(rows: Iterable[Sequence[str]]) -> list[list[str]]:
     return [[f"{cell.over} {cell}" if isinstance(cell, Under) else cell for cell in row] for row in rows]
 
 
+_DARKEST: Final = 45
+"""Percent of black behind a share of 1, on which letters can still be read."""
+
 Drawn: TypeAlias = Callable[[Sequence[Sequence[str]], Collection[int]], Table]
 """From rows, the first of which is the head, and the columns that are set to the left, to a table."""
 
@@ -65,7 +81,7 @@ def markdown(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Tab
 
 
 def _marked(cell: str) -> str:
-    return f"**{_unmarked(cell)}**" if isinstance(cell, Best) else _unmarked(cell)
+    return f"**{unmarked(cell)}**" if isinstance(cell, Best) else unmarked(cell)
 
 
 def latex(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
@@ -78,9 +94,15 @@ def latex(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
 
 
 def _latex_row(row: Sequence[str]) -> str:
-    line = " & ".join(rf"\textbf{{{_typeset(cell)}}}" if isinstance(cell, Best) else _typeset(cell) for cell in row)
+    line = " & ".join(map(_latex_cell, row))
     # After the end of a row, or a line, a bracket or an asterisk would be read as an option of it.
     return f"{'{}' * line.startswith(('[', '*'))}{line} \\\\"
+
+
+def _latex_cell(cell: str) -> str:
+    if isinstance(cell, Shaded):
+        return rf"\cellcolor{{black!{_DARKEST * cell.share:.0f}}}{_typeset(cell)}"
+    return rf"\textbf{{{_typeset(cell)}}}" if isinstance(cell, Best) else _typeset(cell)
 
 
 def _latex_heads(row: Sequence[str]) -> list[str]:
@@ -116,7 +138,8 @@ def html(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Table:
 
 def _html_cell(cell: str, tag: str, left: bool) -> str:
     text = f"<b>{_escaped(cell)}</b>" if isinstance(cell, Best) else _escaped(cell)
-    return f'<{tag} style="text-align:{"left" if left else "right"};padding:1px 8px">{text}</{tag}>'
+    heat = f";background:rgb(0 0 0/{_DARKEST * cell.share:.0f}%)" if isinstance(cell, Shaded) else ""
+    return f'<{tag} style="text-align:{"left" if left else "right"};padding:1px 8px{heat}">{text}</{tag}>'
 
 
 _LATEX: Final = {
@@ -145,7 +168,8 @@ def _typeset(text: str) -> str:
     return "".join(_LATEX.get(sign, sign) for sign in shown(text))
 
 
-def _unmarked(text: str) -> str:
+def unmarked(text: str) -> str:
+    """Text in which nothing is a mark of Markdown."""
     return "".join(_MARKDOWN.get(sign, sign) for sign in shown(text))
 
 
@@ -155,7 +179,7 @@ def _escaped(text: str) -> str:
 
 def _unmarked_prose(text: str) -> str:
     """Prose, in which no line begins as lists and headings do."""
-    return _MARKED.sub(r"\1\\\2", "\n".join(map(_unmarked, text.split("\n"))))
+    return _MARKED.sub(r"\1\\\2", "\n".join(map(unmarked, text.split("\n"))))
 
 
 def _text_page(blocks: Sequence[str]) -> str:
@@ -173,7 +197,9 @@ def _below_each_other(blocks: Iterable[str], prose: Callable[[str], str]) -> str
 def _latex_page(blocks: Sequence[str]) -> str:
     """Tables and nothing between them: what is said about them is for who writes the caption, as comments."""
     head, tables, said = _parted(blocks)
-    lines = [line for block in (*head, r"Tables for \usepackage{booktabs}.") for line in block.split("\n")]
+    shaded = any(r"\cellcolor" in table for table in tables)
+    needs = r"\usepackage{booktabs}" + r" and \usepackage[table]{xcolor}" * shaded
+    lines = [line for block in (*head, f"Tables for {needs}.") for line in block.split("\n")]
     notes = [line for block in said for line in block.split("\n")]
     parts = [_commented(lines), *tables, *([_commented(notes)] if notes else [])]
     return "\n\n".join(parts) + "\n"

@@ -58,13 +58,17 @@ class RunWishes:
 
 
 class KeptReply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A reply as it is kept: without the name of its document, and with what else is known of it."""
+    """A reply as it is kept: without the name of its document, and with what else is known of it.
+
+    An error that is `final` is what the system has to say, and is not asked about again.
+    """
 
     reply: Reply
     clock: str
     at: str
     counts: dict[str, int] = {}
     overhead: float = 0.0
+    final: bool = False
 
 
 @dataclass(frozen=True)
@@ -283,7 +287,7 @@ class _Running:
             reply = msgspec.structs.replace(reply, seconds=seconds)
         else:
             clock = "service-reported"
-        kept = KeptReply(reply, clock, _now(), dict(told.counts), self.overhead)
+        kept = KeptReply(reply, clock, _now(), dict(told.counts), self.overhead, told.final)
         if reply.error is None or told.final:
             nameless = msgspec.structs.replace(kept, reply=msgspec.structs.replace(reply, id=""))
             self._store.put(key, msgspec.json.encode(nameless))

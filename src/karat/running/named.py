@@ -16,16 +16,18 @@ from typing import Any
 import msgspec
 
 from karat.errors import UnknownNameError, UsageError
+from karat.linking.named import system_named
 from karat.model.document import Document
-from karat.registry import get, identity, names
+from karat.registry import identity, names
 from karat.spec.outside import Outside
-from karat.spec.system import System, asked, options_of, options_said, parse_system
+from karat.spec.system import System, asked, options_said, parse_system
 from karat.version import __version__
 
 PUBLISHED = "answers"
 """The name of what is no system: `answers:FILE` are answers that somebody published."""
 
 _CODE = ("linking", "adapters")
+_LONGEST = 40  # characters of a title
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,9 @@ class RunnableSystem:
             if not given.get("rest"):
                 raise UsageError("answers: names no file. Write answers:FILE, a file of answers that is there.")
             return cls(written, name, None, published=given["rest"])
-        system = get("systems", name, System)
-        if system.untried:
-            raise UsageError(f"{name} has not been tried: {system.untried}")
-        if system.rest and "rest" not in given:
-            raise UsageError(f"{name} needs more: write {name}:{system.rest}.")
-        own = {key: value for key, value in (flags or {}).items() if key.replace("-", "_") in _fields(system)}
-        known = options_of(system, {**own, **given}, name)
-        return cls(_spelt(name, {**own, **given}) if own else written, name, system, known)
+        found = system_named(written, flags)
+        own = {key: value for key, value in (flags or {}).items() if key.replace("-", "_") in _fields(found.system)}
+        return cls(_spelt(name, {**own, **given}) if own else written, name, found.system, found.options)
 
     @property
     def outside(self) -> Outside | None:
@@ -80,13 +77,16 @@ class RunnableSystem:
 
     @cached_property
     def title(self) -> str:
-        """How tables call it: as it was written, if that is short, or else its first words and a fingerprint."""
+        """How tables call it: as it was written or without its options, if that is short, or else cut."""
         if self.called:
             return self.called
         if self.published is not None:
             return Path(self.published).name.split(".")[0]
         short = self.written.removesuffix(".py") if self.name.endswith(".py") else self.written
-        return short if len(short) <= 40 else f"{short[:30]}…{hashlib.sha256(self.written.encode()).hexdigest()[:6]}"
+        if len(short) > _LONGEST and self.system is not None and self.system.rest:
+            short = f"{self.name}:{self.options.rest}"
+        fingerprint = hashlib.sha256(self.written.encode()).hexdigest()[:6]
+        return short if len(short) <= _LONGEST else f"{short[:30]}…{fingerprint}"
 
     @property
     def stem(self) -> str:

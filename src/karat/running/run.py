@@ -25,9 +25,10 @@ from karat.stats.timing import TimeSummary
 class Ran:
     """A system on a corpus: its run, and how it went.
 
-    `clock` says where times come from, `failed` the ids of the documents with each error, `cached` how many replies
-    were known before. `cpu` seconds and `peak` bytes are what this machine spent: those of the programs that were
-    started, or else of this process; None where the work was done elsewhere or nothing was asked.
+    `clock` says where times come from, `failed` the ids of the documents with each error, of which `final` are not
+    asked about again, `cached` how many replies were known before. `cpu` seconds and `peak` bytes are what this machine
+    spent: those of the programs that were started, or else of this process; None where the work was done elsewhere or
+    nothing was asked.
     """
 
     system: str
@@ -42,6 +43,7 @@ class Ran:
     tokens: int | None = None
     cost: float | None = None
     failed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    final: int = 0
     repeat: int = 0
 
     @property
@@ -77,7 +79,8 @@ def run_system(
     failed = _failed(asked.replies)
     cpu, peak = _usage(asked, named)
     tokens, cost = _sum([reply.tokens for reply in asked.replies]), _sum([reply.cost for reply in asked.replies])
-    made = Ran(title, corpus.name, run, len(asked.replies), asked.cached, times, clock, cpu, peak)
+    final = sum(asked.kept[id].final for ids in failed.values() for id in ids)
+    made = Ran(title, corpus.name, run, len(asked.replies), asked.cached, times, clock, cpu, peak, final=final)
     return replace(made, tokens=None if tokens is None else int(tokens), cost=cost, failed=failed, repeat=repeat)
 
 

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Final
+from threading import BoundedSemaphore
+from time import time_ns
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
-from fastapi import FastAPI, File, Form, Header, Request, UploadFile
+from fastapi import FastAPI, File, Form, Header, Query, Request, UploadFile
+from fastapi import Path as PathParameter
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
+from pydantic import BaseModel
+from pydantic import Field as Parameter
 from starlette.concurrency import run_in_threadpool
 
 from karat.archive import shape
-from karat.archive.archive import Archive, ArchiveEntry, TextsShown
+from karat.archive.across import MOST_FOUND, Wanted, found
+from karat.archive.archive import Archive, TextsShown
 from karat.archive.pieces import names, piece
+from karat.archive.shape import KINDS_OF_CASES
 from karat.pages.files import Written
-from karat.registry import names as registered
 from karat.serve.guard import LOOPBACK, PROBLEMS, Guard, Rate, RequestHeaders, WebError, WebProblem, check_token
 from karat.serve.replies import answer_errors, json_reply, page_reply, static_reply
 from karat.serve.uploads import NAME, Bounds, scored_into
@@ -27,7 +34,10 @@ from karat.storage.addressed import InFolder
 from karat.version import __version__
 
 _KEPT: Final = 512  # replies that are kept ready
+_OPEN: Final = 16  # additions that are kept open
+_STILL: Final = 2 * 10**9  # nanoseconds after which a folder that changed again has another time
 _ENVELOPE: Final = 10_000  # bytes of an upload besides its files
+_ADDED: Final = ("additions", "verifications")  # what is written last, when something is added
 _STATIC: Final = frozenset({"client.js", "client.css", "licences.txt"})
 
 
@@ -42,59 +52,99 @@ class Offer:
     token: str | None = None
     bounds: Bounds = field(default_factory=Bounds)
     uploads: Rate = field(default_factory=lambda: Rate(6, 60.0))
+    searches: Rate = field(default_factory=lambda: Rate(120, 60.0))
 
 
 class _Shelf:
-    """The archive as it is now; replies are made once, and made anew when an entry is added."""
+    """The archive as it is now; replies are made once, and made anew when something is added."""
 
     def __init__(self, offer: Offer) -> None:
         self._offer, self._files = offer, InFolder.made(str(offer.root))
-        self._state: tuple[str, ...] | None = None
-        self._archive = Archive(self._files, offer.texts, offer.title)
-        self._ready: dict[str, tuple[bytes, str]] = {}
+        self._changed: int | None = None
+        self._state: tuple[str, ...] = ()
+        self._archives: dict[str | None, Archive] = {}
+        self._ready: dict[tuple[str | None, str], tuple[bytes, str]] = {}
 
-    @property
-    def archive(self) -> Archive:
-        state = (*self._files.digests("entries"), *self._files.digests("verifications"))
-        if state != self._state:
-            self._state, self._ready = state, {}
-            self._archive = Archive(self._files, self._offer.texts, self._offer.title)
-        return self._archive
+    def _look(self) -> None:
+        """Forget what is kept if something was added. Folders that have been still for long are not listed again."""
+        changed = max(_changed(self._offer.root / folder) for folder in _ADDED)
+        if changed != self._changed or time_ns() - changed < _STILL:
+            state = tuple(digest for folder in _ADDED for digest in self._files.digests(folder))
+            if state != self._state:
+                self._state, self._archives, self._ready = state, {}, {}
+            self._changed = changed
 
-    def reply(self, name: str) -> tuple[bytes, str]:
+    def archive(self, at: str | None = None) -> Archive:
+        """All of it, or one addition, which never changes."""
+        self._look()
+        if at is not None and at not in self._state:
+            raise WebError("not-found", "there is no such addition.")
+        archives = self._archives  # another thread may begin new ones
+        if len(archives) >= _OPEN and at not in archives:
+            archives.clear()
+        return archives.setdefault(at, Archive(self._files, self._offer.texts, self._offer.title, at))
+
+    def kept(self, name: str, at: str | None = None) -> tuple[bytes, str] | None:
+        """A reply that was made before."""
+        self._look()
+        return self._ready.get((at, name))
+
+    def reply(self, name: str, at: str | None = None) -> tuple[bytes, str]:
         """A piece, compressed, and what tells it from others."""
-        archive = self.archive
-        if name not in self._ready:
-            data = piece(archive, name)
-            if len(self._ready) >= _KEPT:
-                self._ready.clear()
-            self._ready[name] = gzip.compress(data, 6, mtime=0), f'"{sha256(data).hexdigest()[:32]}"'
-        return self._ready[name]
+        archive, ready = self.archive(at), self._ready
+        data = piece(archive, name)
+        if len(ready) >= _KEPT:
+            ready.clear()
+        return ready.setdefault((at, name), (gzip.compress(data, 6, mtime=0), f'"{sha256(data).hexdigest()[:32]}"'))
+
+
+def _changed(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+_Name: TypeAlias = Annotated[str, PathParameter(description="See /api/pieces", examples=["board", "errors"])]
+_Digest: TypeAlias = Annotated[str, PathParameter(pattern="^[0-9a-f]{32}$", description="An addition")]
 
 
 def created(offer: Offer) -> Guard:
     """The application, behind its guard."""
     shelf = _Shelf(offer)
-    app = FastAPI(title="Karat", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    scoring = BoundedSemaphore(offer.bounds.at_once)
+    app = FastAPI(title="Karat", version=__version__, openapi_url=None, redirect_slashes=False)
     said = _documented()
 
     async def page() -> Response:
         return page_reply(offer.title, "client")
 
+    async def page_at(addition: _Digest) -> Response:
+        await run_in_threadpool(shelf.archive, addition)
+        return await page()
+
     async def static(name: str) -> Response:
         return static_reply(name, _STATIC)
 
-    async def listed() -> Response:
-        return json_reply(await run_in_threadpool(lambda: _listing(shelf.archive)))
+    async def static_at(addition: _Digest, name: str) -> Response:
+        return await static(name)
 
-    async def one(name: str, request: Request) -> Response:
-        data, tag = await run_in_threadpool(shelf.reply, name)
-        headers = {"etag": tag, "cache-control": "no-cache", "vary": "accept-encoding"}
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers=headers)
-        if "gzip" not in request.headers.get("accept-encoding", ""):
-            return Response(gzip.decompress(data), media_type="application/json", headers=headers)
-        return Response(data, media_type="application/json", headers={**headers, "content-encoding": "gzip"})
+    async def listed() -> Response:
+        return json_reply(await run_in_threadpool(lambda: _listing(shelf.archive())))
+
+    async def listed_at(addition: _Digest) -> Response:
+        return json_reply(await run_in_threadpool(lambda: _listing(shelf.archive(addition))))
+
+    async def one(name: _Name, request: Request) -> Response:
+        return _sent(request, *(shelf.kept(name) or await run_in_threadpool(shelf.reply, name)))
+
+    async def one_at(addition: _Digest, name: _Name, request: Request) -> Response:
+        return _sent(request, *(shelf.kept(name, addition) or await run_in_threadpool(shelf.reply, name, addition)))
+
+    async def search(wanted: Annotated[_Search, Query()]) -> Response:
+        offer.searches.take()
+        asked = Wanted(**wanted.model_dump())
+        return json_reply(await run_in_threadpool(lambda: found(shelf.archive(), asked)))
 
     async def upload(
         gold: Annotated[UploadFile, File()],
@@ -105,28 +155,63 @@ def created(offer: Offer) -> Guard:
     ) -> Response:
         check_token(authorization, offer.token)
         offer.uploads.take()
-        if like not in registered("profiles"):
-            raise WebError("bad-request", f"there is no profile of this name: {', '.join(registered('profiles'))}.")
         sides = [(side.filename or "", await _bounded(side, offer.bounds.size)) for side in (gold, answers)]
-        before = set(shelf.archive.files.digests("entries"))
-        await run_in_threadpool(scored_into, offer.root, sides[0], sides[1], system, like, offer.bounds)
-        return json_reply(await run_in_threadpool(lambda: _added(shelf.archive, before)), 201)
+        if not scoring.acquire(blocking=False):
+            raise WebError("too-often", "other uploads are being scored. Wait a little.")
+        try:
+            added = await run_in_threadpool(scored_into, offer.root, *sides, system, like, offer.bounds)
+        finally:
+            scoring.release()
+        return json_reply(await run_in_threadpool(lambda: _added(shelf.archive(added), added)), 201)
 
     async def described() -> Response:
         return Response(json.dumps(_openapi(app)), media_type="application/json")
 
-    app.add_api_route("/", page, methods=["GET"], include_in_schema=False)
-    app.add_api_route("/api/pieces", listed, methods=["GET"], summary="The names of all pieces", responses=said)
-    app.add_api_route("/api/pieces/{name:path}", one, methods=["GET"], summary="A piece by its name", responses=said)
+    def get(path: str, answer: Callable[..., Any], summary: str | None = None) -> None:
+        app.add_api_route(
+            path, answer, methods=["GET"], summary=summary, responses=said, include_in_schema=summary is not None
+        )
+
+    get("/", page)
+    get("/api/pieces", listed, "The names of all pieces")
+    get("/api/pieces/{name:path}", one, "A piece by its name")
+    get("/api/found", search, "Cases in all results: of an entity, of a surface, of a regular expression (RE2)")
     app.add_api_route("/api/uploads", upload, methods=["POST"], summary="Score gold and answers", responses=said)
-    app.add_api_route("/api/openapi.json", described, methods=["GET"], include_in_schema=False)
-    app.add_api_route("/{name}", static, methods=["GET"], include_in_schema=False)
+    get("/api/openapi.json", described)
+    get("/at/{addition}/", page_at)
+    get("/at/{addition}/api/pieces", listed_at, "The names of all pieces of one addition, which never changes")
+    get("/at/{addition}/api/pieces/{name:path}", one_at, "A piece of one addition by its name")
+    get("/at/{addition}/{name}", static_at)
+    get("/{name}", static)
     answer_errors(app)
 
     def writing(headers: RequestHeaders) -> None:
         check_token(headers.get(b"authorization"), offer.token)
 
     return Guard(app, offer.hosts, offer.bounds.size + _ENVELOPE, writing)
+
+
+class _Search(BaseModel):
+    """What cases are looked for by; everything that is given must hold."""
+
+    entity: str | None = Parameter(None, max_length=1000)
+    surface: str | None = Parameter(None, max_length=1000)
+    kind: Literal[KINDS_OF_CASES] | None = None  # type: ignore[valid-type]  # the words that pages use
+    system: str | None = Parameter(None, max_length=1000)
+    dataset: str | None = Parameter(None, pattern="^[0-9a-f]{12}$")
+    find: str | None = Parameter(None, max_length=200)
+    limit: int = Parameter(100, ge=1, le=MOST_FOUND)
+    offset: int = Parameter(0, ge=0, le=10_000_000)
+
+
+def _sent(request: Request, data: bytes, tag: str) -> Response:
+    """A reply that is kept compressed, as the browser takes it."""
+    headers = {"etag": tag, "cache-control": "no-cache", "vary": "accept-encoding"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return Response(gzip.decompress(data), media_type="application/json", headers=headers)
+    return Response(data, media_type="application/json", headers={**headers, "content-encoding": "gzip"})
 
 
 async def _bounded(side: UploadFile, most: int) -> bytes:
@@ -151,14 +236,15 @@ class PieceNames(Written, frozen=True):
 
 
 def _listing(archive: Archive) -> PieceNames:
-    entries = list(archive.files.digests("entries"))
+    entries = [digest for addition in archive.additions for digest in addition.entries]
     return PieceNames(list(names(archive)) if entries else [], entries)
 
 
-def _added(archive: Archive, before: set[str]) -> UploadedEntries:
-    fresh = [digest for digest in archive.files.digests("entries") if digest not in before]
-    found = [msgspec.json.decode(archive.files.get("entries", digest), type=ArchiveEntry) for digest in fresh]
-    return UploadedEntries(fresh, list(dict.fromkeys(f"/#/board?show=measures&dataset={entry.key}" for entry in found)))
+def _added(archive: Archive, added: str) -> UploadedEntries:
+    """What was added: under its own address for ever, and among everything else."""
+    (addition,) = archive.additions
+    among = dict.fromkeys(f"/#/board?show=measures&dataset={key}" for key in archive.datasets)
+    return UploadedEntries(addition.entries, [f"/at/{added}/", *among])
 
 
 def _documented() -> dict[int | str, dict[str, Any]]:
@@ -174,14 +260,18 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     kinds = [*pieces, PieceNames, UploadedEntries, WebProblem]
     (*schemas,), components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     found.setdefault("components", {}).setdefault("schemas", {}).update(components)
+    listed, uploaded, _ = schemas[len(pieces) :]
+    any_piece = {"anyOf": schemas[: len(pieces)]}
     replies = {
-        ("/api/pieces", "get", "200"): schemas[len(pieces)],
-        ("/api/pieces/{name}", "get", "200"): {"anyOf": schemas[: len(pieces)]},
-        ("/api/uploads", "post", "201"): schemas[len(pieces) + 1],
+        ("/api/pieces", "get", "200"): listed,
+        ("/api/pieces/{name}", "get", "200"): any_piece,
+        ("/api/found", "get", "200"): schemas[pieces.index(shape.FoundPiece)],
+        ("/api/uploads", "post", "201"): uploaded,
+        ("/at/{addition}/api/pieces", "get", "200"): listed,
+        ("/at/{addition}/api/pieces/{name}", "get", "200"): any_piece,
     }
     for (path, method, status), schema in replies.items():
         replies_of = found["paths"][path][method]["responses"]
-        replies_of.pop("422", None) if method == "get" else None
         replies_of.pop("200", None)
         replies_of[status] = {"description": "done", "content": {"application/json": {"schema": schema}}}
     return found

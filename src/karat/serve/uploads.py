@@ -12,7 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import msgspec
+
+from karat.archive.archive import ArchiveAddition
+from karat.archive.making import add
+from karat.registry import names
 from karat.serve.guard import WebError
+from karat.storage.addressed import InFolder
 
 _SUFFIX: Final = re.compile(r"(\.(?!py\b)[a-z0-9_]{1,20}){0,3}")
 NAME: Final = r"[\w .()+,@~-]{1,80}"
@@ -21,22 +27,26 @@ NAME: Final = r"[\w .()+,@~-]{1,80}"
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What an upload may take: bytes of its files, seconds, and bytes of memory."""
+    """What an upload may take: bytes of its files, seconds, and bytes of memory; and how many are scored at once."""
 
     size: int = 50_000_000
     seconds: float = 120.0
     memory: int = 4_000_000_000
+    at_once: int = 2
 
 
 def scored_into(
     archive: Path, gold: tuple[str, bytes], answers: tuple[str, bytes], system: str, like: str, bounds: Bounds
-) -> None:
-    """Score an upload into an archive; nothing is left in it where that fails, but files that nobody names.
+) -> str:
+    """Score an upload into an archive, and say what the addition is called; it is there as a whole, or not at all.
 
-    Files get names that lead nowhere, and only profiles that are registered are taken: nothing that is given is a path.
+    The process that reads it adds nothing: whoever kills it, or this one, leaves the archive as it was. Files
+    get names that lead nowhere, and only profiles that are registered are taken: nothing that is given is a path.
     """
     if not re.fullmatch(NAME, system):
         raise WebError("bad-request", "the name of a system has letters, digits, spaces and ( ) + , @ ~ . - in it.")
+    if like not in names("profiles"):
+        raise WebError("bad-request", f"there is no profile of this name: {', '.join(names('profiles'))}.")
     if len(gold[1]) + len(answers[1]) > bounds.size:
         raise WebError("too-large", f"an upload has at most {bounds.size:,} bytes. Use karat report --archive.")
     with TemporaryDirectory(prefix="karat-upload-") as folder:
@@ -45,12 +55,9 @@ def scored_into(
             sides[side] = Path(folder) / side / f"{_stem(name) or side}{_suffix(name)}"
             sides[side].parent.mkdir()
             sides[side].write_bytes(data)
-        command = [
-            *(sys.executable, "-m", "karat", "report"),
-            *("--gold", str(sides["gold"]), f"{system}={sides['answers']}"),
-            *("--like", like, "--archive", str(archive.resolve()), "--out", str(Path(folder) / "report.html")),
-        ]
-        _run(command, folder, bounds)
+        given = [str(archive.resolve()), str(sides["gold"]), f"{system}={sides['answers']}", like]
+        printed = _run([sys.executable, "-m", "karat.serve.scoring", *given], folder, bounds)
+    return add(InFolder.made(str(archive)), msgspec.json.decode(printed, type=ArchiveAddition))
 
 
 def _stem(name: str) -> str:
@@ -67,7 +74,7 @@ def _suffix(name: str) -> str:
     return ends.lower()
 
 
-def _run(command: list[str], folder: str, bounds: Bounds) -> None:
+def _run(command: list[str], folder: str, bounds: Bounds) -> bytes:
     try:
         done = subprocess.run(
             command,
@@ -88,6 +95,7 @@ def _run(command: list[str], folder: str, bounds: Bounds) -> None:
         raise WebError("unusable", said.removeprefix("karat: "))
     if done.returncode:
         raise WebError("unusable", "the files took more memory than an upload may, or broke the reader.")
+    return done.stdout
 
 
 def _environment() -> Mapping[str, str]:

@@ -25,6 +25,7 @@ class Grouping:
     counts under the value of the mention, not of the answer. `entities`: coreference is left out. `possible` are values
     that may be asked for even if nothing has them. `column` is where the table of verdicts shows the values. `whole`
     says when a block has to be told what the whole has: where parts of the data are made by the label, or always.
+    `by_facts` is false where `known` looks at neither texts nor what a knowledge base says about entities.
     """
 
     title: str
@@ -40,8 +41,9 @@ class Grouping:
     possible: tuple[str, ...] = ()
     column: str | None = None
     whole: Literal["never", "parts", "always"] = "never"
+    by_facts: bool = True
 
     @property
     def reads_text(self) -> bool:
-        """Whether the values are made from what mentions say."""
-        return self.known is not None or self.scores == "errors"
+        """Whether the values are made from what mentions say, and what is known about their entities."""
+        return (self.known is not None and self.by_facts) or self.scores == "errors"

@@ -10,13 +10,12 @@ from dataclasses import dataclass, fields
 class Outside:
     """Where a system that is not part of Karat does its work: each document is asked about by itself, several at once.
 
-    `hosts` are those that texts are sent to, `command` the words of a command that is started, `credentials` the
-    environment variables that are read. `calibrated` says whether an empty question tells how long the way takes.
+    `hosts` are those that texts are sent to, `command` the words of a command that is started. `calibrated` says
+    whether an empty question tells how long the way takes.
     """
 
     hosts: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
-    credentials: tuple[str, ...] = ()
     calibrated: bool = False
 
 

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Literal
 
+from karat.errors import UnknownNameError, UsageError
 from karat.model.items import Items, Pairs
 from karat.model.tables.columns import Bools, Floats
+
+
+class Nearness(StrEnum):
+    """What a wrong entity is to the right one; the first that holds counts."""
+
+    PARENT = "parent"
+    """A class that the right entity is of, or is below."""
+    CHILD = "child"
+    """The other way round."""
+    METONYM = "metonym"
+    """Called the same, and one of the two is a place and the other is none."""
+    SAME_NAME = "same-name"
+    """Called the same, letter by letter."""
+    SIBLING = "sibling"
+    """Directly of, or below, the same class."""
+    FAR = "none of these"
+    UNDECIDED = "undecided"
+    """The knowledge base knows neither names nor classes of one of them."""
+
+
+NEAR: Final = (Nearness.PARENT, Nearness.CHILD, Nearness.METONYM, Nearness.SAME_NAME, Nearness.SIBLING)
+"""What can earn a part of a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +48,8 @@ class Relation:
     false positive of a wrong link goes to the value of the answer, or to that of the mention if `by_gold`. `right`
     finds the pairs with a degree above 0 at once; it is asked where too many stand at one place to look at each. A
     relation is `ordered` if it looks at the order of mentions in the files. With `least`, links to entities that are at
-    least so related to the right one are right too; its name may say another number (`related>=0.7`).
+    least so related to the right one are right too; its name may say another number (`related>=0.7`). `near` is the
+    partial credit for links that are near the right one; a name alone gives it (`weak+parent=0.5+child=0.25`).
     """
 
     title: str
@@ -42,6 +67,14 @@ class Relation:
     right: Callable[[Items, Items], Pairs] | None = None
     ordered: bool = False
     least: float | None = None
+    near: Mapping[str, float] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        for name, points in (self.near or {}).items():
+            if name not in NEAR:
+                raise UnknownNameError("near miss", name, NEAR)
+            if not 0 <= points <= 1:
+                raise UsageError(f"the credit {name}={points:g} is none. Give a number from 0 to 1, such as 0.5.")
 
     @property
     def links(self) -> bool:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from karat.model.document import Document
+
+DocumentChange: TypeAlias = Callable[[Document], Document | None]
+"""What a step makes of a document; None leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A named change to a gold standard, one document at a time; None leaves the document out.
+    """A named change to a gold standard, one document at a time.
 
-    Steps are optional and counted: the corpus as it was read stays reachable.
+    Steps are optional and counted: the corpus as it was read stays reachable. One that needs to know something has
+    `by_kb` in place of `apply`, which makes the change from a `karat.kb.protocol.KB` and all documents: asking may be
+    slow, and is done once.
     """
 
     title: str
     says: str
-    apply: Callable[[Document], Document | None]
+    apply: DocumentChange | None = None
+    by_kb: Callable[[Any, Sequence[Document]], DocumentChange] | None = None

@@ -50,8 +50,8 @@ class System:
     its parts that can be used in a pipeline by themselves. `stamp` says on what else than the options the answers
     depend, such as the digest of a pack or the version of a model: it is part of the manifest and of every cache key.
     `rest` says what follows the colon of its name, `needs` what must be there before it runs, and `extra` which extra
-    of the package. A system that is `untried` says why, and what to hand in in its place. `outside` says where one that
-    is not part of Karat does its work, `training` what it was made from.
+    of the package. Of a system that could not be tried, `untried` says what file to hand in in its place. `outside`
+    says where one that is not part of Karat does its work, `training` what it was made from.
     """
 
     title: str

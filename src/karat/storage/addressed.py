@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -11,18 +12,25 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Final, Protocol
 
-from karat.errors import InputError, UsageError
+from karat.errors import InputError, UsageError, refuse_newer
 
 KINDS: Final = {
+    "additions": ".json",
     "entries": ".json",
     "results": ".json",
     "verdicts": ".parquet",
+    "credits": ".json",
     "texts": ".jsonl",
     "curves": ".jsonl",
     "reasons": ".json",
     "verifications": ".json",
 }
 """The folders of an archive, each with how its files end."""
+
+LAYOUT: Final = "karat-archive/1"
+"""How the folder of an archive is laid out."""
+
+_ABOUT: Final = "archive.json"
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -38,6 +46,9 @@ class ArchiveFiles(Protocol):
 
     def digests(self, kind: str) -> Sequence[str]:
         """The names of all files of a kind."""
+
+    def path(self, kind: str, digest: str) -> Path | None:
+        """Where a file lies, for who reads only parts of it; None where it lies nowhere."""
 
 
 def digest_of(data: bytes) -> str:
@@ -65,6 +76,9 @@ class InMemory:
         """The names of all files of a kind, in the order in which they came."""
         return [digest for own, digest in self.kept if own == kind]
 
+    def path(self, kind: str, digest: str) -> None:
+        """Nowhere."""
+
 
 @dataclass(frozen=True)
 class InFolder:
@@ -81,8 +95,30 @@ class InFolder:
         found = next(root.iterdir(), None) if root.exists() else None
         if found is not None and not is_archive(path):
             raise UsageError(f"{path} is no archive, and not empty. Name another folder.")
-        (root / "entries").mkdir(parents=True, exist_ok=True)
-        return cls(root)
+        if found is None:
+            (root / "entries").mkdir(parents=True, exist_ok=True)
+            _write(root / _ABOUT, json.dumps({"layout": LAYOUT}).encode() + b"\n")
+        made = cls(root)
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        """Refuse the layout of a newer Karat; without the file it is the first."""
+        place = self.root / _ABOUT
+        if not place.exists():
+            return
+        try:
+            said = json.loads(place.read_bytes())["layout"]
+        except (OSError, ValueError, TypeError, KeyError):
+            said = ""
+        refuse_newer(str(place), str(said), LAYOUT)
+        if said != LAYOUT:
+            raise InputError(
+                str(place),
+                found="no layout of an archive",
+                expected=LAYOUT,
+                remedy="Name the folder of an archive, or make the archive anew",
+            )
 
     def put(self, kind: str, data: bytes) -> str:
         """Keep some bytes; those that are there already are not written again."""
@@ -90,14 +126,7 @@ class InFolder:
         target = self._place(kind, digest)
         if not target.exists():
             target.parent.mkdir(exist_ok=True)
-            with NamedTemporaryFile(dir=target.parent, prefix=f".{digest}.", suffix=".part", delete=False) as file:
-                try:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                    Path(file.name).replace(target)
-                finally:
-                    Path(file.name).unlink(missing_ok=True)
+            _write(target, data)
         return digest
 
     def get(self, kind: str, digest: str) -> bytes:
@@ -120,6 +149,10 @@ class InFolder:
         """The names of all files of a kind, the oldest first."""
         return [path.stem for path in sorted(self._files(kind), key=lambda path: (path.stat().st_mtime_ns, path.name))]
 
+    def path(self, kind: str, digest: str) -> Path:
+        """Where a file lies."""
+        return self._place(kind, digest)
+
     def _files(self, kind: str) -> Iterator[Path]:
         folder = self.root / kind
         for path in folder.iterdir() if folder.is_dir() else ():
@@ -130,6 +163,19 @@ class InFolder:
         if kind not in KINDS or not _DIGEST.fullmatch(digest):
             raise UsageError(f"{kind}/{digest} is no file of an archive. Name one by its kind and its fingerprint.")
         return self.root / kind / f"{digest}{KINDS[kind]}"
+
+
+def _write(target: Path, data: bytes) -> None:
+    """Beside its place first, and renamed when all of it is on the disk."""
+    with NamedTemporaryFile(dir=target.parent, prefix=f".{target.stem}.", suffix=".part", delete=False) as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()  # which Windows wants before a file is renamed
+            Path(file.name).replace(target)
+        finally:
+            Path(file.name).unlink(missing_ok=True)
 
 
 def is_archive(path: str) -> bool:

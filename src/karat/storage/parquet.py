@@ -77,7 +77,7 @@ class SortedTable:
 
     def matching(self, keys: Sequence[str] | Arrow, *columns: str) -> Arrow:
         """The rows with one of some keys, in the order of the file: the key, then the columns."""
-        wanted = pc.unique(_strings(keys)).sort()
+        wanted = pc.unique(strings(keys)).sort()
         names = (self._key, *columns)
         found = []
         for number, _, part in self._parts(wanted):
@@ -87,28 +87,32 @@ class SortedTable:
 
     def aligned(self, keys: Sequence[str] | Arrow, column: str) -> Arrow:
         """What a column says in the row of each key, null where there is no such row; keys stand once in the file."""
-        given = _strings(keys)
+        return self.joined(keys, column)[0]
+
+    def joined(self, keys: Sequence[str] | Arrow, *columns: str) -> list[Arrow]:
+        """The same of several columns: one join of the keys with the table, however many there are."""
+        given, names = strings(keys), (self._key, *columns)
         if len(given) > self.rows:  # to sort the keys would take longer than to look at all rows
-            every = self.whole(self._key, column)
+            every = self.whole(*names)
             places = pc.index_in(given, value_set=every.column(0).combine_chunks())
-            return every.column(1).combine_chunks().take(places)
+            return [column.combine_chunks().take(places) for column in every.columns[1:]]
         order = pc.sort_indices(given)
         wanted = given.take(order)
-        pieces, done = [], 0
-        kind = self._file.schema_arrow.field(column).type
+        kinds = {column: self._file.schema_arrow.field(column).type for column in columns}
+        pieces: dict[str, list[Arrow]] = {column: [] for column in columns}
+        done = 0
         for number, at, part in self._parts(wanted):
-            if at > done:
-                pieces.append(pa.nulls(at - done, kind))
-            block = self._block(number, (self._key, column))
+            block = self._block(number, names)
             places = pc.index_in(part, value_set=block.column(self._key))
-            pieces.append(block.column(column).combine_chunks().take(places))
+            for column, kind in kinds.items():
+                pieces[column].append(pa.nulls(at - done, kind))
+                pieces[column].append(block.column(column).combine_chunks().take(places))
             done = at + len(part)
-        if done < len(wanted):
-            pieces.append(pa.nulls(len(wanted) - done, kind))
-        values = pa.chunked_array(pieces, kind).combine_chunks()
         back = np.empty(len(given), np.int64)
         back[order.to_numpy()] = np.arange(len(given))
-        return values.take(pa.array(back))
+        for column, kind in kinds.items():
+            pieces[column].append(pa.nulls(len(wanted) - done, kind))
+        return [pa.chunked_array(piece).combine_chunks().take(pa.array(back)) for piece in pieces.values()]
 
     def _parts(self, wanted: Arrow) -> Iterator[tuple[int, int, Arrow]]:
         """The blocks that may hold some of the keys, which are sorted: where these begin, and the keys."""
@@ -166,7 +170,8 @@ def _content(values: Arrow) -> Iterator[bytes]:
         yield pc.fill_null(values, 0).to_numpy(zero_copy_only=False).tobytes()
 
 
-def _strings(keys: Sequence[str] | Arrow) -> Arrow:
+def strings(keys: Sequence[str] | Arrow) -> Arrow:
+    """Strings as one array of Arrow, whatever they come as."""
     if isinstance(keys, pa.ChunkedArray):
         return keys.combine_chunks()
     return keys if isinstance(keys, pa.Array) else pa.array(keys, pa.string())

@@ -113,6 +113,11 @@ class Stage:
         columns = ", ".join(f"NULL::{kind} AS {column}" for column, kind in like.items())
         return f"(SELECT {columns} WHERE false)"
 
+    @property
+    def scratch(self) -> Path:
+        """Where files may lie as long as the database is there."""
+        return self.folder / "database"
+
     @contextmanager
     def database(self, memory: str = MEMORY) -> Iterator[Any]:
         """A database on disk, in bounded memory; it is gone afterwards."""
@@ -120,7 +125,7 @@ class Stage:
             import duckdb
         except ImportError:
             raise UsageError("building from dumps needs DuckDB: pip install 'karat[duckdb]'") from None
-        place = self.folder / "database"
+        place = self.scratch
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         config: dict[str, Any] = {

@@ -41,23 +41,37 @@ class MappedNumbers:
         return np.frombuffer(self._data, self._kind)
 
 
-def write_strings(path: Path, values: Arrow) -> None:
-    """Write an array of strings, to be opened as `MappedStrings`."""
-    lengths = np.zeros(len(values) + 1, np.uint64)
-    with path.with_suffix(".bytes").open("wb") as file:
-        for start in range(0, len(values), 1 << 20):
-            part = [text.encode() for text in values.slice(start, 1 << 20).to_pylist()]
-            lengths[start + 1 : start + 1 + len(part)] = [len(text) for text in part]
-            file.write(b"".join(part))
-    offsets = np.cumsum(lengths, dtype=np.uint64)
-    small = int(offsets[-1]) < 1 << 32  # half as much to map, where that is enough
-    kind, width = (np.uint32, b"4") if small else (np.uint64, b"8")
-    path.with_suffix(".offsets").write_bytes(width + offsets.astype(kind).tobytes())
+class StringsWriter:
+    """Strings written one after the other, to be opened as `MappedStrings`; none is held."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._end = path, 0
+        self._bytes = path.with_suffix(".bytes").open("wb")
+        self._wide = path.with_suffix(".wide").open("w+b")  # where each ends, until it is known how far they reach
+        self._wide.write(np.zeros(1, np.uint64).tobytes())
+
+    def add(self, values: Arrow) -> None:
+        """Write an array of strings behind the others."""
+        part = [text.encode() for text in values.to_pylist()]
+        ends = self._end + np.cumsum([len(text) for text in part], dtype=np.uint64)
+        self._bytes.write(b"".join(part))
+        self._wide.write(ends.astype(np.uint64).tobytes())
+        self._end = int(ends[-1]) if len(part) else self._end
+
+    def close(self) -> None:
+        """Write where each begins: in four bytes, half as much to map, where these are enough."""
+        kind, width = (np.uint32, b"4") if self._end < 1 << 32 else (np.uint64, b"8")
+        self._wide.seek(0)
+        with self._path.with_suffix(".offsets").open("wb") as file:
+            file.write(width)
+            while part := self._wide.read(_PART):
+                file.write(np.frombuffer(part, np.uint64).astype(kind).tobytes())
+        self._bytes.close()
+        self._wide.close()
+        self._path.with_suffix(".wide").unlink()
 
 
-def write_numbers(path: Path, values: NDArray[Any]) -> None:
-    """Write an array of numbers, to be opened as `MappedNumbers`."""
-    path.write_bytes(values.tobytes())
+_PART = 1 << 23
 
 
 def _mapped(path: Path) -> Any:  # noqa: ANN401  # bytes, or what behaves like them

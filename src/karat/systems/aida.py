@@ -1,11 +1,12 @@
-"""AIDA, which could not be tried here."""
+"""AIDA, and Ambiverse, which is built on it; neither could be tried here."""
 
 from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "AIDA",
-    "Joint disambiguation on a graph of mentions and entities, in three variants; `graph` is built after its paper.",
-    "its service has been closed",
-    "NIF or Karat JSONL",
+    "Links all mentions together on a graph, each by its context, or by prior alone: its three variants. `graph` "
+    "is built after its paper.",
+    "NIF, ELEVANT's linked articles or Karat JSONL",
+    solves="sa2kb",
     space="yago",
 )

@@ -59,12 +59,12 @@ def _start(options: _BabelfyOptions, given: bool) -> Link:
 
 SYSTEM = System(
     title="Babelfy",
-    says="Word senses and entities together: the densest part of a graph of BabelNet's senses.",
+    says="Links words and names to the senses of BabelNet, common ones too.",
     start=_start,
     options=_BabelfyOptions,
-    space="dbpedia, or BabelNet where that has no page",
+    space="dbpedia, babelnet",
     needs=("a network", "a key of BabelNet in BABELFY_KEY"),
     extra="services",
-    outside=lambda options: web_outside(options.url, options.key),
-    training=TrainingCard(data="none: random walks on BabelNet", vocabulary="BabelNet"),
+    outside=lambda options: web_outside(options.url),
+    training=TrainingCard(vocabulary="BabelNet"),
 )

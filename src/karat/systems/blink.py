@@ -4,8 +4,7 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "BLINK",
-    "A bi-encoder finds candidates, a cross-encoder ranks them.",
-    "its models need 50 GB",
+    "A bi-encoder of texts and entities over a dump of Wikipedia.",
     "BLINK's JSON lines (format `blink`)",
     space="enwiki",
 )

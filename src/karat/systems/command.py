@@ -31,7 +31,7 @@ SYSTEM = System(
     start=_start,
     options=_CommandOptions,
     rest="./my-linker --flag",
-    space="as the command writes them",
+    space="its own",
     stamp=lambda options: fingerprint(words_of(options.rest)),
-    outside=lambda options: Outside(command=words_of(options.rest), credentials=_passed(options)),
+    outside=lambda options: Outside(command=words_of(options.rest)),
 )

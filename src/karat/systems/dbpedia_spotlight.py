@@ -70,13 +70,13 @@ def _start(options: _SpotlightOptions, given: bool) -> Link:
 
 SYSTEM = System(
     title="DBpedia Spotlight",
-    says="Spots by a dictionary of surface forms, and a generative model of mentions and contexts.",
+    says="Marks names of a dictionary, and links each to the candidate whose contexts are most alike.",
     start=_start,
     options=_SpotlightOptions,
     spans="welcome",
     space="dbpedia",
-    needs=("a network, or a service of one's own",),
+    needs=("a network or a service of your own",),
     extra="services",
     outside=lambda options: web_outside(options.url),
-    training=TrainingCard(data="Wikipedia links", vocabulary="DBpedia", candidate_list="surface forms of Wikipedia"),
+    training=TrainingCard(data="Wikipedia links", vocabulary="DBpedia", candidate_list="titles, anchors and redirects"),
 )

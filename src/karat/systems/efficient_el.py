@@ -1,11 +1,14 @@
 """Efficient EL, which could not be tried here."""
 
 from karat.adapters.untried import untried
+from karat.spec.outside import TrainingCard
 
 SYSTEM = untried(
     "Efficient EL",
-    "A transformer that writes links mention by mention, in parallel.",
-    "its models cannot be had here",
+    "A generative model that decodes in parallel.",
     "Karat JSONL",
     space="enwiki",
+    training=TrainingCard(
+        data="AIDA-CoNLL",
+    ),
 )

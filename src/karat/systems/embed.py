@@ -1,9 +1,9 @@
 """A bi-encoder: the words around a mention and what an entity is, as vectors of the same space."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from karat.linking.detect import DETECTOR_SAYS, MODEL_SAYS, Detector, detecting
-from karat.linking.lexicon import KB_SAYS, Lexicon, lexicon, stamp
+from karat.linking.lexicon import KB_SAYS, PACK_CARD, Lexicon, lexicon, stamp
 from karat.linking.nearest import NearestRanking, entity_vectors
 from karat.linking.stages import GIVEN, joined, proposing
 from karat.spec.system import Link, Refine, System, option
@@ -52,4 +52,5 @@ SYSTEM = System(
     stages={"detect": _detect, "candidates": _candidates, "rank": _rank},
     stamp=lambda options: stamp(options.kb) | {"weights": "all-MiniLM-L6-v2"},
     extra="embed",
+    training=replace(PACK_CARD, data="all-MiniLM-L6-v2, as it is"),
 )

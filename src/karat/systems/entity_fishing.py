@@ -78,13 +78,13 @@ def _start(options: _FishingOptions, given: bool) -> Link:
 
 SYSTEM = System(
     title="entity-fishing",
-    says="Mentions of a tagger and of Wikipedia's anchors, ranked by gradient boosting. It reports its own times.",
+    says="Recognises entities and disambiguates them against Wikidata. It reports its own times.",
     start=_start,
     options=_FishingOptions,
     spans="welcome",
     space="wikidata",
-    needs=("a network, or a service of one's own",),
+    needs=("a network or a service of your own",),
     extra="services",
     outside=lambda options: web_outside(options.url),
-    training=TrainingCard(data="Wikipedia links", vocabulary="Wikidata", candidate_list="anchors of Wikipedia"),
+    training=TrainingCard(vocabulary="Wikidata"),
 )

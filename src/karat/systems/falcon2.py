@@ -4,8 +4,7 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "Falcon 2.0",
-    "Rules of English morphology over an index of labels.",
-    "no published response was at hand",
-    "Karat JSONL",
+    "Entities and relations of short texts by rules of English morphology; it gives words and no offsets.",
+    "JSON with words in place of offsets",
     space="wikidata",
 )

@@ -4,8 +4,7 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "Flair's entity linker",
-    "Embeddings of mentions, and a layer over all entities.",
-    "its models cannot be had here",
+    "A linker of the framework Flair, which has ZELDA built in.",
     "Karat JSONL",
     space="enwiki",
 )

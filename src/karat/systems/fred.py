@@ -4,8 +4,7 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "FRED",
-    "Frames and entities of a text as an RDF graph.",
-    "no published response was at hand",
+    "Machine reading for the Semantic Web, which links entities on the way.",
     "NIF",
     space="dbpedia",
 )

@@ -4,8 +4,7 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "FREME NER",
-    "Mentions of Stanford's tagger, linked by a search index.",
-    "its service has been closed",
+    "A service that marks named entities and links them; GERBIL asks it in NIF.",
     "NIF",
     space="dbpedia",
 )

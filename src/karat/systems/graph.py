@@ -6,7 +6,7 @@ from typing import Literal
 from karat.linking.context import keywords
 from karat.linking.dense import GraphWeights, disambiguated
 from karat.linking.detect import DETECTOR_SAYS, MODEL_SAYS, Detector, detecting
-from karat.linking.lexicon import KB_SAYS, Lexicon, lexicon, stamp
+from karat.linking.lexicon import KB_SAYS, PACK_CARD, Lexicon, lexicon, stamp
 from karat.linking.stages import FIRST, GIVEN, each, joined, proposing
 from karat.spec.system import Link, Refine, System, option
 
@@ -62,4 +62,5 @@ SYSTEM = System(
     stages={"detect": _detect, "candidates": _candidates, "rank": _rank},
     stamp=lambda options: stamp(options.kb),
     needs=("links",),
+    training=PACK_CARD,
 )

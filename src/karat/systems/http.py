@@ -40,7 +40,7 @@ SYSTEM = System(
     options=_HttpOptions,
     spans="welcome",
     rest="https://linker.example/link",
-    space="as the service writes them",
+    space="its own",
     extra="services",
-    outside=lambda options: web_outside(options.rest, *filter(None, [options.key])),
+    outside=lambda options: web_outside(options.rest),
 )

@@ -4,8 +4,8 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "Illinois Wikifier",
-    "Local and global features, ranked by a linear model.",
-    "it can no longer be fetched",
+    "Mentions from anchors and titles of Wikipedia; disambiguation for coherence among all of them.",
     "BAT's CSV or Karat JSONL",
+    solves="sa2kb",
     space="enwiki",
 )

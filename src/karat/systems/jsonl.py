@@ -32,7 +32,7 @@ SYSTEM = System(
     options=_JsonlOptions,
     spans="welcome",
     rest=".venv-of-it/bin/python bridge.py",
-    space="as the program writes them",
+    space="its own",
     stamp=lambda options: fingerprint(words_of(options.rest)),
-    outside=lambda options: Outside(command=words_of(options.rest), credentials=_passed(options)),
+    outside=lambda options: Outside(command=words_of(options.rest)),
 )

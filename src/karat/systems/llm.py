@@ -75,7 +75,7 @@ SYSTEM = System(
     solves="a2kb",
     stamp=_stamp,
     rest="MODEL",
-    needs=("an OpenAI-compatible endpoint", "a key in OPENAI_API_KEY, unless it is on this machine"),
+    needs=("an endpoint like OpenAI's", "a key in OPENAI_API_KEY unless it is local"),
     extra="services",
-    outside=lambda options: web_outside(options.url or "http://localhost", options.key, calibrated=False),
+    outside=lambda options: web_outside(options.url or "http://localhost", calibrated=False),
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from karat.linking.lexicon import KB_SAYS, SUBSTITUTE_SAYS, Substitute, lexicon, stamp, weighing
+from karat.linking.lexicon import KB_SAYS, PACK_CARD, SUBSTITUTE_SAYS, Substitute, lexicon, stamp, weighing
 from karat.linking.stages import FIRST, GIVEN, joined, proposing
 from karat.spec.system import Refine, System, option
 
@@ -30,4 +30,5 @@ SYSTEM = System(
     stages={"candidates": _candidates, "rank": lambda options: FIRST},
     stamp=lambda options: stamp(options.kb),
     needs=("counts",),
+    training=PACK_CARD,
 )

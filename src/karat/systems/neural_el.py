@@ -4,8 +4,7 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "Neural EL",
-    "An LSTM over contexts, types and descriptions, for disambiguation.",
-    "its models cannot be had here",
+    "Disambiguation by descriptions, contexts and types of entities, together with prior.",
     "ELEVANT's linked articles or Karat JSONL",
     space="enwiki",
 )

@@ -36,7 +36,7 @@ SYSTEM = System(
     options=_NifOptions,
     spans="welcome",
     rest="https://linker.example/nif",
-    space="as the service writes them",
+    space="its own",
     extra="services",
     outside=lambda options: web_outside(options.rest),
 )

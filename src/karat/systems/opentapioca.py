@@ -4,8 +4,7 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "OpenTapioca",
-    "A small linker for Wikidata, by topic similarity on its graph.",
-    "no published response was at hand",
+    "A simple linker for Wikidata.",
     "NIF",
     space="wikidata",
 )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from karat.linking.detect import DETECTOR_SAYS, MODEL_SAYS, Detector, detecting
-from karat.linking.lexicon import KB_SAYS, Lexicon, lexicon, stamp
+from karat.linking.lexicon import KB_SAYS, PACK_CARD, Lexicon, lexicon, stamp
 from karat.linking.stages import FIRST, GIVEN, joined, proposing
 from karat.spec.system import Link, Refine, System, option
 
@@ -43,4 +43,5 @@ SYSTEM = System(
     spans="welcome",
     stages={"detect": _detect, "candidates": _candidates, "rank": lambda options: FIRST},
     stamp=lambda options: stamp(options.kb),
+    training=PACK_CARD,
 )

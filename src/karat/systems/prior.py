@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from karat.linking.detect import DETECTOR_SAYS, MODEL_SAYS, Detector, detecting
-from karat.linking.lexicon import KB_SAYS, SUBSTITUTE_SAYS, Lexicon, Substitute, lexicon, stamp, weighing
+from karat.linking.lexicon import KB_SAYS, PACK_CARD, SUBSTITUTE_SAYS, Lexicon, Substitute, lexicon, stamp, weighing
 from karat.linking.stages import FIRST, GIVEN, joined, proposing
 from karat.spec.system import Link, Refine, System, option
 
@@ -45,4 +45,5 @@ SYSTEM = System(
     stages={"detect": _detect, "candidates": _candidates, "rank": lambda options: FIRST},
     stamp=lambda options: stamp(options.kb),
     needs=("counts",),
+    training=PACK_CARD,
 )

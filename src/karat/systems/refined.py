@@ -35,13 +35,11 @@ SYSTEM = System(
     spans="welcome",
     space="wikidata",
     stamp=lambda options: fingerprint(_command(options)[1:]),
-    needs=("an environment with refined: --python .venv-refined/bin/python",),
+    needs=("an environment with refined",),
     outside=lambda options: Outside(command=_command(options)),
     training=TrainingCard(
-        data="Wikipedia links; the model aida_model also AIDA-CoNLL",
-        size="over 150 million links",
-        vocabulary="Wikidata",
-        candidate_list="Wikipedia anchors, 30 each",
-        extra_features="types and descriptions",
+        data="Wikipedia; the model aida_model also AIDA-CoNLL",
+        vocabulary="6 million entities of Wikipedia, or 33 million of Wikidata",
+        extra_features="descriptions, types",
     ),
 )

@@ -54,13 +54,13 @@ def _start(options: _RelOptions, given: bool) -> Link:
 
 SYSTEM = System(
     title="REL",
-    says="Flair finds mentions, candidates come from Wikipedia and CrossWikis, a neural model ranks them together.",
+    says="Flair finds mentions; a neural network ranks candidates by prior, context and coherence.",
     start=_start,
     options=_RelOptions,
     spans="welcome",
     space="enwiki",
-    needs=("a network, or a service of one's own",),
+    needs=("a network or a service of your own",),
     extra="services",
     outside=lambda options: web_outside(options.url),
-    training=TrainingCard(data="AIDA-CoNLL", vocabulary="Wikipedia", candidate_list="Wikipedia and CrossWikis, 7 each"),
+    training=TrainingCard(data="AIDA-CoNLL", dump_date="2014 or 2019", vocabulary="Wikipedia"),
 )

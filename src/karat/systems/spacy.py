@@ -32,7 +32,7 @@ SYSTEM = System(
     options=_SpacyOptions,
     solves="a2kb",
     rest="PIPELINE",
-    space="that of the pipeline's knowledge base",
+    space="its own",
     stamp=lambda options: fingerprint(_command(options)[1:]),
     needs=("an environment with spaCy and a pipeline with an entity linker",),
     outside=lambda options: Outside(command=_command(options)),

@@ -27,13 +27,13 @@ def _start(options: _WikidataOptions, given: bool) -> Link:
 
 SYSTEM = System(
     title="spacy-entity-linker",
-    says="Noun phrases linked to the item of Wikidata that most sitelinks speak for.",
+    says="Parts of sentences that are aliases in Wikidata, each linked to what it means most often.",
     start=_start,
     options=_WikidataOptions,
     solves="a2kb",
     space="wikidata",
     stamp=lambda options: fingerprint(_command(options)[1:]),
-    needs=("an environment with spacy-entity-linker and its knowledge base",),
+    needs=("an environment with it and its knowledge base",),
     outside=lambda options: Outside(command=_command(options)),
     training=TrainingCard(data="none", vocabulary="Wikidata", candidate_list="aliases of Wikidata"),
 )

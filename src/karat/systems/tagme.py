@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from karat.linking.lexicon import KB_SAYS, SUBSTITUTE_SAYS, Lexicon, Substitute, lexicon, stamp, weighing
+from karat.linking.lexicon import KB_SAYS, PACK_CARD, SUBSTITUTE_SAYS, Lexicon, Substitute, lexicon, stamp, weighing
 from karat.linking.related import neighbours
 from karat.linking.stages import GIVEN, each, joined, proposing
 from karat.linking.votes import annotated, spots
@@ -69,4 +69,5 @@ SYSTEM = System(
     },
     stamp=lambda options: stamp(options.kb),
     needs=("counts", "links"),
+    training=PACK_CARD,
 )

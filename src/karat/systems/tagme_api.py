@@ -72,6 +72,8 @@ SYSTEM = System(
     space="enwiki",
     needs=("a network", "a token of D4Science in TAGME_TOKEN"),
     extra="services",
-    outside=lambda options: web_outside(options.url, options.key),
-    training=TrainingCard(data="Wikipedia links", vocabulary="Wikipedia", candidate_list="anchors of Wikipedia"),
+    outside=lambda options: web_outside(options.url),
+    training=TrainingCard(
+        data="Wikipedia links", vocabulary="Wikipedia", candidate_list="titles, anchors and redirects"
+    ),
 )

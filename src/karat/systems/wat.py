@@ -65,13 +65,13 @@ def _start(options: _WatOptions, given: bool) -> Link:
 
 SYSTEM = System(
     title="WAT",
-    says="TagMe's successor: votes or a graph over the senses of all spots. The service reports its own times.",
+    says="A service that marks mentions and links them, with ρ for scores. It reports its own times.",
     start=_start,
     options=_WatOptions,
     spans="welcome",
     space="enwiki",
     needs=("a network", "a token of D4Science in TAGME_TOKEN"),
     extra="services",
-    outside=lambda options: web_outside(options.url, options.key),
-    training=TrainingCard(data="Wikipedia links", vocabulary="Wikipedia", candidate_list="anchors of Wikipedia"),
+    outside=lambda options: web_outside(options.url),
+    training=TrainingCard(vocabulary="Wikipedia"),
 )

@@ -4,8 +4,7 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "Wikifier",
-    "PageRank on a graph of mentions and pages, in a hundred languages.",
-    "no published response was at hand",
+    "A service that marks what pages of Wikipedia are about, ranked by PageRank, in many languages.",
     "Karat JSONL",
     space="enwiki",
 )

@@ -4,8 +4,8 @@ from karat.adapters.untried import untried
 
 SYSTEM = untried(
     "Wikipedia Miner",
-    "Links learnt from how Wikipedia links itself.",
-    "its service has been closed",
+    "A classifier by prior, relatedness and context, trained on the links of Wikipedia.",
     "BAT's CSV or Karat JSONL",
+    solves="sa2kb",
     space="enwiki",
 )

@@ -1,7 +1,8 @@
 // Single cases behind a number; each opens in its text.
-import { address, route } from "../route";
-import { type Data, type Filter, counted } from "../data";
-import { Bar_, type Cell, Choice, chosenDataset, type Column, DatasetChoice, Entity, info, Kind, many, Missing, More, nameOf, number, Search, Sheet, systemNames, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { address, but, route } from "../route";
+import { type Case, type Data, type Filter, counted } from "../data";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Hidden, hiddenSystems, info, Kind, many, Missing, More, nameOf, number, Search, systemNames, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { type Cell, type Column, Sheet } from "../sheet";
 
 export function Cases() {
   const dataset = chosenDataset((one) => one.cases)!;
@@ -21,9 +22,11 @@ export function filterOf(asked: Readonly<Record<string, string>>): Filter {
 function List({ data, dataset }: { data: Data; dataset: string }) {
   const { asked } = route.value;
   const filter = { ...filterOf(asked), doc: asked.doc };
-  const every = data.filtered({ ...filter, kind: undefined }, systemNames());
+  const gone = hiddenSystems();
+  const seen = (all: Case[]) => (asked.system ? all : all.filter((one) => !gone.has(data.tracks[one.track].system)));
+  const every = seen(data.filtered({ ...filter, kind: undefined }, systemNames()));
   const kinds = counted(every.map((one) => data.tracks[one.track].kind[one.row]));
-  const found = asked.kind ? data.filtered(filter, systemNames()) : every;
+  const found = asked.kind ? seen(data.filtered(filter, systemNames())) : every;
   const shown = found.slice(0, many());
   const texts = useTexts(dataset, data, shown.map((one) => data.tracks[one.track].document[one.row]));
   const several = !asked.system && data.tracks.length > 1;
@@ -46,16 +49,17 @@ function List({ data, dataset }: { data: Data; dataset: string }) {
       { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
     ];
   });
-  const what = [asked.error && `in the category “${data.category(asked.error).title}”`, asked.entity && `about ${data.name(data.place(asked.entity))}`, asked.surface && `on “${asked.surface}”`, asked.type && `of type ${asked.type}`, asked.doc && `in ${data.title(data.doc(asked.doc))}`].filter(Boolean).join(", ");
+  const what = [asked.error && `in the category “${data.category(asked.error).title}”`, asked.entity && `about ${data.called(asked.entity)}`, asked.surface && `on “${asked.surface}”`, asked.type && `of type ${asked.type}`, asked.doc && `in ${data.title(data.doc(asked.doc))}`].filter(Boolean).join(", ");
   return (
     <>
-      <h1 class="answer"><b>{number(found.length)}</b> case{found.length === 1 ? "" : "s"}{asked.system && ` of ${titleOf(systemNames().indexOf(asked.system))}`} {what}: {kinds.map(([kind, count], at) => <>{at > 0 && ", "}{number(count)} {data.piece.kinds[kind]}</>)}.</h1>
+      <h1 class="answer"><b>{number(found.length)}</b> case{found.length === 1 ? "" : "s"}{systemNames().includes(asked.system) && ` of ${titleOf(systemNames().indexOf(asked.system))}`}{what && ` ${what}`}{asked.kind ? <>, {asked.kind.split(",").join(" or ")}, of {number(every.length)}</> : kinds.length ? <>: {kinds.map(([kind, count], at) => <>{at > 0 && ", "}<a href={but({ kind: data.piece.kinds[kind] })}>{number(count)} {data.piece.kinds[kind]}</a></>)}</> : null}.</h1>
       <Bar_>
         <DatasetChoice has={(one) => one.cases} />
         <Choice says="of" name="system" value={asked.system ?? ""} options={[["", "all systems"], ...data.tracks.map((track) => [nameOf(track.system), titleOf(track.system)] as const)]} />
         <Choice says="that are" name="kind" value={asked.kind ?? ""} options={[["", "of any outcome"], ["wrong link,wrong span,missed,spurious", "wrong in any way"], ...data.piece.kinds.map((kind) => [kind, kind] as const)]} />
         <Choice says="in" name="error" value={asked.error ?? ""} options={[["", "any error category"], ...data.piece.categories.map((one) => [one, data.category(one).title] as const)]} />
         <Search says="with" name="find" />
+        {!asked.system && <Hidden />}
         {(asked.entity || asked.surface || asked.doc || asked.type) && <a href={address("cases", { dataset, system: asked.system })}>all cases</a>}
       </Bar_>
       {found.length ? <Sheet name="Cases" columns={columns} rows={rows} /> : <p>No case is like this.</p>}

@@ -2,7 +2,8 @@
 import type { DatasetPiece } from "../shape";
 import { address, but, route } from "../route";
 import { counted, type Data, NOT_COUNTED, RIGHT } from "../data";
-import { Bar_, type Cell, chosenDataset, type Column, DatasetChoice, Entity, many, Missing, More, number, Sheet, titleOf, useData, useLoaded, useTexts, Wait, Within } from "../parts";
+import { Bar_, chosenDataset, DatasetChoice, Entity, Hidden, many, Missing, More, number, seenTracks, useData, useLoaded, useTexts, Wait, Within } from "../parts";
+import { type Cell, type Column, Sheet } from "../sheet";
 import * as source from "../source";
 
 export function Dataset() {
@@ -14,41 +15,42 @@ export function Dataset() {
 
 function Gold({ data, piece, dataset }: { data: Data; piece: DatasetPiece; dataset: string }) {
   const { gold } = data.piece;
-  const kind = (t: number, g: number) => (data.byGold[t][g] < 0 ? NOT_COUNTED : data.tracks[t].kind[data.byGold[t][g]]);
+  const kind = (t: number, g: number) => data.kindOf(t, g);
   // A system that answers the gold standard itself would contradict nothing.
-  const judges = data.tracks.map((_, t) => t).filter((t) => gold.start.some((_, g) => kind(t, g) !== RIGHT && kind(t, g) !== NOT_COUNTED));
+  const judges = seenTracks(data).filter((t) => gold.start.some((_, g) => kind(t, g) !== RIGHT && kind(t, g) !== NOT_COUNTED));
   const contradicted = gold.start.flatMap((_, g) => {
     if (!judges.length || judges.some((t) => kind(t, g) === RIGHT || kind(t, g) === NOT_COUNTED)) return [];
     const answers = judges.filter((t) => kind(t, g) === 1).map((t) => data.tracks[t].entity[data.byGold[t][g]]);
     const [most] = counted(answers);
     return [{ g, answer: most?.[0] ?? null, agree: most?.[1] ?? 0, answered: answers.length }];
   });
-  const linked = contradicted.filter((one) => one.agree > 0).sort((a, b) => b.agree - a.agree || b.answered - a.answered || a.g - b.g);
+  const linked = contradicted.filter((one) => one.agree > 0).sort((a, b) => b.answered - a.answered || b.agree - a.agree || a.g - b.g);
   const shown = linked.slice(0, many());
   const texts = useTexts(dataset, data, shown.map((one) => gold.document[one.g]));
-  const columns: Column[] = [{ title: "mention" }, { title: "gold" }, { title: "systems say" }, { title: "agree", kind: "number" }, { title: "document", minor: true }];
+  const columns: Column[] = [{ title: "mention" }, { title: "gold" }, { title: "most say" }, { title: "say so", kind: "number" }, { title: "say something else than the gold", kind: "number" }, { title: "document", minor: true }];
   const rows = shown.map(({ g, answer, agree, answered }): Cell[] => {
     const doc = gold.document[g];
     return [
       { plain: data.goldSurface(g), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${gold.start[g]}-${gold.end[g]}` })}><Within stretches={texts.value?.get(doc)} start={gold.start[g]} end={gold.end[g]} surface={data.goldSurface(g)} /></a> },
       { plain: data.name(gold.entity[g]), shown: <Entity data={data} entity={gold.entity[g]} dataset={dataset} /> },
       { plain: data.name(answer!), shown: <Entity data={data} entity={answer!} dataset={dataset} /> },
-      { plain: `${agree} of ${judges.length}`, shown: <span title={`${answered} systems link this mention`}>{agree} of {judges.length}</span> },
+      { plain: `${agree} of ${judges.length}` },
+      { plain: `${answered} of ${judges.length}`, best: answered === judges.length, shown: <a href={address("cases", { dataset, doc: data.piece.documents[doc].id, surface: data.goldSurface(g), kind: "wrong link" })}><span class="figure">{answered} of {judges.length}</span></a> },
       { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
     ];
   });
   const rule = route.value.asked.rule;
   const findings = piece.findings.filter((one) => !rule || one.rule === rule).slice(0, 100);
   const figures = piece.numbers.filter(([, value]) => value !== null && value !== "");
-  const sharp = linked.filter((one) => one.agree === judges.length && judges.length > 1).length;
+  const every = linked.filter((one) => one.answered === judges.length).length, sharp = linked.filter((one) => one.agree === judges.length).length;
   return (
     <>
       <h1 class="answer">
-        <b>{piece.dataset}</b>: {number(data.piece.documents.length)} documents, {number(gold.start.length)} mentions. {judges.length > 1 && <>No system gets <b>{number(contradicted.length)}</b> of them. {sharp > 0 && <>On {number(sharp)} all {judges.length} agree on another entity. </>}{judges.length < data.tracks.length && <span class="quiet">({data.tracks.filter((_, t) => !judges.includes(t)).map((track) => titleOf(track.system)).join(", ")}, right everywhere, is left out.) </span>}</>}
+        <b>{piece.dataset}</b>: {number(data.piece.documents.length)} documents, {number(gold.start.length)} mentions. {judges.length > 1 && <>No system gets <b>{number(contradicted.length)}</b> of them. {every > 0 && <>Every system links <b>{number(every)}</b> to something else{sharp > 0 && <>, {sharp === every ? "" : `${number(sharp)} of them `}all to the same</>}. </>}</>}
         The linter finds {number(piece.rules.reduce((sum, one) => sum + one[3], 0))} defects.
       </h1>
-      <Bar_><DatasetChoice has={(one) => one.cases} /></Bar_>
-      {linked.length > 0 && <><h2>Labels that every system contradicts</h2><Sheet name="Labels that every system contradicts" columns={columns} rows={rows} /><More shown={shown.length} all={linked.length} what="mentions" /></>}
+      <Bar_><DatasetChoice has={(one) => one.cases} /><Hidden /></Bar_>
+      {linked.length > 0 && <><h2>Labels that no system agrees with</h2><Sheet name="Labels that no system agrees with" columns={columns} rows={rows} /><More shown={shown.length} all={linked.length} what="mentions" /></>}
       {piece.rules.length > 0 && (
         <>
           <h2>What the linter finds</h2>

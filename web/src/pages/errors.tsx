@@ -1,7 +1,8 @@
 // What do systems get wrong? The tree of error categories as bars, each of which opens its cases.
 import type { ErrorsPiece } from "../shape";
 import { address, route } from "../route";
-import { Bar_, type Cell, Choice, chosenDataset, type Column, DatasetChoice, info, Missing, nameOf, number, percent, Sheet, titleOf, useLoaded, Wait } from "../parts";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Hidden, hiddenSystems, info, Missing, nameOf, number, percent, titleOf, useLoaded, Wait } from "../parts";
+import { type Cell, type Column, Sheet } from "../sheet";
 import * as source from "../source";
 
 const GROUPS: Record<string, string> = { "ner-fn": "Mentions that are missed", "ner-fp": "Answers where no mention is", disambiguation: "Mentions that are linked wrong", candidates: "Candidates", hyperlink: "Hyperlinks", coreference: "Coreference" };
@@ -14,10 +15,11 @@ export function Errors() {
 function Tree({ piece }: { piece: ErrorsPiece }) {
   const dataset = chosenDataset((one) => one.cases)!;
   const place = info.value!.datasets.indexOf(dataset);
+  const gone = hiddenSystems();
   const rates = route.value.asked.by === "rate";
-  const counts = piece.counts.filter((one) => one.dataset === place).sort((a, b) => a.system - b.system);
+  const counts = piece.counts.filter((one) => one.dataset === place && (!gone.has(one.system) || nameOf(one.system) === route.value.asked.system)).sort((a, b) => a.system - b.system);
   if (!counts.length) return <><Bar_><DatasetChoice /></Bar_><Missing heading says="There are no error categories here: the results were scored without them, or compare no links of mentions. Gold and answers with mentions have them:" command="karat report GOLD ANSWERS… --to html --out report.html" /></>;
-  const only = route.value.asked.system;
+  const only = counts.some((one) => nameOf(one.system) === route.value.asked.system) ? route.value.asked.system : undefined;
   const shown = counts.filter((one) => !only || nameOf(one.system) === only);
   const figure = (own: (typeof counts)[0], at: number): number | null => (rates ? (own.total[at] ? (own.errors[at] ?? 0) / own.total[at]! : null) : own.errors[at]);
   const columns: Column[] = [{ title: "error category" }, ...shown.map((one): Column => ({ title: titleOf(one.system), kind: "number" }))];
@@ -30,6 +32,7 @@ function Tree({ piece }: { piece: ErrorsPiece }) {
         <DatasetChoice has={(one) => one.cases} />
         <Choice says="as" name="by" value={rates ? "rate" : ""} options={[["", "numbers of errors"], ["rate", "shares of the cases in which it could happen"]]} />
         <Choice says="of" name="system" value={only ?? ""} options={[["", "all systems"], ...counts.map((one) => [nameOf(one.system), titleOf(one.system)] as const)]} />
+        <Hidden />
       </Bar_>
       {groups.map((group) => {
         const members = piece.categories.map((one, at) => ({ ...one, at })).filter((one) => one.group === group && shown.some((own) => own.errors[one.at]));

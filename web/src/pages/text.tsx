@@ -1,14 +1,14 @@
 // A document with its tracks: the gold standard and every system as notes under a line of song.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { options } from "preact";
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { address, ask, but, route } from "../route";
-import { type Data, MISSED, NOT_COUNTED, RIGHT } from "../data";
-import { Bar_, type Cell, chosenDataset, type Column, DatasetChoice, Entity, Kind, KIND_CLASS, many, More, nameOf, number, outside, percent, Search, Sheet, systemNames, titleOf, useData, useTexts, Wait } from "../parts";
-import { type Bar, columns, levelled, type Stretch } from "../text";
+import { type Data, expression, NOT_COUNTED, RIGHT } from "../data";
+import { Bar_, chosenDataset, DatasetChoice, Entity, Hidden, Kind, KIND_CLASS, many, More, nameOf, number, outside, percent, Search, seenTracks, systemNames, titleOf, useData, useTexts, Wait } from "../parts";
+import { type Cell, type Column, ranked, Sheet, sorting } from "../sheet";
+import { columns, levelled, type Stretch } from "../text";
+import { type Section, sections, type Spot, spots } from "../spots";
 import { filterOf, NoCases } from "./cases";
-import { expression } from "../data";
-
-const SECTION = 1200; // code points that are laid out together
 
 export function Text() {
   const dataset = chosenDataset((one) => one.cases)!;
@@ -37,94 +37,26 @@ function Documents({ data, dataset }: { data: Data; dataset: string }) {
     });
     return { right, all };
   });
-  const docs = data.piece.documents.map((_, doc) => doc).filter((doc) => keep(`${data.piece.documents[doc].id}\n${data.title(doc)}`));
-  const at = data.tracks.findIndex((track) => nameOf(track.system) === asked.sort);
+  const seen = seenTracks(data);
+  const found = data.piece.documents.map((_, doc) => doc).filter((doc) => keep(`${data.piece.documents[doc].id}\n${data.title(doc)}`));
+  const at = data.tracks.findIndex((track) => nameOf(track.system) === sorting().by);
   const share = (t: number, doc: number) => (shares[t].all[doc] ? shares[t].right[doc] / shares[t].all[doc] : null);
-  if (at >= 0) docs.sort((a, b) => (share(at, a) ?? 2) - (share(at, b) ?? 2));
-  const heads: Column[] = [{ title: "document" }, { title: "letters", kind: "number", minor: true }, { title: "mentions", kind: "number" }, ...data.tracks.map((track): Column => ({ title: titleOf(track.system), kind: "number", sort: nameOf(track.system), minor: true }))];
+  const docs = at >= 0 ? ranked(found, (doc) => share(at, doc)) : sorting().by === "mentions" ? ranked(found, (doc) => data.mentionsIn(doc).length) : found;
+  const heads: Column[] = [{ title: "document" }, { title: "letters", kind: "number", minor: true }, { title: "mentions", kind: "number", sort: "mentions" }, ...seen.map((t): Column => ({ title: titleOf(data.tracks[t].system), kind: "number", sort: nameOf(data.tracks[t].system), minor: seen.length > 2 }))];
   const rows = docs.slice(0, many()).map((doc): Cell[] => [
     { plain: data.title(doc), shown: <a href={address("text", { dataset, doc: data.piece.documents[doc].id })} dir="auto">{data.title(doc)}</a> },
     { plain: number(data.piece.documents[doc].length) },
     { plain: number(data.mentionsIn(doc).length) },
-    ...data.tracks.map((_, t): Cell => ({ plain: percent(share(t, doc), 0) })),
+    ...seen.map((t): Cell => ({ plain: percent(share(t, doc), 0), heat: share(t, doc) ?? undefined, shown: share(t, doc) === null ? undefined : <a class="plain" href={address("cases", { dataset, doc: data.piece.documents[doc].id, system: nameOf(data.tracks[t].system) })}>{percent(share(t, doc), 0)}</a> })),
   ]);
   return (
     <>
       <h1 class="answer"><b>{number(docs.length)}</b> documents. For each system the share of the mentions that it gets, in percent.</h1>
-      <Bar_><DatasetChoice has={(one) => one.cases} /><Search says="documents" name="find" /></Bar_>
+      <Bar_><DatasetChoice has={(one) => one.cases} /><Search says="documents" name="find" /><Hidden /></Bar_>
       <Sheet name="Documents" columns={heads} rows={rows} />
       <More shown={rows.length} all={docs.length} what="documents" />
     </>
   );
-}
-
-/** Annotations that touch each other, which are looked at together. */
-interface Spot {
-  start: number;
-  end: number;
-  bars: Bar[];
-}
-
-function spots(data: Data, doc: number, tracks: readonly number[]): Spot[] {
-  const { gold } = data.piece;
-  const bars: Bar[] = data.mentionsIn(doc).map((g) => ({ track: -1, row: g, start: gold.start[g], end: gold.end[g], kind: gold.optional[g] ? NOT_COUNTED : RIGHT, level: 0 }));
-  for (const [place, t] of tracks.entries()) {
-    const track = data.tracks[t];
-    const answers: [number, number][] = [];
-    for (const row of data.rowsIn(t, doc)) if (track.start[row] >= 0) answers.push([track.start[row], track.end[row]]);
-    for (const row of data.rowsIn(t, doc)) {
-      const [start, end] = data.span({ track: t, row });
-      const unanswered = track.start[row] < 0;
-      // Nothing to draw: what does not count, or what is missed where another answer stands already.
-      if (unanswered && (track.kind[row] !== MISSED || answers.some(([low, high]) => low < end && start < high))) continue;
-      bars.push({ track: place, row, start, end, kind: track.kind[row], level: 0 });
-    }
-  }
-  bars.sort((a, b) => a.start - b.start || b.end - a.end);
-  const found: Spot[] = [];
-  for (const bar of bars) {
-    const last = found.at(-1);
-    if (last && bar.start < last.end) {
-      last.bars.push(bar);
-      last.end = Math.max(last.end, bar.end);
-    } else found.push({ start: bar.start, end: bar.end, bars: [bar] });
-  }
-  return found;
-}
-
-interface Section {
-  stretch: Stretch;
-  start: number;
-  end: number;
-  spots: Spot[];
-  cut: boolean;
-}
-
-/** A text in sections that end at line ends or spaces, and never inside a spot. */
-function sections(stretches: readonly Stretch[], every: readonly Spot[]): Section[] {
-  const found: Section[] = [];
-  let next = 0;
-  for (const [place, stretch] of stretches.entries()) {
-    let start = stretch.start;
-    while (start < stretch.end) {
-      let end = Math.min(start + SECTION, stretch.end);
-      if (end < stretch.end) {
-        const text = stretch.slice(start, end);
-        const at = Math.max(text.lastIndexOf("\n"), text.lastIndexOf(" "));
-        if (at > 0) end = start + [...text.slice(0, at + 1)].length;
-      }
-      const own: Spot[] = [];
-      while (next < every.length && every[next].start < end) {
-        if (every[next].start >= start) own.push(every[next]);
-        next++;
-      }
-      const last = own.at(-1);
-      if (last && last.end > end) end = Math.min(last.end, stretch.end);
-      found.push({ stretch, start, end, spots: own, cut: start === stretch.start && place > 0 });
-      start = end;
-    }
-  }
-  return found;
 }
 
 function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: number }) {
@@ -132,7 +64,8 @@ function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: nu
   const own = data.piece.documents[doc];
   const texts = useTexts(dataset, data, [doc]);
   const chosen = asked.tracks ? asked.tracks.split(",") : null;
-  const tracks = data.tracks.map((_, t) => t).filter((t) => !chosen || chosen.includes(nameOf(data.tracks[t].system)));
+  const named = chosen ? data.tracks.map((_, t) => t).filter((t) => chosen.includes(nameOf(data.tracks[t].system))) : [];
+  const tracks = named.length ? named : seenTracks(data);
   const key = tracks.join(",");
   const every = useMemo(() => spots(data, doc, tracks), [data, doc, key]);
   const [from, to] = (asked.at ?? "").split("-").map(Number);
@@ -155,7 +88,8 @@ function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: nu
     if (next) ask({ at: `${next.start}-${next.end}` }, true);
     else if (data.piece.documents[doc + by]) ask({ doc: data.piece.documents[doc + by].id, at: "" });
   };
-  useEffect(() => {
+  // At once, so that no key is lost between two places.
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || /INPUT|SELECT|TEXTAREA/.test((event.target as Element).tagName)) return;
       if (event.key === "n" || event.key === "j") step(1);
@@ -202,23 +136,29 @@ function Tracks({ data, tracks }: { data: Data; tracks: readonly number[] }) {
   const names = data.tracks.map((track) => nameOf(track.system));
   const toggle = (t: number) => {
     const next = tracks.includes(t) ? tracks.filter((one) => one !== t) : [...tracks, t].sort((a, b) => a - b);
-    ask({ tracks: next.length === names.length || !next.length ? "" : next.map((one) => names[one]).join(",") }, true);
+    ask({ tracks: next.map((one) => names[one]).join(",") }, true);
   };
   return (
-    <div class="tracks">
+    <details class="tracks" open={innerWidth > 600}>
+      <summary>Tracks from the top: gold, {tracks.map((t) => titleOf(data.tracks[t].system)).join(", ")}</summary>
       <ol>
-        <li><span class="sample"><i class="b right s e" /></span>gold</li>
+        <li>gold</li>
         {data.tracks.map((track, t) => (
           <li key={t}>
-            <label><input type="checkbox" checked={tracks.includes(t)} onChange={() => toggle(t)} />{titleOf(track.system)}</label>
+            <label><input type="checkbox" checked={tracks.includes(t)} onChange={() => toggle(t)} />{tracks.includes(t) && <b>{tracks.indexOf(t) + 1}</b>} {titleOf(track.system)}</label>
           </li>
         ))}
       </ol>
       <ul class="legend">
-        {data.piece.kinds.map((kind, place) => <li key={kind}><span class="sample"><i class={`b ${KIND_CLASS[place]} s e`} /></span>{kind}</li>)}
+        {data.piece.kinds.map((kind, place) => <li key={kind}><Sample kind={place} />{kind}</li>)}
       </ul>
-    </div>
+    </details>
   );
+}
+
+/** A bar by itself, beside the word for it. */
+function Sample({ kind }: { kind: number }) {
+  return <span class="sample" aria-hidden="true"><i class={`b ${KIND_CLASS[kind]} s e`} /></span>;
 }
 
 interface Laid {
@@ -241,6 +181,17 @@ function Sections({ stretches, every, span, ...rest }: Laid & { stretches: reado
   );
 }
 
+/** Whether the page goes to a printer, which asks for everything, and at once. */
+const printing = signal(false);
+const atOnce = (print: boolean) => () => {
+  const before = options.debounceRendering;
+  options.debounceRendering = (run) => run();
+  printing.value = print;
+  options.debounceRendering = before;
+};
+addEventListener("beforeprint", atOnce(true));
+addEventListener("afterprint", atOnce(false));
+
 /** Sections are laid out when they come near; until then something of about their height stands for them. */
 function LazySection({ first, ...given }: Laid & { part: Section; places: Map<Spot, number>; heights: number[]; span: [number, number] | null; first: boolean }) {
   const holder = useRef<HTMLDivElement>(null);
@@ -252,7 +203,7 @@ function LazySection({ first, ...given }: Laid & { part: Section; places: Map<Sp
     watch.observe(holder.current!);
     return () => watch.disconnect();
   }, [near]);
-  const ready = near || inside;
+  const ready = near || inside || printing.value;
   useEffect(() => {
     if (!inside) return;
     const found = holder.current?.querySelector<HTMLElement>(".spot.selected");
@@ -301,7 +252,7 @@ function SpotColumns({ data, spot, stretch, heights, tracks, place, selected, ma
             <span class="column" key={column.start}>
               <span class="letters">{column.text}</span>
               {heights.map((rows, track) => (
-                <span class={track === 0 ? "track gold" : "track"} data-track={track - 1} key={track}>
+                <span class={track === 0 ? "track gold" : "track"} data-track={track - 1} key={track} title={track === 0 ? "gold" : titleOf(data.tracks[tracks[track - 1]].system)}>
                   {Array.from({ length: rows }, (_, level) => {
                     const bar = spot.bars.find((one) => one.track === track - 1 && one.level === level && one.start < column.end && column.start < one.end);
                     return <i key={level} class={bar ? `b ${KIND_CLASS[bar.kind]}${bar.start >= column.start ? " s" : ""}${bar.end <= column.end ? " e" : ""}` : "b"} />;
@@ -360,18 +311,18 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
           const rows = data.rowsIn(t, doc).filter((row) => { const [start, end] = data.span({ track: t, row }); return start < spot.end && spot.start < end; });
           return (
             <li key={t} class={over.value === place ? "now" : undefined}>
-              <b>{titleOf(track.system)}</b>
+              <b><span class="quiet">{place + 1}</span> {titleOf(track.system)}</b>
               {!rows.length && <p class="quiet">says nothing</p>}
               {rows.map((row) => {
                 const errors = data.errors({ track: t, row });
                 const answered = track.start[row] >= 0;
                 return (
                   <p key={row}>
-                    <Kind data={data} kind={track.kind[row]} />{" "}
+                    <Sample kind={track.kind[row]} /> <Kind data={data} kind={track.kind[row]} />{" "}
                     {answered && <>{golds.length !== 1 || track.start[row] !== gold.start[golds[0]] || track.end[row] !== gold.end[golds[0]] ? <span class="quiet" dir="auto">“{data.surface({ track: t, row })}” </span> : null}<Linked data={data} entity={track.entity[row]} dataset={dataset} /></>}
-                    {track.score.length > 0 && track.score[row] !== null && <span class="quiet"> score {track.score[row]}</span>}
-                    {track.candidates.length > 0 && answered && track.gold[row] >= 0 && <span class="quiet"> {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"}, {track.rank[row] ? `gold is no. ${track.rank[row]}` : "gold not among them"}</span>}
-                    {errors.length > 0 && <span class="errors">{errors.map((error) => <a key={error} href={address("cases", { dataset, system: nameOf(track.system), error })} title={data.category(error).says}>{data.category(error).title}</a>)}</span>}
+                    {track.score.length > 0 && track.score[row] !== null && <span class="quiet">, score {track.score[row]}</span>}
+                    {track.candidates.length > 0 && track.candidates[row] > 0 && answered && track.gold[row] >= 0 && <span class="quiet">, {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"}, {track.rank[row] ? `gold is no. ${track.rank[row]}` : "gold not among them"}</span>}
+                    {errors.length > 0 && <span class="errors">{errors.map((error) => <a key={error} href={address("cases", { dataset, system: nameOf(track.system), error })} title={data.category(error).says}>{data.category(error).title}</a>)} <span class="quiet">{data.category(errors[1] ?? errors[0]).says}</span></span>}
                   </p>
                 );
               })}
@@ -379,7 +330,7 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
           );
         })}
       </ul>
-      {golds.length > 0 && <p><a href={address("cases", { dataset, surface: data.goldSurface(golds[0]) })}>All cases of “{data.goldSurface(golds[0])}”</a></p>}
+      {golds.length > 0 && <p><a href={address("mention", { dataset, surface: data.goldSurface(golds[0]) })}>Everything about “{data.goldSurface(golds[0])}”</a></p>}
     </aside>
   );
 }

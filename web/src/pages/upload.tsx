@@ -2,6 +2,9 @@
 import { useState } from "preact/hooks";
 import { info } from "../parts";
 
+/** An address of this very page is asked for anew, with what was added. */
+const again = () => setTimeout(() => location.reload());
+
 export function Upload() {
   const [state, set] = useState<{ says?: string; links?: string[]; busy?: boolean }>({});
   const sent = async (event: SubmitEvent) => {
@@ -26,14 +29,18 @@ export function Upload() {
         <label>answers <input type="file" name="answers" required /></label>
         <label>name of the system <input type="text" name="system" required maxLength={80} /></label>
         <label>conventions <select name="like">{(info.value?.profiles ?? [{ name: "karat", title: "Karat" }]).map((one) => <option key={one.name} value={one.name}>{one.title}</option>)}</select></label>
-        <label>token <input type="password" name="token" required autocomplete="off" /></label>
+        <label>token of the server <input type="password" name="token" required autocomplete="off" /></label>
         <button type="submit" disabled={state.busy}>{state.busy ? "Scoring …" : "Score"}</button>
       </form>
       <div role="status">
         {state.says && <p class="missing">{state.says}</p>}
-        {state.links?.map((link) => <p key={link}><a href={link} onClick={() => setTimeout(() => location.reload())}>Look at it</a></p>)}
+        {state.links?.length ? (
+          <p class="missing">
+            Scored. <a href={state.links[0]} onClick={again}>Look at it</a>{state.links.length > 1 && <>, or at <a href={state.links[1]} onClick={again}>the whole archive</a></>}. The first address is permanent: it shows just this, whatever is added later.
+          </p>
+        ) : null}
       </div>
-      <p class="quiet says">The token is on the terminal in which <code>karat serve … --uploads</code> was started.</p>
+      <p class="quiet says">Formats are told from the content: Karat's JSONL, NIF, ELEVANT, HIPE, AIDA and all others that Karat reads. The token is on the terminal in which <code>karat serve … --uploads</code> was started.</p>
     </>
   );
 }

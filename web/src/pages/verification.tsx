@@ -1,6 +1,7 @@
 // What judges found: what was shown, what became of it, and scores before and after the fact.
 import type { PosthocScore, SourceOutcomes, VerificationFile, VerificationPiece } from "../shape";
-import { type Cell, type Column, Choice, Bar_, Missing, number, percent, Sheet, useLoaded, Wait } from "../parts";
+import { Bar_, Choice, Missing, number, percent, useLoaded, Wait } from "../parts";
+import { type Cell, type Column, Sheet } from "../sheet";
 import { route } from "../route";
 import * as source from "../source";
 

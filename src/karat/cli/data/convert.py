@@ -17,6 +17,7 @@ from karat.cli.reading import reading
 @click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What IN holds, where it could be both.")
 @click.option("--gold", metavar="FILE", help="The gold standard whose texts answers are laid on, and words placed in.")
 @click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
+@click.option("--kb", metavar="NAME|DIR", help="The knowledge base that a step asks, as drop-gone does.")
 @click.option("--base", metavar="IRI", help="What stands before the ids of documents in NIF, which wants IRIs.")
 @click.option("--entity-base", metavar="IRI", help="The same for entities that are neither IRIs nor QIDs.")
 @reading
@@ -28,6 +29,7 @@ def command(
     kind: str | None,
     gold: str | None,
     steps: tuple[str, ...],
+    kb: str | None,
     base: str | None,
     entity_base: str | None,
 ) -> None:
@@ -36,6 +38,7 @@ def command(
     \b
     karat data convert gold.ttl gold.jsonl
     karat data convert MSNBC msnbc.jsonl --step drop-nil --step longest
+    karat data convert gold.jsonl still.jsonl --step drop-gone --kb enwiki
     karat data convert answers.jsonl answers.csv --to bat-csv
     karat data convert llm.jsonl answers.jsonl --gold gold.jsonl
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
@@ -47,10 +50,13 @@ def command(
     from karat.data.steps import stepped
     from karat.errors import UsageError
     from karat.fitting import counted
+    from karat.kb.opened import open_kb
     from karat.model.corpus import Corpus
     from karat.pages.data.converted import converted_page
 
     apart(read_for(source), [target])
+    if kb is not None and not steps:
+        raise UsageError("--kb is what steps ask, and none is named. Add --step NAME, or see karat kb resolve.")
     format, chosen = target_format(target, wanted)
     if not steps and gold is None and base is None and entity_base is None:
         counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
@@ -62,7 +68,7 @@ def command(
     if steps:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source} holds answers, and steps change gold standards. Leave --step out.")
-        data, changes = stepped(data, steps)
+        data, changes = stepped(data, steps, None if kb is None else open_kb(kb))
         for name, change in changes.items():
             say(f"{name}: {change}", err=True)
     if chosen.iris and base is None and (id := relative(data)) is not None:

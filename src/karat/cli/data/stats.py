@@ -55,7 +55,7 @@ def command(
         if steps:
             from karat.data.steps import stepped
 
-            corpus, counts = stepped(corpus, steps)
+            corpus, counts = stepped(corpus, steps, tables)
             for name, change in counts.items():
                 say(f"{corpus.name}, {name}: {change}", err=True)
         found.append(describe(corpus, tables))

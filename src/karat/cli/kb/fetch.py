@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from karat.cli.kb.build.options import folder_of, target, tell
+from karat.cli.kb.build.options import folder_of, target, tell, typing
 from karat.cli.output import say
 from karat.cli.reading import reading
 
@@ -19,6 +19,7 @@ from karat.cli.reading import reading
 @click.option("--classes/--no-classes", default=True, help="Fetch the superclasses of all types too.")
 @click.option("--api", metavar="URL", help="Of Wikidata or a copy of it; it ends in /w/api.php.")
 @click.option("--wiki-api", metavar="URL", help="Of the Wikipedias, with {language} for the language.")
+@typing
 @target
 @reading
 def command(
@@ -29,6 +30,8 @@ def command(
     classes: bool,
     api: str | None,
     wiki_api: str | None,
+    whitelist: str | None,
+    adjust: tuple[str, ...],
     folder: str,
     date: str | None,
     json_file: str | None,
@@ -49,6 +52,7 @@ def command(
     from karat.knowledge.dumps.items import ItemReader
     from karat.knowledge.fetch import ITEMS, PAGES, Services, fetch_pack
     from karat.knowledge.named_ids import ids_of
+    from karat.knowledge.type_rules import read_type_rules
 
     if not (files or more):
         raise UsageError("no file to take ids from. Name a gold standard or answers with --ids-of.")
@@ -64,7 +68,7 @@ def command(
             ids,
             folder_of(folder),
             date=date or datetime.now(UTC).date().isoformat(),
-            reader=ItemReader(languages, wikis),
+            reader=ItemReader(languages, wikis, read_type_rules(whitelist, adjust)),
             services=Services(api or ITEMS, wiki_api or PAGES),
             classes=classes,
             progress=report if sys.stderr.isatty() else None,

@@ -34,7 +34,7 @@ def command(text: str, kb: str, how: str, limit: int, json_file: str | None) -> 
     if pack.index is None:
         raise UsageError(f"{pack.name} has no aliases, and so no names to look up. Build it with aliases.")
     if how == "exact":
-        found = pack.index.exact(text)[:limit]
+        found = pack.index.exact(text, limit)
     else:
         found = pack.index.near(text, limit) if how == "near" else pack.index.beginning(text, limit)
     ids = [each.id for each in found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.kb.build.options import typing
 from karat.cli.output import say, width
 
 
@@ -21,6 +22,7 @@ from karat.cli.output import say, width
 @click.option("--language", default="en", show_default=True, metavar="CODE", help="The language of names (RDF).")
 @click.option("--partial", is_flag=True, help="It has some entities only: of others nothing is known.")
 @click.option("--xrefs", is_flag=True, help="Cross-references of OBO mean the same.")
+@typing
 def command(
     source: str,
     out: str,
@@ -33,6 +35,8 @@ def command(
     language: str,
     partial: bool,
     xrefs: bool,
+    whitelist: str | None,
+    adjust: tuple[str, ...],
 ) -> None:
     """Make a pack of any ontology: tables with tabs, JSONL, OBO, or SKOS and other RDF.
 
@@ -44,6 +48,7 @@ def command(
     from pathlib import Path
 
     from karat.knowledge.importing.imported import import_pack
+    from karat.knowledge.type_rules import read_type_rules
     from karat.pages.kb import manifest_page
 
     manifest = import_pack(
@@ -58,5 +63,6 @@ def command(
         language=language,
         complete=not partial,
         xrefs=xrefs,
+        rules=read_type_rules(whitelist, adjust) if whitelist or adjust else None,
     )
     say(manifest_page(manifest, width=width()), nl=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart
-from karat.cli.output import say, width
+from karat.cli.choices import apart, once
+from karat.cli.output import say, width, write
 from karat.cli.reading import reading
 
 
@@ -13,8 +13,9 @@ from karat.cli.reading import reading
 @click.argument("gold", metavar="GOLD")
 @click.option("--kb", "name", default="starter", show_default=True, metavar="NAME|DIR", help="The pack to look into.")
 @click.option("--out", metavar="FILE", help="Write GOLD without these labels, to score without them too.")
+@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write every label as JSON.")
 @reading
-def command(gold: str, name: str, out: str | None) -> None:
+def command(gold: str, name: str, out: str | None, json_file: str | None) -> None:
     """List NIL labels whose words a pack knows as a name: what was outside may be inside by now.
 
     \b
@@ -24,12 +25,13 @@ def command(gold: str, name: str, out: str | None) -> None:
     from karat.data.load import load, read_for, save
     from karat.kb.opened import open_pack
     from karat.knowledge.changes import now_known, without_known
-    from karat.pages.knowledge import nil_page
+    from karat.pages.knowledge import nil_json, nil_page
 
-    apart(read_for(gold), [out])
+    apart(read_for(gold), [out, json_file])
     pack, corpus = open_pack(name), load(gold)
     if out is not None:
         save(without_known(corpus, pack), out)
-    texts = {document.id: document.text for document in corpus}
-    page = nil_page(now_known(corpus, pack), texts, f"{pack.name}@{pack.digest}", width=width())
-    say(page, nl=False, err=out == "-")
+    found, label = now_known(corpus, pack), f"{pack.name}@{pack.digest}"
+    write(json_file, lambda: nil_json(found, label))
+    if json_file != "-":
+        say(nil_page(found, label, width=width()), nl=False, err=out == "-")

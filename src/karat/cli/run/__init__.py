@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from karat.cli.output import say, width, write
 from karat.cli.reading import reading
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from karat.model.corpus import Corpus
     from karat.model.result import Result
     from karat.running.experiment import Experiment, Performed
     from karat.running.named import RunnableSystem
@@ -41,6 +45,7 @@ def _number(flag: str, default: int, says: str, *, least: int) -> Callable[[Call
 @click.option("--yes", is_flag=True, help="Send texts to the hosts that are named, without asking.")
 @click.option("--allow-commands", is_flag=True, help="Let an experiment file run commands and .py files.")
 @click.option("--runtimes", "chart", metavar="FILE", help="Draw runtime against text length (.svg, .png, …).")
+@click.option("--details", is_flag=True, help="Show every note in full.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
 @click.option("--gold-format", metavar="NAME", help="The format of DATASET, where it is not recognised.")
 @reading
@@ -63,6 +68,7 @@ def command(
     yes: bool,
     allow_commands: bool,
     chart: str | None,
+    details: bool,
     json_file: str | None,
     gold_format: str | None,
 ) -> None:
@@ -84,7 +90,7 @@ def command(
     from karat.errors import UsageError
     from karat.pages.charts.lengths import lengths_chart
     from karat.pages.charts.save import check_chart, save_chart
-    from karat.pages.systems.runs import next_page, repeats_page, runs_json, runs_page
+    from karat.pages.systems.runs import runs_json
     from karat.running.ask import RunWishes
     from karat.running.experiment import Experiment, perform, read_experiment
     from karat.running.named import RunnableSystem, refuse_unused, told_apart
@@ -120,25 +126,33 @@ def command(
     try:
         for one in perform(experiment):
             done.append(one)
-            files.append(_write_answers(one, out))
+            files.append(_write_answers(one, out, experiment.task if experiment.given else None))
     except KeyboardInterrupt:
         say("karat: replies that came are kept: the same command goes on from them.", err=True)
         raise
     if chart is not None:
         save_chart(lengths_chart(done), chart)
     write(json_file, lambda: runs_json([one.ran for one in done], [one.result for one in done], files))
-    if json_file == "-":
-        return
-    _show(experiment, done)
-    rans = [one.ran for one in done]
-    say(runs_page(rans, width()))
+    if json_file != "-":
+        _show(experiment, done, details=details)
+        _tell(experiment, done, files, out)
+    if any(one.ran.documents and one.ran.failures == one.ran.documents for one in done):
+        sys.exit(1)
+
+
+def _tell(experiment: Experiment, done: list[Performed], files: list[str], out: str) -> None:
+    """How the runs went, and what to look at next."""
+    from karat.pages.systems.runs import next_page, repeats_page, runs_page
+
+    say(runs_page([one.ran for one in done], width()))
     if experiment.wishes.repeats > 1:
         say(repeats_page(_repeated(done), width()))
-    by_gold = {
+    answers = {
         name: [file for one, file in zip(done, files, strict=True) if one.dataset == name]
         for name in experiment.datasets
     }
-    say(next_page(list(by_gold.items()), width()), nl=False)
+    golds = [(_gold(name, experiment, done, out), own) for name, own in answers.items()]
+    say(next_page(golds, _conventions(experiment), width()), nl=False)
 
 
 def divided(given: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
@@ -166,12 +180,12 @@ def _refuse_beside_file(more: bool) -> None:
 
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
-    heeded = {"given", "yes", "allow_commands", "chart", "json_file"}
+    heeded = {"given", "yes", "allow_commands", "chart", "details", "json_file"}
     said = [name for name in context.params if context.get_parameter_source(name) == source and name not in heeded]
     if more or said:
         raise UsageError(
-            "an experiment file says everything itself. Give it alone, with --yes, --allow-commands, --runtimes and "
-            "--json at most, and write the rest into it."
+            "an experiment file says everything itself. Give it alone, with --yes, --allow-commands, --runtimes, "
+            "--details and --json at most, and write the rest into it."
         )
 
 
@@ -186,8 +200,6 @@ def _refuse_commands(systems: tuple[RunnableSystem, ...], path: str, *, allowed:
 
 def _confirm(experiment: Experiment, *, yes: bool) -> None:
     """Say which texts leave the machine for where, and ask."""
-    import sys
-
     from karat.errors import UsageError
     from karat.fitting import counted
 
@@ -207,21 +219,54 @@ def _confirm(experiment: Experiment, *, yes: bool) -> None:
     click.confirm("Send them?", abort=True, err=True)
 
 
-def _write_answers(one: Performed, out: str) -> str:
-    """Write the answers of a system, and say where; published ones are there already."""
+def _folder(corpus: Corpus, out: str) -> Path:
+    """Where what belongs to a corpus is written."""
     import re
     from pathlib import Path
 
+    folder = Path(out) / (re.sub(r"[^\w.@+-]+", "-", corpus.name).strip("-.") or "dataset")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _write_answers(one: Performed, out: str, task: str | None) -> str:
+    """Write the answers of a system, and say where; those about given mentions say their task in their name."""
     from karat.data.load import save
 
-    if one.named.published is not None:
+    if one.named.published is not None:  # they are there already
         return one.named.published
-    folder = Path(out) / (re.sub(r"[^\w.@+-]+", "-", one.corpus.name).strip("-.") or "dataset")
-    folder.mkdir(parents=True, exist_ok=True)
-    number = f".{one.ran.repeat + 1}" if one.ran.run.about.get("repeat") else ""
-    path = folder / f"{one.named.stem}{number}.jsonl"
+    parts = [one.named.stem, *([task] if task else []), *([str(one.ran.repeat + 1)] if _repeats(one) else [])]
+    path = _folder(one.corpus, out) / f"{'.'.join(parts)}.jsonl"
     save(one.ran.run, path)
     return str(path)
+
+
+def _repeats(one: Performed) -> bool:
+    return "repeat" in one.ran.run.about
+
+
+def _gold(name: str, experiment: Experiment, done: list[Performed], out: str) -> str:
+    """What a dataset is called in further commands; where only its first documents were asked about, a file of them."""
+    from karat.data.load import save
+
+    corpus = next(one.corpus for one in done if one.dataset == name)
+    if experiment.first is None:
+        return name
+    path = _folder(corpus, out) / "gold.jsonl"
+    save(corpus, path)
+    return str(path)
+
+
+def _conventions(experiment: Experiment) -> list[str]:
+    """What makes further commands count as the table does."""
+    import shlex
+
+    said = {
+        "--like": "" if experiment.like == "karat" else experiment.like,
+        "--set": f"task={experiment.task}" if experiment.task else "",
+        "--gold-format": "" if experiment.first else experiment.gold_format,
+    }
+    return [f"{name} {shlex.quote(value)}" for name, value in said.items() if value]
 
 
 def _repeated(done: list[Performed]) -> dict[str, list[Result]]:
@@ -232,7 +277,7 @@ def _repeated(done: list[Performed]) -> dict[str, list[Result]]:
     return found
 
 
-def _show(experiment: Experiment, done: list[Performed]) -> None:
+def _show(experiment: Experiment, done: list[Performed], *, details: bool) -> None:
     """The tables of scores, dataset by dataset; an experiment with relations has BAT's shape."""
     from karat.cli.score import show
     from karat.pages.systems.experiment import experiment_page
@@ -241,5 +286,5 @@ def _show(experiment: Experiment, done: list[Performed]) -> None:
         say(experiment_page(experiment, done, width()))
         return
     for name in experiment.datasets:
-        show([one.result for one in done if one.dataset == name])
+        show([one.result for one in done if one.dataset == name], details=details)
         say("")

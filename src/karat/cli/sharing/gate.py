@@ -7,7 +7,7 @@ import sys
 import click
 
 from karat.cli.choices import apart, chosen, once
-from karat.cli.output import show, write
+from karat.cli.output import show, width, write
 from karat.cli.reading import reading
 
 
@@ -72,6 +72,6 @@ def command(
         resamples=resamples,
     )
     write(json_file, lambda: json_of(found))
-    show(lambda: page(found, layout, most), json_file)
+    show(lambda: page(found, layout, most, width()), json_file)
     if not found.passed:
         sys.exit(1)

@@ -47,22 +47,25 @@ def html(command: _C) -> _C:
 def write_html(
     entries: Iterable[Entry],
     request: Request,
-    out: str,
+    out: str | None,
     *,
     texts: TextsShown = "all",
     title: str = "Karat",
     archive: str | None = None,
     filling: Filling | None = None,
 ) -> None:
-    """Score what is given, and write the file."""
+    """Score what is given, keep it in the archive if there is one, and write the file if one is asked for."""
     from karat.archive.archive import Archive
     from karat.archive.making import Filling, fill
     from karat.registry import names
     from karat.storage.addressed import InFolder, InMemory
 
     kept = InMemory() if archive is None else InFolder.made(archive)
-    fill(kept, entries, request, filling or Filling(tuple(names("profiles"))))
-    _write(Archive(kept, texts, title), out)
+    added = fill(kept, entries, request, filling or Filling(tuple(names("profiles"))))
+    if out is not None:
+        _write(Archive(kept, texts, title), out)
+    if archive is not None and out != "-":
+        say(f"{archive}: added, and for ever under /at/{added}/ of karat serve {archive}")
 
 
 def write_archived(path: str, out: str, *, texts: TextsShown, title: str) -> None:

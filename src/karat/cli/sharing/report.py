@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     "--gold", "golds", multiple=True, metavar="GOLD", help="The gold standard that FILEs answer (repeatable)."
 )
 @click.option(
-    "--to", "layout", default="html", show_default=True, metavar="NAME", help="html, table, or another report."
+    "--to", "layout", default="html", show_default=True, metavar="NAME", help="html, md, latex, csv, junit or table."
 )
 @click.option("-o", "--out", metavar="FILE", help="Where to write it.  [default: standard output, but for html]")
-@click.option("--archive", metavar="DIR", help="Keep everything in this folder too, for karat serve.")
+@click.option("--archive", metavar="DIR", help="Add everything to this folder, for karat serve.")
 @click.option("--title", default="Karat", show_default=True, help="What the pages are called.")
 @texts_shown
 @click.option("--like", metavar="PROFILE", help="The table of conventions to use.  [default: karat]")
@@ -72,8 +72,8 @@ def command(
     \b
     karat report --gold demo demo --out demo.html
     karat report --gold gold.jsonl one.jsonl two.jsonl --why gerbil --out r.html
-    karat report */*.kore50.linked_articles.jsonl --archive archive --out r.html
-    karat report --gold demo demo --to table
+    karat report */*.kore50.linked_articles.jsonl --archive archive
+    karat report results/*.json --to latex --by types
     """
     from karat.archive.making import Filling, check_profiles
     from karat.comparison.entries import Formats, entries, named
@@ -82,37 +82,51 @@ def command(
     from karat.registry import names
     from karat.storage.addressed import is_archive
 
-    if layout == "html" and out is None:
+    if layout == "html" and out is None and archive is None:
         raise UsageError("a page is no text for the terminal. Give --out FILE, such as --out report.html.")
+    if layout != "html" and archive is not None:
+        raise UsageError(f"{layout} is a report of scores, and an archive has more. Leave out --to, or --archive.")
     stored = [path for path in files if is_archive(path)]
     apart([*(named(given)[1] for given in files if given not in stored), *golds], [out])
     request = Request.of(like=like or "karat", choices=chosen(overrides), by=by, kb=kb, allow_unknown=allow_unknown)
     if stored:
-        if len(files) > 1 or golds or layout != "html":
+        if len(files) > 1 or golds or layout != "html" or out is None:
             raise UsageError(f"{stored[0]} is an archive. Give it alone, with --out FILE.")
-        write_archived(stored[0], str(out), texts=texts, title=title)
+        write_archived(stored[0], out, texts=texts, title=title)
         return
     given = list(entries(files, golds, Formats(gold_format, answers_format)))
     if layout == "html":
         profiles = tuple(names("profiles")) if not one_profile else check_profiles(reasons)
         filling = Filling(profiles, check_profiles(reasons), resamples)
-        write_html(given, request, str(out), texts=texts, title=title, archive=archive, filling=filling)
+        write_html(given, request, out, texts=texts, title=title, archive=archive, filling=filling)
         return
     _rendered(given, request, layout, out)
+
+
+_TABLES = {"md": "markdown", "markdown": "markdown", "latex": "latex"}
+"""What tables of papers are called here, with their layouts."""
 
 
 def _rendered(given: Iterable[Entry], request: Request, layout: str, out: str | None) -> None:
     """Another report of the same results."""
     from karat.archive.making import results
     from karat.cli.output import write
-    from karat.errors import UsageError
-    from karat.registry import get
+    from karat.cli.score import show
+    from karat.errors import UnknownNameError, UsageError
+    from karat.pages.report import report as tables
+    from karat.registry import get, names
     from karat.spec.report import Report
 
-    report = get("reports", layout, Report)
-    if report.peer:
-        raise UsageError(f"{layout} is the layout of another program's files. Use karat score --layout {layout}.")
-    text = report.render(results(given, request))
+    known = [name for name in names("reports") if not get("reports", name, Report).peer]
+    if layout not in (*_TABLES, *known):
+        if layout in names("reports"):
+            raise UsageError(f"{layout} is the layout of another program's files. Use karat score --layout {layout}.")
+        raise UnknownNameError("report", layout, ["html", *_TABLES, *known])
+    found = results(given, request)
+    if layout == "table" and out is None:
+        show(found)
+        return
+    text = tables(found, _TABLES[layout]) if layout in _TABLES else get("reports", layout, Report).render(found)
     if out is None:
         say(text, nl=False)
     else:

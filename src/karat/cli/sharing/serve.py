@@ -38,7 +38,7 @@ def command(
     machine alone unless --host says otherwise; adding needs --uploads and the token.
 
     \b
-    karat report --gold demo demo --archive karat-archive --out demo.html
+    karat report --gold demo demo --archive karat-archive
     karat serve karat-archive
     """
     from pathlib import Path

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from karat.model.tables.arrow import Arrow
-from karat.storage.strings import MappedNumbers, MappedStrings, write_numbers, write_strings
-
-if TYPE_CHECKING:  # lookups need no Arrow, which takes more memory than the names of a small pack
-    from karat.storage.parquet import SortedTable
-
-_END = b"\xff"  # comes after every character of UTF-8
-_MOST = (1 << 32) - 1
-
+from karat.storage.strings import MappedNumbers, MappedStrings
 
 NAMES = "names"
 """The folder of the index in a pack."""
+
+NUMBERED = 1 << 31
+"""Below it stands the number of an item of Wikidata; from it on, which of the other ids it is."""
+
+SPAN = 256
+"""Rows of which the highest count is kept."""
+
+_END = b"\xff"  # comes after every character of UTF-8
 
 
 class Named(NamedTuple):
@@ -54,134 +55,151 @@ class _Keys(Sequence[bytes]):
         return found.lower() if found.isascii() else folded(found.decode()).encode()
 
 
+class _Backwards(Sequence[bytes]):
+    """The same from their ends, in an order of their own."""
+
+    def __init__(self, keys: _Keys, order: NDArray[np.uint32]) -> None:
+        self._keys, self._order = keys, order
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401  # a number is all that is asked for
+        return backwards(self._keys[int(self._order[place])])
+
+
+def backwards(key: bytes) -> bytes:
+    """A key from its end, letter by letter."""
+    return key[::-1] if key.isascii() else key.decode()[::-1].encode()
+
+
+def is_index(folder: Path) -> bool:
+    """Whether a folder holds an index with all that is asked of it; one of an older Karat may lack something."""
+    return (folder / "backwards").is_file()
+
+
 class NameIndex:
     """The names of a pack, sorted as people type them; nothing is read before it is asked for."""
 
     def __init__(self, folder: Path) -> None:
         self._surfaces, self._ids = (MappedStrings(folder / name) for name in ("surfaces", "ids"))
+        numbers = (MappedNumbers(folder / name, "uint32").array for name in ("entity", "count", "tops", "backwards"))
+        self._entity, self._count, self._tops, order = numbers
         self._keys = _Keys(self._surfaces)
-        self._entity, self._count = (MappedNumbers(folder / name, "uint32") for name in ("entity", "count"))
+        self._backwards = _Backwards(self._keys, order)
 
     def __len__(self) -> int:
         return len(self._keys)
 
-    def exact(self, surface: str) -> list[Named]:
+    def exact(self, surface: str, limit: int | None = None) -> list[Named]:
         """The entities that a surface stands for, letter by letter, most counted first."""
-        key, own = folded(surface).encode(), surface.encode()
-        row, found = bisect_left(self._keys, key), []
-        while row < len(self._keys) and self._keys[row] == key:
-            if self._surfaces[row] == own:
-                found.append(row)
-            row += 1
-        return self._best(found, len(found))
+        own = surface.encode()
+        low, high = self._same(folded(surface).encode())
+        low = bisect_left(self._surfaces, own, low, high)
+        high = bisect_left(self._surfaces, own + b"\0", low, high)
+        return self._best(np.arange(low, high), high - low if limit is None else limit)
 
     def beginning(self, text: str, limit: int = 10) -> list[Named]:
         """The entities with a name that begins so, whatever its case and marks."""
-        low, high = self._range(folded(text).encode(), 0, len(self._keys))
-        return self._best(range(low, high), limit)
+        return self._best(self._highest(*_range(self._keys, folded(text).encode()), _several(limit)), limit)
 
     def near(self, text: str, limit: int = 10) -> list[Named]:
-        """The entities with a name that is so but for one slip: a letter more, less, another, or two exchanged."""
-        rows = {row for key in {*_slips(self._reach, folded(text))} for row in range(*self._same(key.encode()))}
-        return self._best(sorted(rows), limit)
+        """The entities with a name that is so but for one slip: a letter more, less, another, or two exchanged.
 
-    def _range(self, start: bytes, low: int, high: int) -> tuple[int, int]:
-        """The rows, between two, of which the key begins so."""
-        low = bisect_left(self._keys, start, low, high)
-        return low, bisect_left(self._keys, start + _END, low, high)
+        Of a single letter nothing would be left; it is looked for as it is.
+        """
+        key = folded(text)
+        ranges = (self._same(each.encode()) for each in {*self._slips(key)})
+        rows = [self._highest(low, high, _several(limit)) for low, high in ranges if low < high]
+        return self._best(np.sort(np.concatenate(rows)) if rows else np.arange(0), limit)
+
+    def _slips(self, key: str) -> Iterator[str]:
+        """Keys that are one slip away; a slip in one half leaves the other half as it is, by which few are left."""
+        yield key
+        if len(key) < 2:
+            return
+        for place in range(len(key)):
+            yield key[:place] + key[place + 1 :]
+            yield key[:place] + key[place : place + 2][::-1] + key[place + 2 :]
+        half = len(key) // 2
+        yield from _other_letters(self._keys, key, half)
+        yield from (found[::-1] for found in _other_letters(self._backwards, key[::-1], len(key) - half))
 
     def _same(self, key: bytes) -> tuple[int, int]:
-        low = bisect_left(self._keys, key)
-        return low, bisect_left(self._keys, key + b"\0", low)
+        """The rows with a key: few as a rule, so that their end is looked for close by."""
+        low, many, step = bisect_left(self._keys, key), len(self._keys), 1
+        while low + step < many and self._keys[low + step] == key:
+            step *= 2
+        return low, bisect_left(self._keys, key + b"\0", low + step // 2, min(low + step, many))
 
-    def _reach(self, start: str) -> list[str] | None:
-        """The characters that follow a beginning in any key; None where no key begins so."""
-        begin = start.encode()
-        row, high = self._range(begin, 0, len(self._keys))
-        if row == high:
-            return None
-        signs = []
-        while row < high:
-            rest = self._keys[row][len(begin) :]
-            if not rest:
-                row = bisect_left(self._keys, begin + b"\0", row, high)
-                continue
-            sign = rest[: _width(rest[0])]
-            signs.append(sign.decode())
-            row = bisect_left(self._keys, begin + sign + _END, row, high)
-        return signs
+    def _highest(self, low: int, high: int, most: int) -> NDArray[np.int64]:
+        """Rows between two, among which are those with the highest counts: few of many spans can have them."""
+        if high - low <= most * SPAN:
+            return np.arange(low, high)
+        first, last = -(-low // SPAN), high // SPAN
+        tops = self._tops[first:last]
+        spans = first + _largest(tops, most)
+        inside = (spans[:, None] * SPAN + np.arange(SPAN)).ravel()
+        return np.concatenate([np.arange(low, first * SPAN), np.sort(inside), np.arange(last * SPAN, high)])
 
-    def _best(self, rows: range | list[int], limit: int) -> list[Named]:
+    def _best(self, rows: NDArray[np.int64], limit: int) -> list[Named]:
         """What stands in some rows, most counted first, each entity once."""
-        every = self._count.array
-        count = every[rows.start : rows.stop] if isinstance(rows, range) else every[np.array(rows, np.int64)]
-        most = 4 * limit  # an entity may have several names among them
-        kept = np.arange(len(count))
-        if len(count) > most:
-            kept = np.argpartition(count, len(count) - most)[len(count) - most :]
-        places, count = np.array([rows[place] for place in kept.tolist()], np.int64), count[kept]
+        rows = rows[_largest(self._count[rows], _several(limit))]
+        count = self._count[rows]
         found: dict[str, Named] = {}
-        for place in np.lexsort((places, -count.astype(np.int64))).tolist():
-            row = int(places[place])
-            id = self._ids[int(self._entity.array[row])].decode()
+        for place in np.lexsort((rows, -count.astype(np.int64))).tolist():
+            row = int(rows[place])
+            id = self._id(int(self._entity[row]))
             found.setdefault(id, Named(id, self._surfaces[row].decode(), int(count[place])))
         return list(found.values())[:limit]
 
+    def _id(self, entity: int) -> str:
+        return f"Q{entity}" if entity < NUMBERED else self._ids[entity - NUMBERED].decode()
 
-def _slips(reach: Callable[[str], list[str] | None], text: str) -> Iterator[str]:
-    """All keys that are one slip away, as far as some key begins like them."""
-    yield text
-    for place in range(len(text) + 1):
-        start, rest = text[:place], text[place + 1 :]
-        signs = reach(start)
-        if signs is None:
+
+def _several(limit: int) -> int:
+    """Rows that are looked at for some entities, of which each may have several names."""
+    return 4 * limit
+
+
+def _largest(values: NDArray[Any], most: int) -> NDArray[np.int64]:
+    """Where the largest of some values stand, in no order."""
+    if len(values) <= most:
+        return np.arange(len(values))
+    return np.argpartition(values, len(values) - most)[len(values) - most :]
+
+
+def _range(keys: Sequence[bytes], start: bytes) -> tuple[int, int]:
+    """The rows of which the key begins so."""
+    low = bisect_left(keys, start)
+    return low, bisect_left(keys, start + _END, low)
+
+
+def _other_letters(keys: Sequence[bytes], text: str, first: int) -> Iterator[str]:
+    """The text with a letter more or another one from some place on, as far as some key begins like it."""
+    for place in range(first, len(text) + 1):
+        start = text[:place]
+        letters = _next_letters(keys, start.encode())
+        if not letters:
             return
-        if place < len(text):
-            yield start + rest
-        if place + 1 < len(text):
-            yield start + text[place + 1] + text[place] + text[place + 2 :]
-        for sign in signs:
-            yield start + sign + text[place:]
+        for letter in letters:
+            yield start + letter + text[place:]
             if place < len(text):
-                yield start + sign + rest
+                yield start + letter + text[place + 1 :]
+
+
+def _next_letters(keys: Sequence[bytes], start: bytes) -> list[str]:
+    """The letters that follow a beginning in any key; an empty one where a key ends there."""
+    row, high = _range(keys, start)
+    letters = []
+    while row < high:
+        rest = keys[row][len(start) :]
+        letter = rest[: _width(rest[0])] if rest else b""
+        letters.append(letter.decode())
+        row = bisect_left(keys, start + (letter + _END if rest else b"\0"), row, high)
+    return letters
 
 
 def _width(first: int) -> int:
     """How many bytes a character has that begins with this one."""
     return 1 if first < 0x80 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
-
-
-def weighed(aliases: SortedTable, entities: SortedTable | None) -> Iterator[Arrow]:
-    """The aliases of a pack block by block, counted, or else weighed by the links to their entities."""
-    import pyarrow.compute as pc
-
-    for block in aliases.blocks():
-        count = block.column("count")
-        if count.null_count and entities is not None:
-            count = pc.coalesce(count, entities.aligned(block.column("id"), "in_links"))
-        yield block.set_column(2, "count", count)
-
-
-def write_names(folder: Path, tables: Iterable[Arrow]) -> int:
-    """Write the index of tables with the columns `id`, `alias` and `count`; returns the number of names.
-
-    It sorts in memory: five million names take about two gigabytes while it is built, and none afterwards.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    folder.mkdir(parents=True, exist_ok=True)
-    table = pa.concat_tables(list(tables)).combine_chunks()
-    keys = pa.chunked_array(
-        [pa.array(map(folded, chunk.to_pylist()), pa.string()) for chunk in table.column("alias").chunks], pa.string()
-    )
-    table = table.append_column("key", keys)
-    order = [("key", "ascending"), ("alias", "ascending"), ("count", "descending"), ("id", "ascending")]
-    table = table.take(pc.sort_indices(table, order))
-    entity = table.column("id").combine_chunks().dictionary_encode()
-    write_strings(folder / "surfaces", table.column("alias").combine_chunks())
-    write_strings(folder / "ids", entity.dictionary)
-    write_numbers(folder / "entity", entity.indices.to_numpy().astype(np.uint32))
-    counts = pc.fill_null(table.column("count"), 0).to_numpy()
-    write_numbers(folder / "count", np.minimum(counts, _MOST).astype(np.uint32))
-    return int(table.num_rows)

@@ -7,17 +7,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from karat.errors import InputError
 from karat.kb.hierarchy import Hierarchy
+from karat.kb.keys import keys_of
 from karat.kb.pack.manifest import PackManifest, read_manifest
-from karat.kb.pack.names import NAMES, NameIndex, weighed, write_names
+from karat.kb.pack.name_writer import weighed, write_names
+from karat.kb.pack.names import NAMES, NameIndex, is_index
 from karat.kb.pack.shapes import SHAPES
 from karat.kb.protocol import Standing
-from karat.kb.spaces import key_of, title_key
+from karat.kb.spaces import key_of
 from karat.model.tables.arrow import Arrow
 from karat.storage.files import readable
-from karat.storage.parquet import SortedTable
+from karat.storage.parquet import SortedTable, strings
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +78,7 @@ class Pack:
     @cached_property
     def index(self) -> NameIndex | None:
         """Its names, to be found by people who type; None without aliases. Without an index of its own one is made."""
-        if (self.folder / NAMES).is_dir():
+        if is_index(self.folder / NAMES):
             return NameIndex(self.folder / NAMES)
         aliases = self.table("aliases")
         if aliases is None:
@@ -82,13 +89,41 @@ class Pack:
 
     def canonical(self, ids: Sequence[str]) -> list[str]:
         """For each id the one that stands for the same entity, whatever space it is of and however it is written."""
-        return [entity for entity, _ in self._found(ids)]
+        entities: list[str] = self.resolved(ids).column("entity").to_pylist()
+        return entities
 
     def standings(self, ids: Sequence[str]) -> list[Standing]:
         """What became of each id when its canonical one was looked for."""
-        found = self._found(ids)
-        kinds = self._values("entities", [entity for entity, _ in found], "kind")
-        return [_standing(id, entity, how, kind) for id, (entity, how), kind in zip(ids, found, kinds, strict=True)]
+        found = self.resolved(ids)
+        kinds = self._values("entities", found.column("entity"), "kind")
+        told = zip(ids, *(column.to_pylist() for column in found.columns), kinds, strict=True)
+        return [_standing(id, entity, how, kind) for id, entity, how, kind in told]
+
+    def resolved(self, ids: Sequence[str] | Arrow) -> Arrow:
+        """A table of the `entity` that each id leads to, and `how`: redirect, same-as, ambiguous, or nothing.
+
+        Distinct ids are joined with the table of identity, as written and then by their keys; there is no loop but for
+        unusual spellings. Some millions are looked at together, so that memory is bounded.
+        """
+        parts = [self._resolved(ids[start : start + _TOGETHER]) for start in range(0, len(ids), _TOGETHER)]
+        return pa.concat_tables(parts) if parts else self._resolved([])
+
+    def _resolved(self, ids: Sequence[str] | Arrow) -> Arrow:
+        written = strings(ids).dictionary_encode()
+        names = written.dictionary
+        entity, how = self._led(names)
+        unled = pc.equal(how, "")
+        spelling, own = self._spelt(names.filter(unled))
+        other = spelling.is_valid()
+        led, by = self._led(spelling.filter(other))
+        # A key that leads nowhere is no id, unless it is one of the pack's own.
+        use = pc.or_(own.filter(other), pc.not_equal(by, ""))
+        at = pc.indices_nonzero(unled).filter(other).filter(use)
+        mask = np.zeros(len(names), np.bool_)
+        mask[at.to_numpy()] = True
+        entity = pc.replace_with_mask(entity, pa.array(mask), led.filter(use))
+        how = pc.replace_with_mask(how, pa.array(mask), by.filter(use))
+        return pa.table({"entity": entity, "how": how}).take(written.indices)
 
     def has(self, ids: Sequence[str]) -> list[bool] | None:
         """Whether each id is of the pack; None if it has no table of entities, or only some of the entities."""
@@ -149,35 +184,22 @@ class Pack:
         known = set(table.matching(surfaces).column(0).to_pylist())
         return [surface in known for surface in surfaces]
 
-    def _found(self, ids: Sequence[str]) -> list[tuple[str, str]]:
-        """The entity that each id leads to, and how: by the table of identity, by its spelling, or not at all."""
-        found = self._led(ids)
-        spelt = {id: spelling for id, how in found if not how and (spelling := self._spelt(id))}
-        if spelt:
-            keys = list(dict.fromkeys(key for key, _ in spelt.values()))
-            led = dict(zip(keys, self._led(keys), strict=True))
-            for place, (id, how) in enumerate(found):
-                if not how and id in spelt:
-                    key, own = spelt[id]
-                    if led[key][1] or own:  # a key that leads nowhere is no id, unless it is one of the pack's own
-                        found[place] = led[key]
-        return found
-
-    def _led(self, ids: Sequence[str]) -> list[tuple[str, str]]:
+    def _led(self, ids: Arrow) -> tuple[Arrow, Arrow]:
         """What the table of identity says of each id as it is written; one that it does not have leads to itself."""
-        columns = (self._values("identity", ids, column) for column in ("entity", "how"))
-        return [(entity or id, how or "") for id, entity, how in zip(ids, *columns, strict=True)]
+        table = self.table("identity")
+        if table is None:
+            return ids, pa.array([""], pa.string()).take(pa.array(np.zeros(len(ids), np.int64)))
+        entity, how = table.joined(ids, "entity", "how")
+        return pc.if_else(pc.equal(pc.fill_null(entity, ""), ""), ids, entity), pc.fill_null(how, "")
 
-    def _spelt(self, id: str) -> tuple[str, bool] | None:
-        """How else an id may be written in the table of identity, and whether it is of the pack's own space."""
-        key = key_of(id)
-        if key is None and self.manifest.titles:
-            key = title_key(self.manifest.titles, id)
-        if key is None:
-            return None
-        own = key.space == self.manifest.space
-        spelling = key.local if own and not self._prefixed else str(key)
-        return None if spelling == id else (spelling, own)
+    def _spelt(self, ids: Arrow) -> tuple[Arrow, Arrow]:
+        """How else ids may be written in the table of identity, null for not at all, and which are of its own space."""
+        space, local = keys_of(ids, self.manifest.titles)
+        own = pc.fill_null(pc.equal(space, self.manifest.space), False)
+        spelling = pc.binary_join_element_wise(space, local, ":")
+        if not self._prefixed:
+            spelling = pc.if_else(own, local, spelling)
+        return pc.if_else(pc.equal(spelling, ids), pa.scalar(None, pa.string()), spelling), own
 
     @cached_property
     def _prefixed(self) -> bool:
@@ -189,10 +211,13 @@ class Pack:
     def _listed(self, ids: Sequence[str]) -> list[bool]:
         return [kind is not None for kind in self._values("entities", ids, "kind")]
 
-    def _values(self, name: str, keys: Sequence[str], column: str) -> list[Arrow]:
+    def _values(self, name: str, keys: Sequence[str] | Arrow, column: str) -> list[Arrow]:
         table = self.table(name)
         values: list[Arrow] = [None] * len(keys) if table is None else table.aligned(keys, column).to_pylist()
         return values
+
+
+_TOGETHER: Final = 1 << 22
 
 
 def _standing(id: str, entity: str, how: str, kind: str | None) -> Standing:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import InputError, UnknownNameError
-from karat.kb.identity import Identity, identity
+from karat.kb.identity import Identity, Joined, identity
 from karat.kb.pack.manifest import LAYOUT, MANIFEST, PackManifest, PackTable
-from karat.kb.pack.names import NAMES, weighed, write_names
+from karat.kb.pack.name_writer import weighed, write_names
+from karat.kb.pack.names import NAMES
 from karat.kb.pack.shapes import KINDS, SHAPES, VALUES, PackShape
 from karat.model.tables.arrow import Arrow
 from karat.storage.files import writing
@@ -41,6 +42,7 @@ class PackWriter:
         self._rows: dict[str, int] = {}
         self._counts: dict[str, int] = {}
         self._repairs: Counter[str] = Counter()
+        self._notes: list[str] = []
 
     def write(self, name: str, rows: Arrow | Iterable[Arrow], *, ordered: bool = False) -> int:
         """Write a table of `SHAPES`, whole or as a stream of tables; columns may be left out. Returns its rows.
@@ -83,6 +85,12 @@ class PackWriter:
         """Count what was left out or mended, in words."""
         self._repairs.update(counts)
 
+    def joined(self, chains: Sequence[Joined]) -> None:
+        """Tell which items of one space others would make one, by which chains: the first in a note, all in a file."""
+        if chains:
+            self.text("joined.tsv", "".join(f"{each.space}\t{each}\n" for each in chains))
+            self._notes.append(f"not merged: {chains[0]} (joined.tsv has every such chain)")
+
     def index_names(self) -> int:
         """Write the index by which names are found on the disk; a small pack is searched without."""
         return write_names(self.folder / NAMES, weighed(self._stored("aliases"), self._entities()))
@@ -106,6 +114,7 @@ class PackWriter:
             popularity=popularity,
             counts={**{name: table.rows for name, table in tables.items()}, **self._counts},
             repairs={**self._manifest.repairs, **{what: n for what, n in sorted(self._repairs.items()) if n}},
+            notes=(*self._manifest.notes, *self._notes),
             digest=hashlib.sha256(listing.encode()).hexdigest()[:8],
         )
         with writing(str(self.folder / MANIFEST)) as file:
@@ -147,7 +156,7 @@ class PackWriter:
         self.repaired(found.repairs)
         self.columns("identity", _identity_rows(found))
         if found.joined:
-            self.text("joined.tsv", "".join(f"{each.space}\t{each}\n" for each in found.joined))
+            self.joined(found.joined)
 
     def _write_popular(self) -> str:
         """The most popular entities of each surface: by counts of aliases, or else by links to the entity."""

@@ -1,6 +1,8 @@
-"""Superclasses without cycles, as a hierarchy has to be and Wikidata is not."""
+"""Classes and their superclasses: which types they lead to, and how they are without cycles, as Wikidata is not."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +33,21 @@ def acyclic(pairs: Arrow) -> tuple[Arrow, int]:
         core = core[inside]
     keep[core[_back(low[core], high[core])]] = False
     return pairs.filter(pa.array(keep)), int((~keep).sum())
+
+
+def below(pairs: Arrow, types: Sequence[str]) -> dict[str, list[str]]:
+    """For each class those of some types that it is, or that pairs (class, superclass) lead to, however many."""
+    wanted = pa.array(types, pa.string())
+    names = pc.unique(pa.chunked_array([*pairs.column(0).chunks, *pairs.column(1).chunks, wanted]))
+    low, high = (pc.index_in(pairs.column(at), value_set=names).to_numpy() for at in (0, 1))
+    found: dict[str, list[str]] = {}
+    for type in types:
+        reached = pc.equal(names, type).to_numpy(zero_copy_only=False)
+        while (further := low[reached[high] & ~reached[low]]).size:
+            reached[further] = True
+        for name in names.filter(pa.array(reached)).to_pylist():
+            found.setdefault(name, []).append(type)
+    return found
 
 
 def _back(low: np.ndarray, high: np.ndarray) -> np.ndarray:

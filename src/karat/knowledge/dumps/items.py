@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
 
 from karat.errors import InputError
+from karat.knowledge.type_rules import INSTANCE, SUBCLASS, TypeRules
 from karat.storage.dumps import DumpBlock, DumpError
 from karat.storage.staging import Parsed
 
@@ -93,15 +94,16 @@ class WikidataItem(msgspec.Struct):
 
 @dataclass(frozen=True)
 class ItemReader:
-    """Which languages and wikis are wanted, the first ones first."""
+    """Which languages and wikis are wanted, the first ones first, and what is to be mended in classes."""
 
     languages: tuple[str, ...] = ("en",)
     wikis: tuple[str, ...] = ("enwiki",)
+    rules: TypeRules = field(default_factory=TypeRules)
 
     @property
     def wishes(self) -> str:
         """The same in words."""
-        return f"items in {','.join(self.languages)} of {','.join(self.wikis)}"
+        return f"items in {','.join(self.languages)} of {','.join(self.wikis)}{self.rules.wishes}"
 
     def parse(self, block: DumpBlock, label: str) -> Parsed:
         """What a block of a dump says."""
@@ -132,7 +134,7 @@ class ItemReader:
         name = self._term(item.labels)
         if name is None:
             counts[f"items without a name in {' or '.join(self.languages)}"] += 1
-        types = list(dict.fromkeys(_ids(claims.instance_of)))
+        types = self.rules.corrected(INSTANCE, item.id, _ids(claims.instance_of), counts)
         sites = item.sitelinks if isinstance(item.sitelinks, dict) else {}
         rows["items"].append((item.id, name, self._term(item.descriptions), types, len(sites), _number(claims.people)))
         rows["names"] += [(item.id, alias) for alias in self._names(item, name)]
@@ -141,7 +143,8 @@ class ItemReader:
             for value in _best(getattr(claims, property)):
                 if isinstance(value, str) and value.strip():
                     rows["same"].append((item.id, f"{space}:{value.strip().removeprefix('/').replace('/', '.')}"))
-        rows["subclasses"] += [(item.id, other) for other in dict.fromkeys(_ids(claims.subclass_of))]
+        above = self.rules.corrected(SUBCLASS, item.id, _ids(claims.subclass_of), counts)
+        rows["subclasses"] += [(item.id, other) for other in above]
         for value in _best(claims.demonym):
             text = value if isinstance(value, dict) else {}
             if text.get("language") in self.languages and isinstance(text.get("text"), str) and text["text"].strip():

@@ -12,15 +12,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from karat.errors import UsageError
+from karat.kb.identity import Joined
 from karat.kb.pack.manifest import LAYOUT, PackManifest, PackSource, read_manifest
+from karat.kb.pack.names import NAMES
 from karat.kb.pack.writer import PackWriter, writing_pack
+from karat.kb.spaces import WIKIDATA
 from karat.knowledge.dumps.classes import acyclic
 from karat.knowledge.dumps.items import ENDING, TABLES, ItemReader
+from karat.knowledge.dumps.names import write_index
 from karat.knowledge.dumps.redirects import follow
 from karat.knowledge.dumps.streams import first_of_each, number, stream
-from karat.knowledge.dumps.wikipedia import read_sql, write_popular
+from karat.knowledge.dumps.wikipedia import WEIGHED, read_sql, write_popular
+from karat.knowledge.type_rules import ABOVE, TypeRules
+from karat.model.tables.arrow import Arrow
 from karat.storage.dumps import Dump, Progress
-from karat.storage.files import writing
 from karat.storage.staging import MEMORY, Stage
 
 KINDS: Final = {"disambiguation": ("Q4167410", "Q22808320"), "list": ("Q13406463",)}
@@ -62,13 +67,14 @@ def build_wikidata(
     sources = [PackSource("Wikidata", date, "CC0-1.0", {path.name: "" for path in files})]
     if beside is not None:
         sources.append(PackSource(f"pack {beside.name}@{beside.digest}", beside.date, beside.licence))
+    sources += reader.rules.sources
     manifest = PackManifest(
         karat=LAYOUT,
         name=folder.name,
         date=date,
         title=f"Wikidata of {date}",
         licence="CC0-1.0" if beside is None else f"CC0-1.0 and {beside.licence}",
-        space="wikidata",
+        space=WIKIDATA,
         titles=reader.wikis[0] if reader.wikis else "",
         anchor_counts="none" if beside is None else beside.anchor_counts,
         popularity="sites with a page about the item" if _uncounted(beside) else "counts of anchors",
@@ -85,7 +91,7 @@ def build_wikidata(
             )
         pack.repaired({what: count for what, count in counts.items() if what != "items"})
         with stage.database(memory) as db:
-            _Tables(db, stage, pack, dumps, beside).write()
+            _Tables(db, stage, pack, dumps, beside, reader.rules).write()
     stage.remove()
     return read_manifest(folder)
 
@@ -104,18 +110,19 @@ class _Tables:
         pack: PackWriter,
         dumps: WikidataDumps,
         beside: PackManifest | None,
+        rules: TypeRules,
     ) -> None:
         self._db, self._stage, self._pack, self._dumps, self._beside = db, stage, pack, dumps, beside
+        self._rules = rules
         self._repairs: Counter[str] = Counter()
 
     def write(self) -> None:
         self._merged()
-        self._classes()
+        pairs = self._classes()
         self._links()
         rows = self._first(f"SELECT * EXCLUDE (types, sites) FROM ({self._entities()}) {_FULLEST}", "items given twice")
         self._pack.write("entities", rows, ordered=True)
-        types = self._first(f"SELECT id, types FROM {self._table('items')} {_FULLEST}", "")
-        self._pack.write("types", types, ordered=True)
+        self._types(pairs)
         self._identities()
         self._names()
         self._pack.write(
@@ -135,20 +142,38 @@ class _Tables:
         pages = self._stage.table("page", {"page_id": "BIGINT", "page_title": "VARCHAR"})
         redirects = self._stage.table("redirect", {"rd_from": "BIGINT", "rd_title": "VARCHAR"})
         self._db.execute(f"""
-            CREATE TABLE merged AS SELECT page_title AS id, min(rd_title) AS target FROM {redirects}
-                JOIN {pages} ON page_id = rd_from WHERE page_title != rd_title GROUP BY page_title;
+            CREATE TABLE said AS SELECT DISTINCT page_title AS id, rd_title AS target FROM {redirects}
+                JOIN {pages} ON page_id = rd_from;
             CREATE TABLE known AS SELECT DISTINCT id FROM {self._table("items")};
-            DELETE FROM merged WHERE id IN (SELECT id FROM known);
+            CREATE TABLE merged AS SELECT id, min(target) AS target FROM said ANTI JOIN known ON known.id = said.id
+                GROUP BY said.id;
         """)
+        said, taken, there = (
+            number(self._db, query)
+            for query in (
+                "SELECT count(*) FROM said",
+                "SELECT count(*) FROM merged",
+                "SELECT count(*) FROM said SEMI JOIN known ON known.id = said.id",
+            )
+        )
+        self._repairs["merged items that are in the dump, not redirected"] += there
+        self._repairs["redirects given twice, taken once"] += said - there - taken
         self._repairs += follow(self._db, "merged", "ended")
         self._repairs["merged items whose end is not in the dump"] += number(
             self._db, "SELECT count(*) FROM ended e ANTI JOIN known k ON k.id = e.target"
         )
         if self._dumps.redirect is not None:
-            self._pack.write("redirects", stream(self._db, "SELECT id, target FROM merged ORDER BY 1, 2"), ordered=True)
+            self._pack.write(
+                "redirects",
+                stream(self._db, "SELECT id, target FROM merged WHERE id != target ORDER BY 1"),
+                ordered=True,
+            )
 
-    def _classes(self) -> None:
-        """Superclasses of the classes that items are of; cycles, which Wikidata has, are cut and counted."""
+    def _classes(self) -> Arrow:
+        """Superclasses of the classes that items are of; cycles, which Wikidata has, are cut and counted.
+
+        Gives all pairs with the cycles, in which every class leads to every other.
+        """
         self._db.execute(f"""
             CREATE TABLE pair AS SELECT DISTINCT class, superclass FROM {self._table("subclasses")};
             CREATE TABLE used AS WITH RECURSIVE up(class) AS (
@@ -158,20 +183,31 @@ class _Tables:
         pairs = self._db.sql("""
             SELECT class, superclass FROM pair SEMI JOIN used ON used.class = pair.class ORDER BY 1, 2
         """).to_arrow_table()
-        kept, cut = acyclic(pairs)
+        topped, above = self._rules.topped(pairs)
+        kept, cut = acyclic(topped)
         self._repairs["subclass-of statements that close a cycle, left out"] += cut
-        self._db.register("kept", kept)
+        self._repairs[ABOVE] += above
         self._pack.write("subclass_of", kept)
-        self._db.execute("CREATE TABLE above AS SELECT class, superclass FROM kept")
-        self._db.unregister("kept")
         for table, classes in (("kinds", KINDS), ("valued", VALUES)):
             roots = ", ".join(f"('{name}', '{id}')" for name, ids in classes.items() for id in ids)
             self._db.execute(f"""
                 CREATE TABLE {table} AS WITH RECURSIVE down(name, class) AS (
                     SELECT * FROM (VALUES {roots}) AS roots(name, class)
-                    UNION SELECT d.name, a.class FROM down d JOIN above a ON a.superclass = d.class)
+                    UNION SELECT d.name, a.class FROM down d JOIN pair a ON a.superclass = d.class)
                 SELECT class, min(name) AS name FROM down GROUP BY class
             """)
+        return pairs
+
+    def _types(self, pairs: Arrow) -> None:
+        """The classes that items are of, or the types of the whitelist that these lead to; none is known to be none."""
+        types = self._first(f"SELECT id, types FROM {self._table('items')} {_FULLEST}", "")
+        typing = self._rules.typing(pairs) if self._rules.whitelist else None
+        self._pack.write("types", types if typing is None else typing.tables(types), ordered=True)
+        if typing is not None:
+            self._pack.count(untyped=typing.untyped)
+        ids = ", ".join(f"'{each.id}'" for each in self._rules.corrections if "'" not in each.id) or "NULL"
+        known = self._db.sql(f"SELECT id FROM known WHERE id IN ({ids})").fetchall()
+        self._repairs += Counter(self._rules.missed(id for (id,) in known))
 
     def _entities(self) -> str:
         """Items with what their classes say they are."""
@@ -228,6 +264,11 @@ class _Tables:
         self._tell_joined(self._db.sql(doubtful).fetchall())
         more = ""
         if self._beside is not None and "identity" in self._beside.tables:
+            self._repairs["ids that the pack of a Wikipedia leads elsewhere, led by the dump"] += number(
+                self._db,
+                f"""SELECT count(*) FROM {self._from("identity")} w JOIN claimed c ON c.other = w.id AND c.times = 1
+                    LEFT JOIN ended e ON e.id = w.entity WHERE coalesce(e.target, w.entity) != c.id""",
+            )
             more = f"""
                 UNION ALL SELECT w.id, coalesce(e.target, w.entity), w.how, 2 FROM {self._from("identity")} w
                 LEFT JOIN ended e ON e.id = w.entity SEMI JOIN known k ON k.id = coalesce(e.target, w.entity)
@@ -245,11 +286,8 @@ class _Tables:
         items: dict[str, list[str]] = {}
         for other, id in rows:
             items.setdefault(other, []).append(id)
-        if items:
-            self._repairs["ids that several items claim, not merged"] += len(items)
-            lines = [f"wikidata\t{f' = {other} = '.join(ids)}\n" for other, ids in items.items()]
-            with writing(str(self._pack.folder / "joined.tsv")) as file:
-                file.write("".join(lines).encode())
+        self._repairs["ids that several items claim, not merged"] += len(items)
+        self._pack.joined([Joined.by(WIKIDATA, other, ids) for other, ids in items.items()])
 
     def _names(self) -> None:
         counted = not _uncounted(self._beside)
@@ -272,3 +310,4 @@ class _Tables:
             self._db.execute(f"CREATE TABLE site AS SELECT id, max(sites) AS n FROM {self._table('items')} GROUP BY id")
             weighed = "SELECT a.alias AS surface, a.id AS id, s.n AS weight FROM alias a JOIN site s ON s.id = a.id"
         write_popular(self._db, self._pack, weighed)
+        write_index(self._db, self._stage.scratch, self._pack.folder / NAMES, WEIGHED)

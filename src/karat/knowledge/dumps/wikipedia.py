@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from karat.errors import UsageError
+from karat.kb.identity import Joined
 from karat.kb.pack.manifest import LAYOUT, PackManifest, PackSource, read_manifest
+from karat.kb.pack.names import NAMES
 from karat.kb.pack.writer import PackWriter, writing_pack
 from karat.knowledge.dumps import articles
+from karat.knowledge.dumps.names import write_index
 from karat.knowledge.dumps.redirects import follow
 from karat.knowledge.dumps.sql import ENDING, SqlTable
 from karat.knowledge.dumps.streams import first_of_each, gathered, number, stream
 from karat.storage.dumps import Dump, Progress
-from karat.storage.files import writing
 from karat.storage.staging import MEMORY, Parsed, Stage
 
 LISTS: Final = {
@@ -237,14 +239,12 @@ class _Tables:
             self._tell_joined()
 
     def _tell_joined(self) -> None:
-        """A file with the chains that would make two pages one."""
+        """The chains that would make two pages one."""
         query = "SELECT o.item, o.title FROM own o JOIN shared s ON s.item = o.item ORDER BY 1, 2"
         pages: dict[str, list[str]] = {}
         for item, title in self._db.sql(query).fetchall():
             pages.setdefault(item, []).append(f"{self._wiki}:{title}")
-        lines = [f"{self._wiki}\t{f' = {item} = '.join(keys)}\n" for item, keys in pages.items()]
-        with writing(str(self._pack.folder / "joined.tsv")) as file:
-            file.write("".join(lines).encode())
+        self._pack.joined([Joined.by(self._wiki, item, keys) for item, keys in pages.items()])
 
     def _write_links(self) -> None:
         path = self._dumps.pagelinks
@@ -285,6 +285,11 @@ class _Tables:
         )
         weight = "count" if counted else "(SELECT in_links FROM entity e WHERE e.id = alias.id)"
         write_popular(self._db, self._pack, f"SELECT alias AS surface, id, {weight} AS weight FROM alias")
+        write_index(self._db, self._stage.scratch, self._pack.folder / NAMES, WEIGHED)
+
+
+WEIGHED: Final = "SELECT surface AS alias, id, weight AS count FROM weighed"
+"""The names of a pack, when it is known what is popular."""
 
 
 def write_popular(db: Any, pack: PackWriter, weighed: str) -> None:  # noqa: ANN401

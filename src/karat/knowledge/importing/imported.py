@@ -14,6 +14,8 @@ from karat.knowledge.importing.jsonl import gathered_jsonl
 from karat.knowledge.importing.obo import gathered_obo
 from karat.knowledge.importing.rdf import gathered_rdf
 from karat.knowledge.importing.tsv import gathered_tsv
+from karat.knowledge.importing.typed import typed, without_cycles
+from karat.knowledge.type_rules import TypeRules
 from karat.storage.files import Source
 from karat.storage.home import content
 
@@ -45,13 +47,14 @@ def import_pack(
     language: str = "en",
     complete: bool = True,
     xrefs: bool = False,
+    rules: TypeRules | None = None,
     index: bool = True,
 ) -> PackManifest:
     """Make a pack of a file, or of a folder of tables.
 
     `space` is the id space of its entities and `titles` that of ids without any sign of theirs (`karat.kb.spaces`).
-    A pack that is not `complete` says nothing about ids that it does not have. With `index` names are found on the
-    disk rather than by an index that is made when it is asked for.
+    A pack that is not `complete` says nothing about ids that it does not have. By `rules` entities get the types of a
+    whitelist. With `index` names are found on the disk rather than by an index that is made when it is asked for.
     """
     source = Source(path)
     if not source.exists:
@@ -60,6 +63,8 @@ def import_pack(
     if chosen not in READERS:
         raise UnknownNameError("format of a knowledge base", chosen, READERS)
     found = READERS[chosen](path, language, xrefs)
+    counts = {} if rules is None else typed(found, rules)
+    without_cycles(found)
     print_ = content(Path(path)).sha256
     manifest = PackManifest(
         karat=LAYOUT,
@@ -72,10 +77,14 @@ def import_pack(
         anchor_counts="as imported"
         if any(len(row) > 2 and row[2] for row in found.rows.get("aliases", ()))
         else "none",
-        sources=(PackSource(source.stem, licence=licence, files={Path(path).name: print_}),),
+        sources=(
+            PackSource(source.stem, licence=licence, files={Path(path).name: print_}),
+            *(() if rules is None else rules.sources),
+        ),
     )
     with writing_pack(out, manifest) as pack:
         found.write(pack)
+        pack.count(**counts)
         if index and found.rows.get("aliases"):
             pack.index_names()
     return read_manifest(out)

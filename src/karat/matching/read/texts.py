@@ -135,7 +135,7 @@ def _paired(ids: Arrow, texts: Arrow, run: Run) -> Run:
     table = run.table.set_column(run.table.column_names.index("id"), "id", pa.array(names, pa.string()))
     made = Run.checked(table, name=run.name, about=run.about, where=run.where, texts=run.texts)
     current().noted[PAIRED] += found
-    return replace(made, skipped={**run.skipped, PAIRED: found})
+    return replace(made, skipped={**run.skipped, PAIRED: found}, file=run.file)
 
 
 def _mask(array: Arrow) -> NDArray[np.bool_]:
@@ -200,7 +200,7 @@ def _mapped(run: Run, rows: Longs, gold: Sequence[str], said: str = "") -> Run:
     moved = {MAPPED: len(rows) - len(gone)} if len(rows) > len(gone) else {}
     table, where, _ = check.without(table, run.where, gone)
     made = Run.checked(table, name=run.name, about=run.about, where=where)
-    return replace(made, skipped={**run.skipped, **moved})
+    return replace(made, skipped={**run.skipped, **moved}, file=run.file)
 
 
 def _moved(start: Longs, end: Longs, own: _Ink, gold: _Ink) -> tuple[Longs, Longs]:

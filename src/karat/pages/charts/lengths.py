@@ -47,7 +47,7 @@ def lengths_chart(done: Sequence[Performed]) -> Spec:
     chart = alt.layer(points.encode(x=x, y=y, color=colour)).properties(width=WIDTH, height=HEIGHT)
     corpora = ", ".join(dict.fromkeys(one.corpus.name for one in done))
     clocks = "; ".join(dict.fromkeys(f"{one.ran.system}: {one.ran.clock}" for one in done if one.ran.clock))
-    says = [f"{counted(len(rows), 'document')} that were answered; times: {clocks}."]
+    says = [f"{counted(len(rows), 'reply', 'replies')} with answers; times: {clocks}."]
     origins = [_Origin(one.result.signature, one.corpus.name, f"{one.ran.system} on {one.corpus.name}") for one in done]
     return finished(chart, origins, f"{corpora}: runtime over the length of texts", says, WIDTH)
 

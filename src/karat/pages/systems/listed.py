@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
@@ -10,10 +10,11 @@ from karat.fitting import columns, wrapped
 from karat.pages.files import Written, indented
 from karat.registry import get, names
 from karat.spec.choices.task import TASKS
+from karat.spec.outside import card_of
 from karat.spec.system import System
 
 _SPANS: Final = {"never": "no", "welcome": "yes", "needed": "only"}
-_COLUMNS: Final = ("system", "solves", "takes spans", "ids", "needs", "stages")
+_WHERE: Final = {"karat": "comes with Karat", "outside": "works outside Karat"}
 
 
 class ListedOption(Written, frozen=True):
@@ -28,7 +29,8 @@ class ListedOption(Written, frozen=True):
 class ListedSystem(Written, frozen=True):
     """A system: the hardest problem it solves, its id space, what it needs, and its options.
 
-    `space` is empty where it is that of the pack. `spans` says whether it takes given mentions.
+    `space` is empty where it is that of the pack. `spans` says whether it takes given mentions. `where` says whether it
+    is part of Karat, and `untried` what to hand in where it does not run. `training` says what it was made from.
     """
 
     name: str
@@ -44,6 +46,8 @@ class ListedSystem(Written, frozen=True):
     untried: str
     rest: str
     options: tuple[ListedOption, ...]
+    where: Literal["karat", "outside", "nowhere"]
+    training: Mapping[str, str]
 
 
 class SystemsFile(Written, frozen=True):
@@ -86,6 +90,8 @@ def listed(name: str) -> ListedSystem:
         system.untried,
         system.rest,
         options,
+        "nowhere" if system.untried else "karat" if system.outside is None else "outside",
+        card_of(system.training.said()),
     )
 
 
@@ -95,26 +101,35 @@ def list_json(rows: Sequence[ListedSystem]) -> bytes:
 
 
 def list_page(rows: Sequence[ListedSystem], *, width: int | None = None) -> str:
-    """All of them, a line each."""
-    cells = [list(_COLUMNS), *([*_cells(row)] for row in rows)]
-    return columns(cells, range(len(_COLUMNS)), width) + "\n\nkarat systems show NAME   its options\n"
+    """All of them, a line each: those that come with Karat, those outside, and those of which only answers are read."""
+    blocks = []
+    for where, title in _WHERE.items():
+        cells = [[title, "solves", "spans", "needs", "ids"], *(_cells(row) for row in rows if row.where == where)]
+        blocks.append(columns(cells, range(5), width))
+    untried = [[row.name, row.solves, row.space or "–", row.untried] for row in rows if row.untried]
+    blocks.append(columns([["untried", "solves", "ids", "hand in its answers as"], *untried], range(4), width))
+    return "\n\n".join([*blocks, _BELOW])
+
+
+_BELOW: Final = """\
+karat systems show NAME                what it is, and its options
+karat run NAME… --on DATASET           run it
+karat run answers:FILE --on DATASET    answers that somebody handed in
+"""
 
 
 def _cells(row: ListedSystem) -> list[str]:
-    written = f"{row.name}:{row.rest}" if row.rest else row.name
-    return [
-        written,
-        row.solves,
-        _SPANS[row.spans],
-        row.space or "of the pack",
-        _needs(row),
-        ", ".join(row.stages) or "–",
-    ]
+    return [_written_as(row), row.solves, _SPANS[row.spans], _needs(row), row.space or "of the pack"]
+
+
+def _written_as(row: ListedSystem) -> str:
+    """How it is named; an example of what follows the colon is left to its own page."""
+    return f"{row.name}:…" if row.rest else row.name
 
 
 def _needs(row: ListedSystem) -> str:
     said = [*row.needs, *([f"extra {row.extra}"] if row.extra else []), *(["gold"] if row.sees_gold else [])]
-    return ", ".join([*said, *(["untried"] if row.untried else [])]) or "–"
+    return ", ".join(said) or "–"
 
 
 def show_page(row: ListedSystem, *, width: int | None = None) -> str:
@@ -123,18 +138,21 @@ def show_page(row: ListedSystem, *, width: int | None = None) -> str:
     facts = [
         ["solves", f"{row.solves}, {TASKS[row.solves].title.lower()}"],
         ["takes spans", _SPANS[row.spans]],
-        ["ids", row.space or "those of the pack"],
+        ["ids", row.space or ("–" if row.untried else "those of the pack")],
         ["needs", _needs(row)],
         ["stages", ", ".join(row.stages) or "–"],
+        *([f"made from: {name}", said] for name, said in row.training.items()),
     ]
-    text = wrapped("\n".join(head), width or 120) + "\n" + columns(facts, (0, 1), width) + "\n"
     if row.untried:
-        text += f"\nUntried: {row.untried}\n"
+        facts = [facts[0], facts[2], ["hand in", f"it could not be tried: its answers as {row.untried}"], *facts[5:]]
+    text = wrapped("\n".join(head), width or 120) + "\n" + columns(facts, (0, 1), width) + "\n"
     if row.options:
         table = [["option", "default", "says"]]
         table += [[each.name, each.default, _said(each)] for each in row.options]
         text += f"\n{columns(table, (0, 1, 2), width)}\n"
-        text += f"\n{row.name}[{row.options[0].name}={row.options[0].default}] is how options are written in a name\n"
+        option = f"{row.options[0].name}={row.options[0].default or 'VALUE'}"
+        rest = f":{row.rest}" if row.rest else ""
+        text += f"\n{row.name}[{option}]{rest} is how options are written in a name\n"
     return text
 
 

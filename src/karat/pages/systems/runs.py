@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, stdev
 from typing import Literal
 
@@ -91,7 +91,9 @@ def runs_page(rans: Sequence[Ran], width: int | None = None) -> str:
         )
     kept = [place for place in range(len(_HEADS)) if place < 7 or any(row[place] != "–" for row in rows[1:])]
     blocks: list[str] = [aligned([[row[place] for place in kept] for row in rows], width=width)]
-    blocks += ["\n".join(wrapped(line, width) for line in lines) for lines in (_clocks(rans), _failures(rans)) if lines]
+    blocks += [
+        "\n".join(wrapped(line, width) for line in lines) for lines in (_sources(rans), _failures(rans)) if lines
+    ]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -110,13 +112,28 @@ _HEADS = [
 ]
 
 
-def _clocks(rans: Sequence[Ran]) -> list[str]:
-    """Where times come from, each once."""
+def _sources(rans: Sequence[Ran]) -> list[str]:
+    """Where times come from, each once; and mentions, where some systems were given them."""
+    mentions = _by(rans, lambda ran: ran.run.about.get("mentions", ""))
+    given = [f"mentions: {how}: {names}" for how, names in mentions.items()] if "given" in mentions else []
+    return [*given, *(f"times: {clock}: {names}" for clock, names in _by(rans, _clock).items())]
+
+
+def _clock(ran: Ran) -> str:
+    """Where its times come from, and how many documents took no longer than the empty request that was taken off."""
+    if ran.times is None:
+        return ""
+    none = sum(reply.seconds == 0 for reply in ran.run) if "seconds of an empty request" in ran.run.about else 0
+    return ran.clock + (f" ({none:,} of {ran.times.documents:,} took no longer)" if none else "")
+
+
+def _by(rans: Sequence[Ran], what: Callable[[Ran], str]) -> dict[str, str]:
+    """The systems of which something is said, by what is said."""
     found: dict[str, list[str]] = {}
     for ran in rans:
-        if ran.clock:
-            found.setdefault(ran.clock, []).append(ran.system)
-    return [f"times: {clock}: {', '.join(dict.fromkeys(names))}" for clock, names in found.items()]
+        if what(ran):
+            found.setdefault(what(ran), []).append(ran.system)
+    return {said: ", ".join(dict.fromkeys(names)) for said, names in found.items()}
 
 
 def _failures(rans: Sequence[Ran]) -> list[str]:
@@ -128,8 +145,13 @@ def _failures(rans: Sequence[Ran]) -> list[str]:
         more = len(ran.failed) - _ERRORS
         if more > 0:
             lines.append(f"{ran.system} on {ran.corpus}: {counted(more, 'more error')}: the file of answers has all")
-    if lines:
+    failed, final = sum(ran.failures for ran in rans), sum(ran.final for ran in rans)
+    if failed > final:
         lines.append("The same command asks again for what failed, and for nothing else.")
+    if final:
+        lines.append(
+            f"{counted(final, 'error')} of these cannot change by asking again: --fresh asks about everything."
+        )
     return lines
 
 
@@ -154,13 +176,16 @@ def repeats_page(results: Mapping[str, Sequence[Result]], width: int | None = No
     return str(aligned(rows, (0, 1), width)) + "\n" if len(rows) > 1 else ""
 
 
-def next_page(files: Sequence[tuple[str, Sequence[str]]], width: int | None = None) -> str:
-    """The commands that open the cases of each dataset, and compare its systems."""
+def next_page(
+    files: Sequence[tuple[str, Sequence[str]]], conventions: Sequence[str] = (), width: int | None = None
+) -> str:
+    """The commands that open the cases of each dataset, and compare its systems, by the same conventions."""
     lines = ["Look at the cases:"]
     for gold, answers in files:
-        lines += _command(["karat show", shlex.quote(gold), *map(shlex.quote, answers), "--outcome wrong"], width)
+        words = [*map(shlex.quote, answers), *conventions]
+        lines += _command(["karat show", shlex.quote(gold), *words, "--outcome wrong"], width)
         if len(answers) > 1:
-            lines += _command(["karat compare", f"--gold {shlex.quote(gold)}", *map(shlex.quote, answers)], width)
+            lines += _command(["karat compare", f"--gold {shlex.quote(gold)}", *words], width)
     return "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from karat.comparison.stages import StageLoss, StageReport
-from karat.fitting import columns
+from karat.fitting import columns, wrapped
 from karat.pages.files import Written, indented
 
 
@@ -70,7 +70,7 @@ def _page(found: StageReport, width: int | None) -> str:
         for each in found.stages
     ]
     recall = ", ".join(f"{_percent(share)} among {k}" for k, share in found.recall.items())
-    said = f"candidates in order: {recall}\n" if recall else ""
+    said = wrapped(f"candidates in order: {recall}", width) + "\n" if recall else ""
     head = f"{found.system} on {found.corpus}: {found.measure} {_percent(found.f1)}"
     return f"{head}\n\n{columns(rows, (0,), width)}\n{said}"
 

@@ -168,6 +168,19 @@ TASKS: dict[str, Task] = {
 }
 """Every task, by GERBIL's name in small letters."""
 
+REDUCTIONS: tuple[tuple[str, str], ...] = (
+    ("sa2kb", "a2kb"),
+    ("sa2kb", "sc2kb"),
+    ("sc2kb", "rc2kb"),
+    ("rc2kb", "c2kb"),
+    ("a2kb", "c2kb"),
+    ("a2kb", "d2kb"),
+)
+"""From the harder to the easier problem: who solves the one has a solution of the other (BAT's Figure 2)."""
+
+WITH_SCORES: dict[str, str] = {"a2kb": "sa2kb", "c2kb": "sc2kb"}
+"""What a problem becomes where answers have scores."""
+
 ALSO: dict[str, str] = {
     **{name: name.replace("2w", "2kb") for name in ("a2w", "sa2w", "d2w", "c2w", "sc2w", "rc2w")},
     "mentions": "erec",

@@ -46,6 +46,17 @@ def memory(command: _C) -> _C:
     )(command)
 
 
+def typing(command: _C) -> _C:
+    """Add `--types` and `--adjust`, of which `read_type_rules` makes rules."""
+    types = click.option(
+        "--types", "whitelist", metavar="FILE", help="A whitelist: entities get those of its types that they are of."
+    )
+    adjust = click.option(
+        "--adjust", multiple=True, metavar="FILE", help="Adjustments of types, corrections of classes; again for more."
+    )
+    return types(adjust(command))
+
+
 def folder_of(given: str) -> Path:
     """The folder that a pack goes to: a path, or a name among those that are kept."""
     from karat.kb.opened import packs

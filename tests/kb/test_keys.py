@@ -1,0 +1,80 @@
+"""Many ids at once give what each gives by itself, however they are written."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from karat.kb import keys
+from karat.kb.keys import keys_of
+from karat.kb.pack import pack as packs
+from karat.kb.pack.manifest import PackManifest
+from karat.kb.pack.pack import Pack
+from karat.kb.pack.writer import writing_pack
+from karat.kb.spaces import key_of, title_key
+
+_ADDRESSES = (
+    "http:// https:// www.wikidata.org/entity/ m.wikidata.org/wiki/ en.wikipedia.org/wiki/ de.m.wikipedia.org/wiki/ "
+    "en.wikipedia.org/?curid= en.wikipedia.org/w/index.php?curid= dbpedia.org/resource/ de.dbpedia.org/page/ "
+    "yago-knowledge.org/resource/ rdf.freebase.com/ns/"
+)
+_PARTS = (
+    "Q 1 9 0 L7 P31 wd: wikidata: dbr: enwiki: zh_yuewiki: freebase: fb: m.0abc /m/0abc g/11b UMLS: umls: C0012345 C1 "
+    "MESH: D008175 x: Berlin berlin Wall (band) _ __ % %20 %C3%BC ü ß ǆ Ελ ? # : . / ' - ٣ Q٣ a A"
+)
+_BLANKS = re.findall(r"\s", " \t\n\x1c\x85\xa0\u1680\u2003\u2028\u3000")
+written = st.lists(st.sampled_from([*_ADDRESSES.split(), *_PARTS.split(), *_BLANKS]), max_size=5).map("".join)
+
+
+@pytest.fixture(scope="module")
+def at_once():
+    """Patterns for however few ids."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(keys, "_FEW", 0)
+        yield
+
+
+@given(st.lists(written, max_size=20), st.sampled_from(["", "enwiki"]))
+@example(
+    ["Berlin Wall", "Q64", "Q1٣", "C0012345", "C00123٣5", "U.S. ", "enwiki:abc1", "MESH:D1 ", "wd:Q0", "UMLS:D1"],
+    "enwiki",
+)
+@settings(max_examples=200)
+def test_patterns_say_what_is_said_of_each(at_once, ids, titles):
+    spaces, locals = keys_of(pa.array(ids, pa.string()), titles)
+    expected = [key_of(id) or (title_key(titles, id) if titles else None) for id in ids]
+    found = zip(spaces.to_pylist(), locals.to_pylist(), strict=True)
+    assert [None if space is None else (space, local) for space, local in found] == expected
+
+
+@pytest.fixture(scope="module", params=[("wikidata", ""), ("MESH", "MESH:"), ("", "")])
+def pack(request, tmp_path_factory):
+    space, lead = request.param
+    about = PackManifest(karat="pack/1", name="toy", date="2026-01-01", space=space, titles="enwiki" if space else "")
+    folder = tmp_path_factory.mktemp("packs") / "toy"
+    with writing_pack(folder, about) as made:
+        made.columns("entities", {"id": [f"{lead}Q1", f"{lead}Q9", f"{lead}D008175"]})
+        made.columns("redirects", {"id": [f"{lead}Q19", "enwiki:Wall"], "target": [f"{lead}Q1", "enwiki:Berlin"]})
+        same = {f"{lead}Q1": ["enwiki:Berlin", "freebase:m.0abc"], f"{lead}Q9": ["umls:C0012345", "enwiki-page:1"]}
+        rows = [(id, other) for id, others in same.items() for other in others]
+        made.columns("same_as", {"id": [row[0] for row in rows], "other": [row[1] for row in rows]})
+    return Pack.open(folder)
+
+
+@given(ids=st.lists(written, max_size=20))
+@settings(max_examples=40)
+def test_many_ids_are_resolved_as_each_is(at_once, pack, ids):
+    assert pack.canonical(ids) == [pack.canonical([id])[0] for id in ids]
+    assert pack.standings(ids) == [pack.standings([id])[0] for id in ids]
+
+
+def test_more_than_fit_together(pack, monkeypatch):
+    ids = ["Q1", "enwiki:Wall", "Q1", "nothing", "http://dbpedia.org/resource/Berlin", "Q19", ""] * 3
+    whole = pack.resolved(ids)
+    monkeypatch.setattr(packs, "_TOGETHER", 4)
+    assert pack.resolved(pa.chunked_array([ids[:9], ids[9:]])).combine_chunks() == whole.combine_chunks()
+    assert pack.resolved([]).num_rows == 0

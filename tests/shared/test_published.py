@@ -1,0 +1,38 @@
+"""Systems that do not run here are scored by what they once answered, in the formats that `karat systems` names."""
+
+from __future__ import annotations
+
+import pytest
+
+from karat.data.load import load
+from karat.evaluation.evaluation import evaluate
+from karat.registry import get
+from karat.running.ask import RunWishes
+from karat.running.named import RunnableSystem
+from karat.running.run import run_system
+from karat.spec.system import System
+
+pytestmark = pytest.mark.shared
+
+NIF, LINKED = "NIF", "ELEVANT's linked articles"
+FINE = "finegrained/gold/categorizedKORE50.ttl"
+FAIR = "elevant/benchmarks/kore50.benchmark.jsonl.gz"
+
+
+@pytest.mark.parametrize(
+    ("system", "hand_in", "answers", "gold"),
+    [
+        ("aida", NIF, "finegrained/systems/AIDA_KORE50.ttl", FINE),
+        ("freme", NIF, "finegrained/systems/FREMENER_KORE50.ttl", FINE),
+        ("aida", LINKED, "elevant/results/ambiverse/ambiverse.kore50.linked_articles.jsonl.gz", FAIR),
+        ("genre", LINKED, "elevant/results/genre/genre__yago_.kore50.linked_articles.jsonl.gz", FAIR),
+    ],
+)
+def test_what_is_asked_for_is_read(shared, system, hand_in, answers, gold):
+    assert hand_in in get("systems", system, System).untried
+    corpus = load(shared / gold)
+    ran = run_system(RunnableSystem.of(f"answers:{shared / answers}"), corpus, RunWishes())
+    assert ran.documents == len(corpus)
+    score = evaluate(corpus, ran.run)["strong[in-kb]:micro.f1"]
+    assert score is not None
+    assert score > 0.1
