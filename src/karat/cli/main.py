@@ -30,6 +30,7 @@ COMMANDS = {
     "score": "Score answers against a gold standard.",
     "show": "Show single cases: mentions in their sentence, with gold and answers by name.",
     "why": "Say why two labs get different numbers from the same answers.",
+    "zelda": "Build and use a fair bed to train and test disambiguation.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""
 

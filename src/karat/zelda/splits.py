@@ -64,3 +64,21 @@ def in_order(found: dict[str, _T]) -> dict[str, _T]:
     """Splits in the order of the paper, others behind them."""
     place = {name: number for number, name in enumerate(SPLITS)}
     return dict(sorted(found.items(), key=lambda item: place.get(item[0], len(place))))
+
+
+def paired_files(gold: str, answers: str) -> dict[str, tuple[str, str]]:
+    """The test sets with the answers to them: two files belong together whatever they are called, others by name."""
+    if not Source(gold).folder and not Source(answers).folder:
+        return {split_of(gold): (gold, answers)}
+    golds, runs = split_files([gold]), split_files([answers])
+    if gold == answers or not golds.keys() & runs.keys():
+        raise UsageError(
+            f"no file of {answers} is named as a test set of {gold} ({', '.join(golds)}). Rename them, or give single "
+            "files."
+        )
+    missing = [split for split in golds if split not in runs]
+    if missing:
+        raise UsageError(
+            f"{answers} has no answers to {', '.join(missing)}. Add them, or give the test sets one by one."
+        )
+    return {split: (path, runs[split]) for split, path in golds.items()}

@@ -1,0 +1,25 @@
+"""`karat zelda …`."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli.groups import LazyGroup
+
+COMMANDS = {
+    "audit": "Say what training text gives away of test sets.",
+    "candidates": "Build candidate lists from linked text, aliases and links of the web.",
+    "recall": "Say what candidate lists allow: most frequent sense, recall, ambiguity.",
+    "score": "Score disambiguation on all test sets, by what makes mentions difficult.",
+}
+"""Every command with its one-line help, so that listing them imports none of them."""
+
+
+class _Commands(LazyGroup):
+    prefix = "karat.cli.zelda."
+    commands_help = COMMANDS
+
+
+@click.command(cls=_Commands)
+def command() -> None:
+    """Build and use a fair bed to train and test disambiguation, as ZELDA is one."""
