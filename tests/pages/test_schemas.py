@@ -17,6 +17,8 @@ from karat.cli.kb import COMMANDS as KB
 from karat.cli.kb import command as kb_group
 from karat.cli.main import COMMANDS
 from karat.cli.main import karat as command_line
+from karat.cli.zelda import COMMANDS as ZELDA
+from karat.cli.zelda import command as zelda_group
 from karat.data.catalogue import every
 from karat.model.corpus import Corpus
 from karat.model.run import Run
@@ -32,7 +34,7 @@ DRAWS = "--resamples 20 --permutations 19"
 def writes_json() -> set[str]:
     """The commands that have an option `--json`."""
     context = click.Context(command_line)
-    groups = {"data": (data_group, DATA), "kb": (kb_group, KB)}
+    groups = {"data": (data_group, DATA), "kb": (kb_group, KB), "zelda": (zelda_group, ZELDA)}
     every_command = {name: command_line.get_command(context, name) for name in COMMANDS if name not in groups}
     for above, (group, inside) in groups.items():
         every_command |= {f"{above} {name}": group.get_command(context, name) for name in inside}
@@ -63,6 +65,8 @@ def files(tmp_path_factory):
     """Two small gold standards, the answers of two systems to each, results, categories, and a gold with defects."""
     folder = tmp_path_factory.mktemp("files")
     documents = list(karat.load("demo"))
+    karat.save(karat.load("demo"), folder / "demo.jsonl")
+    karat.save(karat.load_run("demo/prior"), folder / "prior-demo.jsonl")
     for name, some in (("north", documents[:8]), ("south", documents[8:16])):
         karat.save(Corpus.of(some, name=name), folder / f"{name}.jsonl")
         ids = {document.id for document in some}
@@ -76,6 +80,7 @@ def files(tmp_path_factory):
     ran("data", "categorise", folder / "north.jsonl", "--out", folder / "categorised.jsonl")
     bad = {"id": "d", "text": "in Ulm.", "labels": [{"start": 2, "end": 6, "entity": "Q1"}, {"start": 3, "end": 99}]}
     (folder / "bad.jsonl").write_text(json.dumps(bad) + "\n", encoding="utf-8")
+    (folder / "lists.json").write_text(json.dumps({"Cambridge": {"Q350": 3, "Q49111": 1}}), encoding="utf-8")
     shutil.copy(ROOT / "tests" / "conform" / "own_cases.json", folder / "cases.json")
     return folder
 
@@ -112,6 +117,14 @@ WRITES = {
     "show": [
         "show north.jsonl prior-north.jsonl noisy-north.jsonl",
         "show north.jsonl prior-north.jsonl noisy-north.jsonl --flips prior,noisy --outcome wrong --type PER",
+    ],
+    "zelda audit": ["zelda audit north.jsonl south.jsonl"],
+    "zelda candidates": [],  # needs DuckDB: tests/zelda
+    "zelda recall": ["zelda recall demo.jsonl --lists lists.json"],
+    "zelda sample": ["zelda sample north.jsonl south.jsonl --out bed"],
+    "zelda score": [
+        "zelda score north.jsonl prior-north.jsonl",
+        "zelda score demo.jsonl prior-demo.jsonl --train south.jsonl --lists lists.json",
     ],
     "why": ["why north.jsonl noisy-north.jsonl --theirs gerbil --set-theirs prefixes=Q"],
 }

@@ -20,6 +20,10 @@ from karat.pages.data.lint import LintFile
 from karat.pages.data.stats import StatsFile
 from karat.pages.kb import FoundFile, PackFile, ResolutionFile
 from karat.pages.why import WhyFile
+from karat.pages.zelda.audit import AuditFile
+from karat.pages.zelda.bed import BedFile
+from karat.pages.zelda.candidates import BuiltListsFile, ListRecallFile
+from karat.pages.zelda.scores import BedScoresFile
 
 FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "agree": (AgreementFile,),
@@ -40,6 +44,11 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "score": (ResultFile,),
     "show": (CasesFile,),
     "why": (WhyFile,),
+    "zelda audit": (AuditFile,),
+    "zelda candidates": (BuiltListsFile,),
+    "zelda recall": (ListRecallFile,),
+    "zelda sample": (BedFile,),
+    "zelda score": (BedScoresFile,),
 }
 """By command, what an object in the file of its option `--json` can be; all of one layout."""
 

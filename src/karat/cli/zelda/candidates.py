@@ -33,7 +33,7 @@ from karat.cli.output import show, width, write
 @click.option(
     "--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True, help="Who merges."
 )
-@click.option("--memory", default="500MB", show_default=True, metavar="SIZE", help="What DuckDB may hold.")
+@click.option("--memory", default="400MB", show_default=True, metavar="SIZE", help="What DuckDB may hold.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write what was made as JSON.")
 def command(
     target: str,
@@ -56,8 +56,8 @@ def command(
 
     \b
     karat zelda candidates lists.parquet --text train.jsonl
-    karat zelda candidates lists.parquet --aliases kdwd --text kdwd --wikilinks data-00000-of-00010.gz \\
-        --vocabulary titles.txt
+    karat zelda candidates lists.parquet --aliases kdwd --text kdwd \\
+        --wikilinks data-00000-of-00010.gz --vocabulary titles.txt
     """
     from karat.cli.zelda.testing import mentions_of, splits_given
     from karat.errors import UsageError

@@ -35,7 +35,7 @@ def command(gold: tuple[str, ...], lists: tuple[str, ...], lookup: str, json_fil
 
     \b
     karat zelda recall jsonl --lists lists.parquet
-    karat zelda recall test_aida-b.jsonl --lists aida_means.tsv --lists AIDA_candidates --lookup clean
+    karat zelda recall test_aida-b.jsonl --lists aida_means.tsv --lookup clean
     """
     from karat.cli.zelda.testing import mentions_of, splits_given
     from karat.pages.zelda.candidates import recall_json, recall_page

@@ -137,8 +137,8 @@ def _blocks(found: ListComparison, width: int | None) -> Iterator[str]:
         for split, own in splits.items():
             shares = own.by_bracket()
             if shares:
-                mean = percent(plain_mean(shares.values()))
-                row = ["CL-recall", *(percent(share.value) for share in shares.values()), mean]
+                cells = [*(share.value for share in shares.values()), plain_mean(shares.values())]
+                row = ["CL-recall", *map(percent, cells)]
                 yield aligned([[f"{name}, {split}, by bracket", *shares, "mean"], row], width=width)
 
 

@@ -165,8 +165,8 @@ def _blocks(scores: BedScores, k: int, width: int | None, *, details: bool) -> I
         row = ["accuracy", *(percent(share.value) for share in shares.values()), percent(plain_mean(shares.values()))]
         sizes = ["mentions", *(f"{share.of:,}" for share in shares.values()), ""]
         yield aligned([heading, row, sizes], width=width)
-    for name, shares in scores.groups.items():
-        yield aligned([*_group(f"all splits, {TITLES[name]}", shares)], width=width)
+    for name, group in scores.groups.items():
+        yield aligned([*_group(f"all splits, {TITLES[name]}", group)], width=width)
         if details:
             for split, own in scores.groups_of[name].items():
                 yield aligned([*_group(f"{split}, {TITLES[name]}", own)], width=width)

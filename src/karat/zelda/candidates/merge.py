@@ -28,9 +28,10 @@ from karat.work import working
 from karat.zelda.candidates.keys import coarse_key
 from karat.zelda.candidates.sources import RANK, SOURCES
 from karat.zelda.texts.renewal import Renewal
+from karat.zelda.texts.sections import file_stamp
 
 LAYOUT: Final = "karat-candidates/1"
-MEMORY: Final = "500MB"
+MEMORY: Final = "400MB"
 """What DuckDB may hold; reading and writing take some hundred megabytes besides."""
 
 _PART: Final = 1 << 20  # rows that are written together
@@ -61,9 +62,10 @@ ORDER BY mention, place, entity
 _KEPT: Final = "SELECT p.mention, p.entity, p.source, p.n, p.place FROM pairs p"
 _FILTER: Final = " JOIN vocabulary v ON p.entity = v.entity"
 _OUTSIDE: Final = "SELECT SUM(p.n) FROM pairs p LEFT JOIN vocabulary v ON p.entity = v.entity WHERE v.entity IS NULL"
-_ENTITIES: Final = "SELECT COUNT(DISTINCT entity) FROM kept"
-_BUCKET: Final = 2_000_000  # rows that are merged at a time, as many mentions as that are of
+_ENTITIES: Final = "SELECT COUNT(*) FROM (SELECT entity FROM kept GROUP BY entity) e"
+_BUCKET: Final = 1_000_000  # rows that are merged at a time, as many mentions as that are of
 _BUCKETS: Final = 64
+_FLUSHED: Final = 1 << 15  # rows that wait in the buckets
 
 
 class CandidateSource(NamedTuple):
@@ -161,7 +163,7 @@ def _room(stage: Path) -> Iterator[None]:
 def _staged(stage: Path, source: CandidateSource, renewal: Renewal) -> tuple[Path, _Read]:
     """The rows of a source in parts on disk, read now or by an earlier call."""
     name = "" if renewal.kb is None else renewal.kb.digest
-    folder = stage / blake2b(repr((source.kind, _stamp(source.path), name)).encode(), digest_size=8).hexdigest()
+    folder = stage / blake2b(repr((source.kind, file_stamp(source.path), name)).encode(), digest_size=8).hexdigest()
     done = folder / "done.json"
     if done.exists():
         return folder, msgspec.json.decode(done.read_bytes(), type=_Read)
@@ -192,13 +194,6 @@ def _staged(stage: Path, source: CandidateSource, renewal: Renewal) -> tuple[Pat
 def _write(folder: Path, part: int, waiting: list[Arrow]) -> None:
     pq.write_table(pa.concat_tables(waiting), folder / f"{part:05}.parquet", compression="zstd", compression_level=1)
     waiting.clear()
-
-
-def _stamp(path: str) -> tuple[str, int, int]:
-    """What tells a file from a later one in its place."""
-    here = Path(path).resolve()
-    files = [one.stat() for one in ([here] if here.is_file() else sorted(here.glob("*")))]
-    return str(here), sum(one.st_size for one in files), max((one.st_mtime_ns for one in files), default=0)
 
 
 def _renewed(table: Arrow, renewal: Renewal, notes: Counter[str]) -> Arrow:
@@ -266,9 +261,11 @@ def _duckdb(stage: Path, memory: str, asked: _Asked) -> Iterator[_Merged]:
             if asked.filtered:
                 vocabulary = _parquet(str(stage / "vocabulary.parquet"))
                 connection.execute(f"CREATE VIEW vocabulary AS SELECT * FROM {vocabulary}")
+            connection.execute(f"SET partitioned_write_flush_threshold = {_FLUSHED}")  # beside what it may hold
             connection.execute(
                 f"COPY (SELECT *, hash(mention) % {buckets} AS bucket FROM ({asked.kept()})) "
-                f"TO {_quoted(str(folder))} (FORMAT parquet, PARTITION_BY (bucket))"
+                f"TO {_quoted(str(folder))} (FORMAT parquet, PARTITION_BY (bucket), "
+                f"ROW_GROUP_SIZE {_FLUSHED})"
             )
             parts = sorted(folder.glob("bucket=*"))
             if parts:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -222,3 +223,10 @@ def _any(path: str, notes: Counter[str]) -> Iterator[LinkedSection]:
             else:
                 notes["mentions without entity (left out)"] += 1
         yield LinkedSection(document.id, document.meta.get("title"), "", document.text, tuple(links))
+
+
+def file_stamp(path: str) -> tuple[str, int, int]:
+    """What tells a file or a folder from a later one in its place."""
+    here = Path(path).resolve()
+    files = [one.stat() for one in ([here] if here.is_file() else sorted(here.glob("*")))]
+    return str(here), sum(one.st_size for one in files), max((one.st_mtime_ns for one in files), default=0)
