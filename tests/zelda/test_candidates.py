@@ -7,6 +7,7 @@ import json
 import pickle
 from collections import Counter
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -20,7 +21,7 @@ from karat.zelda.candidates.lists import LOOKUPS, CandidateLists, ListRow, built
 from karat.zelda.candidates.merge import CandidateSource, build_lists
 from karat.zelda.candidates.published import open_lists
 from karat.zelda.candidates.recall import compare_lists, list_recall
-from karat.zelda.candidates.sources import title_of_url
+from karat.zelda.candidates.sources import SCHEMA, title_of_url
 from karat.zelda.given import GivenMention, Share
 from karat.zelda.texts.vocabulary import demand_entities, read_vocabulary
 
@@ -99,20 +100,20 @@ def test_titles_are_renewed_and_dead_links_are_left_out(sources, tmp_path):
 
 @pytest.mark.extras
 def test_a_full_disk_is_said_and_what_was_read_is_kept(sources, tmp_path, monkeypatch):
-    target, real, written = tmp_path / "lists.parquet", pq.write_table, []
+    target, real, read = tmp_path / "lists.parquet", merging._Buckets.add, []
 
-    def full(table, path, **more):
-        written.append(path)
-        if len(written) == 3:
+    def full(buckets, table):
+        read.append(table)
+        if len(read) == 3:
             raise OSError(errno.ENOSPC, "No space left on device")
-        real(table, path, **more)
+        real(buckets, table)
 
-    monkeypatch.setattr(merging.pq, "write_table", full)
+    monkeypatch.setattr(merging._Buckets, "add", full)
     with pytest.raises(UsageError, match=r"No space left on device.*what was read is kept"):
         build_lists(sources, str(target))
     assert not target.exists()
     build_lists(sources, str(target))
-    assert len(written) == 4  # the two sources that were complete are not read again
+    assert len(read) == 4  # the two sources that were complete are not read again
     assert lists_in(target)["Ronaldo"] == {CRISTIANO: 3, BRAZILIAN: 2}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["aliases.tsv", "lists.parquet", "train.jsonl", "web"]
 
@@ -159,10 +160,6 @@ def test_the_statement_merges_as_the_script_does(rows, tmp_path_factory):
 
 
 def merging_table(rows):
-    import pyarrow as pa
-
-    from karat.zelda.candidates.sources import SCHEMA
-
     return pa.table([pa.array(column) for column in zip(*rows, strict=True)], schema=SCHEMA) if rows else None
 
 

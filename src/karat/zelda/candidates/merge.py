@@ -9,20 +9,22 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from karat.errors import InputError, UsageError
 from karat.kb.protocol import KB
 from karat.model.tables.arrow import Arrow
+from karat.model.tables.digest import string_hashes
 from karat.storage.files import check_target, readable, writing
 from karat.work import working
 from karat.zelda.candidates.keys import coarse_key
@@ -34,7 +36,8 @@ LAYOUT: Final = "karat-candidates/1"
 MEMORY: Final = "400MB"
 """What DuckDB may hold; reading and writing take some hundred megabytes besides."""
 
-_PART: Final = 1 << 20  # rows that are written together
+_PART: Final = 1 << 18  # rows that are written together
+_HASHES: Final = 1 << 20  # that wait to be counted
 _BATCH: Final = 1 << 17
 _STAGED: Final = pa.schema({"mention": pa.string(), "entity": pa.string(), "n": pa.int64(), "place": pa.int64()})
 _LISTS: Final = pa.schema(
@@ -50,7 +53,8 @@ and every further source adds 1 for each of its entities; `sum` adds the counts 
 
 _STATEMENT: Final = """
 WITH each_source AS (
-    SELECT mention, entity, source, SUM(n) AS n, MIN(place) AS place FROM {kept} GROUP BY mention, entity, source
+    SELECT mention, entity, source, SUM(n) AS n, MIN(place) AS place
+    FROM ({kept}) k GROUP BY mention, entity, source
 ), firsts AS (
     SELECT mention, MIN(source) AS source FROM each_source GROUP BY mention
 )
@@ -59,13 +63,13 @@ FROM each_source e JOIN firsts f ON e.mention = f.mention
 GROUP BY e.mention, e.entity
 ORDER BY mention, place, entity
 """
-_KEPT: Final = "SELECT p.mention, p.entity, p.source, p.n, p.place FROM pairs p"
+_KEPT: Final = "SELECT p.mention, p.entity, p.source, p.n, p.place FROM ({pairs}) p{filtered}"
 _FILTER: Final = " JOIN vocabulary v ON p.entity = v.entity"
-_OUTSIDE: Final = "SELECT SUM(p.n) FROM pairs p LEFT JOIN vocabulary v ON p.entity = v.entity WHERE v.entity IS NULL"
-_ENTITIES: Final = "SELECT COUNT(*) FROM (SELECT entity FROM kept GROUP BY entity) e"
-_BUCKET: Final = 1_000_000  # rows that are merged at a time, as many mentions as that are of
+_OUTSIDE: Final = (
+    "SELECT SUM(p.n) FROM ({pairs}) p LEFT JOIN vocabulary v ON p.entity = v.entity WHERE v.entity IS NULL"
+)
 _BUCKETS: Final = 64
-_FLUSHED: Final = 1 << 15  # rows that wait in the buckets
+"""Into how many buckets mentions are divided, each of which is merged by itself: all at once takes more memory."""
 
 
 class CandidateSource(NamedTuple):
@@ -112,29 +116,28 @@ def build_lists(
     stage = Path(target).with_name(f".{Path(target).name}.stage")
     notes: Counter[str] = Counter()
     rows: dict[str, int] = {}
-    views: list[str] = []
+    staged: list[_StagedSource] = []
     with _room(stage):
         stage.mkdir(exist_ok=True)
         for number, source in enumerate(sources):
             folder, read = _staged(stage, source, Renewal(kb))
             notes.update(read.notes)
             rows[f"{source.kind} {Path(source.path).name}"] = read.rows
-            if read.rows:
-                offset = (RANK[source.kind] << 56) + (number << 40)
-                views.append(_view(folder, RANK[source.kind], offset))
-        if not views:
+            rank = RANK[source.kind]
+            staged += [_StagedSource(folder, rank, (rank << 56) + (number << 40))] if read.rows else []
+        if not staged:
             raise _nothing([source.path for source in sources], notes)
         if vocabulary is not None:
             pq.write_table(pa.table({"entity": pa.array(dict.fromkeys(vocabulary))}), stage / "vocabulary.parquet")
-        asked = _Asked(" UNION ALL ".join(views), sum(rows.values()), vocabulary is not None, MERGES[merge])
+        asked = _Asked(staged, vocabulary is not None, MERGES[merge])
         about = {"layout": LAYOUT, "merge": merge, "sources": msgspec.json.encode(rows).decode()}
         with working("merging"), _ENGINES[engine](stage, memory, asked) as merged:
-            if asked.filtered and (outside := merged.one(_OUTSIDE)):
+            if asked.filtered and (outside := merged.outside()):
                 notes["occurrences of entities outside the vocabulary (left out)"] = outside
-            entities = merged.one(_ENTITIES)
-            if not entities:
-                raise _nothing([source.path for source in sources], notes)
-            pairs, mentions = _written(merged.batches(), target, about)
+            with writing(target) as file:
+                pairs, mentions, entities = _written(merged.batches(), file, about)
+                if not pairs:  # and no file either
+                    raise _nothing([source.path for source in sources], notes)
     shutil.rmtree(stage, ignore_errors=True)
     return BuiltLists(target, merge, pairs, mentions, entities, rows, dict(notes))
 
@@ -170,30 +173,60 @@ def _staged(stage: Path, source: CandidateSource, renewal: Renewal) -> tuple[Pat
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     notes: Counter[str] = Counter()
-    count = part = held = 0
-    waiting: list[Arrow] = []
-    with working(f"reading {source.kind}") as advance:
+    count = 0
+    with working(f"reading {source.kind}") as advance, _Buckets(folder) as buckets:
         for table in SOURCES[source.kind](source.path, notes):
             kept = _renewed(table, renewal, notes)
             place = pa.array(np.arange(count, count + kept.num_rows))
-            waiting.append(pa.table([*kept.columns, place], schema=_STAGED))
+            buckets.add(pa.table([*kept.columns, place], schema=_STAGED))
             count += kept.num_rows
-            held += kept.num_rows
             advance(kept.num_rows)
-            if held >= _PART:
-                _write(folder, part, waiting)
-                part, held = part + 1, 0
-    if waiting:
-        _write(folder, part, waiting)
     read = _Read(count, dict(notes))
     with writing(str(done)) as file:
         file.write(msgspec.json.encode(read))
     return folder, read
 
 
-def _write(folder: Path, part: int, waiting: list[Arrow]) -> None:
-    pq.write_table(pa.concat_tables(waiting), folder / f"{part:05}.parquet", compression="zstd", compression_level=1)
-    waiting.clear()
+class _Buckets:
+    """Rows in files by a hash of their mentions, so that all of a mention are in the same file of every source."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._stack = folder, ExitStack()
+        self._files: dict[int, Any] = {}
+        self._waiting: list[Arrow] = []
+
+    def __enter__(self) -> _Buckets:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if problem[0] is None:
+            self._flush()
+        self._stack.close()
+
+    def add(self, table: Arrow) -> None:
+        """Take some more rows."""
+        self._waiting += [table] if table.num_rows else []
+        if sum(one.num_rows for one in self._waiting) >= _PART:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        rows = pa.concat_tables(self._waiting).combine_chunks()
+        self._waiting.clear()
+        bucket = string_hashes(rows.column("mention").combine_chunks()) % np.uint64(_BUCKETS)
+        order = np.argsort(bucket, kind="stable")
+        numbers, first = np.unique(bucket[order], return_index=True)
+        ends = [*first[1:].tolist(), len(order)]
+        for number, start, end in zip(numbers.tolist(), first.tolist(), ends, strict=True):
+            self._file(number).write_table(rows.take(pa.array(order[start:end])))
+
+    def _file(self, number: int) -> Any:  # noqa: ANN401  # pyarrow ships no types
+        if number not in self._files:
+            path = self._folder / f"{number:02}.parquet"
+            writer = pq.ParquetWriter(path, _STAGED, compression="zstd", compression_level=1)
+            self._files[number] = self._stack.enter_context(writer)
+        return self._files[number]
 
 
 def _renewed(table: Arrow, renewal: Renewal, notes: Counter[str]) -> Arrow:
@@ -209,74 +242,80 @@ def _renewed(table: Arrow, renewal: Renewal, notes: Counter[str]) -> Arrow:
     return kept
 
 
-def _view(folder: Path, rank: int, offset: int) -> str:
-    """A source for SQL, in the words that both engines understand; `{files}` is how the engine reads a folder."""
-    return f"SELECT mention, entity, n, {offset} + place AS place, {rank} AS source FROM {{{folder}}}"
+class _StagedSource(NamedTuple):
+    """The buckets of a source, which source it is to the merge, and what its places begin with."""
+
+    folder: Path
+    rank: int
+    offset: int
+
+    def view(self, read: Callable[[str], str], bucket: str) -> str:
+        """Its rows for SQL, of one bucket or all (`*`)."""
+        files = read(f"{self.folder}/{bucket}.parquet")
+        return f"SELECT mention, entity, n, {self.offset} + place AS place, {self.rank} AS source FROM {files}"
 
 
 class _Asked(NamedTuple):
-    """What is merged: the sources for SQL, how many rows they have, whether a vocabulary filters them, and the rule."""
+    """What is merged: the sources, whether a vocabulary filters them, and the rule."""
 
-    views: str
-    rows: int
+    sources: Sequence[_StagedSource]
     filtered: bool
     merged: str
 
-    def kept(self) -> str:
-        """The rows that may become candidates."""
-        return _KEPT + (_FILTER if self.filtered else "")
+    def pairs(self, read: Callable[[str], str], bucket: str = "*") -> str:
+        """All rows, as an engine reads files; of one bucket or of all."""
+        there = [one for one in self.sources if bucket == "*" or (one.folder / f"{bucket}.parquet").exists()]
+        return " UNION ALL ".join(one.view(read, bucket) for one in there)
 
-    def statement(self, kept: str) -> str:
+    def kept(self, read: Callable[[str], str], bucket: str = "*") -> str:
+        """Those that may become candidates."""
+        return _KEPT.format(pairs=self.pairs(read, bucket), filtered=_FILTER if self.filtered else "")
+
+    def statement(self, read: Callable[[str], str], bucket: str = "*") -> str:
         """How they are merged."""
-        return _STATEMENT.format(kept=kept, merged=self.merged)
+        return _STATEMENT.format(kept=self.kept(read, bucket), merged=self.merged)
+
+    @property
+    def buckets(self) -> list[str]:
+        """The buckets that have rows."""
+        return sorted({path.stem for one in self.sources for path in one.folder.glob("*.parquet")})
 
 
 class _Merged(NamedTuple):
-    """What an engine gives: merged rows, those of a mention one after the other, and a number that is asked for."""
+    """What an engine gives: merged rows, those of a mention one after the other, and what the vocabulary leaves out."""
 
     batches: Callable[[], Iterator[Arrow]]
-    one: Callable[[str], int]
+    outside: Callable[[], int]
 
 
 @contextmanager
 def _duckdb(stage: Path, memory: str, asked: _Asked) -> Iterator[_Merged]:
-    """Mentions are put into buckets first, each of which is merged in memory: sorting all at once takes more disk."""
     try:
         import duckdb
     except ImportError:
         raise UsageError("candidate lists are merged by DuckDB: pip install 'karat[duckdb]'") from None
-    spill, folder = stage / "spill", stage / "buckets"
-    shutil.rmtree(folder, ignore_errors=True)
+    spill = stage / "spill"
     config: dict[str, Any] = {
         "memory_limit": memory,
         "temp_directory": str(spill),
         "preserve_insertion_order": "false",
         "threads": "2",
     }
-    buckets = min(_BUCKETS, 1 + asked.rows // _BUCKET)
     try:
         with duckdb.connect(config=config) as connection:
             connection.execute("SET enable_progress_bar = false")
-            connection.execute(f"CREATE VIEW pairs AS {_read_by(asked.views, _parquet)}")
             if asked.filtered:
                 vocabulary = _parquet(str(stage / "vocabulary.parquet"))
                 connection.execute(f"CREATE VIEW vocabulary AS SELECT * FROM {vocabulary}")
-            connection.execute(f"SET partitioned_write_flush_threshold = {_FLUSHED}")  # beside what it may hold
-            connection.execute(
-                f"COPY (SELECT *, hash(mention) % {buckets} AS bucket FROM ({asked.kept()})) "
-                f"TO {_quoted(str(folder))} (FORMAT parquet, PARTITION_BY (bucket), "
-                f"ROW_GROUP_SIZE {_FLUSHED})"
-            )
-            parts = sorted(folder.glob("bucket=*"))
-            if parts:
-                connection.execute(f"CREATE VIEW kept AS SELECT * FROM {_parquet(str(folder) + '/*')}")
 
             def batches() -> Iterator[Arrow]:
-                for part in parts:
-                    merged = connection.sql(asked.statement(_parquet(str(part))))
-                    yield from merged.to_arrow_reader(_BATCH)
+                for bucket in asked.buckets:
+                    yield from connection.sql(asked.statement(_parquet, bucket)).to_arrow_reader(_BATCH)
 
-            yield _Merged(batches, lambda sql: int(connection.execute(sql).fetchall()[0][0] or 0) if parts else 0)
+            def outside() -> int:
+                return int(connection.execute(_OUTSIDE.format(pairs=asked.pairs(_parquet))).fetchall()[0][0] or 0)
+
+            yield _Merged(batches, outside)
     except duckdb.Error as problem:
         said = str(problem).splitlines()[0]
         raise UsageError(
@@ -292,48 +331,44 @@ def _spark(stage: Path, memory: str, asked: _Asked) -> Iterator[_Merged]:
     from karat.engines.spark import spark_session
 
     with spark_session() as spark:
-        spark.sql(_read_by(asked.views, _spark_folder)).createOrReplaceTempView("pairs")
         if asked.filtered:
             spark.read.parquet(str(stage / "vocabulary.parquet")).createOrReplaceTempView("vocabulary")
-        spark.sql(asked.kept()).createOrReplaceTempView("kept")
         merged = stage / "merged"
 
         def batches() -> Iterator[Arrow]:
-            spark.sql(asked.statement("kept")).write.mode("overwrite").parquet(str(merged))
+            spark.sql(asked.statement(_in_spark)).write.mode("overwrite").parquet(str(merged))
             for path in sorted(merged.glob("*.parquet")):
                 yield from pq.ParquetFile(path).iter_batches(_BATCH)
 
-        yield _Merged(batches, lambda sql: int(spark.sql(sql).collect()[0][0] or 0))
+        def outside() -> int:
+            return int(spark.sql(_OUTSIDE.format(pairs=asked.pairs(_in_spark))).collect()[0][0] or 0)
+
+        yield _Merged(batches, outside)
 
 
 _Open: TypeAlias = Callable[[Path, str, _Asked], AbstractContextManager[_Merged]]
 _ENGINES: Final[Mapping[str, _Open]] = {"duckdb": _duckdb, "spark": _spark}
 
 
-def _read_by(views: str, how: Callable[[str], str]) -> str:
-    """Views whose folders, in braces, are read as an engine does."""
-    parts = views.split("{")
-    return parts[0] + "".join(how(folder) + rest for folder, rest in (part.split("}", 1) for part in parts[1:]))
+def _parquet(files: str) -> str:
+    return f"read_parquet({_quoted(files)})"
 
 
-def _parquet(path: str) -> str:
-    return f"read_parquet({_quoted(path if path.endswith('.parquet') else path + '/*.parquet')})"
-
-
-def _spark_folder(path: str) -> str:
-    return f"parquet.`{path}/*.parquet`"
+def _in_spark(files: str) -> str:
+    return f"parquet.`{files}`"
 
 
 def _quoted(path: str) -> str:
     return "'" + path.replace("'", "''") + "'"
 
 
-def _written(merged: Iterator[Arrow], target: str, about: Mapping[str, str]) -> tuple[int, int]:
-    """Write the merged rows with the key by which mentions are found; gives how many pairs and mentions there are."""
+def _written(merged: Iterator[Arrow], file: IO[bytes], about: Mapping[str, str]) -> tuple[int, int, int]:
+    """Write the merged rows with the key by which mentions are found; gives how many pairs, mentions and entities."""
     pairs = mentions = 0
     last: str | None = None
+    entities = _Distinct()
     schema = _LISTS.with_metadata(about)
-    with writing(target) as file, pq.ParquetWriter(file, schema, compression="zstd", compression_level=3) as writer:
+    with pq.ParquetWriter(file, schema, compression="zstd", compression_level=3) as writer:
         for batch in merged:
             coded = batch.column("mention").dictionary_encode()
             names: list[str] = coded.dictionary.to_pylist()
@@ -342,5 +377,26 @@ def _written(merged: Iterator[Arrow], target: str, about: Mapping[str, str]) -> 
             key = pa.array(list(map(coarse_key, names)), pa.string()).take(coded.indices)
             columns = [batch.column("mention"), key, *(batch.column(name) for name in ("entity", "n", "place"))]
             writer.write_batch(pa.record_batch(columns, schema=schema))
+            entities.add(string_hashes(batch.column("entity")))
             pairs += batch.num_rows
-    return pairs, mentions
+    return pairs, mentions, entities.count()
+
+
+class _Distinct:
+    """Counts distinct strings by their hashes, eight bytes each."""
+
+    def __init__(self) -> None:
+        self._known: NDArray[np.uint64] = np.zeros(0, np.uint64)
+        self._waiting: list[NDArray[np.uint64]] = []
+
+    def add(self, hashes: NDArray[np.uint64]) -> None:
+        """Note some strings."""
+        self._waiting.append(np.unique(hashes))
+        if sum(map(len, self._waiting)) > max(_HASHES, len(self._known)):
+            self.count()
+
+    def count(self) -> int:
+        """How many there are."""
+        self._known = np.unique(np.concatenate([self._known, *self._waiting]))
+        self._waiting.clear()
+        return len(self._known)
