@@ -14,7 +14,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
@@ -146,6 +146,8 @@ def make_bed(
         ) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+        with suppress(OSError):  # where nothing was drawn
+            stage.rmdir()
     shutil.rmtree(stage, ignore_errors=True)
     return bed
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -43,6 +43,8 @@ _STAGED: Final = pa.schema({"mention": pa.string(), "entity": pa.string(), "n": 
 _LISTS: Final = pa.schema(
     {"mention": pa.string(), "key": pa.string(), "entity": pa.string(), "count": pa.int64(), "place": pa.int64()}
 )
+
+_DONE: Final = "done.json"  # in the folder of a source that was read to its end
 
 MERGES: Final[Mapping[str, str]] = {
     "zelda": "SUM(CASE WHEN e.source = f.source THEN e.n ELSE 1 END)",
@@ -122,7 +124,7 @@ def build_lists(
         for number, source in enumerate(sources):
             folder, read = _staged(stage, source, Renewal(kb))
             notes.update(read.notes)
-            rows[f"{source.kind} {Path(source.path).name}"] = read.rows
+            rows[f"{source.kind} {source.path}"] = read.rows
             rank = RANK[source.kind]
             staged += [_StagedSource(folder, rank, (rank << 56) + (number << 40))] if read.rows else []
         if not staged:
@@ -161,13 +163,19 @@ def _room(stage: Path) -> Iterator[None]:
         raise UsageError(
             f"{readable(str(stage))} cannot be written ({said}). Make room and call again: what was read is kept."
         ) from None
+    finally:
+        for folder in stage.glob("*/"):
+            if not (folder / _DONE).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # where nothing was read
+            stage.rmdir()
 
 
 def _staged(stage: Path, source: CandidateSource, renewal: Renewal) -> tuple[Path, _Read]:
     """The rows of a source in parts on disk, read now or by an earlier call."""
     name = "" if renewal.kb is None else renewal.kb.digest
     folder = stage / blake2b(repr((source.kind, file_stamp(source.path), name)).encode(), digest_size=8).hexdigest()
-    done = folder / "done.json"
+    done = folder / _DONE
     if done.exists():
         return folder, msgspec.json.decode(done.read_bytes(), type=_Read)
     shutil.rmtree(folder, ignore_errors=True)

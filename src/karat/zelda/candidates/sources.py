@@ -159,7 +159,8 @@ def _pairs(path: str, notes: Counter[str]) -> Iterator[Arrow]:
                 expected="mention, entity and count",
                 remedy="Name the columns so",
             )
-        for batch in file.iter_batches(_ROWS, columns=names):
+        groups = range(file.num_row_groups)  # one after the other: asked for all, it would read ahead
+        for batch in (batch for group in groups for batch in file.iter_batches(_ROWS, [group], names)):
             table = pa.Table.from_batches([batch])
             if len(names) == 2:
                 table = table.append_column("count", pa.repeat(pa.scalar(1, pa.int64()), table.num_rows))
