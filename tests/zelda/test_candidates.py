@@ -7,6 +7,7 @@ import json
 import pickle
 from collections import Counter
 
+import jsonschema
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -24,6 +25,7 @@ from karat.zelda.candidates.recall import compare_lists, list_recall
 from karat.zelda.candidates.sources import SCHEMA, title_of_url
 from karat.zelda.given import GivenMention, Share
 from karat.zelda.texts.vocabulary import demand_entities, read_vocabulary
+from tests.conftest import ROOT
 
 CRISTIANO, BRAZILIAN = "Cristiano Ronaldo", "Ronaldo (Brazilian footballer)"
 
@@ -321,3 +323,13 @@ def test_vocabularies_are_read(text, tmp_path):
     demand_entities(vocabulary, ["Ulm"], "v")
     with pytest.raises(InputError, match=r"v: found a vocabulary without 1 of 2 test entities \('Bonn'\)"):
         demand_entities(vocabulary, ["Ulm", "Bonn"], "v")
+
+
+@pytest.mark.extras
+def test_the_command_writes_what_its_schema_says(sources, tmp_path, karat_cli):
+    text = ["--text", sources[1].path]
+    ran = karat_cli("zelda", "candidates", tmp_path / "lists.parquet", *text, "--json", "-")
+    assert (ran.code, ran.err) == (0, "")
+    schema = json.loads((ROOT / "src" / "karat" / "schema" / "zelda-candidates.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(json.loads(ran.out))
+    assert "4 pairs of 3 mentions" in karat_cli("zelda", "candidates", tmp_path / "again.parquet", *text).out
