@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 
 from karat import InputError, UsageError
 from karat.kb.tables import Tables
-from karat.zelda.candidates import merge as merging
+from karat.zelda.candidates import staging
 from karat.zelda.candidates.keys import bare, blankless, coarse_key, flair_key
 from karat.zelda.candidates.lists import LOOKUPS, CandidateLists, ListRow, built_lists
-from karat.zelda.candidates.merge import CandidateSource, build_lists
+from karat.zelda.candidates.merge import build_lists
 from karat.zelda.candidates.published import open_lists
 from karat.zelda.candidates.recall import compare_lists, list_recall
 from karat.zelda.candidates.sources import SCHEMA, title_of_url
+from karat.zelda.candidates.staging import CandidateSource
 from karat.zelda.given import GivenMention, Share
 from karat.zelda.texts.vocabulary import demand_entities, read_vocabulary
 from tests.conftest import ROOT
@@ -102,7 +103,7 @@ def test_titles_are_renewed_and_dead_links_are_left_out(sources, tmp_path):
 
 @pytest.mark.extras
 def test_a_full_disk_is_said_and_what_was_read_is_kept(sources, tmp_path, monkeypatch):
-    target, real, read = tmp_path / "lists.parquet", merging._Buckets.add, []
+    target, real, read = tmp_path / "lists.parquet", staging._Buckets.add, []
 
     def full(buckets, table):
         read.append(table)
@@ -110,7 +111,7 @@ def test_a_full_disk_is_said_and_what_was_read_is_kept(sources, tmp_path, monkey
             raise OSError(errno.ENOSPC, "No space left on device")
         real(buckets, table)
 
-    monkeypatch.setattr(merging._Buckets, "add", full)
+    monkeypatch.setattr(staging._Buckets, "add", full)
     with pytest.raises(UsageError, match=r"No space left on device.*what was read is kept"):
         build_lists(sources, str(target))
     assert not target.exists()
@@ -150,7 +151,7 @@ def test_the_statement_merges_as_the_script_does(rows, tmp_path_factory):
                 for entity in counts:
                     expected[mention][entity] = expected[mention].get(entity, 0) + 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merging, "SOURCES", reads)
+        patch.setattr(staging, "SOURCES", reads)
         build_lists([CandidateSource(kind, str(folder)) for kind in kinds], str(folder / "lists.parquet"))
     assert lists_in(folder / "lists.parquet") == expected
     # in the order in which entities came, which decides ties

@@ -63,7 +63,8 @@ def command(
     from karat.errors import UsageError
     from karat.kb.opened import open_kb
     from karat.pages.zelda.candidates import built_json, built_page
-    from karat.zelda.candidates.merge import CandidateSource, build_lists
+    from karat.zelda.candidates.merge import build_lists
+    from karat.zelda.candidates.staging import CandidateSource
     from karat.zelda.texts.vocabulary import demand_entities, read_vocabulary
 
     given = {"aliases": aliases, "text": text, "pairs": pairs, "wikilinks": wikilinks}

@@ -172,6 +172,10 @@ def _blocks(scores: BedScores, k: int, width: int | None, *, details: bool) -> I
                 yield aligned([*_group(f"{split}, {TITLES[name]}", own)], width=width)
     if scores.readings:
         yield from _readings(scores, width, details=details)
+    nothing = [split for split, tried in scores.attempts.items() if tried.covered.any() and not tried.right.any()]
+    if nothing:
+        said = "no answer is right: titles may be written differently on the two sides (blanks, underscores)"
+        yield wrapped(f"{', '.join(nothing)}: {said}", width)
     unlinked = sum(tried.unlinked for tried in scores.attempts.values())
     if unlinked:
         yield wrapped(f"{counted(unlinked, 'mention')} without entity: left out", width)
