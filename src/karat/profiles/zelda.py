@@ -18,6 +18,6 @@ PROFILE = Profile(
     },
     measures=("strong:micro.r", "strong:micro.p", "strong:micro.f1", "strong:macro.r"),
     headline={
-        "given mentions (accuracy is recall)": "strong:micro.f1",
+        "given mentions, accuracy as recall": "strong:micro.f1",
     },
 )
