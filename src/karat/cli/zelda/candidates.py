@@ -33,7 +33,7 @@ from karat.cli.output import show, width, write
 @click.option(
     "--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True, help="Who merges."
 )
-@click.option("--memory", default="400MB", show_default=True, metavar="SIZE", help="What DuckDB may hold.")
+@click.option("--memory", default="250MB", show_default=True, metavar="SIZE", help="What DuckDB may hold.")
 @click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write what was made as JSON.")
 def command(
     target: str,

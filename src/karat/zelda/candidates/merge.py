@@ -31,11 +31,11 @@ from karat.zelda.candidates.staging import CandidateSource, StagedSource, kept_s
 from karat.zelda.texts.renewal import Renewal
 
 LAYOUT: Final = "karat-candidates/1"
-MEMORY: Final = "400MB"
+MEMORY: Final = "250MB"
 """What DuckDB may hold; reading and writing take some hundred megabytes besides."""
 
 _HASHES: Final = 1 << 20  # that wait to be counted
-_BATCH: Final = 1 << 17
+_BATCH: Final = 1 << 16
 _LISTS: Final = pa.schema(
     {"mention": pa.string(), "key": pa.string(), "entity": pa.string(), "count": pa.int64(), "place": pa.int64()}
 )
@@ -110,6 +110,7 @@ def build_lists(
             pq.write_table(pa.table({"entity": pa.array(dict.fromkeys(vocabulary))}), stage / "vocabulary.parquet")
         asked = _Asked(staged, vocabulary is not None, MERGES[merge])
         about = {"layout": LAYOUT, "merge": merge, "sources": msgspec.json.encode(rows).decode()}
+        pa.default_memory_pool().release_unused()  # what reading took is DuckDB's now
         with working("merging"), _ENGINES[engine](stage, memory, asked) as merged:
             if asked.filtered and (outside := merged.outside()):
                 notes["occurrences of entities outside the vocabulary (left out)"] = outside
