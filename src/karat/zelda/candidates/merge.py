@@ -188,6 +188,7 @@ def _duckdb(stage: Path, memory: str, asked: _Asked) -> Iterator[_Merged]:
             def batches() -> Iterator[Arrow]:
                 for bucket in asked.buckets:
                     yield from connection.sql(asked.statement(_parquet, bucket)).to_arrow_reader(_BATCH)
+                    pa.default_memory_pool().release_unused()
 
             def outside() -> int:
                 return int(connection.execute(_OUTSIDE.format(pairs=asked.pairs(_parquet))).fetchall()[0][0] or 0)
@@ -269,7 +270,7 @@ class _Distinct:
     def add(self, hashes: NDArray[np.uint64]) -> None:
         """Note some strings."""
         self._waiting.append(np.unique(hashes))
-        if sum(map(len, self._waiting)) > max(_HASHES, len(self._known)):
+        if sum(map(len, self._waiting)) > _HASHES:
             self.count()
 
     def count(self) -> int:
