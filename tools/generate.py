@@ -21,6 +21,7 @@ from karat.cli.data import COMMANDS as DATA
 from karat.cli.kb import COMMANDS as KB
 from karat.cli.kb.build import COMMANDS as BUILD
 from karat.cli.main import COMMANDS
+from karat.cli.zelda import COMMANDS as ZELDA
 from karat.explanation.prose import in_order
 from karat.limits import LIMITS, variable_of
 from karat.matching.judge.policy import FAIR
@@ -272,7 +273,7 @@ _CONSTANTS = {
 def commands() -> str:
     """The help of every command."""
     blocks = []
-    groups = {"data": DATA, "kb": KB, "kb build": BUILD}
+    groups = {"data": DATA, "kb": KB, "kb build": BUILD, "zelda": ZELDA}
     inside = [f"{group} {name}" for group, commands in groups.items() for name in sorted(commands)]
     for name in ("", *sorted(COMMANDS), *inside):
         arguments = [*name.split(), "--help"]

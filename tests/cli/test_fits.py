@@ -10,6 +10,7 @@ import pytest
 import karat
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
+from karat.cli.zelda import COMMANDS as ZELDA
 from karat.fitting import chained, columns, counted, noted, wrapped
 from tests.conftest import ROOT
 
@@ -63,6 +64,12 @@ PAGES = [
     ["report", "--gold", "demo", "demo", "--to", "table"],
     ["report", "--gold", "demo", "demo", "--one-profile", "--resamples", "50", "--out", "report.html"],
     ["serve", "--help"],  # which would not end
+    ["zelda", "score", "BED", "PREDICTED", "--train", "TRAIN", "--lists", "LISTS", "--details"],
+    ["zelda", "recall", "BED", "--lists", "LISTS"],
+    ["zelda", "candidates", "lists.parquet", "--text", "TRAIN"],
+    ["zelda", "audit", "TRAIN", "BED", "--details"],
+    ["zelda", "sample", "TRAIN", "BED", "--out", "bed", "--threshold", "1"],
+    ["zelda", "describe", "TRAIN", "said.jsonl", "--vocabulary", "VOCABULARY"],
 ]
 
 
@@ -83,6 +90,7 @@ def given(tmp_path, monkeypatch):
     Path("overlay.jsonl").write_text(
         json.dumps({**head, "judged_by": "people", "undecided": {}}) + "\n", encoding="utf-8"
     )
+    bed(gold)
     signature = karat.evaluate(gold, karat.load_run("demo/noisy"), threshold="oracle").signature
     return {
         "MANY": many,
@@ -91,7 +99,28 @@ def given(tmp_path, monkeypatch):
         "THIRD": ["third.jsonl"],
         "CASES": [ROOT / "tests" / "conform" / "own_cases.json"],
         "SIGNATURE": [signature],
+        "BED": ["tests"],
+        "PREDICTED": ["answers"],
+        "TRAIN": ["other.jsonl"],
+        "LISTS": ["lists.json"],
+        "VOCABULARY": ["titles.txt"],
     }
+
+
+def bed(gold):
+    """Test sets with answers, candidate lists and a vocabulary."""
+    for folder, content in (("tests", gold), ("answers", karat.load_run("demo/noisy"))):
+        Path(folder).mkdir()
+        karat.save(content, f"{folder}/a-test-set-with-a-long-name.jsonl")
+    linked = [
+        (document.text[label.start : label.end], label.entity)
+        for document in gold
+        for label in document.labels
+        if isinstance(label.entity, str)
+    ]
+    lists = {surface: {entity: 2, "Q1": 1} for surface, entity in linked}
+    Path("lists.json").write_text(json.dumps(lists), encoding="utf-8")
+    Path("titles.txt").write_text("\n".join(entity for _, entity in linked), encoding="utf-8")
 
 
 @pytest.mark.extras  # clusterings need SciPy, and all pages together take a minute
@@ -106,9 +135,10 @@ def test_no_line_is_longer_than_the_terminal(arguments, given, karat_cli):
 def test_every_command_is_among_the_pages():
     assert {arguments[0] for arguments in PAGES} == set(COMMANDS) - {"serve", "serve-nif"}  # which do not end
     assert {arguments[1] for arguments in PAGES if arguments[0] == "data"} == set(DATA)
+    assert {arguments[1] for arguments in PAGES if arguments[0] == "zelda"} == set(ZELDA)
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *(f"data {name}" for name in DATA)])
+@pytest.mark.parametrize("name", [*COMMANDS, *(f"data {name}" for name in DATA), *(f"zelda {name}" for name in ZELDA)])
 def test_no_line_of_the_help_is_longer(name, karat_cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert [line for line in karat_cli(*name.split(), "--help").out.splitlines() if len(line) > 80] == []

@@ -22,9 +22,9 @@ def small_blocks(monkeypatch):
 @pytest.fixture(scope="session")
 def spark():
     """One session for all tests; the engine takes the one that is there."""
-    from karat.engines.spark import _session
+    from karat.engines.spark import spark_session
 
-    with _session() as session:
+    with spark_session() as session:
         yield session
 
 

@@ -21,6 +21,8 @@ from karat.cli.systems import COMMANDS as SYSTEMS
 from karat.cli.systems import command as systems_group
 from karat.cli.verify import COMMANDS as VERIFY
 from karat.cli.verify import command as verify_group
+from karat.cli.zelda import COMMANDS as ZELDA
+from karat.cli.zelda import command as zelda_group
 from karat.data.catalogue import every
 from karat.model.corpus import Corpus
 from karat.model.run import Run
@@ -41,6 +43,7 @@ def writes_json() -> set[str]:
         "kb": (kb_group, KB),
         "systems": (systems_group, SYSTEMS),
         "verify": (verify_group, VERIFY),
+        "zelda": (zelda_group, ZELDA),
     }
     every_command = {name: command_line.get_command(context, name) for name in COMMANDS}
     for above, (group, inside) in groups.items():
@@ -72,6 +75,8 @@ def files(tmp_path_factory):
     """Two small gold standards, the answers of two systems to each, results, categories, and a gold with defects."""
     folder = tmp_path_factory.mktemp("files")
     documents = list(karat.load("demo"))
+    karat.save(karat.load("demo"), folder / "demo.jsonl")
+    karat.save(karat.load_run("demo/prior"), folder / "prior-demo.jsonl")
     for name, some in (("north", documents[:8]), ("south", documents[8:16])):
         karat.save(Corpus.of(some, name=name), folder / f"{name}.jsonl")
         ids = {document.id for document in some}
@@ -87,6 +92,7 @@ def files(tmp_path_factory):
     (folder / "bad.jsonl").write_text(json.dumps(bad) + "\n", encoding="utf-8")
     nil = {"id": "d", "text": "in Ulm.", "labels": [{"start": 3, "end": 6, "entity": None}]}
     (folder / "nil.jsonl").write_text(json.dumps(nil) + "\n", encoding="utf-8")
+    (folder / "lists.json").write_text(json.dumps({"Cambridge": {"Q350": 3, "Q49111": 1}}), encoding="utf-8")
     shutil.copy(ROOT / "tests" / "conform" / "own_cases.json", folder / "cases.json")
     return folder
 
@@ -136,6 +142,14 @@ WRITES = {
     "run": ["run oracle --on north.jsonl", "run answers:prior-north.jsonl --on north.jsonl"],
     "verify report": [],  # need a database: tests/verification has one
     "verify survey": [],
+    "zelda audit": ["zelda audit north.jsonl south.jsonl"],
+    "zelda candidates": [],  # needs DuckDB: tests/zelda
+    "zelda recall": ["zelda recall demo.jsonl --lists lists.json"],
+    "zelda sample": ["zelda sample north.jsonl south.jsonl --out bed"],
+    "zelda score": [
+        "zelda score north.jsonl prior-north.jsonl",
+        "zelda score demo.jsonl prior-demo.jsonl --train south.jsonl --lists lists.json",
+    ],
     "why": ["why north.jsonl noisy-north.jsonl --theirs gerbil --set-theirs prefixes=Q"],
 }
 """By command, what it is called with; the option `--json` follows."""

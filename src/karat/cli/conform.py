@@ -47,6 +47,7 @@ def command(suite: str, path: str, kb: str | None, every: bool, json_file: str |
     karat conform cases gerbil_bat_cases.json
     karat conform elevant evaluation-results --kb DIR
     karat conform finegrained DIR
+    karat conform zelda DIR
     """
     from karat.cli.choices import apart
     from karat.errors import UsageError

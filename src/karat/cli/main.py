@@ -38,6 +38,7 @@ COMMANDS = {
     "train": "Train a linker on a gold standard.",
     "verify": "Let people judge answers after the fact, and measure with that.",
     "why": "Say why two labs get different numbers from the same answers.",
+    "zelda": "Build and use a fair bed to train and test disambiguation.",
 }
 """Every command with its one-line help, so that listing them imports none of them."""
 

@@ -43,7 +43,7 @@ _AT_ONCE = "16"  # blobs in an Arrow batch: each has many documents
 def _spread(gold: Parts, answers: Parts, work: Work) -> Generator[Any, None, None]:
     size = size_for(max(len(gold), len(answers)))
     pieces = [(parts is gold, pickle.dumps(piece)) for parts in (gold, answers) for piece in parts.pieces]
-    with _session() as spark:
+    with spark_session() as spark:
         given = spark.createDataFrame(pieces, _PIECE).repartition(len(pieces))
         divided = given.mapInArrow(partial(_divided, size=size), _SCATTERED)
         partitions = min(size.buckets, int(str(spark.conf.get("spark.sql.shuffle.partitions"))))
@@ -78,7 +78,7 @@ def _counted(batches: Iterator[Arrow], work: Work) -> Iterator[Arrow]:
 
 
 @contextmanager
-def _session() -> Iterator[SparkSession]:
+def spark_session() -> Iterator[SparkSession]:
     """The session that is there, or one of our own, which is stopped in the end."""
     try:
         from py4j.protocol import Py4JError

@@ -58,6 +58,8 @@ def conformance_text(suite: Suite, found: Conformance, *, every: bool = False, w
 
 def _lines(suite: Suite, found: Conformance, width: int | None, *, every: bool) -> Iterator[str]:
     groups = _groups(found)
+    if found.table:
+        yield aligned(found.table, width=width) + "\n"
     if len(groups) > 1:
         yield aligned([_head(suite), *(_row(suite, name, group) for name, group in groups.items())], width=width)
     yield from (f"{count:,} {note}" for note, count in found.notes.items())

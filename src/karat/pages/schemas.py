@@ -27,6 +27,10 @@ from karat.pages.systems.listed import SystemsFile
 from karat.pages.systems.runs import RunsFile
 from karat.pages.systems.stages import StagesFile
 from karat.pages.why import WhyFile
+from karat.pages.zelda.audit import AuditFile
+from karat.pages.zelda.bed import BedFile
+from karat.pages.zelda.candidates import BuiltListsFile, ListRecallFile
+from karat.pages.zelda.scores import BedScoresFile
 
 FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "agree": (AgreementFile,),
@@ -56,6 +60,11 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "verify report": (VerificationFile,),
     "verify survey": (SurveyFile,),
     "why": (WhyFile,),
+    "zelda audit": (AuditFile,),
+    "zelda candidates": (BuiltListsFile,),
+    "zelda recall": (ListRecallFile,),
+    "zelda sample": (BedFile,),
+    "zelda score": (BedScoresFile,),
 }
 """By command, what an object in the file of its option `--json` can be; all of one layout."""
 

@@ -7,8 +7,6 @@ functions agrees, and only with a few of each band, so that the time grows with 
 
 from __future__ import annotations
 
-import re
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -18,8 +16,8 @@ from numpy.typing import NDArray
 
 from karat.model.document import Document
 from karat.spec.rule import Context, Finding, Rule
+from karat.stats.runs import run_hashes, words_of
 
-_WORD = re.compile(r"\w+")
 _RUN = 3
 _BANDS, _ROWS = 24, 4  # documents with 80 % in common meet in some band all but once in a million
 _ALIKE = 0.8
@@ -39,7 +37,7 @@ class _Sketch(NamedTuple):
 def _corpus_find(documents: Sequence[Document], context: Context) -> Iterator[Finding]:
     bands: dict[tuple[int, bytes], list[_Sketch]] = defaultdict(list)
     for document in sorted(documents, key=lambda document: (document.id, document.text)):
-        words = [word.lower() for word in _WORD.findall(document.text)]
+        words = words_of(document.text)
         if not words:
             continue
         sketch = _Sketch(document.id, _smallest(words))
@@ -60,11 +58,7 @@ def _corpus_find(documents: Sequence[Document], context: Context) -> Iterator[Fi
 
 def _smallest(words: list[str]) -> NDArray[np.uint64]:
     """The smallest hash of all runs of words under each hash function."""
-    hashes = np.array([zlib.crc32(word.encode(errors="surrogatepass")) for word in words], np.uint64)
-    runs = np.zeros(max(len(hashes) - _RUN + 1, 1), np.uint64)
-    for place in range(min(_RUN, len(hashes))):
-        runs = (runs + hashes[place : place + len(runs)] + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        runs ^= runs >> np.uint64(29)
+    runs = run_hashes(words, _RUN)
     smallest = np.full(_BANDS * _ROWS, np.iinfo(np.uint64).max, np.uint64)
     for first in range(0, len(runs), _BLOCK):  # in blocks, so that a long text takes no more memory than a short one
         mixed = runs[first : first + _BLOCK, None] * _FACTORS + _SHIFTS

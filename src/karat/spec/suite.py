@@ -55,7 +55,8 @@ class Conformance:
     """What a suite compared, group by group, and what differs.
 
     Its own `unit` says whether `compared` and `equal` count experiments or figures; groups `beside` the others do not
-    count. `notes` are what else there is to say, with how often it holds.
+    count. `notes` are what else there is to say, with how often it holds, and `table` shows the figures themselves:
+    rows, the first of which is the head.
     """
 
     experiments: int
@@ -65,6 +66,7 @@ class Conformance:
     beside: Mapping[str, Compared] = field(default_factory=dict)
     notes: Mapping[str, int] = field(default_factory=dict)
     unit: Unit = "figures"
+    table: tuple[tuple[str, ...], ...] = ()
 
     @property
     def figures(self) -> int:
