@@ -1,0 +1,41 @@
+"""What makes the command line answer sooner."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import FrameType, ModuleType
+from typing import Final
+
+_OURS: Final = ("karat", "pyarrow")
+
+
+class _WithoutPandas(MetaPathFinder):
+    """Tells pyarrow that there is no pandas.
+
+    With its first array pyarrow imports pandas, where that is installed: longer than all that a small command does.
+    Whoever else asks for pandas, such as a plugin of a user's own, gets it.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == "pandas" and _asking().partition(".")[0] in _OURS:
+            raise ImportError("pandas is not needed here", name="pandas")
+        return None
+
+
+def _asking() -> str:
+    """The module whose code runs the import; compiled code has no frame, and counts as what called it."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("importlib."):
+        frame = frame.f_back
+    return "" if frame is None else str(frame.f_globals.get("__name__", ""))
+
+
+def spare_pandas(arguments: Sequence[str]) -> None:
+    """Do without pandas, unless a command hands work to what needs it: Spark, or a file of code."""
+    if not any("spark" in argument or argument.endswith(".py") for argument in arguments):
+        sys.meta_path.insert(0, _WithoutPandas())
