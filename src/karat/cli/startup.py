@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -39,3 +40,15 @@ def spare_pandas(arguments: Sequence[str]) -> None:
     """Do without pandas, unless a command hands work to what needs it: Spark, or a file of code."""
     if not any("spark" in argument or argument.endswith(".py") for argument in arguments):
         sys.meta_path.insert(0, _WithoutPandas())
+
+
+def prepare_process() -> None:
+    """What a process does that takes a part of the work of a command."""
+    spare_pandas(sys.argv)
+    keep_what_is_made()
+
+
+def keep_what_is_made() -> None:
+    """What is imported stays, and what comes makes no circles: looking for them takes a tenth of the time."""
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
