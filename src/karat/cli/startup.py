@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
 from typing import Final
@@ -13,11 +14,12 @@ from typing import Final
 _OURS: Final = ("karat", "pyarrow")
 
 
-class _WithoutPandas(MetaPathFinder):
-    """Tells pyarrow that there is no pandas.
+class _Sooner(MetaPathFinder):
+    """Spares pyarrow what it does for users of its own, and what takes longer than all that a small command does.
 
-    With its first array pyarrow imports pandas, where that is installed: longer than all that a small command does.
-    Whoever else asks for pandas, such as a plugin of a user's own, gets it.
+    With its first array it imports pandas, where that is installed: it is told that there is none. Whoever else asks
+    for pandas, such as a plugin of a user's own, gets it. And it parses the documentation of all its options, to write
+    that of its functions: it finds no options there.
     """
 
     def find_spec(
@@ -25,7 +27,12 @@ class _WithoutPandas(MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname == "pandas" and _asking().partition(".")[0] in _OURS:
             raise ImportError("pandas is not needed here", name="pandas")
-        return None
+        return ModuleSpec(fullname, _NoOptions()) if fullname == "pyarrow.vendored.docscrape" else None
+
+
+class _NoOptions(Loader):
+    def exec_module(self, module: ModuleType) -> None:
+        module.NumpyDocString = lambda *_: defaultdict(tuple)  # type: ignore[attr-defined]  # all that is asked for
 
 
 def _asking() -> str:
@@ -36,15 +43,15 @@ def _asking() -> str:
     return "" if frame is None else str(frame.f_globals.get("__name__", ""))
 
 
-def spare_pandas(arguments: Sequence[str]) -> None:
-    """Do without pandas, unless a command hands work to what needs it: Spark, or a file of code."""
+def start_sooner(arguments: Sequence[str]) -> None:
+    """Do without what pyarrow does for others, unless a command hands work to Spark or to a file of code."""
     if not any("spark" in argument or argument.endswith(".py") for argument in arguments):
-        sys.meta_path.insert(0, _WithoutPandas())
+        sys.meta_path.insert(0, _Sooner())
 
 
 def prepare_process() -> None:
     """What a process does that takes a part of the work of a command."""
-    spare_pandas(sys.argv)
+    start_sooner(sys.argv[1:])
     keep_what_is_made()
 
 

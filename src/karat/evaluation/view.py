@@ -78,8 +78,11 @@ class View:
 
         `silent` counts the documents that have none, and `known` are scores that have been computed already.
         """
-        part = replace(self.shape, part=True)
-        return replace(part.view(Statistics(weights)), silent=silent, known={} if known is None else known)
+        return View(self._part, Statistics(weights), silent=silent, known={} if known is None else known)
+
+    @cached_property
+    def _part(self) -> Shape:
+        return replace(self.shape, part=True)
 
     def of_documents(self, keep: Bools) -> View:
         """The same view of some documents, as if there were no others."""
