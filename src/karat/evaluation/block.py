@@ -31,7 +31,7 @@ from karat.evaluation.sides import Sides
 from karat.evaluation.thresholds import Chosen, Steps, steps_of
 from karat.facts.cases import CaseRule, Stages, stages, table
 from karat.facts.facts import NOMINAL, PRONOMINAL
-from karat.matching.judge.counting import Counts
+from karat.matching.judge.counting import MatchCounts
 from karat.matching.judge.judge import Located
 from karat.matching.judge.keys import KeyReach
 from karat.matching.read.pairing import BLOCK, Pairing
@@ -163,7 +163,7 @@ class Block:
         weights = {name: np.empty((size, 4)) for name in plans}
         kept: dict[str, list[Verdicts]] = {name: [] for name in plans if name in self._kept}
 
-        def count(first: int, last: int, cases: dict[str, Verdicts], others: dict[str, Counts | Verdicts]) -> None:
+        def count(first: int, last: int, cases: dict[str, Verdicts], others: dict[str, MatchCounts | Verdicts]) -> None:
             for name, own in (*cases.items(), *others.items()):
                 weights[name][first:last] = own.per_document(first, last)
 
@@ -196,7 +196,7 @@ class Block:
         self,
         plans: Mapping[str, Plan],
         counted: Mapping[str, Plan],
-        then: Callable[[int, int, dict[str, Verdicts], dict[str, Counts | Verdicts]], None],
+        then: Callable[[int, int, dict[str, Verdicts], dict[str, MatchCounts | Verdicts]], None],
     ) -> Iterator[tuple[tuple[int, int], dict[str, Verdicts]]]:
         """The verdicts of some plans; some documents after the other, judged in parallel.
 
@@ -208,7 +208,7 @@ class Block:
 
         def judge(first: int, last: int) -> dict[str, Verdicts]:
             cases: dict[str, Verdicts] = {}
-            others: dict[str, Counts | Verdicts] = {}
+            others: dict[str, MatchCounts | Verdicts] = {}
             for source, pairing in pairings.items():
                 gold, answers, known = pairing.gold(first, last), pairing.answers(first, last), Located()
                 cases |= {

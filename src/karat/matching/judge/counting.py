@@ -30,7 +30,7 @@ _STEPS = 64  # that a mention takes on average before a document is too crowded
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class MatchCounts:
     """What verdicts add up to, without them."""
 
     weights: Floats
@@ -41,7 +41,7 @@ class Counts:
         return self.weights
 
 
-def counts(gold: Gold, answers: Answers, relation: Relation, first: int, last: int) -> Counts | None:
+def counts(gold: Gold, answers: Answers, relation: Relation, first: int, last: int) -> MatchCounts | None:
     """The weights of some documents under an optimal assignment; None where they have to be judged."""
     kernel = compiled()
     return None if kernel is None else counted_by(kernel, gold, answers, relation, first, last)
@@ -49,7 +49,7 @@ def counts(gold: Gold, answers: Answers, relation: Relation, first: int, last: i
 
 def counted_by(
     kernel: Kernel, gold: Gold, answers: Answers, relation: Relation, first: int, last: int
-) -> Counts | None:
+) -> MatchCounts | None:
     """The same by a certain kernel."""
     if not (_simple(gold, answers) and _plain(relation)) or (relation.links and gold.without_link):
         return None
@@ -58,7 +58,7 @@ def counted_by(
     if len(matched) and matched[-1] < 0:
         return None
     golds, answered = (np.diff(side[0]) for side in sides)
-    return Counts(np.column_stack([matched, answered - matched, matched, golds - matched]).astype(np.float64))
+    return MatchCounts(np.column_stack([matched, answered - matched, matched, golds - matched]).astype(np.float64))
 
 
 def _plain(relation: Relation) -> bool:
