@@ -202,6 +202,36 @@ def match(given: Files) -> Outcome:
     return Outcome(seconds, peak(), {})
 
 
+def by_document(given: Files) -> Outcome:
+    """Ten views, and the same with the scores of every document."""
+    corpus, (run,) = load_both(str(given.gold), [str(given.answers)], text=False)
+    relations = ("strong", "weak", "mention", "mention-weak", "entity")
+    parts = ("strong[nil]", "strong[in-kb]", "weak[nil]", "weak[in-kb]", "mention[in-kb]")
+    measures = [f"{view}:micro.f1" for view in (*relations, *parts)]
+    karat.evaluate(karat.load("demo"), karat.load_run("demo/noisy"), measures=measures, by="doc")
+    seconds: dict[str, float] = {}
+    with timed(seconds, "views"):
+        karat.evaluate(corpus, run, measures=measures)
+    with timed(seconds, "by doc"):
+        found = karat.evaluate(corpus, run, measures=measures, by="doc")
+    assert all(len(groups) == len(corpus) for groups in found.by["doc"].values())
+    return Outcome(seconds, peak(), {}, len(corpus))
+
+
+def runs(given: Files) -> Outcome:
+    """Many runs on one document: what an evaluation costs before it has anything to do."""
+    corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
+    one = karat.Corpus.of([next(iter(corpus))])
+    own = karat.Run.of([next(reply for reply in run if reply.id == one.ids[0].as_py())])
+    karat.evaluate(one, own)
+    seconds: dict[str, float] = {}
+    for _ in range(20):
+        with timed(seconds, "10 runs"):
+            for _ in range(10):
+                karat.evaluate(one, own)
+    return Outcome(seconds, peak(), {}, 10)
+
+
 def curve(given: Files) -> Outcome:
     """The strong curve at every distinct score from verdicts, beside one sort of the scores."""
     corpus, (run,) = load_both(str(given.gold), [str(given.answers)], text=False)
@@ -291,6 +321,8 @@ def main() -> None:
         "karat": score,
         "karat-without-text": score_without_text,
         "karat-matching": match,
+        "by-document": by_document,
+        "runs": runs,
         "curve": curve,
         "neleval": neleval,
         "formats": formats,

@@ -7,6 +7,7 @@ a child's peak memory is never reported as less than that of the process it was 
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,16 +51,21 @@ class Counts(NamedTuple):
         return 2 * self.tp / (2 * self.tp + self.fp + self.fn)
 
 
+_PROCESSOR: dict[str, float] = {}
+
+
 class Outcome(NamedTuple):
     """What a measured process reports: seconds of each part, its peak memory, what it counted.
 
-    `size` is how much it had to do, where that is not told by the files: bytes, or documents.
+    `size` is how much it had to do, where that is not told by the files: bytes, or documents. `processor` are the
+    processor seconds of each part, all threads together, which `timed` notes for the process.
     """
 
     seconds: dict[str, float]
     peak_bytes: int
     counts: dict[str, Counts]
     size: int = 0
+    processor: dict[str, float] = _PROCESSOR
 
     @property
     def total(self) -> float:
@@ -73,16 +79,17 @@ class Outcome(NamedTuple):
     @classmethod
     def from_json(cls, line: str) -> Outcome:
         """What `to_json` wrote."""
-        seconds, peak_bytes, counts, size = json.loads(line)
-        return cls(seconds, peak_bytes, {name: Counts(*values) for name, values in counts.items()}, size)
+        seconds, peak_bytes, counts, size, processor = json.loads(line)
+        return cls(seconds, peak_bytes, {name: Counts(*values) for name, values in counts.items()}, size, processor)
 
 
 @contextmanager
 def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
     """Note under the name of a part how long the block took."""
-    begin = time.perf_counter()
+    begin, worked = time.perf_counter(), time.process_time()
     yield
     seconds[part] = time.perf_counter() - begin
+    _PROCESSOR[part] = min(_PROCESSOR.get(part, math.inf), time.process_time() - worked)
 
 
 class Evaluated(NamedTuple):

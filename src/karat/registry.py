@@ -30,6 +30,11 @@ def _files(folder: str) -> frozenset[str]:
 
 
 @cache
+def _module(folder: str, name: str) -> object:
+    return import_module(f"karat.{folder}.{name.replace('-', '_')}")
+
+
+@cache
 def _entries(folder: str) -> dict[str, EntryPoint]:
     found = {entry.name: entry for entry in entry_points(group=f"karat.{folder}")}
     taken = sorted(found.keys() & _files(folder))
@@ -71,7 +76,7 @@ def get(folder: str, name: str, kind: type[_T]) -> _T:
     if name.endswith(".py"):
         return _constant(_load_file(Path(name)), kind, name)
     if name in _files(folder):
-        return _constant(import_module(f"karat.{folder}.{name.replace('-', '_')}"), kind, name)
+        return _constant(_module(folder, name), kind, name)
     if name in _entries(folder):
         return _constant(_entries(folder)[name].load(), kind, name)
     raise UnknownNameError(folder.removesuffix("s"), name, names(folder))

@@ -1,11 +1,12 @@
-"""Long work and how far it has come, for whoever watches; where nobody does, it costs nothing."""
+"""Long work: how far it has come, for whoever watches, and whether several processes may share it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 Advance: TypeAlias = Callable[[int], None]
 """To be called with how much more is done."""
@@ -13,7 +14,11 @@ Advance: TypeAlias = Callable[[int], None]
 Watcher: TypeAlias = Callable[[str, int | None], AbstractContextManager[Advance]]
 """Called with what is done, and how much of it there is if that is known."""
 
+_Job = TypeVar("_Job")
+_Done = TypeVar("_Done")
+
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+_prepare: ContextVar[Callable[[], None] | None] = ContextVar("prepare", default=None)
 
 
 @contextmanager
@@ -39,3 +44,47 @@ def working(what: str, total: int | None = None) -> Iterator[Advance]:
 
 def _unseen(more: int) -> None:
     pass
+
+
+@contextmanager
+def sharing_work(prepare: Callable[[], None]) -> Iterator[None]:
+    """Let other processes take a part of the work inside; each of them calls `prepare` first.
+
+    Only a program may say so: a process starts anew, and would run a script again that called it.
+    """
+    before = _prepare.set(prepare)
+    try:
+        yield
+    finally:
+        _prepare.reset(before)
+
+
+def shared_work(work: Callable[[_Job], _Done], jobs: Sequence[_Job]) -> list[_Done]:
+    """What `work`, a function of some module, makes of each job; in several processes where that is allowed.
+
+    Other processes begin with the first jobs and this one with the last, so give the largest first.
+    """
+    prepare, others = _prepare.get(), min(_cores(), len(jobs)) - 1
+    if prepare is None or others < 1:
+        return [work(job) for job in jobs]
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    pool = ProcessPoolExecutor(others, get_context("spawn"), prepare)
+    try:
+        given = [pool.submit(work, job) for job in jobs]
+        own = {place: work(jobs[place]) for place in reversed(range(len(jobs))) if given[place].cancel()}
+        for place in range(len(jobs)):
+            if place not in own:
+                try:
+                    own[place] = given[place].result()
+                except Exception:  # noqa: BLE001  # whatever it is, here it is said as in one process
+                    own[place] = work(jobs[place])
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return [own[place] for place in range(len(jobs))]
+
+
+def _cores() -> int:
+    """How many processes may run at the same time."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 import click
@@ -50,21 +49,21 @@ def command(suite: str, path: str, kb: str | None, every: bool, json_file: str |
     karat conform zelda DIR
     """
     from karat.cli.choices import apart
+    from karat.cli.startup import keep_what_is_made, prepare_process
     from karat.errors import UsageError
     from karat.pages.conformance import conformance_json, conformance_text
     from karat.registry import get, names
     from karat.spec.suite import Suite
     from karat.storage.files import writing
-    from karat.work import working
+    from karat.work import sharing_work, working
 
     asked = get("suites", suite, Suite)
     if kb is not None and not asked.takes_kb:
         takers = [name for name in names("suites") if get("suites", name, Suite).takes_kb]
         raise UsageError(f"--kb goes with {', '.join(takers)}. Leave it out.")
     apart([path], [json_file])
-    gc.freeze()  # what is imported stays, and what comes makes no circles: looking for them takes a tenth of the time
-    gc.set_threshold(100_000, 20, 20)
-    with working(f"comparing with {asked.title}"):
+    keep_what_is_made()
+    with working(f"comparing with {asked.title}"), sharing_work(prepare_process):
         found = asked.run(path, kb)
     if json_file is not None:
         with writing(json_file) as file:

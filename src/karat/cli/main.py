@@ -14,6 +14,7 @@ from karat.cli.data import COMMANDS as DATA
 from karat.cli.groups import LazyGroup
 from karat.cli.output import say
 from karat.cli.progress import showing_progress
+from karat.cli.startup import start_sooner
 from karat.errors import KaratError, reason
 from karat.version import __version__
 
@@ -87,6 +88,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without our characters shows their numbers
             stream.reconfigure(errors="backslashreplace")
+    start_sooner(sys.argv[1:])
     try:
         _run()
     except (_UnreadError, BrokenPipeError):

@@ -31,6 +31,7 @@ from karat.evaluation.sides import Sides
 from karat.evaluation.thresholds import Chosen, Steps, steps_of
 from karat.facts.cases import CaseRule, Stages, stages, table
 from karat.facts.facts import NOMINAL, PRONOMINAL
+from karat.matching.judge.counting import MatchCounts
 from karat.matching.judge.judge import Located
 from karat.matching.judge.keys import KeyReach
 from karat.matching.read.pairing import BLOCK, Pairing
@@ -162,12 +163,13 @@ class Block:
         weights = {name: np.empty((size, 4)) for name in plans}
         kept: dict[str, list[Verdicts]] = {name: [] for name in plans if name in self._kept}
 
-        def count(first: int, last: int, cases: dict[str, Verdicts]) -> dict[str, Verdicts]:
-            for name, own in cases.items():
+        def count(first: int, last: int, cases: dict[str, Verdicts], others: dict[str, MatchCounts | Verdicts]) -> None:
+            for name, own in (*cases.items(), *others.items()):
                 weights[name][first:last] = own.per_document(first, last)
-            return {name: cases[name] for name in kept}
 
-        for (first, last), cases in self._in_blocks(plans, count):
+        counted = {name: plan for name, plan in plans.items() if name not in kept}
+        judged = {name: plan for name, plan in plans.items() if name in kept}
+        for (first, last), cases in self._in_blocks(judged, counted, count):
             for name, own in cases.items():
                 kept[name].append(own)
             if self.progress is not None:
@@ -191,20 +193,34 @@ class Block:
         return {str(name.view) for name in request.wanted if not measure_of(name).usual}
 
     def _in_blocks(
-        self, plans: Mapping[str, Plan], then: Callable[[int, int, dict[str, Verdicts]], dict[str, Verdicts]]
+        self,
+        plans: Mapping[str, Plan],
+        counted: Mapping[str, Plan],
+        then: Callable[[int, int, dict[str, Verdicts], dict[str, MatchCounts | Verdicts]], None],
     ) -> Iterator[tuple[tuple[int, int], dict[str, Verdicts]]]:
-        """What `then` keeps of the verdicts of every plan; some documents after the other, judged in parallel."""
+        """The verdicts of some plans; some documents after the other, judged in parallel.
+
+        `then` is told of them, and of what those of the plans add up to that are only `counted`.
+        """
         sides, documents = self.sides, len(self.sides.corpus)
-        pairings = {source: sides.pairing(source) for source in {plan.source for plan in plans.values()}}
+        every = (*plans.values(), *counted.values())
+        pairings = {source: sides.pairing(source) for source in {plan.source for plan in every}}
 
         def judge(first: int, last: int) -> dict[str, Verdicts]:
             cases: dict[str, Verdicts] = {}
+            others: dict[str, MatchCounts | Verdicts] = {}
             for source, pairing in pairings.items():
                 gold, answers, known = pairing.gold(first, last), pairing.answers(first, last), Located()
-                for name, plan in plans.items():
-                    if plan.source == source:
-                        cases[name] = plan.verdicts(gold, answers, known)
-            return then(first, last, cases)
+                cases |= {
+                    name: plan.verdicts(gold, answers, known) for name, plan in plans.items() if plan.source == source
+                }
+                others |= {
+                    name: plan.counts(gold, answers, known, first, last)
+                    for name, plan in counted.items()
+                    if plan.source == source
+                }
+            then(first, last, cases, others)
+            return cases
 
         blocks = [(first, min(first + self.size, documents)) for first in range(0, documents, self.size)]
         if len(blocks) == 1:
@@ -230,7 +246,7 @@ class Block:
 
     def judged(self, plan: Plan) -> Verdicts:
         """The verdicts of any plan on both sides."""
-        found = self._in_blocks({"": plan}, lambda first, last, cases: cases)
+        found = self._in_blocks({"": plan}, {}, lambda first, last, cases, others: None)
         return joined([cases[""] for _, cases in found])
 
     def categorised(self, view: str) -> Categorised:

@@ -115,11 +115,22 @@ def intervals(weights: Floats, view: View, shorts: Sequence[str], draw: Draw) ->
 
 
 def by_document(ids: Arrow, view: View) -> dict[str, Group]:
-    """The scores of each document by itself."""
+    """The scores of each document by itself, computed for all at once."""
     shorts = [short for short in short_names(detection=False) if short.startswith("micro.")]
+    reasons = [short_measure(short)[1].undefined for short in shorts]
+    apart, weights = view.documents_apart(), view.statistics.weights
+    scores = [[None if math.isnan(value) else value for value in apart.at_totals(short).tolist()] for short in shorts]
+    totals = _counted(weights, [(row, row + 1) for row in range(len(weights))])
     return {
-        document: Group(counts=counted(row), **fields(view.document(row).scores(shorts)))
-        for document, row in zip(ids.to_pylist(), view.statistics.weights, strict=True)
+        document: Group(
+            measures=dict(zip(shorts, values, strict=True)),
+            n={short: int(value is not None) for short, value in zip(shorts, values, strict=True)},
+            undefined={}
+            if None not in values
+            else {short: why for short, why, value in zip(shorts, reasons, values, strict=True) if value is None},
+            counts=counts,
+        )
+        for document, values, counts in zip(ids.to_pylist(), zip(*scores, strict=True), totals, strict=True)
     }
 
 

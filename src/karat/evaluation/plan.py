@@ -16,6 +16,7 @@ from karat.matching.align.joins import overlapping, same_span
 from karat.matching.align.near import credited
 from karat.matching.align.related import related
 from karat.matching.align.typing import typed
+from karat.matching.judge.counting import MatchCounts, counts
 from karat.matching.judge.judge import Located, verdicts
 from karat.matching.judge.keys import KeyNames, KeyReach, kept, key_verdicts, reach
 from karat.matching.judge.lookup import Tied, look_up, looked_up
@@ -63,6 +64,15 @@ class Plan:
         gold, answers = self.select.of(gold, answers)
         cases = self._matched(gold, answers, known)
         return cases if self.weigh is None else self.weigh(cases, gold)
+
+    def counts(self, gold: Gold, answers: Answers, known: Located, first: int, last: int) -> MatchCounts | Verdicts:
+        """What the verdicts on some documents add up to, or these themselves where there is no shorter way."""
+        plain = self.key is None and self.tied is None and self.weigh is None
+        if plain and self.assignment is Assignment.OPTIMAL:
+            found = counts(*self.select.of(gold, answers), self.relation, first, last)
+            if found is not None:
+                return found
+        return self.verdicts(gold, answers, known)
 
     def _matched(self, gold: Gold, answers: Answers, known: Located) -> Verdicts:
         if self.key is not None:

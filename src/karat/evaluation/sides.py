@@ -24,6 +24,8 @@ from karat.spec.choices.conventions import Ids, Unnamed
 from karat.spec.choices.task import Source
 from karat.spec.choices.threshold import Threshold
 
+_GOLD_FACTS = "gold facts"
+
 
 @dataclass(frozen=True, eq=False)
 class Sides:
@@ -106,7 +108,12 @@ class Sides:
         """What is known about the gold labels, which other runs on them may share."""
         if self.gold is not None:
             return self.gold
-        return gold_facts(self.pairing(), self.request.knowledge, self._diction)
+        pairing, kb, noted = self.pairing(), self.request.knowledge, self.corpus.noted
+        known = noted.get(_GOLD_FACTS)
+        if known is None or not known.suits(pairing, kb, self._diction):
+            known = noted[_GOLD_FACTS] = gold_facts(pairing, kb, self._diction)
+        found: GoldFacts = known
+        return found
 
     @property
     def _diction(self) -> Diction:

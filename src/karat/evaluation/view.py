@@ -78,8 +78,11 @@ class View:
 
         `silent` counts the documents that have none, and `known` are scores that have been computed already.
         """
-        part = replace(self.shape, part=True)
-        return replace(part.view(Statistics(weights)), silent=silent, known={} if known is None else known)
+        return View(self._part, Statistics(weights), silent=silent, known={} if known is None else known)
+
+    @cached_property
+    def _part(self) -> Shape:
+        return replace(self.shape, part=True)
 
     def of_documents(self, keep: Bools) -> View:
         """The same view of some documents, as if there were no others."""
@@ -87,11 +90,11 @@ class View:
         macro = None if self.macro is None else self.macro[keep]
         return self.shape.view(Statistics(self.statistics.weights[keep]), found=found, macro=macro)
 
-    def document(self, weights: Floats) -> View:
-        """One document by itself, for which the rule about documents holds, not that about totals."""
+    def documents_apart(self) -> View:
+        """Each document as a total of its own, for which the rule about documents holds, not that about totals."""
         rule = self.shape.empty
         alone = rule._replace(totals=rule.documents, part_totals=rule.part_documents)
-        return replace(self.shape, empty=alone).view(Statistics(weights[None]))
+        return replace(self.shape, empty=alone).view(self.statistics)
 
     def score(self, short: str) -> Scored:
         """A measure of this view, such as `macro.p`."""
@@ -136,7 +139,8 @@ class View:
         """A micro measure for each row of statistics, taken as a total; NaN where it is not defined."""
         _, measure = short_measure(short)
         assert measure.values is not None, "only measures of statistics have a value for each total"
-        return measure.values(self.statistics, self._rule.totals)
+        values = measure.values(self.statistics, self._rule.totals)
+        return np.where(self.statistics.weights.any(axis=1), values, np.nan) if self._leaves_out_empty else values
 
     def _of_scores(self, compute: Callable[[Floats, Floats], float | None], reason: str) -> Scored:
         if self.scored is None:
@@ -268,9 +272,11 @@ class View:
 
         What a threshold took away was there.
         """
-        if not self.shape.part or self.shape.empty.part_totals.both.p is not None:
-            return False
-        return not (self.present or self.statistics.weights.any())
+        return self._leaves_out_empty and not self.statistics.weights.any()
+
+    @property
+    def _leaves_out_empty(self) -> bool:
+        return self.shape.part and not self.present and self.shape.empty.part_totals.both.p is None
 
     @cached_property
     def _rule(self) -> _Rule:

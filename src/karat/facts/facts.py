@@ -260,14 +260,16 @@ class Side:
         Nobody can tell of an entity whose ids are all written otherwise than those of the knowledge base.
         """
         ids, codes = [*self.entities.canonical, "", ""], np.append(self.entity, NIL)
-        alike, linked = [*self.entities.comparable, True, True], np.append(self.linked, False)
+        alike, linked = [*self.entities.comparable, True, True], np.append(self.linked, False).tolist()
+        further = self.further
         every = np.arange(len(self.entity)) if rows is None else rows
         found: list[bool | None] = []
         for row, code, known in zip(every.tolist(), codes[every].tolist(), entities, strict=True):
-            own = (code, *self.further.get(row, ())) if code >= 0 else ()
-            if known is None:
-                found.append(None)
-            elif any(ids[each] in known for each in own):
+            if known is None or (code >= 0 and ids[code] in known):
+                found.append(None if known is None else True)
+                continue
+            own = (code, *further.get(row, ())) if code >= 0 else ()
+            if len(own) > 1 and any(ids[each] in known for each in own):
                 found.append(True)
             else:
                 foreign = linked[row] and not any(alike[each] for each in own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _PAGE = re.compile(r"(https?://[^/\s]+/(?:wiki|resource|page|entity)/).")
 _HOST = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/\s]*)")
@@ -10,6 +11,7 @@ _PREFIXED = re.compile(r"([A-Za-z][\w.-]*:)[A-Za-z]*\d+")
 _NUMBERED = re.compile(r"([A-Z]?)\d+")
 
 
+@lru_cache(maxsize=100_000)  # the runs on one benchmark share most of their ids
 def scheme_of(id: str) -> str:
     """What an id has in common with all others that are written like it.
 

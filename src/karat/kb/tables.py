@@ -130,10 +130,16 @@ class Tables:
     def comparable(self, ids: Sequence[str]) -> list[bool]:
         """Whether each id is written as one that a surface in the table stands for; see `karat.kb.scheme`."""
         schemes = [scheme_of(id) for id in ids]
-        unseen, popular = set(schemes), chain.from_iterable(self._popular.values())
+        unseen, popular = set(schemes) - self._unused, chain.from_iterable(self._popular.values())
         while unseen and (id := next(popular, None)) is not None:  # ends soon, where ids are those of the table
             unseen.discard(scheme_of(id))
-        return [scheme not in unseen for scheme in schemes]
+        self._unused.update(unseen)
+        return [scheme not in self._unused for scheme in schemes]
+
+    @cached_property
+    def _unused(self) -> set[str]:
+        """Schemes of which no surface stands for an id, as far as somebody looked for them."""
+        return set()
 
     def demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:
         """Whether each surface is in the table of demonyms; None without table."""

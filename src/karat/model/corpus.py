@@ -192,6 +192,14 @@ class Corpus(Displayed):
         return np.asarray(self.table.column("length").to_numpy(), np.int64)
 
     @cached_property
+    def noted(self) -> dict[str, Any]:
+        """What upper layers found out about it and may ask for again, under names of their own; it does not travel."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "noted"}
+
+    @cached_property
     def units(self) -> Units:
         """Which labels are alternatives of one mention, and which are parts of another segmentation."""
         return units(self.labels)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from karat.errors import InputError
 from karat.model.tables.arrow import Arrow
@@ -30,6 +29,8 @@ def write_sorted(path: Path, schema: Arrow, tables: Iterable[Arrow], *, level: i
 
     The highest level of compression takes a hundred times as long as the lowest.
     """
+    import pyarrow.parquet as pq
+
     rows = 0
     with pq.ParquetWriter(path, schema, compression="zstd", compression_level=level, store_schema=False) as writer:
         for table in tables:
@@ -146,6 +147,8 @@ class SortedTable:
 
     @cached_property
     def _file(self) -> Any:  # noqa: ANN401  # pyarrow ships no types
+        import pyarrow.parquet as pq
+
         try:
             return pq.ParquetFile(self._path, memory_map=True)
         except (OSError, pa.ArrowInvalid) as problem:

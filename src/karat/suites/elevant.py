@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -16,8 +17,8 @@ import numpy as np
 from karat.data.load import load_both
 from karat.errors import InputError
 from karat.evaluation.cases.errors import categories
-from karat.evaluation.evaluation import evaluate
-from karat.kb.opened import open_kb
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.result import Result
@@ -31,9 +32,11 @@ from karat.reports.elevant.names import NAMES
 from karat.spec.report import Report
 from karat.spec.suite import Conformance, Discrepancy, Suite, summed
 from karat.storage.files import Source
+from karat.work import shared_work
 
 _SUFFIXES = ("", ".gz", ".zst")
 _NEW_RULE = "2025/01/16"  # from when on false detection of coreference is counted among coreference only
+_RULE, _OLDER = "false-coreference", "pronouns"
 _MASKED = re.compile(r"[xX0]+|\*+")
 _NO_SPACY, _MASK = "no tokenizer (spaCy)", "masked text"
 _FACTS = "facts that the knowledge base lacks"
@@ -74,11 +77,17 @@ def conform_elevant(folder: str, kb: str | None = None) -> Conformance:
     source = Source(folder, links=True)  # whoever compares may lay a folder of links out
     if kb is None and source.inside("kb").folder:
         kb = source.inside("kb").given
-    known = None if kb is None else open_kb(kb)
     notes: Counter[str] = Counter()
-    if known is None:
+    if kb is None:
         notes["no knowledge base was given: names, types and popular entities are not known"] += 1
-    found = [_compare(pair, known, notes) for pair in _pairs(source, notes)]
+    pairs = _pairs(source, notes)
+    try:
+        by_pair = dict(each for some in shared_work(_compare_all, _shares(pairs, kb)) for each in some)
+    finally:
+        _request.cache_clear()  # the next one may find other tables there
+    found = [by_pair[pair.linked] for pair in pairs]
+    for pair in found:
+        notes.update(pair.notes)
     return Conformance(
         experiments=len(found),
         equal_experiments=sum(not pair.differences for pair in found),
@@ -118,42 +127,72 @@ def _beside(names: set[str], name: str) -> str | None:
 
 
 class _Found(NamedTuple):
-    """What was compared of a pair, and what differs."""
+    """What was compared of a pair, what differs, and what else there is to say."""
 
     figures: _Counts
     cases: _Counts
     differences: list[Discrepancy]
+    notes: list[str]
 
 
-def _compare(pair: _Pair, kb: KB | None, notes: Counter[str]) -> _Found:
-    corpus, [run] = load_both(pair.linked, [pair.linked], gold_format=_FORMAT, answers_format=_FORMAT)
+class _Share(NamedTuple):
+    """Pairs that one process compares, as a rule all linkers on one benchmark."""
+
+    pairs: tuple[_Pair, ...]
+    kb: str | None
+
+
+def _shares(pairs: Sequence[_Pair], kb: str | None) -> list[_Share]:
+    """The pairs by benchmark, which is what stands behind the first dot; those with the largest files first."""
+    benchmarks: dict[str, list[_Pair]] = {}
+    for pair in pairs:
+        benchmarks.setdefault(pair.name.partition(".")[2], []).append(pair)
+    sizes = {name: sum(Path(pair.linked).stat().st_size for pair in own) for name, own in benchmarks.items()}
+    return [_Share(tuple(benchmarks[name]), kb) for name in sorted(benchmarks, key=sizes.__getitem__, reverse=True)]
+
+
+def _compare_all(share: _Share) -> list[tuple[str, _Found]]:
+    """What was found of each pair, by its articles; facts about a benchmark are found once."""
+    gold: Corpus | None = None
+    first: Evaluation | None = None
+    found = []
+    for pair in share.pairs:
+        corpus, [run] = load_both(pair.linked, [pair.linked], gold_format=_FORMAT, answers_format=_FORMAT)
+        if gold is None or gold.digest != corpus.digest:
+            gold, first = corpus, None
+        rule, notes = _rule(pair)
+        evaluation = Evaluation.of(_request(share.kb, rule), gold, run, beside=first)
+        first = first or evaluation
+        found.append((pair.linked, _compare(pair, evaluation, notes)))
+    return found
+
+
+@cache
+def _request(kb: str | None, rule: str) -> Request:
+    """What is asked under a rule; both rules ask the same knowledge base, which a process opens once."""
+    if rule != _OLDER:
+        return _request(kb, _OLDER).but(choices={_RULE: rule})
     needs = get("reports", "elevant", Report)
-    rule = _rule(pair, notes)
-    result = evaluate(
-        corpus,
-        run,
-        like="elevant",
-        measures=needs.measures,
-        by=needs.by,
-        kb=kb,
-        choices={"false-coreference": rule},
-    )
+    return Request.of(like="elevant", measures=needs.measures, by=needs.by, kb=kb, choices={_RULE: rule})
+
+
+def _compare(pair: _Pair, evaluation: Evaluation, notes: list[str]) -> _Found:
+    result, sides = evaluation.result, evaluation.sides
     differences: list[Discrepancy] = []
-    figures = _figures(pair, layout(result), _Why(corpus, run, result, kb), differences)
+    why = _Why(sides.corpus, sides.given, result, evaluation.request.kb)
+    figures = _figures(pair, layout(result), why, differences)
     cases = {} if pair.cases is None else _cases(pair, cases_of(result), differences)
-    return _Found(figures, cases, differences)
+    return _Found(figures, cases, differences, notes)
 
 
-def _rule(pair: _Pair, notes: Counter[str]) -> str:
-    """How false detection of coreference was counted when the pair was evaluated."""
+def _rule(pair: _Pair) -> tuple[str, list[str]]:
+    """How false detection of coreference was counted when the pair was evaluated, and what is to be said of it."""
     if pair.metadata is None:
-        notes["pairs without metadata.json, taken as older: false-coreference=pronouns"] += 1
-        return "pronouns"
+        return _OLDER, ["pairs without metadata.json, taken as older: false-coreference=pronouns"]
     stamp = str(_decoded(pair.metadata, dict[str, Any]).get("timestamp", ""))
     if stamp < _NEW_RULE:
-        return "pronouns"
-    notes[f"pairs from {_NEW_RULE} on, by their metadata.json: false-coreference=coreference"] += 1
-    return "coreference"
+        return _OLDER, []
+    return "coreference", [f"pairs from {_NEW_RULE} on, by their metadata.json: false-coreference=coreference"]
 
 
 def _decoded(path: str, kind: Any) -> Any:  # noqa: ANN401  # as `kind` says

@@ -384,9 +384,17 @@ def _sum_of_most(worth: Longs, part: Edges) -> int:
 
 
 def most_wanted(edges: Edges, prefer: Preferences, group: Longs) -> Longs:
-    """The place of the most wanted edge of each group."""
-    ranked = _by_preference(edges, prefer)
-    return _first_of_each(ranked, group[ranked])
+    """The place of the most wanted edge of each group; only where a group has several, they are ranked."""
+    order = np.argsort(group, kind="stable")
+    ordered = group[order]
+    first = np.flatnonzero(np.append(np.ones(min(len(ordered), 1), np.bool_), ordered[1:] != ordered[:-1]))
+    found, size = order[first], np.diff(first, append=len(ordered))
+    several = size > 1
+    if several.any():
+        rivals = np.sort(order[np.repeat(several, size)])
+        ranked = rivals[_by_preference(edges.take(rivals), prefer)]
+        found[several] = _first_of_each(ranked, group[ranked])
+    return found
 
 
 def first_in_file(edges: Edges, prefer: Preferences, group: Longs) -> Longs:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -126,6 +125,8 @@ class _Table:
 
 
 def _from_file(path: str) -> Membership:
+    import tomllib
+
     try:
         data = Path(path).read_bytes()
         content = tomllib.loads(data.decode())

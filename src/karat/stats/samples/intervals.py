@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from statistics import NormalDist
 from typing import Final, Literal, TypeAlias
 
 from karat.errors import UnknownNameError
@@ -68,6 +67,8 @@ def widened(level: float, documents: int) -> float | None:
     what Student's t is for. With 20 documents the ends move out by 10 %, with 200 by 1 %. Hesterberg, What Teachers
     Should Know About the Bootstrap, The American Statistician 69(4), 2015 ("expanded percentile interval").
     """
+    from statistics import NormalDist
+
     if documents < 2:
         return None
     end = t_quantile((1 + level) / 2, documents - 1) * sqrt(documents / (documents - 1))
