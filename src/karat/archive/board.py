@@ -10,7 +10,7 @@ from math import comb
 import numpy as np
 
 from karat.archive.archive import Archive, ArchiveEntry
-from karat.archive.making import ERROR, headline
+from karat.archive.making import headline
 from karat.archive.shape import (
     BoardPiece,
     CategoryInfo,
@@ -22,13 +22,15 @@ from karat.archive.shape import (
     ProfileInfo,
     SystemInfo,
 )
+from karat.archive.verdicts import ERROR
 from karat.comparison.compare import compare
 from karat.comparison.entries import entry_of
 from karat.comparison.terms import Terms
 from karat.errors import KaratError
 from karat.evaluation.cases.errors import categories
 from karat.model.name import parse_measure
-from karat.model.result import Result
+from karat.model.result import Group, Result
+from karat.model.tables.facet import NONE
 from karat.signing import profile_named
 from karat.version import __version__
 
@@ -105,8 +107,20 @@ def _dataset(archive: Archive, key: str) -> DatasetInfo:
         texts=archive.shown(key) is not None,
         curves=any(each.curves or each.seconds or each.verdicts for each in every),
         credits=any(each.credits for each in every),
+        groups=is_split(archive, key),
         reasons=sorted({profile for each in every for profile in each.reasons}),
     )
+
+
+def split_scores(archive: Archive, entry: ArchiveEntry) -> dict[str, Mapping[str, Group]]:
+    """The scores of the view that pages show, by label and value; not of labels that nothing has a value of."""
+    by = {name: views.get(entry.view, {}) for name, views in archive.result(entry).by.items() if name != ERROR}
+    return {name: values for name, values in by.items() if values.keys() - {NONE}}
+
+
+def is_split(archive: Archive, key: str) -> bool:
+    """Whether scores on a dataset are split by any label."""
+    return any(split_scores(archive, entry) for entry in archive.on(key))
 
 
 def _measures(results: Mapping[tuple[str, str], Result]) -> list[str]:
@@ -204,7 +218,7 @@ def _note(archive: Archive, entry: ArchiveEntry, dataset: int, system: int) -> C
         dataset,
         system,
         dict(result.skipped),
-        list(result.notes),
+        [note for note in result.notes if note.partition(": ")[0] not in known.keys() - {entry.view}],
         dict(entry.refused),
         {name: reason for name in result.shown if (reason := result.score(name).reason) is not None},
         entry.seconds,

@@ -238,8 +238,8 @@ function TheEntity({ data, dataset }: { data: Data; dataset: string }) {
     <>
       <h1 dir="auto">{data.called(id)}</h1>
       <p class="answer">
-        {page ? <a href={page} target="_blank" rel="noopener noreferrer">{id}</a> : id}: <b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{mentions.length > 0 && <>, as {counted(mentions.map((g) => data.goldSurface(g))).slice(0, 8).map(([surface, count], at) => <>{at > 0 && ", "}<a key={surface} href={address("mention", { dataset, surface })} dir="auto">“{surface}”</a>{count > 1 && <span class="quiet"> {count}</span>}</>)}</>}.
-        {types.length > 0 && <span class="quiet"> {types.join(", ")}</span>}
+        {page ? <a href={page} target="_blank" rel="noopener noreferrer">{id}</a> : id}{data.description(entity) && <>, <span dir="auto">{data.description(entity)}</span></>}: <b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{mentions.length > 0 && <>, as {counted(mentions.map((g) => data.goldSurface(g))).slice(0, 8).map(([surface, count], at) => <>{at > 0 && ", "}<a key={surface} href={address("mention", { dataset, surface })} dir="auto">“{surface}”</a>{count > 1 && <span class="quiet"> {count}</span>}</>)}</>}.
+        {types.length > 0 && <span class="quiet"> Types: {types.join(", ")}.</span>}
       </p>
       <Bar_><DatasetChoice has={(one) => one.cases} /><a href={address("entities", { dataset })}>all entities</a><Elsewhere id={id} dataset={dataset} /><Hidden /></Bar_>
       <Outcomes data={data} tracks={tracks} asked={{ dataset, entity: id }} picks={(t, row) => { const track = data.tracks[t]; return track.entity[row] === entity || (track.gold[row] >= 0 && gold.entity[track.gold[row]] === entity); }} />
