@@ -6,7 +6,7 @@ export const NIL = -1, NO_LINK = -2, UNKNOWN = -3;
 const NONE = "no link";
 
 /** Which mentions are meant by how many systems get them. */
-const WHO: Record<string, (getters: number, all: number) => boolean> = {
+const WHO: Partial<Record<string, (getters: number, all: number) => boolean>> = {
   all: (getters, all) => getters === all,
   some: (getters, all) => getters > 0 && getters < all,
   one: (getters) => getters === 1,

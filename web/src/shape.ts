@@ -348,7 +348,9 @@ export interface LabelTrack {
   cases: number[];
 }
 
-/** Scores by a label, the most frequent value first. Without cases there are no tracks. */
+/** Scores by a label, the most frequent value first. Without cases there are no tracks.
+ * 
+ * `doubts` are what speaks against the precision of a system by this label. */
 export interface SplitLabel {
   name: string;
   title: string;
@@ -357,6 +359,7 @@ export interface SplitLabel {
   tables: SplitTable[];
   combinations: number[][];
   tracks: LabelTrack[];
+  doubts: [number, string][];
 }
 
 /** `groups/DATASET`: how good is it on what? Scores by types, fine-grained categories, mention types. */

@@ -113,9 +113,18 @@ def _dataset(archive: Archive, key: str) -> DatasetInfo:
 
 
 def split_scores(archive: Archive, entry: ArchiveEntry) -> dict[str, Mapping[str, Group]]:
-    """The scores of the view that pages show, by label and value; not of labels that nothing has a value of."""
+    """The scores of the view that pages show, by label and value; not of labels that no mention has a value of."""
     by = {name: views.get(entry.view, {}) for name, views in archive.result(entry).by.items() if name != ERROR}
-    return {name: values for name, values in by.items() if values.keys() - {NONE}}
+    return {
+        name: values
+        for name, values in by.items()
+        if any(value != NONE and gold_count(group) for value, group in values.items())
+    }
+
+
+def gold_count(group: Group) -> int:
+    """How many mentions have the value that a group is of."""
+    return 0 if group.counts is None else round(group.counts.matched_gold + group.counts.unmatched_gold)
 
 
 def is_split(archive: Archive, key: str) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from karat.archive.archive import Archive, ArchiveEntry
-from karat.archive.board import ordered_systems, split_scores
+from karat.archive.board import gold_count, ordered_systems, split_scores
 from karat.archive.shape import GroupsPiece, LabelTrack, LabelValue, SplitLabel, SplitTable
 from karat.archive.verdicts import BY
 from karat.errors import KaratError, UsageError
@@ -45,8 +45,7 @@ def _label(
 ) -> SplitLabel:
     gold: dict[str, int] = {}
     for value, group in (item for _, own in found for item in own.items()):
-        counted = 0 if group.counts is None else round(group.counts.matched_gold + group.counts.unmatched_gold)
-        gold[value] = max(gold.get(value, 0), counted)
+        gold[value] = max(gold.get(value, 0), gold_count(group))
     values = sorted(gold, key=lambda value: (value == NONE, -gold[value], value))
     scored = {entry.system: own for entry, own in found}
     by_system = [scored.get(system, {}) for system in systems]
@@ -68,7 +67,16 @@ def _label(
         ],
         [list(places) for places in combinations],
         tracks,
+        [(systems.index(entry.system), note) for entry, _ in found for note in _doubts(archive, entry, name)],
     )
+
+
+def _doubts(archive: Archive, entry: ArchiveEntry, name: str) -> Iterator[str]:
+    """What speaks against the precision by a label, in the view that pages show."""
+    for note in archive.result(entry).notes:
+        view, _, said = note.partition(": ")
+        if view == entry.view and f"precision by {name} " in said:
+            yield said
 
 
 def _track(
@@ -91,6 +99,6 @@ def _score(group: Group | None, measure: str) -> float | None:
 def _grouping(name: str) -> Grouping | None:
     """What is known of a label; a dimension of categories and a key of metadata are known by their names alone."""
     try:
-        return get("labels", name, Grouping)
+        return get("labels", name.replace("_", "-"), Grouping)
     except KaratError:
         return None

@@ -405,7 +405,10 @@ class LabelTrack(Written, frozen=True):
 
 
 class SplitLabel(Written, frozen=True):
-    """Scores by a label, the most frequent value first. Without cases there are no tracks."""
+    """Scores by a label, the most frequent value first. Without cases there are no tracks.
+
+    `doubts` are what speaks against the precision of a system by this label.
+    """
 
     name: str
     title: str
@@ -414,6 +417,7 @@ class SplitLabel(Written, frozen=True):
     tables: list[SplitTable]
     combinations: list[list[int]]
     tracks: list[LabelTrack]
+    doubts: list[tuple[int, str]]
 
 
 class GroupsPiece(Written, frozen=True):

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { DatasetInfo, GroupsPiece } from "../shape";
 import { address, ask, route } from "../route";
-import { Bar_, Choice, Chooser, info, Missing, nameOf, number, percent, useLoaded, Wait } from "../parts";
+import { Bar_, Choice, Chooser, info, Missing, nameOf, number, percent, titleOf, useLoaded, Wait } from "../parts";
 import { type Cell, type Column, ranked, Sheet, sorting } from "../sheet";
 import { NoCases } from "./cases";
 import * as source from "../source";
@@ -43,7 +43,7 @@ function Parts({ what, head, parts, usual, rows, name, controls, last, more, say
       const low = Math.min(...every), high = Math.max(...every);
       const heat = value === null || high === low ? undefined : (value - low) / (high - low);
       const text = part.told(system), target = value === null ? null : part.target(system);
-      return { plain: text, heat, best: value !== null && every.length > 1 && value === (worse ? low : high), shown: target ? <a href={target}><span class="figure">{text}</span></a> : <span class="figure">{text}</span> };
+      return { plain: text, heat, best: value !== null && high > low && value === (worse ? low : high), shown: target ? <a href={target}><span class="figure">{text}</span></a> : <span class="figure">{text}</span> };
     }),
   ]);
   return (
@@ -84,7 +84,7 @@ export function ByCategory(given: Given) {
   );
 }
 
-const MEASURES: readonly (readonly [string, string, string])[] = [["", "F1", "micro.f1"], ["p", "precision", "micro.p"], ["r", "recall", "micro.r"]];
+const MEASURES: readonly (readonly [string, string, string])[] = [["f1", "F1", "micro.f1"], ["p", "Precision", "micro.p"], ["r", "Recall", "micro.r"]];
 
 /** How good each system is on what: by types, by fine-grained categories, by what mentions are. */
 export function ByLabel(given: Given) {
@@ -97,12 +97,13 @@ function Labels({ piece, ...given }: Given & { piece: GroupsPiece }) {
   const { dataset } = given, { asked } = route.value;
   const label = piece.labels.find((one) => one.name === asked.label) ?? piece.labels[0];
   const known = MEASURES.filter(([, , measure]) => label.tables.some((own) => own.measure === measure && given.rows.some((system) => own.value.some((row) => row[system] !== null))));
-  const [key, words, measure] = known.find(([key]) => key === (asked.as ?? "")) ?? known[0] ?? MEASURES[0];
+  const [key, words, measure] = known.find(([key]) => key === asked.as) ?? (label.doubts.length ? known.at(-1) : known[0]) ?? MEASURES[0];
   const table = label.tables.find((own) => own.measure === measure)!;
+  const doubts = label.doubts.filter(([system]) => given.rows.includes(system)).map(([system, said]) => ` ${titleOf(system)}: ${said}.`).join("");
   const cased = new Set(label.tracks.map((own) => own.system));
   const parts = label.values.map((own, place): Part => {
     const value = (system: number) => table.value[place][system];
     return { key: own.name, title: own.title, note: number(own.gold), says: `${number(own.gold)} mentions`, value, told: (system) => percent(value(system)), target: (system) => (cased.has(system) ? address("cases", { dataset: dataset.key, system: nameOf(system), label: label.name, is: own.name }) : null) };
   }).filter((part) => given.rows.some((system) => part.value(system) !== null));
-  return <Parts {...given} what="columns" head={<>{words} of each system on <b>{dataset.name}</b>, by {label.title.toLowerCase()}.</>} parts={parts} usual={parts.slice(0, FEW).map((part) => part.key)} worse={false} says={`${label.says} Under each name: how many mentions are so, the most frequent first. ${words} in percent, ${piece.view}.`} more={<>{piece.labels.length > 1 && <Choice says="by" name="label" value={label.name} options={piece.labels.map((own) => [own.name, own.title.toLowerCase()])} small={{ columns: "", sort: "" }} />}{known.length > 1 && <Choice says="as" name="as" value={key} options={known.map(([key, words]) => [key, words])} />}</>} />;
+  return <Parts {...given} what="columns" head={<>{words} of each system on <b>{dataset.name}</b>, by {label.title.toLowerCase()}.</>} parts={parts} usual={parts.slice(0, FEW).map((part) => part.key)} worse={false} says={`${label.says} Under each name: how many mentions are so, the most frequent first. ${words} in percent, ${piece.view}.${key === "r" ? "" : doubts}`} more={<>{piece.labels.length > 1 && <Choice says="by" name="label" value={label.name} options={piece.labels.map((own) => [own.name, own.title.toLowerCase()])} small={{ columns: "", sort: "" }} />}{known.length > 1 && <Choice says="as" name="as" value={key} options={known.map(([key, words]) => [key, words])} />}</>} />;
 }

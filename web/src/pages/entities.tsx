@@ -9,7 +9,7 @@ import { NoCases } from "./cases";
 import * as source from "../source";
 
 const EVERYWHERE = "all";
-const SHOWN: readonly (readonly [string, string])[] = [["", "entities of the gold standard"], ["surfaces", "surfaces: what mentions are called"], ["confusions", "confusions: gold entity and answered entity"]];
+const SHOWN: readonly (readonly [string, string])[] = [["", "entities of the gold standard"], ["surfaces", "surfaces: what mentions are called"], ["confusions", "confusions: gold → answered"]];
 
 function WithData({ children }: { children: (data: Data, dataset: string) => ComponentChildren }) {
   const dataset = chosenDataset((one) => one.cases)!;
@@ -207,7 +207,7 @@ function Places({ data, dataset, mentions, tracks }: { data: Data; dataset: stri
     return [
       { plain: data.goldSurface(g), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${gold.start[g]}-${gold.end[g]}` })}><Within stretches={texts.value?.get(doc)} start={gold.start[g]} end={gold.end[g]} surface={data.goldSurface(g)} /></a> },
       { plain: data.name(gold.entity[g]), shown: <Entity data={data} entity={gold.entity[g]} dataset={dataset} /> },
-      { plain: counts.length ? `${gets.length} of ${counts.length}` : "not counted", shown: counts.length ? <span title={gets.map((t) => titleOf(data.tracks[t].system)).join(", ") || "nobody"}>{gets.length} of {counts.length}</span> : <span class="quiet">not counted</span> },
+      { plain: counts.length ? `${gets.length} of ${counts.length}` : "not counted", shown: counts.length ? <a class="plain" title={gets.map((t) => titleOf(data.tracks[t].system)).join(", ") || "nobody"} href={address("cases", { dataset, doc: data.piece.documents[doc].id, surface: data.goldSurface(g) })}>{gets.length} of {counts.length}</a> : <span class="quiet">not counted</span> },
       { plain: data.title(doc), shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
     ];
   });
