@@ -327,7 +327,9 @@ export interface CreditsPiece {
   tracks: CreditTrack[];
 }
 
-/** A value of a label: what it is called in addresses and by people, and how many mentions that count have it. */
+/** A value of a label: what it is called in addresses and by people, and how many mentions that count have it.
+ * 
+ * Of alternatives the one that a system's answer is nearest to counts: here they are as many as for any system. */
 export interface LabelValue {
   name: string;
   title: string;

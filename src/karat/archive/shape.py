@@ -380,7 +380,10 @@ class CreditsPiece(Written, frozen=True):
 
 
 class LabelValue(Written, frozen=True):
-    """A value of a label: what it is called in addresses and by people, and how many mentions that count have it."""
+    """A value of a label: what it is called in addresses and by people, and how many mentions that count have it.
+
+    Of alternatives the one that a system's answer is nearest to counts: here they are as many as for any system.
+    """
 
     name: str
     title: str

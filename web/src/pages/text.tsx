@@ -299,7 +299,7 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
           <h2 dir="auto">{data.goldSurface(g)}</h2>
           <p>
             gold: <Linked data={data} entity={gold.entity[g]} dataset={dataset} told />{gold.optional[g] ? <span class="quiet"> (optional)</span> : null}
-            {(gold.others[g] ?? []).map((other) => <><span class="quiet"> or </span><Linked key={other} data={data} entity={other} dataset={dataset} /></>)}
+            {(gold.others[g] ?? []).map((other) => <><span class="quiet"> or </span><Linked key={other} data={data} entity={other} dataset={dataset} told /></>)}
           </p>
           {types(g).length > 0 && <p class="quiet">{types(g).join(", ")}</p>}
         </section>
