@@ -39,6 +39,7 @@ function Gold({ data, piece, dataset }: { data: Data; piece: DatasetPiece; datas
       { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
     ];
   });
+  const count = data.getters(judges).filter((one) => one >= 0).length;
   const rule = route.value.asked.rule;
   const findings = piece.findings.filter((one) => !rule || one.rule === rule).slice(0, 100);
   const figures = piece.numbers.filter(([, value]) => value !== null && value !== "");
@@ -46,7 +47,7 @@ function Gold({ data, piece, dataset }: { data: Data; piece: DatasetPiece; datas
   return (
     <>
       <h1 class="answer">
-        <b>{piece.dataset}</b>: {number(data.piece.documents.length)} documents, {number(gold.start.length)} mentions. {judges.length > 1 && <>No system gets <b><a href={address("cases", { dataset, system: nameOf(data.tracks[judges[0]].system), who: "none" })}>{number(contradicted.length)}</a></b> of them. {every > 0 && <>Every system links <b>{number(every)}</b> to something else{sharp > 0 && <>, {sharp === every ? "" : `${number(sharp)} of them `}all to the same</>}. </>}</>}
+        <b>{piece.dataset}</b>: {number(data.piece.documents.length)} documents, {number(gold.start.length)} mentions{count < gold.start.length && `, of which ${number(count)} count`}. {judges.length > 1 && <>No system gets <b><a href={address("cases", { dataset, system: nameOf(data.tracks[judges[0]].system), who: "none" })}>{number(contradicted.length)}</a></b> of them. {every > 0 && <>Every system links <b>{number(every)}</b> to something else{sharp > 0 && <>, {sharp === every ? "" : `${number(sharp)} of them `}all to the same</>}. </>}</>}
         The linter finds {number(piece.rules.reduce((sum, one) => sum + one[3], 0))} defects.
       </h1>
       <Bar_><DatasetChoice has={(one) => one.cases} /><Hidden /></Bar_>

@@ -319,7 +319,7 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
                 return (
                   <p key={row}>
                     <Sample kind={track.kind[row]} /> <Kind data={data} kind={track.kind[row]} />{" "}
-                    {answered && <>{golds.length !== 1 || track.start[row] !== gold.start[golds[0]] || track.end[row] !== gold.end[golds[0]] ? <span class="quiet" dir="auto">“{data.surface({ track: t, row })}” </span> : null}<Linked data={data} entity={track.entity[row]} dataset={dataset} told={track.kind[row] !== RIGHT} /></>}
+                    {answered && <>{golds.length !== 1 || track.start[row] !== gold.start[golds[0]] || track.end[row] !== gold.end[golds[0]] ? <span class="quiet" dir="auto">“{data.surface({ track: t, row })}” </span> : null}<Linked data={data} entity={track.entity[row]} dataset={dataset} told={!golds.some((g) => gold.entity[g] === track.entity[row])} /></>}
                     {track.score.length > 0 && track.score[row] !== null && <span class="quiet">, score {track.score[row]}</span>}
                     {track.candidates.length > 0 && track.candidates[row] > 0 && answered && track.gold[row] >= 0 && <span class="quiet">, {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"}, {track.rank[row] ? `gold is no. ${track.rank[row]}` : "gold not among them"}</span>}
                     {errors.length > 0 && <span class="errors">{errors.map((error) => <a key={error} href={address("cases", { dataset, system: nameOf(track.system), error })} title={data.category(error).says}>{data.category(error).title}</a>)} <span class="quiet">{data.category(errors[1] ?? errors[0]).says}</span></span>}
