@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import groupby
 from math import comb
 
@@ -227,13 +227,19 @@ def _note(archive: Archive, entry: ArchiveEntry, dataset: int, system: int) -> C
         dataset,
         system,
         dict(result.skipped),
-        [note for note in result.notes if note.partition(": ")[0] not in known.keys() - {entry.view}],
+        [note for note in result.notes if not _is_of_another_split(note, known.keys() - {entry.view})],
         dict(entry.refused),
         {name: reason for name in result.shown if (reason := result.score(name).reason) is not None},
         entry.seconds,
         [] if counts is None else [counts.matched_gold, counts.unmatched_answers, counts.unmatched_gold],
         str(result.signature),
     )
+
+
+def _is_of_another_split(note: str, views: Set[str]) -> bool:
+    """Whether a note is about scores by a label in a view that pages do not split: nobody asked for them there."""
+    view, _, said = note.partition(": ")
+    return view in views and "precision by " in said
 
 
 def errors(archive: Archive) -> ErrorsPiece:
