@@ -213,6 +213,12 @@ export function Entity({ data, entity, dataset, told = data.hasNamesake(entity) 
   return told ? <>{link} <span class="quiet id">{id}</span></> : link;
 }
 
+/** The entity of a mention, and what else would be right. */
+export function Golden({ data, mention, dataset }: { data: Data; mention: number; dataset: string }): VNode {
+  const { entity, others } = data.piece.gold;
+  return <>{[entity[mention], ...(others[mention] ?? [])].slice(0, 4).map((one, at) => <>{at > 0 && <span class="quiet"> or </span>}<Entity key={one} data={data} entity={one} dataset={dataset} /></>)}</>;
+}
+
 export const KIND_CLASS = ["right", "link", "span", "missed", "spurious", "free"];
 
 export function Kind({ data, kind }: { data: Data; kind: number }) {

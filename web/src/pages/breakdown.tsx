@@ -35,7 +35,7 @@ function Parts({ what, head, parts, usual, rows, name, controls, last, more, say
   const shown = parts.filter((part) => chosen.includes(part.key));
   const by = shown.find((part) => part.key === sorting().by);
   const ordered = by ? ranked(rows, by.value) : rows;
-  const columns: Column[] = [{ title: "system" }, ...shown.map((part, at): Column => ({ title: part.title, kind: "number", sort: part.key, minor: at >= 6, shown: <span title={part.says}>{part.title}{part.note && <><br /><span class="quiet">{part.note}</span></>}</span> }))];
+  const columns: Column[] = [{ title: "system" }, ...shown.map((part, at): Column => ({ title: part.title, kind: "number", sort: part.key, minor: at >= 6, shown: <span title={part.says}>{part.title.split(":").map((words, at) => (at ? <>:<wbr />{words}</> : words))}{part.note && <><br /><span class="quiet">{part.note}</span></>}</span> }))];
   const body = ordered.map((system): Cell[] => [
     name(system),
     ...shown.map((part): Cell => {
@@ -56,7 +56,7 @@ function Parts({ what, head, parts, usual, rows, name, controls, last, more, say
         {last}
       </Bar_>
       <Sheet name="Board" columns={columns} rows={body} />
-      <p class="quiet says">{says} Darker is more, column by column; bold is best. Each number opens its cases.</p>
+      <p class="quiet says">{says} Darker is more, column by column; bold is best.{parts.some((part) => rows.some(part.target)) && " Each number opens its cases."}</p>
     </>
   );
 }

@@ -1,7 +1,7 @@
 // Single cases behind a number; each opens in its text.
 import { address, but, route } from "../route";
 import { type Case, type Data, type Filter, counted, WHO_SAYS } from "../data";
-import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Hidden, hiddenSystems, info, Kind, many, Missing, More, nameOf, number, Search, seenTracks, systemNames, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Golden, Hidden, hiddenSystems, info, Kind, many, Missing, More, nameOf, number, Search, seenTracks, systemNames, titleOf, useData, useTexts, Wait, Within } from "../parts";
 import { type Cell, type Column, Sheet } from "../sheet";
 
 export function Cases() {
@@ -43,7 +43,7 @@ function List({ data, dataset }: { data: Data; dataset: string }) {
       { plain: data.surface(one), shown: <a href={target} class="plain"><Within stretches={texts.value?.get(doc)} start={start} end={end} surface={data.surface(one)} /></a> },
       ...(several ? [{ plain: titleOf(track.system) }] : []),
       { plain: data.piece.kinds[track.kind[one.row]], shown: <Kind data={data} kind={track.kind[one.row]} /> },
-      { plain: goldEntity === null ? "" : data.name(goldEntity), shown: goldEntity === null ? <span class="quiet">no mention</span> : <Entity data={data} entity={goldEntity} dataset={dataset} /> },
+      { plain: goldEntity === null ? "" : data.name(goldEntity), shown: goldEntity === null ? <span class="quiet">no mention</span> : <Golden data={data} mention={g} dataset={dataset} /> },
       { plain: answer === null ? "" : data.name(answer), shown: answer === null ? <span class="quiet">nothing</span> : <Entity data={data} entity={answer} dataset={dataset} /> },
       { plain: errors.join(", "), shown: <span class="quiet">{errors.map((error) => data.category(error).title).join(", ")}</span> },
       { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },

@@ -2,7 +2,7 @@
 import type { DatasetPiece } from "../shape";
 import { address, but, route } from "../route";
 import { counted, type Data, NOT_COUNTED, RIGHT } from "../data";
-import { Bar_, chosenDataset, DatasetChoice, Entity, Hidden, many, Missing, More, nameOf, number, seenTracks, useData, useLoaded, useTexts, Wait, Within } from "../parts";
+import { Bar_, chosenDataset, DatasetChoice, Entity, Golden, Hidden, many, Missing, More, nameOf, number, seenTracks, useData, useLoaded, useTexts, Wait, Within } from "../parts";
 import { type Cell, type Column, Sheet } from "../sheet";
 import * as source from "../source";
 
@@ -32,7 +32,7 @@ function Gold({ data, piece, dataset }: { data: Data; piece: DatasetPiece; datas
     const doc = gold.document[g];
     return [
       { plain: data.goldSurface(g), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${gold.start[g]}-${gold.end[g]}` })}><Within stretches={texts.value?.get(doc)} start={gold.start[g]} end={gold.end[g]} surface={data.goldSurface(g)} /></a> },
-      { plain: data.name(gold.entity[g]), shown: <Entity data={data} entity={gold.entity[g]} dataset={dataset} /> },
+      { plain: data.name(gold.entity[g]), shown: <Golden data={data} mention={g} dataset={dataset} /> },
       { plain: data.name(answer!), shown: <Entity data={data} entity={answer!} dataset={dataset} /> },
       { plain: `${agree} of ${judges.length}`, shown: <a href={address("cases", { dataset, doc: data.piece.documents[doc].id, surface: data.goldSurface(g), entity: data.id(answer!) })}><span class="figure">{agree} of {judges.length}</span></a> },
       { plain: `${answered} of ${judges.length}`, best: answered === judges.length, shown: <a href={address("cases", { dataset, doc: data.piece.documents[doc].id, surface: data.goldSurface(g), kind: "wrong link" })}><span class="figure">{answered} of {judges.length}</span></a> },

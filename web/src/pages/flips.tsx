@@ -1,7 +1,7 @@
 // What is lost and won by a switch from one system to another?
 import { address, but, route } from "../route";
 import { counted, type Data, NOT_COUNTED } from "../data";
-import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, hiding, info, Kind, many, Missing, More, nameOf, number, percent, seenTracks, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Golden, hiding, info, Kind, many, Missing, More, nameOf, number, percent, seenTracks, titleOf, useData, useTexts, Wait, Within } from "../parts";
 import { type Cell, type Column, Sheet } from "../sheet";
 import { measureTitle } from "./board";
 import { NoCases } from "./cases";
@@ -69,7 +69,7 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
     const doc = gold.document[g];
     return [
       { plain: data.goldSurface(g), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${gold.start[g]}-${gold.end[g]}`, tracks: [first, second].map((t) => nameOf(data.tracks[t].system)).join(",") })}><Within stretches={texts.value?.get(doc)} start={gold.start[g]} end={gold.end[g]} surface={data.goldSurface(g)} /></a> },
-      { plain: data.name(gold.entity[g]), shown: <Entity data={data} entity={gold.entity[g]} dataset={dataset} /> },
+      { plain: data.name(gold.entity[g]), shown: <Golden data={data} mention={g} dataset={dataset} /> },
       said(first, g),
       said(second, g),
       { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
