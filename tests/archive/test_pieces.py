@@ -233,11 +233,63 @@ def test_one_answer_has_several_verdicts(demo, key, cases):
             assert None in (credit, kinder) or kinder >= credit
 
 
+class TestGroups:
+    @pytest.fixture
+    def labels(self, demo, key):
+        return {label["name"]: label for label in asked(demo, f"groups/{key}")["labels"]}
+
+    def test_scores_by_labels_are_those_of_evaluate(self, demo, gold, labels):
+        systems = [system["name"] for system in asked(demo, "board")["systems"]]
+        run = karat.load_run("demo/noisy", corpus=gold)
+        found = karat.evaluate(gold, run, by=("types", "mention_type"))
+        for name in ("types", "mention_type"):
+            groups, label = found.by[name]["strong"], labels[name]
+            assert {value["name"] for value in label["values"]} >= groups.keys()
+            for table in label["tables"]:
+                for value, row in zip(label["values"], table["value"], strict=True):
+                    own = groups[value["name"]].measures[table["measure"]]
+                    assert row[systems.index("noisy")] == (None if own is None else pytest.approx(own, abs=1e-5))
+
+    def test_cases_of_a_value_add_up_to_its_recall(self, cases, labels):
+        for label in labels.values():
+            recall = next(table["value"] for table in label["tables"] if table["measure"] == "micro.r")
+            assert [value["gold"] for value in label["values"] if value["name"] != "none"] == sorted(
+                (value["gold"] for value in label["values"] if value["name"] != "none"), reverse=True
+            )
+            for track, own in zip(label["tracks"], cases["tracks"], strict=True):
+                assert (track["system"], len(track["cases"])) == (own["system"], len(own["kind"]))
+                counts = Counter(
+                    (place, kind)
+                    for code, kind, mention in zip(track["cases"], own["kind"], own["gold"], strict=True)
+                    for place in label["combinations"][code]
+                    if mention >= 0
+                )
+                for place, value in enumerate(label["values"]):
+                    right, *missed = (counts[place, kind] for kind in (RIGHT, WRONG_LINK, MISSED))
+                    every = right + sum(missed)  # of alternatives the one that was looked at counts
+                    assert every <= value["gold"]
+                    share = pytest.approx(right / every, abs=1e-5) if every else None
+                    assert recall[place][track["system"]] == share
+
+    def test_types_are_called_by_their_names(self):
+        corpus = karat.Corpus.of([karat.Document("a", "Berlin", (karat.Label(0, 6, "Q64", types=("Q43229",)),))])
+        files = InMemory()
+        fill(files, [entry_between(corpus, karat.Run.of([karat.Reply("a", (karat.Answer(0, 6, "Q64"),))], name="one"))])
+        archive = Archive(files)
+        (own,) = archive.datasets
+        types, *others = asked(archive, f"groups/{own}")["labels"]
+        assert [label["name"] for label in others] == ["mention_type"], "what no mention has splits nothing"
+        assert [(value["name"], value["title"]) for value in types["values"]] == [("Q43229", "organization")]
+        found = asked(archive, f"cases/{own}")
+        assert (found["types"], found["names"]) == ([["organization"]], ["Berlin"])
+        assert "Germany" in found["descriptions"][0]
+
+
 def test_problems_are_those_that_answers_solve(demo):
     found = asked(demo, "problems")
     by_name = {one["name"]: one for one in found["problems"]}
     board = asked(demo, "board")
-    assert [board["systems"][place]["name"] for place in by_name["sa2kb"]["systems"]] == ["prior", "noisy"]
+    assert [board["systems"][place]["name"] for place in by_name["sa2kb"]["systems"]] == ["noisy", "prior"]
     assert by_name["a2kb"]["datasets"] == [0]
     names = [one["name"] for one in found["problems"]]
     assert [names.index("sa2kb"), names.index("a2kb")] in found["reductions"]

@@ -19,8 +19,11 @@ PAGES = {
     "board-measures": "board?m=strong%3Amicro.p+strong%3Amicro.f1+weak%3Amicro.f1&hide=-",
     "board-errors": "board?show=errors",
     "board-types": "board?show=types",
+    "board-mention-types": "board?show=types&label=mention_type&as=r",
     "errors": "errors",
     "cases": "cases?system=noisy&kind=wrong+link",
+    "cases-part": "cases?system=noisy&label=mention_type&is=entity-named",
+    "cases-missed": "cases?who=none",
     "documents": "text",
     "text": "text?doc=news-01",
     "card": "text?doc=news-01&at=150-156",
@@ -155,6 +158,31 @@ def test_numbers_open_their_cases_and_cases_their_text(demo, opened):
         assert page.locator(".card h2").count()
 
 
+def test_numbers_open_as_many_cases_as_they_say(demo, opened):
+    with opened(f"{demo}#/compare") as page:
+        page.wait_for_function(SETTLED)
+        links = page.locator("h1 a, [aria-label=Agreement] tr td:last-child a").evaluate_all(
+            "all => all.map(one => [one.textContent, one.getAttribute('href').slice(2)])"
+        )
+        assert len(links) == 5
+        for number, target in links:
+            go(page, target)
+            assert page.locator("h1 b").inner_text() == number
+        go(page, "board?show=types&label=mention_type&as=r")
+        named = page.locator("thead th", has_text="entity-named").inner_text().split()
+        page.locator("tbody tr", has_text="noisy").locator("td a").nth(1).click()
+        page.wait_for_selector("text=(mention types)")
+        counts = page.locator("h1 a", has_text="right").inner_text().split()
+        assert (named[-1].isdigit(), counts[0].isdigit()) == (True, True)
+        assert int(counts[0]) <= int(named[-1])
+
+
+def test_a_card_says_what_an_entity_is(demo, opened):
+    with opened(f"{demo}#/text?doc=news-01&at=82-88") as page:
+        page.wait_for_selector(".card section")
+        assert "city" in page.locator(".card section").inner_text()
+
+
 def test_what_is_in_the_address_is_shown_again(demo, opened):
     with opened(demo) as page:
         page.get_by_label("under the conventions of").select_option("gerbil")
@@ -233,7 +261,24 @@ def test_tables_are_copied_and_saved(demo, opened, shots):
 
 def test_hostile_texts_ids_names_and_addresses_are_text(hostile, opened):
     attack = json.dumps(corpora.ATTACK)
-    asked = ("doc", "at", "entity", "surface", "system", "error", "type", "find", "hide", "tracks", "sort", "m", "show")
+    asked = (
+        "doc",
+        "at",
+        "entity",
+        "surface",
+        "system",
+        "error",
+        "type",
+        "label",
+        "is",
+        "who",
+        "find",
+        "hide",
+        "tracks",
+        "sort",
+        "m",
+        "show",
+    )
     with opened(hostile) as page:
         assert corpora.ATTACK in page.locator("header").inner_text()
         for target in dict.fromkeys(own.partition("?")[0] for own in PAGES.values()):
@@ -253,9 +298,9 @@ def test_hostile_texts_ids_names_and_addresses_are_text(hostile, opened):
 
 def test_addresses_that_ask_for_what_is_not_there_are_answered(demo, opened):
     asked = (
-        "dataset doc at entity surface system error type kind find sort m show by value side one two step theirs rule"
+        "dataset doc at entity surface system error type label is who as kind find sort m show by value side one two"
     )
-    query = "&".join(f"{name}=nowhere" for name in asked.split())
+    query = "&".join(f"{name}=nowhere" for name in [*asked.split(), "step", "theirs", "rule"])
     with opened(demo) as page:
         for target in dict.fromkeys(own.partition("?")[0] for own in PAGES.values()):
             go(page, f"{target}?{query}")

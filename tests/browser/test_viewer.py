@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.browser.test_pages import AXE, check_whole
+
 pytestmark = pytest.mark.extras
 
 
@@ -62,6 +64,15 @@ def test_an_empty_viewer_is_filled_by_an_upload(opened, tmp_path, shots):
         opened(address, own=address, said=["422", "401", "403"]) as page,
     ):
         assert "the archive is empty" in page.locator("main").inner_text()
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        check_whole(page, axe=True)
+        wide = page.viewport_size
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.emulate_media(color_scheme="dark")
+        check_whole(page, axe=True)
+        page.screenshot(path=shots / "upload-narrow-dark.png")
+        page.set_viewport_size(wide)
+        page.emulate_media(color_scheme="light")
         page.get_by_label("gold standard").set_input_files(gold)
         page.get_by_label("answers").set_input_files(answers)
         page.get_by_label("name of the system").fill("mine")

@@ -1,9 +1,19 @@
 // All cases of a dataset, as pages look at them.
-import type { CasesPiece, Track } from "./shape";
+import type { CasesPiece, GroupsPiece, SplitLabel, Track } from "./shape";
 
 export const RIGHT = 0, WRONG_LINK = 1, WRONG_SPAN = 2, MISSED = 3, SPURIOUS = 4, NOT_COUNTED = 5;
 export const NIL = -1, NO_LINK = -2, UNKNOWN = -3;
 const NONE = "no link";
+
+/** Which mentions are meant by how many systems get them. */
+const WHO: Partial<Record<string, (getters: number, all: number) => boolean>> = {
+  all: (getters, all) => getters === all,
+  some: (getters, all) => getters > 0 && getters < all,
+  one: (getters) => getters === 1,
+  none: (getters) => getters === 0,
+  counted: (getters) => getters >= 0,
+};
+export const WHO_SAYS: Record<string, string> = { all: "that all systems get", some: "on which systems differ", one: "that one system alone gets", none: "that no system gets", counted: "that count for all systems" };
 
 /** A case: a row of a track. */
 export interface Case {
@@ -20,20 +30,27 @@ export interface Filter {
   surface?: string;
   doc?: string;
   type?: string;
+  label?: string;
+  is?: string;
+  who?: string;
   find?: string;
-  all?: string;
 }
 
 export class Data {
+  /** What cases are split by, once somebody asks for it. */
+  split: GroupsPiece | null = null;
   readonly byGold: Int32Array[];
   private readonly rows: number[][][] = [];
   private readonly mentions: number[][] = [];
   private readonly entityPlace: Map<string, number>;
+  private readonly namesakes = new Set<string>();
   /** How many letters the titles of all documents begin with, where that is much: an address that tells none apart. */
   private readonly common: number;
 
   constructor(readonly piece: CasesPiece) {
     this.entityPlace = new Map(piece.entities.map((id, place) => [id, place]));
+    const met = new Set<string>();
+    for (const name of piece.names) if (name !== null) met.has(name) ? this.namesakes.add(name) : met.add(name);
     const ids = piece.documents.map((own) => own.title ?? own.id);
     const shared = ids.length > 1 ? ids.reduce((one, two) => { let at = 0; while (at < one.length && one[at] === two[at]) at++; return one.slice(0, at); }) : "";
     this.common = shared.length > 12 ? shared.lastIndexOf("/") + 1 : 0;
@@ -74,6 +91,16 @@ export class Data {
 
   name(entity: number): string {
     return (entity >= 0 && this.piece.names[entity]) || this.id(entity);
+  }
+
+  /** Whether another entity is called the same. */
+  hasNamesake(entity: number): boolean {
+    return this.namesakes.has(this.name(entity));
+  }
+
+  /** What an entity is, in a few words, if somebody knows. */
+  description(entity: number): string | null {
+    return entity >= 0 ? this.piece.descriptions[entity] : null;
   }
 
   place(id: string): number {
@@ -125,8 +152,31 @@ export class Data {
     return this.piece.documents.findIndex((own) => own.id === id);
   }
 
-  /** The cases that a filter leaves, in the order of the texts. */
-  filtered(asked: Filter, systems: readonly string[]): Case[] {
+  /** A label that cases are split by, and one of its values. */
+  part(label: string | undefined, is: string | undefined): { label: SplitLabel; place: number; title: string } | null {
+    const own = this.split?.labels.find((one) => one.name === label), place = own?.values.findIndex((one) => one.name === is) ?? -1;
+    return own && place >= 0 ? { label: own, place, title: own.values[place].title } : null;
+  }
+
+  /** Which cases of each track have a value of a label. */
+  private having(label: string, is: string): (track: number, row: number) => boolean {
+    const found = this.part(label, is);
+    if (!found) return () => false;
+    const places = new Set(found.label.combinations.flatMap((own, place) => (own.includes(found.place) ? [place] : [])));
+    const tracks = new Map(found.label.tracks.map((own) => [own.system, own.cases]));
+    return (track, row) => places.has(tracks.get(this.tracks[track].system)?.[row] ?? -1);
+  }
+
+  /** How many of some systems get each mention; -1 where it does not count for one of them. */
+  getters(tracks: readonly number[]): number[] {
+    return this.piece.gold.start.map((_, g) => {
+      const kinds = tracks.map((t) => this.kindOf(t, g));
+      return kinds.includes(NOT_COUNTED) ? -1 : kinds.filter((kind) => kind === RIGHT).length;
+    });
+  }
+
+  /** The cases that a filter leaves, in the order of the texts; `among` are the tracks that `who` is about. */
+  filtered(asked: Filter, systems: readonly string[], among: readonly number[] = []): Case[] {
     const kinds = asked.kind ? asked.kind.split(",") : null;
     const error = asked.error ? this.piece.categories.indexOf(asked.error) : -1;
     const withError = error < 0 ? null : new Set(this.piece.combinations.flatMap((own, place) => (own.includes(error) ? [place] : [])));
@@ -134,6 +184,8 @@ export class Data {
     const doc = asked.doc ? this.doc(asked.doc) : -1;
     const pattern = asked.find ? expression(asked.find) : null;
     const typed = asked.type ? new Set(this.piece.types.flatMap((own, place) => (own.includes(asked.type!) ? [place] : []))) : null;
+    const has = asked.label && asked.is ? this.having(asked.label, asked.is) : null;
+    const test = WHO[asked.who ?? ""], getters = test && this.getters(among);
     const found: Case[] = [];
     const { gold } = this.piece;
     for (const [t, track] of this.tracks.entries()) {
@@ -145,6 +197,8 @@ export class Data {
         if (withError && !withError.has(track.errors[row])) continue;
         if (entity !== null && track.entity[row] !== entity && (g < 0 || gold.entity[g] !== entity)) continue;
         if (typed && (g < 0 || !typed.has(gold.types[g]))) continue;
+        if (has && !has(t, row)) continue;
+        if (getters && (g < 0 || this.byGold[t][g] !== row || !test(getters[g], among.length))) continue;
         if (asked.surface && this.surface({ track: t, row }) !== asked.surface && (g < 0 || this.goldSurface(g) !== asked.surface)) continue;
         if (pattern && !pattern(this.words({ track: t, row }))) continue;
         found.push({ track: t, row });

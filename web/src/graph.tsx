@@ -43,12 +43,24 @@ export function Graph({ name, nodes, edges }: { name: string; nodes: readonly No
   const height = tops.at(-1)! + Math.max(...rows.at(-1)!.map(tall)) + 8;
   const layer = new Map(rows.flatMap((row, at) => row.map((own) => [own, at] as const)));
   const x = (at: number) => width / 2 + place.get(at)! * (BOX + GAP), y = (at: number) => tops[layer.get(at)!];
+  // An edge goes down between the boxes of the layers that it passes.
+  const path = (from: number, to: number) => {
+    const last = layer.get(to)!, bend = (x1: number, y1: number, x2: number, y2: number) => `C${x1} ${(y1 + y2) / 2} ${x2} ${(y1 + y2) / 2} ${x2} ${y2}`;
+    let [left, top] = [x(from), y(from) + tall(from)], made = `M${left} ${top}`;
+    for (let at = layer.get(from)! + 1; at < last; at++) {
+      const wish = left + (x(to) - left) / (last - at + 1), gaps = rows[at].flatMap((own) => [-1, 1].map((side) => x(own) + (side * (BOX + GAP)) / 2));
+      const gap = gaps.reduce((best, one) => (Math.abs(one - wish) < Math.abs(best - wish) ? one : best)), low = tops[at] + Math.max(...rows[at].map(tall));
+      made += `${bend(left, top, gap, tops[at])}V${low}`;
+      [left, top] = [gap, low];
+    }
+    return made + bend(left, top, x(to), y(to) - 2);
+  };
   return (
     <figure class="graph">
       <div class="frame" tabIndex={0} role="region" aria-label={name}>
         <svg ref={drawing} viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={`${name}: ${edges.map(([from, to]) => `${nodes[from].title} to ${nodes[to].title}`).join(", ")}`}>
           <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" class="tip" /></marker></defs>
-          {edges.map(([from, to]) => { const low = y(from) + tall(from), high = y(to) - 2, half = (low + high) / 2; return <path key={`${from} ${to}`} class="edge" d={`M${x(from)} ${low}C${x(from)} ${half} ${x(to)} ${half} ${x(to)} ${high}`} marker-end="url(#tip)" />; })}
+          {edges.map(([from, to]) => <path key={`${from} ${to}`} class="edge" d={path(from, to)} marker-end="url(#tip)" />)}
           {nodes.map((node, at) => (
             <g key={at}>
               <rect class="box" x={x(at) - BOX / 2} y={y(at)} width={BOX} height={tall(at)} />

@@ -93,7 +93,15 @@ function dataOf(key: string): Promise<Data> {
   return found;
 }
 
-export const useData = (key: string): Loaded<Data> => useLoaded(() => dataOf(key), key);
+/** All cases of a dataset, and what they are split by if the address asks for a part of them. */
+export function useData(key: string): Loaded<Data> {
+  const { label } = route.value.asked, split = label !== undefined && info.value!.datasets.some((one) => one.key === key && one.groups);
+  return useLoaded(async () => {
+    const data = await dataOf(key);
+    if (split) data.split ??= await source.groups(key);
+    return data;
+  }, split ? `${key} split` : key);
+}
 
 /** The texts of some documents; documents without one are not there. */
 export function useTexts(key: string, data: Data | undefined, docs: readonly number[]): Loaded<Map<number, Stretch[]>> {
@@ -197,11 +205,18 @@ export function outside(id: string): string | null {
   return null;
 }
 
-/** An entity by its name, which opens its own page. */
-export function Entity({ data, entity, dataset }: { data: Data; entity: number; dataset: string }): VNode {
+/** An entity by its name, which opens its own page; with its id where another is called the same. */
+export function Entity({ data, entity, dataset, told = data.hasNamesake(entity) }: { data: Data; entity: number; dataset: string; told?: boolean }): VNode {
   if (entity < 0) return <span class="quiet">{data.id(entity)}</span>;
   const id = data.id(entity);
-  return <a href={address("entity", { dataset, entity: id })} title={id} dir="auto">{data.name(entity)}</a>;
+  const link = <a href={address("entity", { dataset, entity: id })} title={data.description(entity) ?? id} dir="auto">{data.name(entity)}</a>;
+  return told ? <>{link} <span class="quiet id">{id}</span></> : link;
+}
+
+/** The entity of a mention, and what else would be right. */
+export function Golden({ data, mention, dataset }: { data: Data; mention: number; dataset: string }): VNode {
+  const { entity, others } = data.piece.gold;
+  return <>{[entity[mention], ...(others[mention] ?? [])].slice(0, 4).map((one, at) => <>{at > 0 && <span class="quiet"> or </span>}<Entity key={one} data={data} entity={one} dataset={dataset} /></>)}</>;
 }
 
 export const KIND_CLASS = ["right", "link", "span", "missed", "spurious", "free"];

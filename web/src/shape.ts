@@ -106,6 +106,7 @@ export interface DatasetInfo {
   texts: boolean;
   curves: boolean;
   credits: boolean;
+  groups: boolean;
   reasons: string[];
 }
 
@@ -237,6 +238,7 @@ export interface CasesPiece {
   documents: DocumentInfo[];
   entities: string[];
   names: (string | null)[];
+  descriptions: (string | null)[];
   surfaces: string[];
   types: string[][];
   categories: string[];
@@ -414,6 +416,50 @@ export interface CreditsPiece {
   dataset: string;
   ways: CreditWay[];
   tracks: CreditTrack[];
+}
+
+/** A value of a label: what it is called in addresses and by people, and how many mentions that count have it.
+ * 
+ * Of alternatives the one that a system's answer is nearest to counts: here they are as many as for any system. */
+export interface LabelValue {
+  name: string;
+  title: string;
+  gold: number;
+}
+
+/** One measure: for each value of a label a row with one number for each system; null where undefined. */
+export interface SplitTable {
+  measure: string;
+  value: (number | null)[][];
+}
+
+/** The values that every case of a system has, as places in `combinations`.
+ * 
+ * Cases are in the order of the track of the same system in `cases/DATASET`. */
+export interface LabelTrack {
+  system: number;
+  cases: number[];
+}
+
+/** Scores by a label, the most frequent value first. Without cases there are no tracks.
+ * 
+ * `doubts` are what speaks against the precision of a system by this label. */
+export interface SplitLabel {
+  name: string;
+  title: string;
+  says: string;
+  values: LabelValue[];
+  tables: SplitTable[];
+  combinations: number[][];
+  tracks: LabelTrack[];
+  doubts: [number, string][];
+}
+
+/** `groups/DATASET`: how good is it on what? Scores by types, fine-grained categories, mention types. */
+export interface GroupsPiece {
+  dataset: string;
+  view: string;
+  labels: SplitLabel[];
 }
 
 /** A problem, the systems that solve it as their answers show, and the datasets that are gold standards for it. */

@@ -119,9 +119,11 @@ const LAYOUTS: Record<string, (head: readonly Column[], rows: Rows) => string> =
   },
   LaTeX: (head, rows) => {
     const line = (cells: string[]) => `${cells.join(" & ")} \\\\`;
-    const body = rows.map((row) => line(row.map((cell) => (cell.best ? `\\textbf{${tex(cell.plain)}}` : cell.tied ? `\\underline{${tex(cell.plain)}}` : tex(cell.plain)))));
+    const shade = ({ heat }: Cell) => (heat === undefined ? "" : `\\cellcolor{black!${Math.round(45 * heat)}}`);
+    const body = rows.map((row) => line(row.map((cell) => shade(cell) + (cell.best ? `\\textbf{${tex(cell.plain)}}` : cell.tied ? `\\underline{${tex(cell.plain)}}` : tex(cell.plain)))));
+    const needs = rows.some((row) => row.some((cell) => cell.heat !== undefined)) ? ["% \\usepackage{booktabs} and \\usepackage[table]{xcolor}"] : [];
     const groups = head.some((column) => column.group) ? [line(spans(head).map(({ group, width }) => (group ? `\\multicolumn{${width}}{c}{${tex(group)}}` : Array(width - 1).fill("&").join(" "))))] : [];
-    return [`\\begin{tabular}{${head.map((column) => (column.kind === "number" ? "r" : "l")).join("")}}`, "\\toprule", ...groups, line(head.map((column) => tex(column.title))), "\\midrule", ...body, "\\bottomrule", "\\end{tabular}"].join("\n");
+    return [...needs, `\\begin{tabular}{${head.map((column) => (column.kind === "number" ? "r" : "l")).join("")}}`, "\\toprule", ...groups, line(head.map((column) => tex(column.title))), "\\midrule", ...body, "\\bottomrule", "\\end{tabular}"].join("\n");
   },
 };
 

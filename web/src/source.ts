@@ -1,5 +1,5 @@
 // Where pieces come from: inlined in the file, compressed, or from the server that sent the page.
-import type { BoardPiece, CasesPiece, CreditsPiece, CurvesPiece, DatasetPiece, EntitiesPiece, ErrorsPiece, ProblemsPiece, ReasonsPiece, TextsPiece, VerificationPiece } from "./shape";
+import type { BoardPiece, CasesPiece, CreditsPiece, CurvesPiece, DatasetPiece, EntitiesPiece, ErrorsPiece, GroupsPiece, ProblemsPiece, ReasonsPiece, TextsPiece, VerificationPiece } from "./shape";
 
 const asked = new Map<string, Promise<unknown>>();
 
@@ -43,6 +43,7 @@ export const errors = () => get<ErrorsPiece>("errors");
 export const entities = () => get<EntitiesPiece>("entities");
 export const problems = () => get<ProblemsPiece>("problems");
 export const credits = (key: string) => get<CreditsPiece>(`credits/${key}`);
+export const groups = (key: string) => get<GroupsPiece>(`groups/${key}`);
 export const cases = (key: string) => get<CasesPiece>(`cases/${key}`);
 export const texts = (key: string, block: number) => get<TextsPiece>(`texts/${key}/${block}`);
 export const dataset = (key: string) => get<DatasetPiece>(`dataset/${key}`);

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import groupby
 from math import comb
 
 import numpy as np
 
 from karat.archive.archive import Archive, ArchiveEntry
-from karat.archive.making import ERROR, headline
+from karat.archive.making import headline
 from karat.archive.shape import (
     BoardPiece,
     CategoryInfo,
@@ -22,6 +22,7 @@ from karat.archive.shape import (
     ProfileInfo,
     SystemInfo,
 )
+from karat.archive.verdicts import ERROR
 from karat.archive.verified import verifications
 from karat.comparison.compare import compare
 from karat.comparison.entries import entry_of
@@ -29,7 +30,8 @@ from karat.comparison.terms import Terms
 from karat.errors import KaratError
 from karat.evaluation.cases.errors import categories
 from karat.model.name import parse_measure
-from karat.model.result import Result
+from karat.model.result import Group, Result
+from karat.model.tables.facet import NONE
 from karat.signing import profile_named
 from karat.version import __version__
 
@@ -107,8 +109,29 @@ def _dataset(archive: Archive, key: str) -> DatasetInfo:
         texts=archive.shown(key) is not None,
         curves=any(each.curves or each.seconds or each.verdicts for each in every),
         credits=any(each.credits for each in every),
+        groups=is_split(archive, key),
         reasons=sorted({profile for each in every for profile in each.reasons}),
     )
+
+
+def split_scores(archive: Archive, entry: ArchiveEntry) -> dict[str, Mapping[str, Group]]:
+    """The scores of the view that pages show, by label and value; not of labels that no mention has a value of."""
+    by = {name: views.get(entry.view, {}) for name, views in archive.result(entry).by.items() if name != ERROR}
+    return {
+        name: values
+        for name, values in by.items()
+        if any(value != NONE and gold_count(group) for value, group in values.items())
+    }
+
+
+def gold_count(group: Group) -> int:
+    """How many mentions have the value that a group is of."""
+    return 0 if group.counts is None else round(group.counts.matched_gold + group.counts.unmatched_gold)
+
+
+def is_split(archive: Archive, key: str) -> bool:
+    """Whether scores on a dataset are split by any label."""
+    return any(split_scores(archive, entry) for entry in archive.on(key))
 
 
 def _measures(results: Mapping[tuple[str, str], Result]) -> list[str]:
@@ -206,13 +229,19 @@ def _note(archive: Archive, entry: ArchiveEntry, dataset: int, system: int) -> C
         dataset,
         system,
         dict(result.skipped),
-        list(result.notes),
+        [note for note in result.notes if not _is_of_another_split(note, known.keys() - {entry.view})],
         dict(entry.refused),
         {name: reason for name in result.shown if (reason := result.score(name).reason) is not None},
         entry.seconds,
         [] if counts is None else [counts.matched_gold, counts.unmatched_answers, counts.unmatched_gold],
         str(result.signature),
     )
+
+
+def _is_of_another_split(note: str, views: Set[str]) -> bool:
+    """Whether a note is about scores by a label in a view that pages do not split: nobody asked for them there."""
+    view, _, said = note.partition(": ")
+    return view in views and "precision by " in said
 
 
 def errors(archive: Archive) -> ErrorsPiece:

@@ -61,6 +61,7 @@ class _Reader:
                     self.units.setdefault((document.id, label.unit), []).append(label)
         self.entities: _Listed[str] = _Listed()
         self.names: dict[str, str] = {}
+        self.descriptions: dict[str, str] = {}
         self.surfaces: _Listed[str] = _Listed()
         self.types: _Listed[tuple[str, ...]] = _Listed()
         self.combinations: _Listed[tuple[int, ...]] = _Listed()
@@ -74,6 +75,8 @@ class _Reader:
             return _NIL if row[f"{side}_nil"] else _NO_LINK
         if row.get(f"{side}_name"):
             self.names.setdefault(id, row[f"{side}_name"])
+        if row.get(f"{side}_description"):
+            self.descriptions.setdefault(id, row[f"{side}_description"])
         return self.entities.of(id)
 
     def surface(self, document: str, start: int, end: int) -> int:
@@ -147,6 +150,7 @@ def cases(archive: Archive, key: str) -> CasesPiece:
         ],
         entities=list(reader.entities),
         names=[reader.names.get(id) for id in reader.entities],
+        descriptions=[reader.descriptions.get(id) for id in reader.entities],
         surfaces=list(reader.surfaces),
         types=[[called.get(one, one) for one in types] for types in reader.types],
         categories=list(reader.categories),

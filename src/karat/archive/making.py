@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import msgspec
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from karat.archive.archive import BLANK, TEXTS_ARE, ArchiveAddition, ArchiveEntry
-from karat.archive.credits import credits_of, relatedness
+from karat.archive.credits import credits_of
+from karat.archive.verdicts import ERROR, cases_of, splitting, type_names
 from karat.comparison.entries import Entry
 from karat.comparison.grid import MEASURE
 from karat.curves.alpha import alpha_curve, alphas
@@ -25,7 +25,6 @@ from karat.errors import KaratError, UsageError
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
 from karat.explanation.why import why
-from karat.kb.protocol import KB
 from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.document import GOLD_LAYOUT, Header
 from karat.model.name import parse_measure
@@ -37,20 +36,6 @@ from karat.pages.why import json_of as why_json
 from karat.signing import profile_named
 from karat.spec.choices.task import TASKS
 from karat.storage.addressed import ArchiveFiles
-
-ERROR = "error"
-"""The label of error categories."""
-
-_KINDS = {
-    **dict.fromkeys(("tp", "matched answer", "matched gold"), "right"),
-    "wrong link": "wrong link",
-    "fn": "missed",
-    "fp": "spurious",
-}
-"""What outcomes are called on pages; all others are not counted, and a spurious answer may be a wrong span."""
-
-MOST_CANDIDATES = 20
-"""How many candidates of an answer are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +127,10 @@ def _sides(entry: Entry) -> tuple[Corpus, Run]:
 
 
 def _evaluated(request: Request, entry: Entry, beside: Evaluation | None, filling: Filling) -> Evaluation:
-    """The evaluation with intervals, and with error categories where links are compared."""
+    """The evaluation with intervals; where links are compared also with error categories, and split by labels."""
     corpus, run = _sides(entry)
     drawn = request.but(draw=request.draw._replace(resamples=request.draw.resamples or filling.resamples))
-    labels = tuple(dict.fromkeys([*request.given["by"], ERROR]))
+    labels = tuple(dict.fromkeys([*request.given["by"], ERROR, *splitting(request, corpus)]))
     made = Evaluation.of(drawn.but(by=labels), corpus, run, beside=beside)
     plans = made.plans
     return made if plans.stages or plans.unstaged else Evaluation.of(drawn, corpus, run, beside=beside)
@@ -163,7 +148,7 @@ def _filled(files: ArchiveFiles, entry: Entry, made: Evaluation, filling: Fillin
                 refused[name] = str(problem)
     measure = headline(made.result)
     view = str(parse_measure(measure).view)
-    cases = _cases(made, view) if corpus.has_text and _is_of_mentions(made, measure) else None
+    cases = cases_of(made, view) if corpus.has_text and _is_of_mentions(made, measure) else None
     curves, uncurved = _curves(files, made, corpus, run)
     yield _kept(
         files,
@@ -176,7 +161,7 @@ def _filled(files: ArchiveFiles, entry: Entry, made: Evaluation, filling: Fillin
         uncurved=uncurved,
         reasons=_reasons(files, made.request, measure, corpus, run, filling.reasons),
         refused=refused,
-        types=_types(corpus, made.request.kb),
+        types=type_names(corpus, made.request.kb),
     )
     for other in others.values():
         yield _kept(files, entry, other)
@@ -196,67 +181,9 @@ def _is_of_mentions(made: Evaluation, measure: str) -> bool:
     return not plan.weights_are_whole and plan.relation.level != "document"
 
 
-def _types(corpus: Corpus, kb: KB | None) -> dict[str, str]:
-    """The names of types that a knowledge base knows."""
-    column = corpus.labels.field("types")
-    if column is None or kb is None:
-        return {}
-    types = sorted({each for each in column.flatten().to_pylist() if each is not None})
-    return {id: name for id, name in zip(types, kb.names(types), strict=True) if name}
-
-
 def _under(profile: str, request: Request) -> Request:
     """Another profile with the same knowledge base, which is no choice of a profile."""
     return Request.of(like=profile, kb=request.kb, allow_unknown=request.allow_unknown)
-
-
-def _cases(made: Evaluation, view: str) -> Arrow:
-    """The cases of a view, with names of entities and the candidates that answers had.
-
-    `gold` is the alternative that was looked at, `mention` the label that stands for all of them.
-    """
-    table = made.table(view).drop_columns(["view"])
-    source = made.plans.views[view].source
-    pairing = made.sides.pairing(source)
-    facts, run = made.sides.facts_of(source), pairing.run
-    table = _added(table, "mention", "gold", pairing.units.unit.tolist(), pa.int64())
-    table = _added(table, "gold_name", "gold", list(facts.gold.names))
-    every = np.arange(len(pairing.corpus.labels))
-    table = _added(table, "mention_entity", "mention", pairing.corpus.labels.linked_to(every).to_pylist())
-    table = _added(table, "mention_name", "mention", list(facts.gold.names))
-    table = _added(table, "answer_name", "answer", facts.called(by_labels=True))
-    table = table.append_column("kind", pa.array(_kinds(table)))
-    table = table.append_column("related", relatedness(table, made.request.kb))
-    candidates = run.answers.field("candidates")
-    if candidates is None:
-        return table
-    listed = [[one["entity"] for one in (each or ())[:MOST_CANDIDATES]] for each in candidates.to_pylist()]
-    return _added(table, "candidates", "answer", listed, pa.list_(pa.string()))
-
-
-def _kinds(table: Arrow) -> list[str]:
-    """How each case ended, as pages tell it."""
-    names = ("document", "outcome", "gold_start", "gold_end", "answer_start", "answer_end")
-    rows = list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
-    standing: dict[str, list[tuple[int, int]]] = {}  # where mentions that count stand
-    for document, outcome, low, high, _, _ in rows:
-        if low is not None and outcome not in ("ignored", "part"):
-            standing.setdefault(document, []).append((low, high))
-
-    def kind(document: str, outcome: str, start: int, end: int) -> str:
-        if outcome == "fp" and any(low < end and start < high for low, high in standing.get(document, ())):
-            return "wrong span"
-        return _KINDS.get(outcome, "not counted")
-
-    return [kind(document, outcome, start, end) for document, outcome, _, _, start, end in rows]
-
-
-def _added(table: Arrow, name: str, row: str, values: Sequence[object], kind: Arrow | None = None) -> Arrow:
-    """A column of what labels or answers have, by their rows."""
-    if name in table.column_names:
-        return table
-    column = pa.array(values, kind or pa.string())
-    return table.append_column(name, column.take(table.column(row).combine_chunks()))
 
 
 def _parquet(table: Arrow) -> bytes:

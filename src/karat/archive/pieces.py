@@ -10,10 +10,11 @@ import msgspec
 
 from karat.archive.across import entities, is_asked_across
 from karat.archive.archive import Archive
-from karat.archive.board import board, errors
+from karat.archive.board import board, errors, is_split
 from karat.archive.cases import block_numbers, cases, texts
 from karat.archive.charts import curves
 from karat.archive.details import dataset, reasons
+from karat.archive.groups import groups
 from karat.archive.problems import credits, problems
 from karat.archive.verified import verification, verifications
 from karat.errors import UnknownNameError
@@ -34,6 +35,7 @@ OF_DATASET: Final[Mapping[str, Callable[[Archive, str], Written]]] = {
     "reasons": reasons,
     "curves": curves,
     "credits": credits,
+    "groups": groups,
 }
 
 
@@ -72,3 +74,5 @@ def names(archive: Archive) -> Iterator[str]:
             yield f"curves/{key}"
         if any(entry.credits for entry in entries):
             yield f"credits/{key}"
+        if is_split(archive, key):
+            yield f"groups/{key}"

@@ -41,6 +41,7 @@ class DatasetInfo(Written, frozen=True):
     texts: bool
     curves: bool
     credits: bool
+    groups: bool
     reasons: list[str]
 
 
@@ -186,6 +187,7 @@ class CasesPiece(Written, frozen=True):
     documents: list[DocumentInfo]
     entities: list[str]
     names: list[str | None]
+    descriptions: list[str | None]
     surfaces: list[str]
     types: list[list[str]]
     categories: list[str]
@@ -385,6 +387,58 @@ class CreditsPiece(Written, frozen=True):
     dataset: str
     ways: list[CreditWay]
     tracks: list[CreditTrack]
+
+
+class LabelValue(Written, frozen=True):
+    """A value of a label: what it is called in addresses and by people, and how many mentions that count have it.
+
+    Of alternatives the one that a system's answer is nearest to counts: here they are as many as for any system.
+    """
+
+    name: str
+    title: str
+    gold: int
+
+
+class SplitTable(Written, frozen=True):
+    """One measure: for each value of a label a row with one number for each system; null where undefined."""
+
+    measure: str
+    value: list[list[float | None]]
+
+
+class LabelTrack(Written, frozen=True):
+    """The values that every case of a system has, as places in `combinations`.
+
+    Cases are in the order of the track of the same system in `cases/DATASET`.
+    """
+
+    system: int
+    cases: list[int]
+
+
+class SplitLabel(Written, frozen=True):
+    """Scores by a label, the most frequent value first. Without cases there are no tracks.
+
+    `doubts` are what speaks against the precision of a system by this label.
+    """
+
+    name: str
+    title: str
+    says: str
+    values: list[LabelValue]
+    tables: list[SplitTable]
+    combinations: list[list[int]]
+    tracks: list[LabelTrack]
+    doubts: list[tuple[int, str]]
+
+
+class GroupsPiece(Written, frozen=True):
+    """`groups/DATASET`: how good is it on what? Scores by types, fine-grained categories, mention types."""
+
+    dataset: str
+    view: str
+    labels: list[SplitLabel]
 
 
 class ProblemNode(Written, frozen=True):

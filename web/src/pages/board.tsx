@@ -4,9 +4,9 @@ import { address, ask, but, route } from "../route";
 import { Bar_, Choice, Chooser, chosenDataset, EVERYTHING, Hidden, hiddenSystems, hiding, info, nameOf, percent, Search, seenSystems, titleOf } from "../parts";
 import { type Cell, type Column, ranked, Sheet, sorting } from "../sheet";
 import { expression } from "../data";
-import { ByCategory, ByType } from "./breakdown";
+import { ByCategory, ByLabel } from "./breakdown";
 
-const SHORT: Record<string, string> = { "micro.p": "P", "micro.r": "R", "micro.f1": "F1", "macro.p": "macro P", "macro.r": "macro R", "macro.f1": "macro F1", accuracy: "accuracy" };
+const SHORT: Record<string, string> = { "micro.p": "P", "micro.r": "R", "micro.f1": "F1", "macro.p": "macro P", "macro.r": "macro R", "macro.f1": "macro F1", "macro.f1-of-means": "F1 of means", accuracy: "accuracy" };
 
 export function measureTitle(name: string): string {
   const short = name.slice(name.lastIndexOf(":") + 1);
@@ -86,12 +86,12 @@ function Answer({ table, places, rows, means }: { table: MeasureTable; places: r
   return <h1 class="answer"><b>{titleOf(first)}</b> has the best mean {measure} over {places.length} datasets: {percent(most)}. {won === places.length ? "It is ahead on each of them." : `It is ahead on ${won} of them${elsewhere.length ? `; ${elsewhere.join(", ")}` : ""}.`}</h1>;
 }
 
-const SHOWS: readonly (readonly [string, string])[] = [["", "all datasets"], ["measures", "one dataset"], ["errors", "error categories"], ["types", "types of entities"]];
+const SHOWS: readonly (readonly [string, string])[] = [["", "all datasets"], ["measures", "one dataset"], ["errors", "error categories"], ["types", "types and categories"]];
 
 export function Board() {
   const { asked } = route.value;
   const { datasets } = info.value!;
-  const dataset = chosenDataset((one) => asked.show !== "types" || one.cases);
+  const dataset = chosenDataset((one) => asked.show !== "types" || one.groups);
   if (!dataset) return <p>There is nothing to show yet.</p>;
   const keep = asked.find ? expression(asked.find) : () => true;
   const rows = seenSystems().filter((system) => keep(`${nameOf(system)}\n${titleOf(system)}`));
@@ -99,13 +99,13 @@ export function Board() {
   const single = datasets.length === 1 || Boolean(asked.show);
   const controls = (
     <>
-      <Choice says="show" name="show" value={asked.show || (datasets.length > 1 ? "" : "measures")} options={shows} small={{ sort: "" }} />
+      <Choice says="show" name="show" value={asked.show || (datasets.length > 1 ? "" : "measures")} options={shows} small={{ sort: "", columns: "" }} />
       {single && datasets.length > 1 && <Choice says="on" name="dataset" value={dataset.key} options={datasets.map((one) => [one.key, one.name])} />}
     </>
   );
   const last = <><Search says="systems" name="find" /><Hidden /></>;
   if (asked.show === "errors") return <ByCategory dataset={dataset} rows={rows} name={systemCell} controls={controls} last={last} />;
-  if (asked.show === "types") return <ByType dataset={dataset} rows={rows} name={systemCell} controls={controls} last={last} />;
+  if (asked.show === "types") return <ByLabel dataset={dataset} rows={rows} name={systemCell} controls={controls} last={last} />;
   return <Scores rows={rows} single={single ? datasets.indexOf(dataset) : -1} controls={controls} last={last} />;
 }
 

@@ -1,11 +1,9 @@
-// The board by error categories or by types of entities: systems on one dataset, shaded column by column.
+// The board by error categories or by what mentions are: systems on one dataset, shaded column by column.
 import type { ComponentChildren } from "preact";
-import type { DatasetInfo } from "../shape";
+import type { DatasetInfo, GroupsPiece } from "../shape";
 import { address, ask, route } from "../route";
-import { Bar_, Choice, Chooser, nameOf, number, percent, useData, useLoaded, Wait } from "../parts";
+import { Bar_, Choice, Chooser, info, Missing, nameOf, number, percent, titleOf, useLoaded, Wait } from "../parts";
 import { type Cell, type Column, ranked, Sheet, sorting } from "../sheet";
-import { counted, type Data, NOT_COUNTED, RIGHT } from "../data";
-import { info } from "../parts";
 import { NoCases } from "./cases";
 import * as source from "../source";
 
@@ -21,10 +19,11 @@ interface Given {
 interface Part {
   key: string;
   title: string;
+  note?: string;
   says: string;
   value: (system: number) => number | null;
   told: (system: number) => string;
-  target: (system: number) => string;
+  target: (system: number) => string | null;
 }
 
 const FEW = 8;
@@ -36,15 +35,15 @@ function Parts({ what, head, parts, usual, rows, name, controls, last, more, say
   const shown = parts.filter((part) => chosen.includes(part.key));
   const by = shown.find((part) => part.key === sorting().by);
   const ordered = by ? ranked(rows, by.value) : rows;
-  const columns: Column[] = [{ title: "system" }, ...shown.map((part, at): Column => ({ title: part.title, kind: "number", sort: part.key, minor: at >= 6, shown: <span title={part.says}>{part.title}</span> }))];
+  const columns: Column[] = [{ title: "system" }, ...shown.map((part, at): Column => ({ title: part.title, kind: "number", sort: part.key, minor: at >= 6, shown: <span title={part.says}>{part.title.split(":").map((words, at) => (at ? <>:<wbr />{words}</> : words))}{part.note && <><br /><span class="quiet">{part.note}</span></>}</span> }))];
   const body = ordered.map((system): Cell[] => [
     name(system),
     ...shown.map((part): Cell => {
       const every = rows.map(part.value).filter((value) => value !== null), value = part.value(system);
       const low = Math.min(...every), high = Math.max(...every);
       const heat = value === null || high === low ? undefined : (value - low) / (high - low);
-      const text = part.told(system);
-      return { plain: text, heat, best: value !== null && every.length > 1 && value === (worse ? low : high), shown: value === null ? text : <a href={part.target(system)}><span class="figure">{text}</span></a> };
+      const text = part.told(system), target = value === null ? null : part.target(system);
+      return { plain: text, heat, best: value !== null && high > low && value === (worse ? low : high), shown: target ? <a href={target}><span class="figure">{text}</span></a> : <span class="figure">{text}</span> };
     }),
   ]);
   return (
@@ -57,7 +56,7 @@ function Parts({ what, head, parts, usual, rows, name, controls, last, more, say
         {last}
       </Bar_>
       <Sheet name="Board" columns={columns} rows={body} />
-      <p class="quiet says">{says} Darker is more, column by column; bold is best. Each number opens its cases.</p>
+      <p class="quiet says">{says} Darker is more, column by column; bold is best.{parts.some((part) => rows.some(part.target)) && " Each number opens its cases."}</p>
     </>
   );
 }
@@ -85,34 +84,26 @@ export function ByCategory(given: Given) {
   );
 }
 
-/** The share of mentions that each system gets, by the type of the gold entity. */
-export function ByType(given: Given) {
+const MEASURES: readonly (readonly [string, string, string])[] = [["f1", "F1", "micro.f1"], ["p", "Precision", "micro.p"], ["r", "Recall", "micro.r"]];
+
+/** How good each system is on what: by types, by fine-grained categories, by what mentions are. */
+export function ByLabel(given: Given) {
   const { dataset } = given;
-  if (!dataset.cases) return <><Bar_>{given.controls}</Bar_><NoCases /></>;
-  return <Wait for={useData(dataset.key)}>{(data) => <Types {...given} data={data} />}</Wait>;
+  if (!dataset.groups) return <><Bar_>{given.controls}</Bar_><Missing heading says="The scores are not split by what mentions are. Gold and answers are, by what the gold standard says of its mentions:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" /></>;
+  return <Wait for={useLoaded(() => source.groups(dataset.key), dataset.key)}>{(piece) => <Labels {...given} piece={piece} />}</Wait>;
 }
 
-function Types({ data, ...given }: Given & { data: Data }) {
-  const { dataset } = given;
-  const { gold, types } = data.piece;
-  const all = counted(gold.types.flatMap((place) => types[place]));
-  if (!all.length) return <><Bar_>{given.controls}</Bar_><p class="missing">The gold standard has no types.</p></>;
-  const track = new Map(data.tracks.map((own, t) => [own.system, t]));
-  const parts = all.map(([type, count]): Part => {
-    const with_ = new Set(types.flatMap((own, place) => (own.includes(type) ? [place] : [])));
-    const tallies = new Map<number, [number, number]>();
-    for (const [system, t] of track) {
-      let right = 0, every = 0;
-      gold.types.forEach((place, g) => {
-        const kind = data.kindOf(t, g);
-        if (!with_.has(place) || kind === NOT_COUNTED) return;
-        every++;
-        if (kind === RIGHT) right++;
-      });
-      tallies.set(system, [right, every]);
-    }
-    const value = (system: number) => { const [right, every] = tallies.get(system) ?? [0, 0]; return every ? right / every : null; };
-    return { key: type, title: type, says: `${count} mentions`, value, told: (system) => percent(value(system)), target: (system) => address("cases", { dataset: dataset.key, system: nameOf(system), type }) };
+function Labels({ piece, ...given }: Given & { piece: GroupsPiece }) {
+  const { dataset } = given, { asked } = route.value;
+  const label = piece.labels.find((one) => one.name === asked.label) ?? piece.labels[0];
+  const known = MEASURES.filter(([, , measure]) => label.tables.some((own) => own.measure === measure && given.rows.some((system) => own.value.some((row) => row[system] !== null))));
+  const [key, words, measure] = known.find(([key]) => key === asked.as) ?? (label.doubts.length ? known.at(-1) : known[0]) ?? MEASURES[0];
+  const table = label.tables.find((own) => own.measure === measure)!;
+  const doubts = label.doubts.filter(([system]) => given.rows.includes(system)).map(([system, said]) => ` ${titleOf(system)}: ${said}.`).join("");
+  const cased = new Set(label.tracks.map((own) => own.system));
+  const parts = label.values.map((own, place): Part => {
+    const value = (system: number) => table.value[place][system];
+    return { key: own.name, title: own.title, note: number(own.gold), says: `${number(own.gold)} mentions`, value, told: (system) => percent(value(system)), target: (system) => (cased.has(system) ? address("cases", { dataset: dataset.key, system: nameOf(system), label: label.name, is: own.name }) : null) };
   }).filter((part) => given.rows.some((system) => part.value(system) !== null));
-  return <Parts {...given} what="types" head={<>Which share of the mentions of each type systems get on <b>{dataset.name}</b>.</>} parts={parts} usual={parts.slice(0, FEW).map((part) => part.key)} worse={false} says="Recall in percent by the type of the gold entity, the most frequent types first." />;
+  return <Parts {...given} what="columns" head={<>{words} of each system on <b>{dataset.name}</b>, by {label.title.toLowerCase()}.</>} parts={parts} usual={parts.slice(0, FEW).map((part) => part.key)} worse={false} says={`${label.says} Under each name: how many mentions are so, the most frequent first. ${words} in percent, ${piece.view}.${key === "r" ? "" : doubts}`} more={<>{piece.labels.length > 1 && <Choice says="by" name="label" value={label.name} options={piece.labels.map((own) => [own.name, own.title.toLowerCase()])} small={{ columns: "", sort: "" }} />}{known.length > 1 && <Choice says="as" name="as" value={key} options={known.map(([key, words]) => [key, words])} />}</>} />;
 }

@@ -30,7 +30,7 @@ export function Conventions() {
       <Spread tables={tables} place={place} system={systems.find((system) => nameOf(system) === route.value.asked.system) ?? systems[0]} />
       <Bar_><DatasetChoice /><Hidden /></Bar_>
       <Sheet name="Conventions" columns={columns} rows={rows} />
-      {dataset.reasons.length > 0 && <p class="quiet says">The numbers of {dataset.reasons.map((name) => board.profiles.find((one) => one.name === name)?.title ?? name).join(", ")} open what makes them differ.</p>}
+      {dataset.reasons.length > 0 && <p class="quiet says">The numbers of {dataset.reasons.map((name) => board.profiles.find((one) => one.name === name)?.title ?? name).join(", ")} open what makes them differ{board.profiles.length > dataset.reasons.length + 1 && <>; those of others do if the report is made with --why and their name</>}.</p>}
       {refused.length > 0 && <p class="quiet says">Without a number: {refused.join("; ")}</p>}
       {tables.length === 1 && <Missing says="Only one profile is in here. Others come with gold and answers:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" />}
       {dataset.reasons.length ? <Gap key={dataset.key} dataset={dataset.key} profiles={dataset.reasons} /> : <Missing says="Why the numbers differ is not in here. Ask for it by profile:" command="karat report --gold GOLD ANSWERS… --why gerbil --to html --out report.html" />}

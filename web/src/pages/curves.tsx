@@ -21,7 +21,7 @@ export function Curves() {
               <Hidden />
             </Bar_>
             {charts.length ? <div class="charts">{charts.map((chart) => <Chart key={chart.name} chart={chart} />)}</div> : <Missing says="There is nothing to draw: the answers have no scores, and no file says how long a system took. Answers with a score have curves:" command={'{"start": 0, "end": 6, "entity": "Q64", "score": 0.9}'} />}
-            {piece.missing.length > 0 && <section><h2>What could not be drawn</h2><ul class="quiet">{piece.missing.map(([name, why]) => <li key={name}>{name.replaceAll("-", " ")}: {why}</li>)}</ul></section>}
+            {piece.missing.length > 0 && <section><h2>What could not be drawn</h2><ul class="quiet">{[...new Set(piece.missing.map(([, why]) => why))].map((why) => <li key={why}>{piece.missing.filter((one) => one[1] === why).map(([name]) => name.replaceAll("-", " ")).join(", ")}: {why}</li>)}</ul></section>}
           </>
         );
       }}

@@ -2,7 +2,7 @@
 import type { DatasetPiece } from "../shape";
 import { address, but, route } from "../route";
 import { counted, type Data, NOT_COUNTED, RIGHT } from "../data";
-import { Bar_, chosenDataset, DatasetChoice, Entity, Hidden, many, Missing, More, number, seenTracks, useData, useLoaded, useTexts, Wait, Within } from "../parts";
+import { Bar_, chosenDataset, DatasetChoice, Entity, Golden, Hidden, many, Missing, More, nameOf, number, seenTracks, useData, useLoaded, useTexts, Wait, Within } from "../parts";
 import { type Cell, type Column, Sheet } from "../sheet";
 import * as source from "../source";
 
@@ -32,13 +32,14 @@ function Gold({ data, piece, dataset }: { data: Data; piece: DatasetPiece; datas
     const doc = gold.document[g];
     return [
       { plain: data.goldSurface(g), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${gold.start[g]}-${gold.end[g]}` })}><Within stretches={texts.value?.get(doc)} start={gold.start[g]} end={gold.end[g]} surface={data.goldSurface(g)} /></a> },
-      { plain: data.name(gold.entity[g]), shown: <Entity data={data} entity={gold.entity[g]} dataset={dataset} /> },
+      { plain: data.name(gold.entity[g]), shown: <Golden data={data} mention={g} dataset={dataset} /> },
       { plain: data.name(answer!), shown: <Entity data={data} entity={answer!} dataset={dataset} /> },
-      { plain: `${agree} of ${judges.length}` },
+      { plain: `${agree} of ${judges.length}`, shown: <a href={address("cases", { dataset, doc: data.piece.documents[doc].id, surface: data.goldSurface(g), entity: data.id(answer!) })}><span class="figure">{agree} of {judges.length}</span></a> },
       { plain: `${answered} of ${judges.length}`, best: answered === judges.length, shown: <a href={address("cases", { dataset, doc: data.piece.documents[doc].id, surface: data.goldSurface(g), kind: "wrong link" })}><span class="figure">{answered} of {judges.length}</span></a> },
       { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
     ];
   });
+  const count = data.getters(judges).filter((one) => one >= 0).length;
   const rule = route.value.asked.rule;
   const findings = piece.findings.filter((one) => !rule || one.rule === rule).slice(0, 100);
   const figures = piece.numbers.filter(([, value]) => value !== null && value !== "");
@@ -46,7 +47,7 @@ function Gold({ data, piece, dataset }: { data: Data; piece: DatasetPiece; datas
   return (
     <>
       <h1 class="answer">
-        <b>{piece.dataset}</b>: {number(data.piece.documents.length)} documents, {number(gold.start.length)} mentions. {judges.length > 1 && <>No system gets <b>{number(contradicted.length)}</b> of them. {every > 0 && <>Every system links <b>{number(every)}</b> to something else{sharp > 0 && <>, {sharp === every ? "" : `${number(sharp)} of them `}all to the same</>}. </>}</>}
+        <b>{piece.dataset}</b>: {number(data.piece.documents.length)} documents, {number(gold.start.length)} mentions{count < gold.start.length && `, of which ${number(count)} count`}. {judges.length > 1 && <>No system gets <b><a href={address("cases", { dataset, system: nameOf(data.tracks[judges[0]].system), who: "none" })}>{number(contradicted.length)}</a></b> of them. {every > 0 && <>Every system links <b>{number(every)}</b> to something else{sharp > 0 && <>, {sharp === every ? "" : `${number(sharp)} of them `}all to the same</>}. </>}</>}
         The linter finds {number(piece.rules.reduce((sum, one) => sum + one[3], 0))} defects.
       </h1>
       <Bar_><DatasetChoice has={(one) => one.cases} /><Hidden /></Bar_>
@@ -54,7 +55,7 @@ function Gold({ data, piece, dataset }: { data: Data; piece: DatasetPiece; datas
       {piece.rules.length > 0 && (
         <>
           <h2>What the linter finds</h2>
-          <Sheet name="Rules" columns={[{ title: "rule" }, { title: "severity" }, { title: "findings", kind: "number" }]} rows={piece.rules.map(([name, title, severity, count]): Cell[] => [{ plain: title, shown: <a href={but({ rule: rule === name ? "" : name })}>{title}</a> }, { plain: severity }, { plain: number(count) }])} />
+          <Sheet name="Rules" columns={[{ title: "rule" }, { title: "severity" }, { title: "findings", kind: "number" }]} rows={piece.rules.map(([name, title, severity, count]): Cell[] => [{ plain: title, shown: <a href={but({ rule: rule === name ? "" : name })}>{title}</a> }, { plain: severity }, { plain: number(count), shown: <a href={but({ rule: name })}>{number(count)}</a> }])} />
           <ul class="findings">
             {findings.map((one, at) => (
               <li key={at}>

@@ -9,7 +9,7 @@ import { NoCases } from "./cases";
 import * as source from "../source";
 
 const EVERYWHERE = "all";
-const SHOWN: readonly (readonly [string, string])[] = [["", "entities of the gold standard"], ["surfaces", "surfaces: what mentions are called"], ["confusions", "confusions: gold entity and answered entity"]];
+const SHOWN: readonly (readonly [string, string])[] = [["", "entities of the gold standard"], ["surfaces", "surfaces: what mentions are called"], ["confusions", "confusions: gold → answered"]];
 
 function WithData({ children }: { children: (data: Data, dataset: string) => ComponentChildren }) {
   const dataset = chosenDataset((one) => one.cases)!;
@@ -207,7 +207,7 @@ function Places({ data, dataset, mentions, tracks }: { data: Data; dataset: stri
     return [
       { plain: data.goldSurface(g), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${gold.start[g]}-${gold.end[g]}` })}><Within stretches={texts.value?.get(doc)} start={gold.start[g]} end={gold.end[g]} surface={data.goldSurface(g)} /></a> },
       { plain: data.name(gold.entity[g]), shown: <Entity data={data} entity={gold.entity[g]} dataset={dataset} /> },
-      { plain: counts.length ? `${gets.length} of ${counts.length}` : "not counted", shown: counts.length ? <span title={gets.map((t) => titleOf(data.tracks[t].system)).join(", ") || "nobody"}>{gets.length} of {counts.length}</span> : <span class="quiet">not counted</span> },
+      { plain: counts.length ? `${gets.length} of ${counts.length}` : "not counted", shown: counts.length ? <a class="plain" title={gets.map((t) => titleOf(data.tracks[t].system)).join(", ") || "nobody"} href={address("cases", { dataset, doc: data.piece.documents[doc].id, surface: data.goldSurface(g) })}>{gets.length} of {counts.length}</a> : <span class="quiet">not counted</span> },
       { plain: data.title(doc), shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
     ];
   });
@@ -238,8 +238,8 @@ function TheEntity({ data, dataset }: { data: Data; dataset: string }) {
     <>
       <h1 dir="auto">{data.called(id)}</h1>
       <p class="answer">
-        {page ? <a href={page} target="_blank" rel="noopener noreferrer">{id}</a> : id}: <b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{mentions.length > 0 && <>, as {counted(mentions.map((g) => data.goldSurface(g))).slice(0, 8).map(([surface, count], at) => <>{at > 0 && ", "}<a key={surface} href={address("mention", { dataset, surface })} dir="auto">“{surface}”</a>{count > 1 && <span class="quiet"> {count}</span>}</>)}</>}.
-        {types.length > 0 && <span class="quiet"> {types.join(", ")}</span>}
+        {page ? <a href={page} target="_blank" rel="noopener noreferrer">{id}</a> : id}{data.description(entity) && <>, <span dir="auto">{data.description(entity)}</span></>}: <b>{number(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard{mentions.length > 0 && <>, as {counted(mentions.map((g) => data.goldSurface(g))).slice(0, 8).map(([surface, count], at) => <>{at > 0 && ", "}<a key={surface} href={address("mention", { dataset, surface })} dir="auto">“{surface}”</a>{count > 1 && <span class="quiet"> {count}</span>}</>)}</>}.
+        {types.length > 0 && <span class="quiet"> Types: {types.join(", ")}.</span>}
       </p>
       <Bar_><DatasetChoice has={(one) => one.cases} /><a href={address("entities", { dataset })}>all entities</a><Elsewhere id={id} dataset={dataset} /><Hidden /></Bar_>
       <Outcomes data={data} tracks={tracks} asked={{ dataset, entity: id }} picks={(t, row) => { const track = data.tracks[t]; return track.entity[row] === entity || (track.gold[row] >= 0 && gold.entity[track.gold[row]] === entity); }} />

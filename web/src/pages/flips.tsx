@@ -1,7 +1,7 @@
 // What is lost and won by a switch from one system to another?
 import { address, but, route } from "../route";
 import { counted, type Data, NOT_COUNTED } from "../data";
-import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, info, Kind, many, Missing, More, nameOf, number, percent, seenTracks, titleOf, useData, useTexts, Wait, Within } from "../parts";
+import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Golden, hiding, info, Kind, many, Missing, More, nameOf, number, percent, seenTracks, titleOf, useData, useTexts, Wait, Within } from "../parts";
 import { type Cell, type Column, Sheet } from "../sheet";
 import { measureTitle } from "./board";
 import { NoCases } from "./cases";
@@ -20,7 +20,7 @@ function Sides({ data, dataset, tracks }: { data: Data; dataset: string; tracks:
   const columns: Column[] = [{ title: "system" }, ...tables.map((own): Column => ({ title: measureTitle(own.measure), kind: "number" })), ...kinds.map(({ kind }): Column => ({ title: kind, kind: "number" }))];
   const rows = tracks.map((t): Cell[] => {
     const own = data.tracks[t], counts = new Map(counted(own.kind));
-    return [{ plain: titleOf(own.system) }, ...tables.map((table): Cell => ({ plain: percent(table.value[place][own.system]) })), ...kinds.map(({ kind, at }): Cell => ({ plain: number(counts.get(at) ?? 0), shown: <a href={address("cases", { dataset, system: nameOf(own.system), kind })}>{number(counts.get(at) ?? 0)}</a> }))];
+    return [{ plain: titleOf(own.system) }, ...tables.map((table): Cell => ({ plain: percent(table.value[place][own.system]), shown: <a href={address("cases", { dataset, system: nameOf(own.system) })}><span class="figure">{percent(table.value[place][own.system])}</span></a> })), ...kinds.map(({ kind, at }): Cell => ({ plain: number(counts.get(at) ?? 0), shown: <a href={address("cases", { dataset, system: nameOf(own.system), kind })}>{number(counts.get(at) ?? 0)}</a> }))];
   });
   return <Sheet name="Both systems" columns={columns} rows={rows} copy={false} />;
 }
@@ -54,6 +54,8 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
   const most = Math.max(1, ...every.flatMap((own) => [own.won, own.lost]));
   const title = (value: string) => (by === "entity" ? data.called(value) : by === "doc" ? data.title(data.doc(value)) : by === "error" ? (value === "none" ? "no category" : data.category(value).title) : value);
   const here = (value: string, side: string) => address("flips", { dataset, one: nameOf(data.tracks[first].system), two: nameOf(data.tracks[second].system), by, value, side });
+  const others = info.value!.systems.map((_, system) => system).filter((system) => ![first, second].some((t) => data.tracks[t].system === system));
+  const together = (who: string, count: number) => <a href={address("cases", { dataset, system: nameOf(data.tracks[first].system), who, hide: hiding(others) })}>{number(count)}</a>;
   const bar = (count: number, side: string, value: string) => <a class={`filled ${side}`} href={here(value, side)}><span class="room"><span class={count ? "fill" : "fill none"} style={{ width: `${(100 * count) / most}%` }} /></span><span class="figure">{number(count)}</span></a>;
   const groupColumns: Column[] = [{ title: GROUPS.find(([key]) => key === by)![1] }, { title: `only ${one}`, kind: "number" }, { title: `only ${two}`, kind: "number" }, { title: "difference", kind: "number" }];
   const listed = [...only[0].map((g) => ({ g, side: "one" })), ...only[1].map((g) => ({ g, side: "two" }))]
@@ -67,7 +69,7 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
     const doc = gold.document[g];
     return [
       { plain: data.goldSurface(g), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${gold.start[g]}-${gold.end[g]}`, tracks: [first, second].map((t) => nameOf(data.tracks[t].system)).join(",") })}><Within stretches={texts.value?.get(doc)} start={gold.start[g]} end={gold.end[g]} surface={data.goldSurface(g)} /></a> },
-      { plain: data.name(gold.entity[g]), shown: <Entity data={data} entity={gold.entity[g]} dataset={dataset} /> },
+      { plain: data.name(gold.entity[g]), shown: <Golden data={data} mention={g} dataset={dataset} /> },
       said(first, g),
       said(second, g),
       { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
@@ -77,7 +79,7 @@ function Pair({ data, dataset }: { data: Data; dataset: string }) {
   const all = only[0].length + only[1].length + both + neither;
   return (
     <>
-      <h1 class="answer"><b>{one}</b> gets {number(only[0].length)} mentions that {two} does not; <b>{two}</b> gets {number(only[1].length)} that {one} does not. <span class="quiet">Of {number(all)}, both get {number(both)} ({percent(both / Math.max(all, 1))} %), and neither {number(neither)}.</span></h1>
+      <h1 class="answer"><b>{one}</b> gets <a href={here("", "one")}>{number(only[0].length)} mentions</a> that {two} does not; <b>{two}</b> gets <a href={here("", "two")}>{number(only[1].length)}</a> that {one} does not. <span class="quiet">Of {number(all)}, both get {together("all", both)} ({percent(both / Math.max(all, 1))} %), and neither {together("none", neither)}.</span></h1>
       <Bar_>
         <DatasetChoice has={(own) => own.cases} />
         <Choice says="from" name="one" value={nameOf(data.tracks[first].system)} options={options} small={{ value: "", side: "" }} />

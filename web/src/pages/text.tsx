@@ -74,7 +74,7 @@ function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: nu
   useSignalEffect(() => void (route.value, (shown.value = -1)));
   const filter = filterOf(asked);
   const filtered = Object.values(filter).some(Boolean);
-  const cases = useMemo(() => (filtered ? data.filtered(filter, systemNames()) : []), [data, JSON.stringify(filter)]);
+  const cases = useMemo(() => (filtered ? data.filtered(filter, systemNames(), seenTracks(data)) : []), [data, JSON.stringify(filter)]);
   const step = (by: number) => {
     const here = [doc, asked.at ? from : by > 0 ? -1 : Infinity];
     if (filtered) {
@@ -298,8 +298,8 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
         <section key={g}>
           <h2 dir="auto">{data.goldSurface(g)}</h2>
           <p>
-            gold: <Linked data={data} entity={gold.entity[g]} dataset={dataset} />{gold.optional[g] ? <span class="quiet"> (optional)</span> : null}
-            {(gold.others[g] ?? []).map((other) => <><span class="quiet"> or </span><Linked key={other} data={data} entity={other} dataset={dataset} /></>)}
+            gold: <Linked data={data} entity={gold.entity[g]} dataset={dataset} told />{gold.optional[g] ? <span class="quiet"> (optional)</span> : null}
+            {(gold.others[g] ?? []).map((other) => <><span class="quiet"> or </span><Linked key={other} data={data} entity={other} dataset={dataset} told /></>)}
           </p>
           {types(g).length > 0 && <p class="quiet">{types(g).join(", ")}</p>}
         </section>
@@ -319,7 +319,7 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
                 return (
                   <p key={row}>
                     <Sample kind={track.kind[row]} /> <Kind data={data} kind={track.kind[row]} />{" "}
-                    {answered && <>{golds.length !== 1 || track.start[row] !== gold.start[golds[0]] || track.end[row] !== gold.end[golds[0]] ? <span class="quiet" dir="auto">“{data.surface({ track: t, row })}” </span> : null}<Linked data={data} entity={track.entity[row]} dataset={dataset} /></>}
+                    {answered && <>{golds.length !== 1 || track.start[row] !== gold.start[golds[0]] || track.end[row] !== gold.end[golds[0]] ? <span class="quiet" dir="auto">“{data.surface({ track: t, row })}” </span> : null}<Linked data={data} entity={track.entity[row]} dataset={dataset} told={!golds.some((g) => gold.entity[g] === track.entity[row])} /></>}
                     {track.score.length > 0 && track.score[row] !== null && <span class="quiet">, score {track.score[row]}</span>}
                     {track.candidates.length > 0 && track.candidates[row] > 0 && answered && track.gold[row] >= 0 && <span class="quiet">, {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"}, {track.rank[row] ? `gold is no. ${track.rank[row]}` : "gold not among them"}</span>}
                     {errors.length > 0 && <span class="errors">{errors.map((error) => <a key={error} href={address("cases", { dataset, system: nameOf(track.system), error })} title={data.category(error).says}>{data.category(error).title}</a>)} <span class="quiet">{data.category(errors[1] ?? errors[0]).says}</span></span>}
@@ -335,12 +335,14 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
   );
 }
 
-function Linked({ data, entity, dataset }: { data: Data; entity: number; dataset: string }) {
+/** An entity, its id in the knowledge base, and if it is to be told what it is. */
+function Linked({ data, entity, dataset, told }: { data: Data; entity: number; dataset: string; told?: boolean }) {
   const page = entity >= 0 ? outside(data.id(entity)) : null;
   return (
     <>
-      <Entity data={data} entity={entity} dataset={dataset} />
+      <Entity data={data} entity={entity} dataset={dataset} told={false} />
       {entity >= 0 && data.name(entity) !== data.id(entity) && <span class="quiet id"> {page ? <a href={page} target="_blank" rel="noopener noreferrer">{data.id(entity)}</a> : data.id(entity)}</span>}
+      {told && data.description(entity) && <span class="quiet" dir="auto">, {data.description(entity)}</span>}
     </>
   );
 }

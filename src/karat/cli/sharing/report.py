@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--like", metavar="PROFILE", help="The table of conventions to use.  [default: karat]")
 @click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
 @click.option("--kb", metavar="DIR", help="Resolve ids by the tables in this folder, and take names from there.")
-@click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, … for other reports (repeatable).")
+@click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, … (repeatable).")
 @click.option(
     "--why", "reasons", multiple=True, metavar="PROFILE", help="Say why this profile has another number (repeatable)."
 )
