@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=10)
     given = parser.parse_args()
     command = [sys.executable, "-m", "karat", "serve", given.archive, "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as server:
         try:
             assert server.stdout is not None
             port = int(server.stdout.readline().rpartition(":")[2].partition("/")[0])

@@ -14,6 +14,8 @@ from karat.archive.archive import Archive
 from karat.errors import InputError, UsageError
 from karat.storage.addressed import InFolder, InMemory, digest_of
 
+pytestmark = pytest.mark.extras  # processes are started and killed: half a minute
+
 
 @pytest.fixture(params=["memory", "folder"])
 def files(request, tmp_path):

@@ -10,6 +10,8 @@ import pytest
 from karat.archive.html import bundled
 from tests.archive.reports import beyond_data, pieces_in
 
+pytestmark = pytest.mark.extras  # whole reports are made: half a minute
+
 MOST = 1_000_000
 """Bytes of a report besides its data."""
 

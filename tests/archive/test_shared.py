@@ -6,7 +6,7 @@ import pytest
 
 from tests.archive.reports import beyond_data, pieces_in
 
-pytestmark = pytest.mark.shared
+pytestmark = [pytest.mark.shared, pytest.mark.extras]  # a minute
 
 MOST = 3_000_000
 """Bytes of data for 80 documents and 7 linkers."""

@@ -9,7 +9,7 @@ import pytest
 from karat.lint.context import context_of
 from karat.lint.lint import LintReport, chosen_rules, fixed, fixed_corpus, lint, read_gold
 
-pytestmark = pytest.mark.shared
+pytestmark = [pytest.mark.shared, pytest.mark.extras]  # every corpus is linted: half a minute
 
 ALL = chosen_rules([], [])
 

@@ -100,7 +100,12 @@ def _in_the_encoding_of_the_locale(path):
         given = {keyword.arg: getattr(keyword.value, "value", None) for keyword in node.keywords}
         modes = [given.get("mode"), *(value.value for value in node.args[:2] if isinstance(value, ast.Constant))]
         binary = any(isinstance(mode, str) and "b" in mode for mode in modes)
-        opens = name == "open" and not binary and owner not in {"Pack", "os", "tarfile", "opened", "opener"}  # no text
+        # those of these owners open no text
+        opens = (
+            name == "open"
+            and not binary
+            and owner not in {"CampaignStore", "Pack", "os", "tarfile", "opened", "opener"}
+        )
         text = opens or name in {"read_text", "write_text"} or (owner == "subprocess" and given.get("text") is True)
         if text and "encoding" not in given:
             yield f"{path.relative_to(ROOT)}:{node.lineno}"
