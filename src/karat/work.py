@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import TypeAlias
 
 Advance: TypeAlias = Callable[[int], None]
@@ -39,3 +41,28 @@ def working(what: str, total: int | None = None) -> Iterator[Advance]:
 
 def _unseen(more: int) -> None:
     pass
+
+
+class _Making:
+    """How many are making objects at the moment, and whether garbage was collected before the first of them came."""
+
+    lock = Lock()
+    count = 0
+    collected = False
+
+
+@contextmanager
+def making_many() -> Iterator[None]:
+    """Make many objects, none of which is garbage: Python looks for none meanwhile, whatever other threads do."""
+    with _Making.lock:
+        if not _Making.count:
+            _Making.collected = gc.isenabled()
+            gc.disable()
+        _Making.count += 1
+    try:
+        yield
+    finally:
+        with _Making.lock:
+            _Making.count -= 1
+            if not _Making.count and _Making.collected:
+                gc.enable()
