@@ -132,6 +132,8 @@ class Shapes:
     def _learn(self, statement: str) -> bool:
         """Find out which shape a statement has, if it is one of many of its kind."""
         likes = _TOKEN.sub(_kind, statement)
+        if len(self._seen) > _PATIENCE:
+            self._seen.clear()  # hardly any comes again
         self._seen[likes] += 1
         if self._seen[likes] <= _OFTEN or likes in self._shapeless or len(self._shapes) >= _MOST:
             return False
