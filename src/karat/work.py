@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import TypeAlias, TypeVar
 
 Advance: TypeAlias = Callable[[int], None]
@@ -88,3 +90,28 @@ def shared_work(work: Callable[[_Job], _Done], jobs: Sequence[_Job]) -> list[_Do
 def _cores() -> int:
     """How many processes may run at the same time."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Making:
+    """How many are making objects at the moment, and whether garbage was collected before the first of them came."""
+
+    lock = Lock()
+    count = 0
+    collected = False
+
+
+@contextmanager
+def making_many() -> Iterator[None]:
+    """Make many objects, none of which is garbage: Python looks for none meanwhile, whatever other threads do."""
+    with _Making.lock:
+        if not _Making.count:
+            _Making.collected = gc.isenabled()
+            gc.disable()
+        _Making.count += 1
+    try:
+        yield
+    finally:
+        with _Making.lock:
+            _Making.count -= 1
+            if not _Making.count and _Making.collected:
+                gc.enable()

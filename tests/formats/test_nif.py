@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import msgspec
 import pyoxigraph
@@ -14,6 +16,8 @@ from hypothesis import strategies as st
 import karat
 from karat import UNLINKED, Answer, Corpus, Document, InputError, Label, Reply, Run, Tag
 from karat.formats.nif import FORMAT
+from karat.parsing.turtle import lines, shapes, turtle
+from karat.parsing.turtle.lines import Rest
 from tests import strategies
 
 HEAD = """@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .
@@ -357,3 +361,38 @@ def test_no_other_file_is_taken_for_nif(shared):
             if FORMAT.recognises(file.read(1 << 16)):
                 claimed.append(path)
     assert claimed == []
+
+
+@given(strategies.rich_documents(), st.none() | st.tuples(st.floats(0, 1), st.sampled_from(list('<>"\\.;, \n0'))))
+def test_by_shape_and_triple_by_triple_the_same_is_read(documents, damage):
+    sink = BytesIO()
+    FORMAT.write_corpus(Corpus.of([*documents, *_twice(documents)]), sink)
+    text = sink.getvalue().decode()
+    if damage is not None:
+        place = int(damage[0] * len(text))
+        text = text[:place] + damage[1] + text[place + 1 :]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.ttl"
+        path.write_bytes(text.encode())
+        with patch.object(lines, "_SMALL", 0), patch.object(shapes, "_OFTEN", 1):
+            found = _read_or_refused(path)
+        with patch.object(turtle, "by_line", _nothing_by_line):
+            assert _read_or_refused(path) == found
+
+
+def _twice(documents):
+    """The documents under other ids, so that every shape comes twice."""
+    return [msgspec.structs.replace(document, id=f"{document.id} again") for document in documents]
+
+
+def _read_or_refused(path):
+    try:
+        corpus = karat.load(path, format="nif")
+    except InputError as problem:
+        return problem.where
+    return corpus.digest, list(corpus), dict(corpus.skipped)
+
+
+def _nothing_by_line(file, prefixes, state):
+    yield from ()
+    return Rest(dict(prefixes), b"", 0)

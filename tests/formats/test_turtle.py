@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from karat import InputError
 from karat.parsing.turtle import lines as turtle_lines
+from karat.parsing.turtle import shapes as turtle_shapes
 from karat.parsing.turtle.triples import Blank, Gathering
 from karat.parsing.turtle.turtle import iri, literal, local, resources
 
@@ -107,26 +108,84 @@ LINES = [
 ]
 
 
-@given(st.lists(st.sampled_from(LINES), max_size=9), st.sampled_from([1, 7, 40, 1 << 20]), st.sampled_from([0, 1_000]))
-@example(["<http://a>", "    a p:T , p:U ;", '  p:x """a', "  p:x p:y .", '  b""" ;', "  p:x p:y ."], 1 << 20, 1_000)
-@example(["<http://a>", '  p:x "a;" ; # .', "  p:x p:y ."], 1 << 20, 1_000)
-@example(["<http://a>", "  p:x 1 ;", "<http://b>", "  p:x p:y ."], 1 << 20, 1_000)
-@example(["@prefix p: <http://p/> .", "<http://a> p:x 1 .", "@prefix p: <http://other/> .", "<http://a> p:x 1 ."], 7, 0)
-def test_both_ways_read_the_same(lines, block, few):
-    data = "\n".join(lines).encode()
+def alike(data: bytes, block: int, few: int):
+    """What both ways say of a file, which must be the same: all of it, or where it is no Turtle."""
     try:
         expected = without_blanks(by_triple(data))
     except SyntaxError as problem:
         expected = problem.lineno
     except AttributeError:
         expected = "quoted"
-    with patch.object(turtle_lines, "_BLOCK", block), patch.object(turtle_lines, "_FEW", few):
+    with patch.multiple(turtle_lines, _BLOCK=block, _FEW=few, _SMALL=0), patch.object(turtle_shapes, "_OFTEN", 1):
         try:
             found = without_blanks(by_line(data))
         except InputError as problem:
             place = problem.where.removeprefix("x.ttl").removeprefix(":")
             found = int(place) if place else "quoted"
     assert found == expected
+    return found
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=9), st.sampled_from([1, 7, 40, 1 << 20]), st.sampled_from([0, 1_000]))
+@example(["<http://a>", "    a p:T , p:U ;", '  p:x """a', "  p:x p:y .", '  b""" ;', "  p:x p:y ."], 1 << 20, 1_000)
+@example(["<http://a>", '  p:x "a;" ; # .', "  p:x p:y ."], 1 << 20, 1_000)
+@example(["<http://a>", "  p:x 1 ;", "<http://b>", "  p:x p:y ."], 1 << 20, 1_000)
+@example(["@prefix p: <http://p/> .", "<http://a> p:x 1 .", "@prefix p: <http://other/> .", "<http://a> p:x 1 ."], 7, 0)
+def test_both_ways_read_the_same(lines, block, few):
+    alike("\n".join(lines).encode(), block, few)
+
+
+SHAPES = [
+    "<{iri}>\n  a p:T ;\n  p:x <{iri}> ;\n  p:once {number} ;\n  p:y {literal} .\n",
+    "<{iri}>\n  a p:T , p:U ;\n  p:x <{iri}> , p:z , <{iri}> ;\n  p:once {literal}^^p:int .\n\n",
+    "<{iri}> <http://p/x> <{iri}> .\n",
+    "<{iri}> <http://p/once> {literal}^^<http://p/int> .\n",
+    "<{iri}> <http://p/skip> {literal}@en .\n",
+    "<{iri}> <http://p/skip> {number} ; p:x {number} , {number} ; p:y 1 ; p:x 'one' .\n",
+    "<{iri}> p:x [ p:y {number} ] .\n",
+    "<{iri}> p:x {number} . # <{iri}> is a comment.\n",
+    "<{iri}> p:x '<{iri}>' ; p:y {number}. \n",
+    '<{iri}> p:x """{number}\n<{iri}> p:x {number} .\n""" .\n',
+    "<{iri}> p:once {number} , {number} .\n",
+    "<{iri}> <{iri}> <{iri}> .\n",
+    "@prefix p: <http://other/{number}> .\n",
+    "# {literal}\n",
+    "_:n p:x <{iri}> .\n",
+]
+LITERALS = ['""', '"a"', '"a\\"b"', '"\\\\"', '"\\\\n\\n"', '"\\u0061"', '"a\\x"', '"\t"', '"\x7f"', "'a'", '"""a"""']
+LITERALS += ['"é\u2028\U0001f600"']
+TOKENS = st.fixed_dictionaries(
+    {
+        "iri": st.sampled_from(["a", "b", "http://a#char=0,1", "é", "\\u0061", "a b", "", "a<b"]),
+        "number": st.sampled_from(["0", "007", "12", "-1", "1.5", "1e3", "12345678901234567890"]),
+        "literal": st.sampled_from(LITERALS),
+    }
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(SHAPES), TOKENS), max_size=14),
+    st.sampled_from([1, 40, 1 << 20]),
+    st.none() | st.tuples(st.integers(0, 400), st.sampled_from(list('<>"\\.;,# \n\r0a')), st.booleans()),
+)
+@example([(SHAPES[0], {"iri": iri, "number": "1", "literal": '"\\n"'}) for iri in "aabb"], 1 << 20, None)
+@example([(SHAPES[9], {"iri": "a", "number": "1", "literal": '""'})] * 4, 1 << 20, None)
+@example([(SHAPES[8], {"iri": "a", "number": number, "literal": '""'}) for number in ("1", "2", "1e3", "7")], 40, None)
+def test_statements_of_one_shape_are_read_as_the_parser_does(statements, block, damage):
+    text = "".join(shape.format(**tokens) for shape, tokens in statements)
+    if damage is not None:
+        place, sign, more = damage
+        text = text[:place] + sign + text[place + (not more) :]
+    alike(text.encode(), block, 1_000)
+
+
+def test_statements_of_one_shape_are_parsed_once():
+    data = "".join(f'<http://s/{i}>\n  a p:T ;\n  p:x "{i}" .\n\n' for i in range(300)).encode()
+    often, small = patch.object(turtle_shapes, "_OFTEN", 1), patch.object(turtle_lines, "_SMALL", 0)
+    with patch.object(pyoxigraph, "parse", wraps=pyoxigraph.parse) as parse, often, small:
+        assert len(by_line(data)) == 300
+    given = [call.args[0] for call in parse.call_args_list if isinstance(call.args[0], str)]
+    assert sum(text.count("p:x") for text in given) == 2  # the first, and the one that its shape is learnt from
 
 
 def test_lines_that_come_again_are_parsed_once():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given
@@ -48,11 +50,12 @@ def test_a_run_comes_back_as_it_was(suffix, replies, about):
     assert again.digest == run.digest
 
 
-@given(strategies.rich_documents())
-def test_without_texts_the_digest_and_the_lengths_are_the_same(documents):
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+@given(documents=strategies.rich_documents())
+def test_without_texts_the_digest_and_the_lengths_are_the_same(suffix, documents):
     corpus = Corpus.of(documents)
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "x.parquet"
+        path = Path(folder) / f"x{suffix}"
         karat.save(corpus, path)
         bare = karat.load(path, text=False)
     assert not bare.has_text
@@ -147,6 +150,30 @@ def test_the_fast_and_the_exact_way_agree(data):
         lines = [line for line in data[:end].split(b"\n") if line.strip()]
         objects = [karat_jsonl._parsed(line, 1, source, side.kind) for line in lines]
         assert list(build(to_table(objects, schema), name="x", about={}, where=str)) == fast
+
+
+@given(st.lists(_mutated(), max_size=4).map(b"\n".join), st.integers(1, 200), st.booleans())
+def test_in_blocks_and_at_once_the_same_is_read(data, size, skip):
+    """The same documents or replies, or the same defect at the same line."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.jsonl"
+        path.write_bytes(data)
+        for read in (karat.load, karat.load_run):
+            how = partial(_outcome, read, path, "skip" if skip else "fail")
+            at_once = how()
+            with patch.object(karat_jsonl, "_STREAM", size):
+                assert how() == at_once
+                if read is karat.load:
+                    assert how(text=False)[:5] == at_once[:5]
+
+
+def _outcome(read, path, on_error, **how):
+    try:
+        found = read(path, format="karat-jsonl", on_error=on_error, **how)
+    except InputError as problem:
+        return [str(problem)]
+    whole = None if how else list(found)
+    return [found.name, found.about, found.digest, dict(found.skipped), found.ids.to_pylist(), whole]
 
 
 @given(strategies.pairs(), st.sampled_from([".jsonl", ".parquet"]))

@@ -34,7 +34,7 @@ from karat.spec.dataset import is_bare_name
 from karat.spec.engine import Parts
 from karat.spec.format import Format, Manifest
 from karat.storage.files import Source, write_folder, writing
-from karat.work import working
+from karat.work import making_many, working
 
 if TYPE_CHECKING:
     from karat.data.objects import Foreign
@@ -210,7 +210,7 @@ def _gold(given: _Given, *, text: bool) -> Corpus:
 def _corpus(source: Source, found: Format, *, text: bool, how: Tolerance) -> Corpus:
     if found.read_corpus is None:
         raise UsageError(f"{source.label}: {found.title} holds no gold labels. Give a gold file.")
-    with collecting(how, source.label) as defects, working(f"reading {source.label}"):
+    with collecting(how, source.label) as defects, working(f"reading {source.label}"), making_many():
         corpus = found.read_corpus(source, text)
     return replace(corpus, skipped={**corpus.skipped, **defects.counts})
 
@@ -230,7 +230,7 @@ def _answers(given: _Given, gold: Callable[[], Corpus] | None = None) -> Run:
 
 
 def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None, how: Tolerance) -> Run:
-    with collecting(how, source.label) as defects, working(f"reading {source.label}"):
+    with collecting(how, source.label) as defects, working(f"reading {source.label}"), making_many():
         run = _read_run(source, found, gold)
     file = None if source.given == "-" else source.given
     return replace(run, skipped={**run.skipped, **defects.counts}, file=file)
@@ -251,7 +251,7 @@ def _read_run(source: Source, found: Format, gold: Callable[[], Corpus] | None) 
 def _gold_and_answers(given: _Given, *, text: bool) -> tuple[Corpus, Run]:
     """Both sides of one file."""
     if given.found.read_both is not None:
-        with collecting(given.how, given.source.label) as defects:
+        with collecting(given.how, given.source.label) as defects, making_many():
             corpus, run = given.found.read_both(given.source)
         return replace(corpus, skipped={**corpus.skipped, **defects.counts}), run
     return _gold(given, text=text), _answers(given)

@@ -1,8 +1,8 @@
 """Karat's own JSONL: one document (gold) or one reply (answers) per line.
 
-Arrow reads straight into columns. It cannot say where a defect is, nor tell null from absent, so that whatever
-it refuses, and whatever it could have understood in two ways, is read again line by line with exact errors.
-A law test holds the two to accepting the same files.
+Arrow reads a block of lines at a time straight into columns. It cannot say where a defect is, nor tell null from
+absent, so that a block that it refuses, or could have understood in two ways, is read again line by line with exact
+errors. A law test holds the two to accepting the same files.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import dataclasses
 import json
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple, TypeVar
@@ -21,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.errors import InputError, refuse_newer
-from karat.model.corpus import Corpus
+from karat.model.corpus import Corpus, with_text_facts
 from karat.model.defects import by_itself, current
 from karat.model.document import (
     ANSWERS_LAYOUT,
@@ -39,7 +40,8 @@ from karat.model.document import (
 from karat.model.run import Run, text_column
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import to_table
-from karat.model.tables.schema import ANSWERS, GOLD, conformed
+from karat.model.tables.scatter import joined
+from karat.model.tables.schema import ANSWERS, GOLD, coded, conformed, in_one_piece
 from karat.parsing.lines import whole_lines
 from karat.parsing.surfaces.written import GoldTexts, reply_of
 from karat.spec.format import Bytes, Format
@@ -48,10 +50,11 @@ _BOM = b"\xef\xbb\xbf"
 _T = TypeVar("_T", bound=msgspec.Struct)
 
 _BLOCK = 4 << 20
-_STREAM = 64 << 20
+_STREAM = 16 << 20
 _SAMPLE_LINES = 50
 _WINDOW = 1 << 20
 _NIL = re.compile(rb'"entity"\s*:\s*null')  # an unescaped "entity" before a colon can only be a key
+_NIL_WRITTEN = (b'"entity":null', b'"entity": null')  # as most programs do
 _MARKED = rb'"entity":"\\u0000"'
 _HEADER = re.compile(rb'\s*\{\s*"karat"\s*:\s*(?:"(\w+/\d+)")?')
 _ESCAPED = re.compile(rb"\\u00(00|[4-7])")  # a letter, or the mark itself
@@ -76,13 +79,28 @@ class _Placing:
 
     gold: GoldTexts
     counts: Counter[str] = dataclasses.field(default_factory=Counter)
-    texts: list[str | None] = dataclasses.field(default_factory=list)
+    rows: int = 0
+    texts: dict[int, str] = dataclasses.field(default_factory=dict)
 
     def reply(self, found: msgspec.Struct, where: str) -> msgspec.Struct:
         """A line as a reply whose answers have spans."""
         made = reply_of(found, self.gold, where, self.counts) if isinstance(found, WrittenReply) else found
-        self.texts.append(found.text if isinstance(found, WrittenReply) else None)
+        if isinstance(found, WrittenReply) and found.text is not None:
+            self.texts[self.rows] = found.text
+        self.rows += 1
         return made
+
+    @property
+    def column(self) -> Arrow | None:
+        """The texts of the lines, None where no line has one."""
+        return text_column(map(self.texts.get, range(self.rows))) if self.texts else None
+
+
+class _Block(NamedTuple):
+    """Some lines as a table, and the line of each of its rows."""
+
+    table: Arrow
+    line: Callable[[int], int]
 
 
 class _Content(NamedTuple):
@@ -94,8 +112,8 @@ class _Content(NamedTuple):
 
 
 def read_corpus(source: Bytes, text: bool) -> Corpus:
-    """Gold documents; the texts are always kept."""
-    table, about, line = _read(source, _GOLD)
+    """Gold documents, with their texts or only with what scoring needs of them."""
+    table, about, line = _read(source, _GOLD, text=text)
     name = about.pop("name", source.stem)
     return Corpus.checked(table, name=name, about=about, where=lambda row: f"{source.label}:{line(row)}")
 
@@ -116,7 +134,7 @@ def _run(source: Bytes, gold: Callable[[], Corpus] | None) -> Run:
     placing = _Placing(GoldTexts(gold, source.label))
     table, about, line = _read(source, _ANSWERS, placing)
     name = about.pop("system", source.stem)
-    texts = text_column(placing.texts)
+    texts = placing.column
     run = Run.checked(table, name=name, about=about, where=lambda row: f"{source.label}:{line(row)}", texts=texts)
     return dataclasses.replace(run, skipped=+placing.counts) if placing.counts else run
 
@@ -141,66 +159,94 @@ def _write(header: Header, objects: Corpus | Run, file: IO[bytes]) -> None:
 def corpus_blocks(source: Bytes) -> Iterator[Corpus]:
     """Gold documents a block of lines at a time, for files that do not fit into memory."""
     about: dict[str, str] = {}
-    for number, data in whole_lines(source, _STREAM):
-        if data.strip():
-            yield _block(data.removesuffix(b"\n"), source, about, number)
+    for block in _blocks(source, _GOLD, about):
+        yield _as_corpus(block, source, about)
 
 
-def _block(data: bytes, source: Bytes, about: dict[str, str], first_line: int) -> Corpus:
-    """Some lines as a corpus; what the header says is noted in `about`."""
-    table, said, line = _read_lines(data, source, _GOLD, first_line)
-    about.update(said)
+def _as_corpus(block: _Block, source: Bytes, about: dict[str, str]) -> Corpus:
     rest = {name: value for name, value in about.items() if name != "name"}
     name = about.get("name", source.stem)
-    return Corpus.checked(table, name=name, about=rest, where=lambda row: f"{source.label}:{line(row)}")
+    return Corpus.checked(block.table, name=name, about=rest, where=lambda row: f"{source.label}:{block.line(row)}")
 
 
-def _read(source: Bytes, side: _Side, placing: _Placing | None = None) -> _Content:
-    return _read_lines(source.data(), source, side, placing=placing)
-
-
-def _read_lines(
-    data: bytes, source: Bytes, side: _Side, first_line: int = 1, placing: _Placing | None = None
-) -> _Content:
-    begin = len(_BOM) if data.startswith(_BOM) else 0
-    about: dict[str, str] = {}
-    newline = data.find(b"\n", begin)
-    opening = data[begin:] if newline < 0 else data[begin:newline]
-    if first_line == 1 and (begun := _HEADER.match(opening[:100])):
-        refuse_newer(f"{source.label}:1", (begun[1] or b"").decode(), GOLD_LAYOUT, ANSWERS_LAYOUT)
-        header = _parsed(opening, 1, source, Header)
-        if header.karat != side.header:
-            raise InputError(
-                f"{source.label}:1",
-                found=f"a file of {header.karat}",
-                expected=side.header,
-                remedy="Give the gold file first, then the files with answers",
-            )
-        about = dict(header.about)
-        begin += len(opening) + 1
-        first_line += 1
-    end = len(data)
-    while end > begin and data[end - 1] in b" \t\r\n":
-        end -= 1
-    table = _columns(data, begin, end, side)
-    if table is not None:
-        return _Content(table, about, lambda row: row + first_line)
-    objects: list[msgspec.Struct] = []
-    numbers: list[int] = []
-    for number, line in enumerate(data[begin:end].split(b"\n"), first_line):
-        if line.strip():
-            with by_itself():
-                found = _parsed(line, number, source, side.kind)
-                objects.append(found if placing is None else placing.reply(found, f"{source.label}:{number}"))
-                numbers.append(number)
-    if not objects:
+def _read(source: Bytes, side: _Side, placing: _Placing | None = None, *, text: bool = True) -> _Content:
+    """All blocks as one. Without `text`, each block gives length and fingerprint in place of its texts."""
+    wanted, about = coded(side.schema), dict[str, str]()
+    tables: list[Arrow] = []
+    begins: list[int] = []
+    lines: list[Callable[[int], int]] = []
+    rows = 0
+    for block, line in _blocks(source, side, about, placing):
+        table = conformed(block, wanted)
+        if not text and "text" in table.column_names:
+            table = with_text_facts(table).drop_columns(["text"])
+        tables.append(table)
+        begins.append(rows)
+        lines.append(line)
+        rows += table.num_rows
+    if not tables:
         raise current().first or InputError(
             source.label,
             found="no document",
             expected="one JSON object per line",
             remedy="Check that this is the file you meant",
         )
-    return _Content(to_table(objects, side.schema), about, numbers.__getitem__)
+
+    def line_of(row: int) -> int:
+        block = bisect_right(begins, row) - 1
+        return lines[block](row - begins[block])
+
+    whole = joined(tables)
+    tables.clear()
+    return _Content(in_one_piece(whole), about, line_of)
+
+
+def _blocks(source: Bytes, side: _Side, about: dict[str, str], placing: _Placing | None = None) -> Iterator[_Block]:
+    """The blocks of lines in which there is anything; what the header says is noted in `about`."""
+    for number, data in whole_lines(source, _STREAM):
+        found = _read_lines(data, source, side, about, number, placing)
+        if found is not None:
+            yield found
+
+
+def _read_lines(
+    data: bytes, source: Bytes, side: _Side, about: dict[str, str], first_line: int, placing: _Placing | None
+) -> _Block | None:
+    begin = 0
+    if first_line == 1:
+        begin = len(_BOM) if data.startswith(_BOM) else 0
+        newline = data.find(b"\n", begin)
+        opening = data[begin:] if newline < 0 else data[begin:newline]
+        if begun := _HEADER.match(opening[:100]):
+            refuse_newer(f"{source.label}:1", (begun[1] or b"").decode(), GOLD_LAYOUT, ANSWERS_LAYOUT)
+            header = _parsed(opening, 1, source, Header)
+            if header.karat != side.header:
+                raise InputError(
+                    f"{source.label}:1",
+                    found=f"a file of {header.karat}",
+                    expected=side.header,
+                    remedy="Give the gold file first, then the files with answers",
+                )
+            about.update(header.about)
+            begin += len(opening) + 1
+            first_line += 1
+    end = len(data)
+    while end > begin and data[end - 1] in b" \t\r\n":
+        end -= 1
+    table = _columns(data, begin, end, side)
+    if table is not None:
+        if placing is not None:
+            placing.rows += table.num_rows
+        return _Block(table, lambda row: row + first_line)
+    objects: list[msgspec.Struct] = []
+    numbers: list[int] = []
+    for number, line in enumerate(data[begin:end].split(b"\n"), first_line):
+        if line.strip():
+            with by_itself():
+                found = _parsed(line.rstrip(b" \t\r"), number, source, side.kind)
+                objects.append(found if placing is None else placing.reply(found, f"{source.label}:{number}"))
+                numbers.append(number)
+    return _Block(to_table(objects, side.schema), numbers.__getitem__) if objects else None
 
 
 # --- the fast way
@@ -224,7 +270,7 @@ def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
     if absent:
         if "entity" in used.meta:
             return None  # then a null cannot be told by its key
-        nil = data.count(b'"entity":null', begin, end)
+        nil = sum(data.count(written, begin, end) for written in _NIL_WRITTEN)
         if nil != absent:
             nil = len(_NIL.findall(data, begin, end))
         if nil != absent:

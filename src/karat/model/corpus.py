@@ -118,8 +118,7 @@ class Corpus(Displayed):
         with ThreadPoolExecutor(max_workers=1) as pool:  # Arrow encodes the ids while Python looks at the texts
             flattened = pool.submit(mentions, table.column("labels"))
             if text == "text":
-                for fact, column in zip(TEXT_FACTS, text_facts(table.column("text")), strict=True):
-                    table = table.append_column(fact, column)
+                table = with_text_facts(table)
             labels = flattened.result()
         identity = table.drop_columns([column for column in ("text", "length") if column in table.column_names])
         corpus = cls(table, name, dict(about), digest(identity, "labels", labels), labels)
@@ -224,3 +223,10 @@ def text_facts(texts: Arrow) -> tuple[Any, Any]:
     """The length and the fingerprint of each text: all that scoring needs of them."""
     fingerprints = [pa.array(string_hashes(chunk).view(np.int64)) for chunk in texts.chunks]
     return pc.utf8_length(texts), pa.chunked_array(fingerprints, pa.int64())
+
+
+def with_text_facts(table: Arrow) -> Arrow:
+    """The table with the length and the fingerprint of each text."""
+    for fact, column in zip(TEXT_FACTS, text_facts(table.column("text")), strict=True):
+        table = table.append_column(fact, column)
+    return table

@@ -20,9 +20,9 @@ def distinct_id(name: str, taken: set[str], skipped: Counter[str]) -> str:
 
 def labels_once(labels: Iterable[Label], skipped: Counter[str]) -> tuple[Label, ...]:
     """The labels without those that give a span and entity again, which are counted."""
+    given = list(labels)
     kept: dict[object, Label] = {}
-    for label in labels:
-        key = (label.start, label.end, label.entity, label.unit)
-        skipped[TWICE] += key in kept
-        kept.setdefault(key, label)
+    for label in given:
+        kept.setdefault((label.start, label.end, label.entity, label.unit), label)
+    skipped[TWICE] += len(given) - len(kept)
     return tuple(kept.values())

@@ -21,6 +21,7 @@ from karat.formats.karat_parquet.tables import (
     ParquetParts,
     about_of,
     are_parts,
+    by_group,
     complete,
     known_columns,
     opened,
@@ -33,7 +34,7 @@ from karat.model.document import ANSWERS_LAYOUT, GOLD_LAYOUT
 from karat.model.run import Run
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.schema import ANSWERS, GOLD
+from karat.model.tables.schema import ANSWERS, GOLD, coded, conformed, in_one_piece
 from karat.spec.engine import ROW
 from karat.spec.format import Bytes, Format
 
@@ -105,7 +106,8 @@ def _metadata(about: dict[str, str], layout: str) -> dict[bytes, bytes]:
 
 
 def _write(table: Arrow, metadata: dict[bytes, bytes], file: IO[bytes]) -> None:
-    pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd", row_group_size=_ROWS)
+    plain = conformed(table, ANSWERS if "answers" in table.column_names else GOLD)
+    pq.write_table(plain.replace_schema_metadata(metadata), file, compression="zstd", row_group_size=_ROWS)
 
 
 def parts(source: Bytes, gold: bool) -> ParquetParts:
@@ -119,9 +121,9 @@ def _joined(found: ParquetParts) -> Arrow:
 
 
 def _documents(file: Arrow, names: list[str], schema: Arrow, source: Bytes) -> Arrow:
-    table = read(lambda: file.read(columns=names), schema, source)
+    table = read(lambda: by_group(file, names, source), coded(schema), source)
     check.some(table, source.label)
-    return complete(table, schema, source)
+    return in_one_piece(complete(table, schema, source))
 
 
 def _with_texts(table: Arrow, file: Arrow, source: Bytes, *, keep: bool) -> Arrow:

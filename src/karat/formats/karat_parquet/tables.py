@@ -6,14 +6,14 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from karat.errors import InputError, refuse_newer
-from karat.model.corpus import TEXT_FACTS, text_facts
+from karat.model.corpus import TEXT_FACTS, with_text_facts
 from karat.model.document import ANSWERS_LAYOUT, GOLD_LAYOUT
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
@@ -28,20 +28,40 @@ ABOUT = b"karat"
 LAYOUT = b"karat-layout"
 """Where they keep the layout with its number; files without one were made elsewhere, or before there was a second."""
 
+_ITEMS = ("labels", "answers")
 _PIECE = 100_000  # rows from which on a file is read in several pieces
 _BYTES = 1 << 27  # read at once, as far as the sizes of row groups tell
 
 
-def opened(source: Bytes) -> Arrow:
+def opened(source: Bytes, **how: Any) -> Arrow:  # noqa: ANN401  # whatever pyarrow takes
     """A Parquet file; from its place where possible, so that only what is asked for is read."""
     utf8 = readable(source.given) == source.given  # which Arrow takes every path for
     direct = utf8 and not source.passing and not source.compressed
     try:
-        file = pq.ParquetFile(source.given if direct else pa.BufferReader(source.data()))
+        file = pq.ParquetFile(source.given if direct else pa.BufferReader(source.data()), **how)
         _ = file.schema_arrow.names  # names that are no UTF-8 show only here
         return file
     except (pa.ArrowException, OSError, ValueError) as problem:
         raise _damaged(source, problem) from None
+
+
+def by_group(file: Arrow, names: Sequence[str], source: Bytes) -> Arrow:
+    """Some columns, with entities as the dictionaries that each row group holds them in."""
+    groups = range(file.num_row_groups)
+    if groups:
+        own = opened(source, metadata=file.metadata, read_dictionary=_entities(file.schema))
+        try:
+            return pa.concat_tables(own.read_row_group(group, columns=names) for group in groups)
+        except pa.ArrowNotImplementedError:  # more than one dictionary, since the first was full
+            pass
+    return file.read(columns=names)
+
+
+def _entities(schema: Arrow) -> list[str]:
+    """The columns with the entities of labels or answers, whatever Parquet calls the members of a list."""
+    columns = map(schema.column, range(len(schema)))
+    strings = [column.path.split(".") for column in columns if column.physical_type == "BYTE_ARRAY"]
+    return [".".join(path) for path in strings if len(path) == 4 and path[0] in _ITEMS and path[-1] == "entity"]
 
 
 def _damaged(source: Bytes, problem: Exception) -> InputError:
@@ -152,9 +172,7 @@ class ParquetPiece:
         """The table with length and fingerprint in place of the texts, unless these are asked for."""
         if "text" not in table.column_names or table.column("text").null_count:
             return table  # the check will say where
-        facts = zip(TEXT_FACTS, text_facts(table.column("text")), strict=True)
-        for name, column in facts:
-            table = table.append_column(name, column)
+        table = with_text_facts(table)
         return table if self.text else table.drop_columns(["text"])
 
 

@@ -137,7 +137,7 @@ def complete(table: Arrow, required: frozenset[str]) -> Iterator[Problem]:
         column = table.column(name)
         start = 0
         for chunk in column.chunks:
-            for row, path, found, expected in _holes(chunk, name, name in required):
+            for row, path, found, expected in _holes(chunk, _CALLED.get(name, name), name in required):
                 yield Problem(start + row, f"{found} at `{path}`", expected, "Fill it in, or leave the entry out")
             start += len(chunk)
 
@@ -183,6 +183,7 @@ def _pairs(array: Arrow, path: str) -> Iterator[tuple[int, str, str, str]]:
         yield int(owners[again]), path, f"the key {keys[again].as_py()!r} twice", "each key once"
 
 
+_CALLED = {"length": "text"}  # where only the length was kept, it was the text that was not given
 _LEAST = {"rank": 1, "tokens": 0}
 _MOST = 10**18 - 1
 

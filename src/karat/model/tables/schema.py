@@ -88,12 +88,29 @@ ANSWERS = pa.schema(
 )
 
 
+CODED = pa.dictionary(pa.int32(), pa.string())
+"""Strings that come again and again, each held once."""
+
+
+def coded(schema: Arrow) -> Arrow:
+    """The schema with the entities of labels or answers as codes, as `mentions` wants them."""
+    items = _items(schema)
+    fields = [pa.field(own.name, CODED) if own.name == "entity" else own for own in schema.field(items).type.value_type]
+    return schema.set(schema.get_field_index(items), pa.field(items, pa.list_(pa.struct(fields))))
+
+
+def _items(schema: Arrow) -> str:
+    return "answers" if "answers" in schema.names else "labels"
+
+
 def conform(array: Arrow, target: Arrow, path: str) -> Arrow:
     """The array in the target type: fields by name in any order, absent fields left out, values never changed.
 
     Raises `TypeError` with the path of a field that is unknown or holds another kind of value.
     """
     found = array.type
+    if target == CODED:
+        return array if found == CODED else conform(array, pa.string(), path).dictionary_encode()
     if pa.types.is_dictionary(found):
         return conform(array.dictionary_decode(), target, path)
     if pa.types.is_null(found):
@@ -136,7 +153,15 @@ def conformed(table: Arrow, schema: Arrow) -> Arrow:
         target = schema.field(name).type
         chunks = [conform(chunk, target, name) for chunk in table.column(name).chunks]
         columns[name] = pa.chunked_array(chunks, None if chunks else target)
-    items = "answers" if schema is ANSWERS else "labels"
+    items = _items(schema)
     if items not in columns and "id" in columns:
         columns[items] = pa.chunked_array([pa.array([[]] * table.num_rows, schema.field(items).type)])
     return pa.table(columns)
+
+
+def in_one_piece(table: Arrow) -> Arrow:
+    """The table with its labels or answers in one chunk, so that `mentions` need not copy them."""
+    items = _items(table.schema)
+    chunks = table.column(items).chunks
+    one = pa.concat_arrays(chunks) if len(chunks) != 1 else chunks[0]
+    return table.set_column(table.column_names.index(items), items, one)

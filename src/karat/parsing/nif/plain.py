@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 import msgspec
 
@@ -69,20 +68,18 @@ class PlainNif:
         self.places: defaultdict[str, list[NifPlace]] = defaultdict(list)
         self._wrong: dict[str, InputError] = {}
         for subject, values in nif.said(source):
-            with self._held(values):
+            try:
                 self._take(subject, values)
+            except InputError as problem:
+                self._hold(values.get(CONTEXT), problem)
         self._settle()
         self._same = _groups(self._others)
 
-    @contextmanager
-    def _held(self, values: Values) -> Iterator[None]:
+    def _hold(self, context: tuple[str, ...] | None, problem: InputError) -> None:
         """A defect of an annotation is one of its context, which is refused when it is asked for."""
-        try:
-            yield
-        except InputError as problem:
-            if CONTEXT not in values or not skipping():
-                raise
-            self._wrong.setdefault(values[CONTEXT][0], problem)
+        if context is None or not skipping():
+            raise problem
+        self._wrong.setdefault(context[0], problem)
 
     def check(self, context: str) -> None:
         """Raise what was wrong with an annotation of a context."""
@@ -126,8 +123,10 @@ class PlainNif:
         for subject, values in self._others.items():
             if subject in self._places:
                 context = self._places[subject].context
-                with self._held({CONTEXT: (context,)}):
+                try:
                     self._annotate(subject, values, context)
+                except InputError as problem:
+                    self._hold((context,), problem)
             elif subject in topics:
                 self._count(values, _OF_TOPIC, "topics")
             elif LINK in values or BEGIN in values:

@@ -1,5 +1,7 @@
 """Turtle as most programs write it: a line for each predicate, and many lines that come again and again.
 
+Long files are read by shape (`karat.parsing.turtle.shapes`) first of all, and what has none by line:
+
 Each different line is given to the parser once, behind a subject of its own. If triples come back for every one of
 these subjects, no line begins or ends inside a literal, and statements can be put together from their lines. Other
 statements are given to the parser as they are. Where that fails as well, the rest of the file is left to it. Nodes
@@ -13,7 +15,8 @@ from collections.abc import Generator, Mapping
 from typing import IO, Any, NamedTuple, TypeAlias
 from uuid import uuid4
 
-from karat.parsing.turtle.triples import Gathering, Values
+from karat.parsing.turtle.shapes import Shapes
+from karat.parsing.turtle.triples import Blank, Gathering, Values
 
 _BLOCK = 1 << 20
 _FEW = 1_000  # lines
@@ -21,6 +24,7 @@ _MOST = 200_000  # lines
 _LONG = 1_000
 _LONGEST = 16 << 20
 _PATIENCE = 3
+_SMALL = 1 << 19  # characters, behind which shapes are worth the while
 _WHITE = " \t\r"  # as Turtle has it
 _NOTHING: frozenset[str] = frozenset()
 _IRI = r'<([^\x00-\x20<>"{}|^`\\]*)>'
@@ -36,14 +40,14 @@ class Rest(NamedTuple):
     lines: int
 
 
-_Said: TypeAlias = tuple[tuple[tuple[str, tuple[str, ...]], ...], bool]
-"""What a line says about its subject, by predicate, and whether it ends the statement."""
+_Said: TypeAlias = tuple[tuple[tuple[str, tuple[str, ...]], ...], bool, dict[str, Values]]
+"""What a line says about its subject, by predicate, whether it ends the statement, and the nodes without address."""
 
 
 def by_line(
     file: IO[bytes], prefixes: Mapping[str, str], state: Gathering
 ) -> Generator[tuple[str, Values], None, Rest]:
-    """The resources of a file as far as it can be read by line; returns where that ends."""
+    """The resources of a file as far as it can be read by shape or by line; returns where that ends."""
     reader = _Lines(dict(prefixes), state)
     before, block = 0, b""
     while True:
@@ -51,13 +55,13 @@ def by_line(
         block += piece
         end = block.rfind(b"\n<") + 1 if piece else len(block)
         try:
-            lines = block[:end].decode().split("\n")
+            text = block[:end].decode()
         except UnicodeDecodeError:
             return Rest(reader.prefixes, block, before)
-        read = yield from reader.resources(lines)
-        if read < len(lines) or not piece or (not end and len(block) > _LONGEST):
-            return Rest(reader.prefixes, "\n".join(lines[read:]).encode() + block[end:], before + read)
-        before += read - 1
+        unread = yield from reader.block(text)
+        before += text.count("\n") - unread.count("\n")
+        if unread or not piece or (not end and len(block) > _LONGEST):
+            return Rest(reader.prefixes, unread.encode() + block[end:], before)
         block = block[end:]
 
 
@@ -70,14 +74,36 @@ class _Lines:
         self._known: dict[str, _Said] = {}
         self._long: list[str] = []  # lines of the last block that will hardly come again
         self._failures = 0
+        self._shapes = Shapes(self._quads, state)
+        self._before = 0  # characters
+
+    def block(self, text: str) -> Generator[tuple[str, Values], None, str]:
+        """The resources of a text in which no statement is cut in two; returns what could not be read."""
+        place = 0
+        while place < len(text):
+            if self._before >= _SMALL:
+                place = yield from self._shapes.statements(text, place)
+                end = self._shapes.next(text, place)
+            else:
+                end = len(text)
+            lines = text[place:end].split("\n")
+            read = yield from self.resources(lines)
+            if read < len(lines) and end < len(text):  # what seemed to be a statement begins inside a literal
+                lines = lines[read:-1] + (lines[-1] + text[end:]).split("\n")
+                end, read = len(text), (yield from self.resources(lines))
+            if read < len(lines):
+                return "\n".join(lines[read:])
+            place = end
+        self._before += len(text)
+        return ""
 
     def resources(self, lines: list[str]) -> Generator[tuple[str, Values], None, int]:
         """The resources of a block; returns how many lines were read, which are not all if some are too odd."""
         if not self._known:
             self._declare(lines)
         if not self._learn(lines):
-            self._failures += 1
             quads = self._quads(lines) if self._failures < _PATIENCE else None
+            self._failures += quads is None or len(lines) > _FEW
             if quads is None:
                 return 0
             yield from self._state.add(quads)
@@ -96,7 +122,9 @@ class _Lines:
         for line in lines:
             found = _PREFIX.match(line)
             if found:
-                self.prefixes[found[1]] = found[2]
+                if self.prefixes.get(found[1]) != found[2]:
+                    self.prefixes[found[1]] = found[2]
+                    self._shapes = Shapes(self._quads, self._state)
             elif line.strip(_WHITE) and not line.startswith("#"):
                 return
 
@@ -129,10 +157,10 @@ class _Lines:
         if [name for name, _ in said] != [f"{mark}{place}" for place in range(len(lines))]:
             return False
         for line, (_, values) in zip(lines, said, strict=True):
+            nameless = _reached(values, alone.nameless) if alone.nameless else {}
             for predicate in self._state.skip & values.keys():
                 del values[predicate]
-            self._known[line] = tuple(values.items()), line.rstrip(_WHITE)[-1] == "."
-        self._state.nameless |= alone.nameless
+            self._known[line] = tuple(values.items()), line.rstrip(_WHITE)[-1] == ".", nameless
         return True
 
     def _quads(self, lines: list[str]) -> list[Any] | None:
@@ -150,10 +178,10 @@ class _Lines:
 
     def _statements(self, lines: list[str], read: int) -> Generator[tuple[str, Values], None, int]:
         """Statements made of known lines, beginning with some line; returns where they end."""
-        known, once = self._known.get, self._state.once
-        subject, values = self._state.subject, self._state.values
+        known = self._known.get
         about: str | None = None
         statement: list[tuple[str, tuple[str, ...]]] = []
+        nameless: dict[str, Values] = {}
         for place, line in enumerate(lines[read:], read + 1):
             said = known(line)
             if about is None:
@@ -163,30 +191,21 @@ class _Lines:
                         break
                     read = place
                     continue
-                about, statement = opened[1], []
+                about, statement, nameless = opened[1], [], {}
                 line = line[opened.end() :]
                 said = known(line)
             if said is None:
                 if line.strip(_WHITE):
                     break
                 continue
-            found, ends = said
+            found, ends, nodes = said
             statement += found
+            nameless |= nodes
             if ends:
-                if statement and about != subject:
-                    if subject is not None:
-                        yield subject, values
-                    subject, values = about, {}
-                for predicate, more in statement:
-                    if predicate not in values:
-                        values[predicate] = more
-                    elif predicate in once and values[predicate][0] != more[0]:
-                        yield about, values
-                        values = {predicate: more}
-                    else:
-                        values[predicate] += more
+                self._state.nameless |= nameless
+                if statement:
+                    yield from self._state.join(about, statement)
                 about, read = None, place
-        self._state.subject, self._state.values = subject, values
         return read
 
     def _idle(self, line: str) -> bool:
@@ -204,3 +223,15 @@ class _Lines:
                 if "\n".join(piece).count('"""') % 2 == 0 and (quads := self._quads(piece)) is not None:
                     return quads, end
         return None, begin
+
+
+def _reached(values: Values, nameless: dict[str, Values]) -> dict[str, Values]:
+    """The nodes without address that some values name, and those that these name."""
+    found: dict[str, Values] = {}
+    waiting = [values]
+    for said in waiting:
+        for name in (value for several in said.values() for value in several if type(value) is Blank):
+            if name in nameless and name not in found:
+                found[name] = nameless[name]
+                waiting.append(nameless[name])
+    return found

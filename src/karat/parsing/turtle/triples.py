@@ -62,6 +62,21 @@ class Gathering:
                 values[predicate] += (value,)
         self.subject, self.values = subject, values
 
+    def join(self, about: str, said: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[tuple[str, Values]]:
+        """The resources that end where a statement about some subject comes next."""
+        if about != self.subject:
+            if self.subject is not None:
+                yield self.subject, self.values
+            self.subject, self.values = about, {}
+        for predicate, more in said:
+            if predicate not in self.values:
+                self.values[predicate] = more
+            elif predicate in self.once and self.values[predicate][0] != more[0]:
+                yield about, self.values
+                self.values = {predicate: more}
+            else:
+                self.values[predicate] += more
+
     def end(self) -> Iterator[tuple[str, Values]]:
         """The last resource, and those without address."""
         if self.subject is not None:
