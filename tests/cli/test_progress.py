@@ -40,6 +40,7 @@ def test_work_that_nobody_watches_costs_nothing():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.extras  # it takes long
 def test_a_terminal_is_told_and_a_file_is_not():
     import pty
 

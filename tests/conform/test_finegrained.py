@@ -37,6 +37,7 @@ def test_the_printed_tables_are_those_of_the_paper(shared):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_all_figures_are_equal_but_three_that_are_explained(shared, karat_cli):
     found = conform_finegrained(str(shared / "finegrained"))
     assert {name: (table.figures, table.equal_figures) for name, table in found.groups.items()} == SIZES
@@ -53,6 +54,7 @@ def test_all_figures_are_equal_but_three_that_are_explained(shared, karat_cli):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_a_figure_that_differs_is_listed_and_not_explained(shared, karat_cli, monkeypatch):
     monkeypatch.setattr(finegrained, "TABLE_3", TABLE_3.replace("4,231 0.77 0.11", "4,231 0.77 0.12"))
     found = conform_finegrained(str(shared / "finegrained"))

@@ -15,6 +15,7 @@ RUN = "team2_bundle1_ajmc_en_1"
 GOLD = "HIPE-2022-v2.1-ajmc-test-en.tsv.gz"
 
 
+@pytest.mark.extras  # it takes long
 def test_all_official_figures_are_equal(shared):
     """Forty runs on six gold tables: six figures in each of 704 rows, no slip of the scorer among them."""
     found = conform_hipe(str(shared / "formats" / "hipe"))

@@ -84,12 +84,14 @@ def _check(corpus, run, how, places, *, allow=True):
 
 @pytest.mark.both
 @given(pairs(families=True), HOW, PLACES)
+@pytest.mark.extras  # it takes long
 def test_any_blocks(data, how, places):
     _check(*data, how, places)
 
 
 @pytest.mark.both
 @given(rich_documents(), rich_replies(), HOW, PLACES)
+@pytest.mark.extras  # it takes long
 def test_all_fields(documents, replies, how, places):
     _check(Corpus.of(documents), Run.of(replies), how, places)
 
@@ -113,12 +115,14 @@ IDS = st.sampled_from(
 
 @pytest.mark.both
 @given(rich_documents(), rich_replies(), NELEVAL, PLACES)
+@pytest.mark.extras  # it takes long
 def test_documents_that_only_the_answers_have(documents, replies, how, places):
     _check(Corpus.of(documents), Run.of(replies), how, places, allow=False)
 
 
 @pytest.mark.both
 @given(st.lists(st.tuples(IDS, IDS), min_size=1, max_size=6), st.sampled_from(["karat", "gerbil", "bat"]), PLACES)
+@pytest.mark.extras  # it takes long
 def test_ids_that_are_written_in_many_ways(links, like, places):
     kb = Tables.of(entities=["Q64"], same_as=[("Q64", "http://en.wikipedia.org/wiki/Berlin")])
     documents = [Document(f"d{n}", "x", (Label(0, 1, gold),)) for n, (gold, _) in enumerate(links)]

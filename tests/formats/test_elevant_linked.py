@@ -233,6 +233,7 @@ def test_a_linker_that_found_nothing_is_no_second_annotator(tmp_path):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_results_are_the_same_if_read_once(shared):
     files = sorted(shared.glob("elevant/results/refined/*.linked_articles.jsonl.gz"))
     assert len(files) == 19
@@ -254,6 +255,7 @@ def test_recognition():
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_every_result_is_read(shared):
     files = sorted(shared.glob("elevant/results/*/*.linked_articles.jsonl.gz"))
     assert len(files) == 121

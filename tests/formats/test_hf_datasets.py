@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from io import BytesIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -109,6 +110,9 @@ class Held:
 
     def data(self) -> bytes:
         return self.opening
+
+    def stream(self) -> BytesIO:
+        return BytesIO(self.opening)
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,7 @@ SUITES = {
     "cases": ("gerbil_bat_cases.json", None),
     "finegrained": ("finegrained", None),
     "elevant": ("elevant/results", ("*/*.kore50.*", "rel/rel__2014_.oke-2015-train.*")),
+    "zelda": ("zelda", None),
     "hipe": ("formats/hipe", ("HIPE-2022-v2.1-ajmc-test-en.tsv.gz", "team2_bundle1_ajmc_en_1*")),
 }
 """By suite, its published data, and the part of it that is enough for a light test."""
@@ -143,6 +144,7 @@ def test_every_suite_is_tried():
 
 @pytest.mark.shared
 @pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.extras  # it takes long
 def test_every_suite_gives_equal_figures_with_it_and_without(suite, shared, tmp_path, gone):
     name, some = SUITES[suite]
     place = shared / name

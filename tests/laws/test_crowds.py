@@ -211,6 +211,7 @@ def document(spans, entity):
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 3])
+@pytest.mark.extras  # it takes long
 def test_ten_thousand_overlapping_spans_of_distinct_entities_need_no_ten_million_pairs(wrong):
     """Right or wrong, each answer on a span of its own meets the mention there."""
     count = 10_000

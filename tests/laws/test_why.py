@@ -20,6 +20,7 @@ MEASURES = ["strong:micro.f1", "weak:micro.f1", "mention-weak:macro.f1", "entity
 
 @settings(max_examples=15)
 @given(strategies.pairs(families=True), st.sampled_from(PROFILES), st.sampled_from(PROFILES), st.sampled_from(MEASURES))
+@pytest.mark.extras  # it takes long
 def test_shares_add_up_and_the_ends_are_the_profiles(pair, theirs, ours, measure):
     corpus, run = pair
     try:
@@ -38,6 +39,7 @@ def test_shares_add_up_and_the_ends_are_the_profiles(pair, theirs, ours, measure
 
 @settings(max_examples=15)
 @given(strategies.pairs(families=True), st.sampled_from(PROFILES), st.sampled_from(MEASURES))
+@pytest.mark.extras  # it takes long
 def test_what_is_said_to_have_no_effect_has_none(pair, theirs, measure):
     corpus, run = pair
     try:

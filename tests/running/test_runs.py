@@ -132,6 +132,7 @@ def test_several_are_under_way_at_once():
 # --- stopping and going on
 
 
+@pytest.mark.extras  # it takes long
 def test_killed_at_any_moment_a_run_goes_on_where_it_was(tmp_path):
     counted = tmp_path / "asked"
     path = script(
@@ -179,6 +180,7 @@ def _lines(path):
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
+@pytest.mark.extras  # it takes long
 def test_a_run_that_is_interrupted_leaves_nothing_running_and_says_that_it_goes_on(tmp_path):
     mark = tmp_path / "pid"
     path = script(tmp_path, f"import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(60)")

@@ -152,6 +152,7 @@ def test_p_values_of_the_paired_bootstrap_are_nearly_uniform():
     assert np.mean(np.array(p) <= 0.05) < 0.08
 
 
+@pytest.mark.extras  # it takes long
 def test_the_paired_bootstrap_comes_near_all_samples():
     """Five documents can be drawn in 5^5 ways; those without a score speak for no difference."""
     for seed in range(10):
