@@ -136,10 +136,12 @@ def created(offer: Offer) -> Guard:
         return json_reply(await run_in_threadpool(lambda: _listing(shelf.archive(addition))))
 
     async def one(name: _Name, request: Request) -> Response:
-        return _sent(request, *(shelf.kept(name) or await run_in_threadpool(shelf.reply, name)))
+        data, tag = shelf.kept(name) or await run_in_threadpool(lambda: shelf.reply(name))
+        return _sent(request, data, tag)
 
     async def one_at(addition: _Digest, name: _Name, request: Request) -> Response:
-        return _sent(request, *(shelf.kept(name, addition) or await run_in_threadpool(shelf.reply, name, addition)))
+        data, tag = shelf.kept(name, addition) or await run_in_threadpool(lambda: shelf.reply(name, addition))
+        return _sent(request, data, tag)
 
     async def search(wanted: Annotated[_Search, Query()]) -> Response:
         offer.searches.take()
@@ -155,11 +157,11 @@ def created(offer: Offer) -> Guard:
     ) -> Response:
         check_token(authorization, offer.token)
         offer.uploads.take()
-        sides = [(side.filename or "", await _bounded(side, offer.bounds.size)) for side in (gold, answers)]
+        truth, run = [(side.filename or "", await _bounded(side, offer.bounds.size)) for side in (gold, answers)]
         if not scoring.acquire(blocking=False):
             raise WebError("too-often", "other uploads are being scored. Wait a little.")
         try:
-            added = await run_in_threadpool(scored_into, offer.root, *sides, system, like, offer.bounds)
+            added = await run_in_threadpool(lambda: scored_into(offer.root, truth, run, system, like, offer.bounds))
         finally:
             scoring.release()
         return json_reply(await run_in_threadpool(lambda: _added(shelf.archive(added), added)), 201)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from random import Random
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, and_, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
 
 from karat.errors import InputError, KaratError, refuse_newer
 from karat.storage.database import Database, open_database
@@ -27,8 +27,6 @@ from karat.verification.store.tables import ABOUT, JUDGES, LEASES, METADATA, PER
 LAYOUT: Final = "karat-judging/1"
 SESSION: Final = 12 * 3600.0
 """How long a judge stays logged in, in seconds."""
-
-_Row: TypeAlias = Row[Any]
 
 
 class NotYoursError(KaratError):
@@ -268,7 +266,7 @@ class CampaignStore:
         """Whether a judge has done all tasks of the batch, or failed a control."""
         return self._at_end(connection.execute(statements.HOW_FAR, {"judge": judge}).one())
 
-    def _at_end(self, far: _Row) -> bool:
+    def _at_end(self, far: Any) -> bool:  # noqa: ANN401  # a row
         return bool(far.failed) or (bool(self.terms.batch) and far.done >= self.terms.batch)
 
     def _control(self, connection: Connection, judge: str) -> int | None:
