@@ -135,13 +135,15 @@ def created(offer: Offer) -> Guard:
     async def listed_at(addition: _Digest) -> Response:
         return json_reply(await run_in_threadpool(lambda: _listing(shelf.archive(addition))))
 
+    async def reply(name: str, addition: str | None = None) -> tuple[bytes, str]:
+        kept = shelf.kept(name, addition)
+        return await run_in_threadpool(lambda: shelf.reply(name, addition)) if kept is None else kept
+
     async def one(name: _Name, request: Request) -> Response:
-        data, tag = shelf.kept(name) or await run_in_threadpool(lambda: shelf.reply(name))
-        return _sent(request, data, tag)
+        return _sent(request, *await reply(name))
 
     async def one_at(addition: _Digest, name: _Name, request: Request) -> Response:
-        data, tag = shelf.kept(name, addition) or await run_in_threadpool(lambda: shelf.reply(name, addition))
-        return _sent(request, data, tag)
+        return _sent(request, *await reply(name, addition))
 
     async def search(wanted: Annotated[_Search, Query()]) -> Response:
         offer.searches.take()
