@@ -114,6 +114,9 @@ WITHOUT = {
         ("compare", "--gold", "demo", "demo/noisy", "demo/prior", "--runtimes", "x.svg"),
     ],
     "serve": [("serve", "archive")],
+    "verify": [("verify", "report", "campaign.db")],
+    "postgresql": [],  # what it is for needs `verify` first
+    "services": [("run", "http:http://127.0.0.1:9/", "--on", "demo", "--yes")],
     "duckdb": [("score", "demo", "demo/noisy", "--engine", "duckdb")],
     "embed": [("systems", "stages", "embed")],
     "spark": [("score", "demo", "demo/noisy", "--engine", "spark")],

@@ -9,10 +9,10 @@ from karat.cli.output import say, width
 _SYSTEMS = ("graph", "graph[variant=local]", "tagme", "prior")
 _NEXT = """
 Try next:
-  karat systems                                        what Karat runs, and what each needs
+  karat systems                                        linkers, and their needs
   karat systems stages graph                           which stage loses what
   karat run tagme graph --on demo --substitute popularity   runs of your own
-  karat score demo demo --all                          all measures, of stored answers
+  karat score demo demo --all                          every measure
   karat score demo demo --by types                     scores by entity type
   karat show demo demo --outcome wrong                 cases in their sentences
   karat score demo demo/noisy --verdicts cases.jsonl   every case behind them
