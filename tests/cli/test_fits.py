@@ -215,6 +215,7 @@ def test_several_measures_are_compared_at_once(given, karat_cli, tmp_path):
     assert (refused.code, "Give -m once" in refused.err) == (2, True)
 
 
+@pytest.mark.extras  # it takes long
 def test_one_seed_gives_one_interval_and_one_p_value(given, karat_cli, tmp_path):
     """`score`, `compare` and `card` say the same of the same systems, whatever stands beside them."""
     paths = [tmp_path / f"{name}.json" for name in ("score", "compare", "all", "card")]

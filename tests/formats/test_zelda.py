@@ -148,6 +148,7 @@ def test_it_is_told_from_other_json():
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_the_published_splits_have_their_published_counts(shared):
     entities, mentions = set(), 0
     for split, (documents, labels, distinct, predicted, right) in SPLITS.items():

@@ -122,6 +122,7 @@ def test_a_peer_never_asks_it_even_for_error_categories(gone):
     assert "kb:none" in str(karat.evaluate(gold, run, like="elevant", by="error").signature)
 
 
+@pytest.mark.extras  # it takes long
 def test_no_conformance_suite_asks_it(gone):
     gone()
     found = get("suites", "cases", Suite).run(str(ROOT / "tests" / "conform" / "own_cases.json"), None)

@@ -136,6 +136,7 @@ SHARING = ("neleval", "bat", "bat-paper", "hipe", "gerbil")
 )
 @settings(max_examples=40)
 @given(pair=strategies.pairs(plain=True))
+@pytest.mark.extras  # it takes long
 def test_the_cases_of_a_view_are_detected_as_often_as_its_detection_says(like, relation, task, pair):
     """Whoever is matched with whom, every mention is found or missed once, and every answer is spare at most once."""
     request = Request.of(

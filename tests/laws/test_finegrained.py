@@ -248,6 +248,7 @@ def test_a_membership_of_one_throughout_changes_nothing(table, sides, how, like)
 
 
 @given(corpora(), weighted_functions())
+@pytest.mark.extras  # it takes long
 def test_a_heavier_mention_costs_more_if_it_is_missed(table, sides, weights):
     """PROP3: of two runs that miss one mention each, the one that misses the heavier has the lower scores."""
     corpus = sides[0]
@@ -323,6 +324,7 @@ def test_curves_over_alpha_are_what_evaluate_gives(sides, preset, alpha, like):
 
 
 @given(corpora(), st.lists(replies(0, ENTITIES), min_size=2, max_size=4), st.sampled_from(SHORTS), st.floats(0, 1))
+@pytest.mark.extras  # it takes long
 def test_leaders_are_the_best_at_every_alpha(sides, more, measure, alpha):
     corpus = sides[0]
     runs = [Run.of([reply], name=f"run {place}") for place, reply in enumerate(more)]

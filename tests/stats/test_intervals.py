@@ -30,6 +30,7 @@ def coverage(scores, truths, *, corpora, method, resamples=1000):
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.extras  # it takes long
 def test_95_percent_intervals_cover_between_93_and_97_percent(method):
     """50 documents of about 11 mentions: micro, macro, and the difference of two systems."""
     many = two_systems(np.random.default_rng(99), LARGE, better=0.05)
