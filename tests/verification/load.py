@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from http.client import HTTPException
 from pathlib import Path
 from threading import Event, Thread
@@ -41,8 +41,7 @@ def judging(port, invitations, pause, stop):
     kept, times = [], []
 
     def work(invitation):
-        browser = Browser(port)
-        with suppress(OSError, HTTPException):
+        with closing(Browser(port)) as browser, suppress(OSError, HTTPException):
             browser.post("/api/session", {"invitation": invitation, "consent": True})
             while not stop.is_set():
                 task = browser.get("/api/task").json()["task"]
@@ -57,7 +56,6 @@ def judging(port, invitations, pause, stop):
                     times.append(time.perf_counter() - begun)
                     if reply.status_code == 201:
                         kept.append(reply.json()["id"])
-        browser.close()
 
     threads = [Thread(target=work, args=(one,)) for one in invitations]
     for thread in threads:
