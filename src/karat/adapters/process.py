@@ -181,5 +181,6 @@ def placed_reply(document: Document, written: WrittenReply) -> Reply:
 
 
 def bridge(name: str, python: str, *arguments: str) -> tuple[str, ...]:
-    """The command that runs a linker of another environment: its Python, and a small program of Karat's."""
-    return (python, str(Path(__file__).with_name("bridges") / f"{name}_bridge.py"), *arguments)
+    """The command that runs a linker of another environment: its Python, and two small files of Karat's."""
+    folder = Path(__file__).with_name("bridges")
+    return (python, str(folder / "answering.py"), str(folder / f"{name}_bridge.py"), *arguments)

@@ -1,12 +1,10 @@
 """The package entity-linkings, spoken to in JSON lines.
 
-It runs with the Python of that package, and needs nothing of Karat.
+`answering.py` runs it, with the Python of that package; it needs nothing of Karat.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -48,19 +46,3 @@ def _answer(found: Any) -> dict[str, Any]:  # noqa: ANN401  # of a package that 
 
 def _candidates(found: Any) -> list[dict[str, str]]:  # noqa: ANN401  # of a package that is not here
     return [{"entity": each.id} for each in found if each.id != NIL]
-
-
-def main(answers: Callable[[str, list[list[int]]], list[dict[str, Any]]]) -> None:
-    """Answer documents line by line; what fails on one is said of it."""
-    for line in sys.stdin:
-        asked = json.loads(line)
-        try:
-            said: dict[str, Any] = {"answers": answers(asked["text"], asked.get("spans", []))}
-        except Exception as problem:  # noqa: BLE001  # whatever it is, the next document may be answered
-            said = {"error": f"{type(problem).__name__}: {problem}"}
-        sys.stdout.write(json.dumps({"id": asked["id"], **said}) + "\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main(opened(*sys.argv[1:]))

@@ -1,12 +1,10 @@
 """ReFinED, spoken to in JSON lines.
 
-It runs with the Python of that package, and needs nothing of Karat.
+`answering.py` runs it, with the Python of that package; it needs nothing of Karat.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -30,19 +28,3 @@ def _answer(span: Any) -> dict[str, Any]:  # noqa: ANN401  # of a package that i
     score = span.entity_linking_model_confidence_score
     found = {"start": span.start, "end": span.start + span.ln, "entity": entity}
     return found if score is None else {**found, "score": float(score)}
-
-
-def main(answers: Callable[[str, list[list[int]]], list[dict[str, Any]]]) -> None:
-    """Answer documents line by line; what fails on one is said of it."""
-    for line in sys.stdin:
-        asked = json.loads(line)
-        try:
-            said: dict[str, Any] = {"answers": answers(asked["text"], asked.get("spans", []))}
-        except Exception as problem:  # noqa: BLE001  # whatever it is, the next document may be answered
-            said = {"error": f"{type(problem).__name__}: {problem}"}
-        sys.stdout.write(json.dumps({"id": asked["id"], **said}) + "\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main(opened(*sys.argv[1:]))
