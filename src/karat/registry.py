@@ -8,15 +8,18 @@ may also name a Python file by its path.
 from __future__ import annotations
 
 import pkgutil
+import sys
 import zlib
 from dataclasses import replace
 from functools import cache
 from importlib import import_module, util
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from karat.errors import KaratError, UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _T = TypeVar("_T")
 _BOUND = ">="
@@ -35,8 +38,27 @@ def _module(folder: str, name: str) -> object:
 
 
 @cache
+def _installed() -> dict[str, dict[str, EntryPoint]]:
+    """The plugins of third parties, by group."""
+    if not any(map(_may_have_plugins, map(Path, sys.path))):
+        return {}
+    from importlib.metadata import entry_points
+
+    every = entry_points()
+    return {group: {entry.name: entry for entry in every.select(group=group)} for group in every.groups}
+
+
+def _may_have_plugins(place: Path) -> bool:
+    """Whether a place for packages has one that names a group of ours: cheaper than taking all of them apart."""
+    if not place.is_dir():
+        return place.exists()  # an archive, which only Python's own machinery looks into
+    found = (*place.glob("*.dist-info/entry_points.txt"), *place.glob("*.egg-info/entry_points.txt"))
+    return any(b"[karat." in file.read_bytes() for file in found)
+
+
+@cache
 def _entries(folder: str) -> dict[str, EntryPoint]:
-    found = {entry.name: entry for entry in entry_points(group=f"karat.{folder}")}
+    found = _installed().get(f"karat.{folder}", {})
     taken = sorted(found.keys() & _files(folder))
     if taken:
         raise KaratError(f"entry point {taken[0]!r} in karat.{folder} takes a built-in name. Rename the plugin.")

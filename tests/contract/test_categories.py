@@ -125,7 +125,7 @@ def installed(monkeypatch, tmp_path):
     (tmp_path / "long_misses.py").write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     entry = EntryPoint("long-misses", "long_misses", "karat.categories")
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == entry.group else [])
+    monkeypatch.setattr(registry, "_installed", lambda: {entry.group: {entry.name: entry}})
     caches = (registry._entries, categories.categories)
     for cache in caches:
         cache.cache_clear()

@@ -155,7 +155,7 @@ def test_installed_plugins_are_found_and_take_no_built_in_name(monkeypatch):
         return EntryPoint(name, "karat.relations.weak", "karat.relations")
 
     for name, fits in (("mine", True), ("strong", False)):
-        monkeypatch.setattr(registry, "entry_points", lambda group, name=name: [entry(name)])
+        monkeypatch.setattr(registry, "_installed", lambda name=name: {"karat.relations": {name: entry(name)}})
         registry._entries.cache_clear()
         if fits:
             assert "mine" in names("relations")
@@ -165,6 +165,23 @@ def test_installed_plugins_are_found_and_take_no_built_in_name(monkeypatch):
                 names("relations")
     monkeypatch.undo()
     registry._entries.cache_clear()
+
+
+def test_packages_of_others_are_found_where_they_are_installed(monkeypatch, tmp_path):
+    said = tmp_path / "theirs-1.0.dist-info"
+    said.mkdir()
+    (said / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (said / "entry_points.txt").write_text("[karat.relations]\ntheirs = karat.relations.weak\n")
+    for clear in (registry._entries.cache_clear, registry._installed.cache_clear):
+        clear()
+    assert "theirs" not in names("relations")
+    monkeypatch.syspath_prepend(tmp_path)
+    for clear in (registry._entries.cache_clear, registry._installed.cache_clear):
+        clear()
+    assert get("relations", "theirs", Relation).title == "Weak annotation match"
+    monkeypatch.undo()
+    for clear in (registry._entries.cache_clear, registry._installed.cache_clear):
+        clear()
 
 
 def test_a_file_without_its_constant_is_refused(tmp_path):

@@ -127,7 +127,7 @@ def toy_benchmark(monkeypatch, web):
     found = toys.dataset(toys.toy(toys.file(url=web.url("/gold.jsonl"))).version)
     monkeypatch.setattr(toys, "INSTALLED", found, raising=False)
     entry = EntryPoint("toy", "tests.datasets.toys:INSTALLED", "karat.datasets")
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == "karat.datasets" else [])
+    monkeypatch.setattr(registry, "_installed", lambda: {entry.group: {entry.name: entry}})
     registry._entries.cache_clear()
     yield found
     monkeypatch.undo()

@@ -12,21 +12,23 @@ from types import FrameType, ModuleType
 from typing import Final
 
 _OURS: Final = ("karat", "pyarrow")
+_SPARED: Final = ("dateutil", "pandas")
 
 
 class _Sooner(MetaPathFinder):
     """Spares pyarrow what it does for users of its own, and what takes longer than all that a small command does.
 
-    With its first array it imports pandas, where that is installed: it is told that there is none. Whoever else asks
-    for pandas, such as a plugin of a user's own, gets it. And it parses the documentation of all its options, to write
+    With its first array it imports pandas, where that is installed, and it looks for dateutil with every value of
+    Python's that it is given: it is told that there is none. Whoever else asks for them, such as a plugin of a user's
+    own, gets them. And it parses the documentation of all its options, to write
     that of its functions: it finds no options there.
     """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname == "pandas" and _asking().partition(".")[0] in _OURS:
-            raise ImportError("pandas is not needed here", name="pandas")
+        if fullname in _SPARED and _asking().partition(".")[0] in _OURS:
+            raise ImportError(f"{fullname} is not needed here", name=fullname)
         return ModuleSpec(fullname, _NoOptions()) if fullname == "pyarrow.vendored.docscrape" else None
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from karat.comparison.grid import Cell, Grid
 from karat.comparison.samples import Estimate, Samples, adding, estimate

@@ -7,11 +7,12 @@ Systems and datasets are told by the names of runs and corpora: what files say o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
 
+import msgspec
 import pyarrow.compute as pc
 
 from karat.data.load import inputs, laid_on, load, load_both, load_run_among, noted, stored_runs
@@ -24,8 +25,7 @@ from karat.storage.files import Source, readable
 _RESULT = LAYOUT.partition("/")[0].encode() + b"/"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, eq=False):
     """A system on a dataset: the gold standard with its answers, or the result that was made from them.
 
     `data` is the dataset with its fingerprint; `seconds` is what the system took for all of it, and `title` what it
@@ -42,8 +42,7 @@ class Entry:
     title: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Formats:
+class Formats(msgspec.Struct, frozen=True):
     """The formats of gold and answers, where they are not recognised."""
 
     gold: str | None = None
@@ -81,7 +80,7 @@ def _called(entry: Entry, system: str | None) -> Entry:
         return entry
     run = None if entry.run is None else replace(entry.run, name=system)
     result = None if entry.result is None else replace(entry.result, run=system)
-    return replace(entry, system=system, run=run, result=result)
+    return msgspec.structs.replace(entry, system=system, run=run, result=result)
 
 
 def entry_of(result: Result) -> Entry:
@@ -123,7 +122,7 @@ def _chosen_on(entry: Entry, names: str) -> Entry:
 
     run = None if entry.run is None else replace(entry.run, about=told(entry.run.about))
     result = None if entry.result is None else replace(entry.result, about_run=told(entry.result.about_run))
-    return replace(entry, run=run, result=result)
+    return msgspec.structs.replace(entry, run=run, result=result)
 
 
 def left_out(
@@ -233,7 +232,7 @@ def entry_between(corpus: Corpus, run: Run) -> Entry:
 def _entry(corpus: Corpus, run: Run, name: str, format: str | None) -> Entry:
     manifest, found = noted(name, format=format), entry_between(corpus, run)
     seconds = found.seconds if manifest.seconds is None else manifest.seconds
-    return replace(found, seconds=seconds, title=manifest.title)
+    return msgspec.structs.replace(found, seconds=seconds, title=manifest.title)
 
 
 def _seconds(run: Run) -> float | None:

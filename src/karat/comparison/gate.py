@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
+import msgspec
+
 from karat.comparison.compare import compare
 from karat.comparison.entries import Entry
 from karat.comparison.terms import Terms
@@ -117,7 +119,7 @@ def _called(entries: Iterable[Entry], side: str) -> Iterator[Entry]:
     for entry in entries:
         run = None if entry.run is None else replace(entry.run, name=side)
         result = None if entry.result is None else replace(entry.result, run=side)
-        yield replace(entry, system=side, run=run, result=result)
+        yield msgspec.structs.replace(entry, system=side, run=run, result=result)
 
 
 def _gated(scores: DatasetScores, max_drop: float) -> GatedDataset:

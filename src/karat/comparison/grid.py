@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from karat.comparison.entries import Entry, left_out
@@ -218,7 +219,7 @@ def grid(entries: Iterable[Entry], request: Request | None, measure: str | None,
 def _light(entry: Entry, row: Mapping[str, Entry]) -> Entry:
     """An entry with the gold standard of one before it, where both are the same, so that it is held once."""
     same = next((other.corpus for other in row.values() if other.corpus and other.data == entry.data), None)
-    return entry if entry.corpus is None or same is None else replace(entry, corpus=same)
+    return entry if entry.corpus is None or same is None else msgspec.structs.replace(entry, corpus=same)
 
 
 def _check_result(entry: Entry, request: Request) -> None:

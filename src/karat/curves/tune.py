@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -83,8 +84,7 @@ def _digest(side: Corpus | Parts) -> str:
     return f"{total & 0xFFFFFFFF:08x}"
 
 
-@dataclass(frozen=True, slots=True)
-class _SomePiece:
+class _SomePiece(msgspec.Struct, frozen=True):
     """Some rows of a piece, of which the first is row `first` of what is left of the whole."""
 
     piece: Piece
@@ -104,8 +104,7 @@ class _SomePiece:
                 row += rest.num_rows
 
 
-@dataclass(frozen=True)
-class _Some:
+class _Some(msgspec.Struct, frozen=True, dict=True):
     """A run of which only some replies are left."""
 
     whole: Parts

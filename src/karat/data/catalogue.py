@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from karat.data.steps import stepped
 from karat.errors import InputError, UnknownNameError, UsageError, reason
@@ -25,8 +27,7 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 How: TypeAlias = Literal["there", "copied", "linked", "downloaded"]
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenSplit:
+class ChosenSplit(msgspec.Struct, frozen=True):
     """One split of one version. `name` is its full name: the split is left out where it is the only one."""
 
     name: DatasetName
@@ -47,8 +48,7 @@ class ChosenSplit:
         return self.version.obtain or self.dataset.obtain
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(msgspec.Struct, frozen=True):
     """What became of a file or folder: where it is, how it got there, and whether its checksum is known and right."""
 
     path: Path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -22,8 +22,7 @@ _ILLEGAL = re.compile(r"[\x00-\x20<>\"{}|\\^`%#?\[\]]")
 _Item = TypeVar("_Item", Label, Answer)
 
 
-@dataclass(frozen=True, slots=True)
-class Bases:
+class Bases(msgspec.Struct, frozen=True):
     """What comes before ids that are no IRIs: of documents and types, and of entities that are no QIDs."""
 
     documents: str | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -146,14 +147,13 @@ def beside(corpus: Corpus, run: Run, how: Tolerance | None = None) -> Run:
     return replace(run, skipped={**run.skipped, **defects.counts}) if defects.counts else run
 
 
-@dataclass(frozen=True)
-class _Given:
+class _Given(msgspec.Struct, frozen=True, dict=True):
     """A gold standard or answers as the user calls them. Of what can be read only once, the bytes are kept."""
 
     name: str
     format: str | None = None
-    how: Tolerance = field(default_factory=tolerance)
-    tables: OwnTables = field(default_factory=own_tables)
+    how: Tolerance = msgspec.field(default_factory=tolerance)
+    tables: OwnTables = msgspec.field(default_factory=own_tables)
 
     @cached_property
     def source(self) -> Source:
@@ -266,8 +266,7 @@ def noted(name: str, *, format: str | None = None) -> Manifest:
     return (None if read is None else read(given.source)) or Manifest()
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(msgspec.Struct, frozen=True, dict=True):
     """A gold standard and the answers to it, recognised but not read.
 
     Where they are `alike`, every file holds both, and must have the gold labels of the first.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from karat.data.own_tables import OwnTables
 from karat.errors import InputError, KaratError

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from karat.errors import UsageError
 from karat.kb.protocol import KB
@@ -14,8 +16,7 @@ from karat.registry import get
 from karat.spec.step import DocumentChange, Step
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(msgspec.Struct, frozen=True):
     """How much there is of a corpus; characters are code points of its texts."""
 
     documents: int
@@ -24,15 +25,14 @@ class Size:
     characters: int
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """What a step did."""
 
     before: Size
     after: Size
 
     def __str__(self) -> str:
-        pairs = [(name, getattr(self.before, name), getattr(self.after, name)) for name in Size.__slots__]
+        pairs = [(name, getattr(self.before, name), getattr(self.after, name)) for name in Size.__struct_fields__]
         changed = [f"{old:,} → {new:,} {name}" for name, old, new in pairs if old != new]
         return ", ".join(changed) or "no change"
 

@@ -1,6 +1,6 @@
 """GERDAQ: search queries with ranked entities."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from karat.spec.dataset import Applied, Counts, Dataset, File, Split, Version, github
 

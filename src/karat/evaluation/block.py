@@ -10,12 +10,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from karat.errors import UsageError
@@ -79,8 +80,7 @@ class ViewSums(NamedTuple):
     cases: Distinct | None = None
 
 
-@dataclass(frozen=True)
-class BlockSums:
+class BlockSums(msgspec.Struct, frozen=True, dict=True):
     """What is left of a block: by document, in the order of the rows that these are of the whole, or in sums.
 
     `unknown` are the replies to documents that the gold standard does not have, by row and id; `seen` are the ids of
@@ -105,12 +105,11 @@ class BlockSums:
     values: Mapping[str, Arrow]
     tallies: Mapping[str, Mapping[str, Tally]]
     candidates: frozenset[str]
-    reaches: Mapping[str, KeyReach] = field(default_factory=dict)
-    too_many: Mapping[str, int] = field(default_factory=dict)
+    reaches: Mapping[str, KeyReach] = msgspec.field(default_factory=dict)
+    too_many: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Swept:
+class Swept(msgspec.Struct, frozen=True, dict=True):
     """How the statistics of a block change as the threshold falls, for some views.
 
     `scored` are those in which some answer has a score.
@@ -122,20 +121,19 @@ class Swept:
     scored: frozenset[str]
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
+class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Both sides at certain thresholds: the tables of verdicts, each made once, and what they count.
 
     `size` is how many documents are judged at once.
     """
 
     sides: Sides
-    thresholds: Thresholds = field(default_factory=Thresholds)
+    thresholds: Thresholds = msgspec.field(default_factory=Thresholds)
     size: int = BLOCK
     progress: Progress | None = None
-    _cases: dict[str, Verdicts] = field(default_factory=dict, repr=False)
-    _others: dict[str, Block] = field(default_factory=dict, repr=False)
-    _tagged: dict[str, Categorised] = field(default_factory=dict, repr=False)
+    _cases: dict[str, Verdicts] = msgspec.field(default_factory=dict)
+    _others: dict[str, Block] = msgspec.field(default_factory=dict)
+    _tagged: dict[str, Categorised] = msgspec.field(default_factory=dict)
 
     def above(self, thresholds: Thresholds) -> Block:
         """The same at other thresholds, always the same one for the same; itself if there are none."""

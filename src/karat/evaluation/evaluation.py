@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
+import msgspec
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 
 from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds
@@ -88,14 +89,13 @@ class Feed(Protocol):
         """Refuse what only the whole shows."""
 
 
-@dataclass(frozen=True, eq=False)
-class Memory:
+class Memory(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A corpus and a run in memory: one block."""
 
     sides: Sides
     size: int = BLOCK
     progress: Progress | None = None
-    left_out: Undivided = field(default_factory=Undivided)
+    left_out: Undivided = msgspec.field(default_factory=Undivided)
 
     @cached_property
     def planning(self) -> Block:
@@ -147,8 +147,7 @@ class Memory:
         """Nothing: both sides were checked when they were laid beside each other."""
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A request on a corpus and a run: thresholds, views, scores, groups, intervals, cases, each made when asked for.
 
     In memory or divided by an engine, it differs only in the `feed` that gives blocks. Views are made here alone.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
+
+from msgspec.structs import replace
 
 from karat.errors import KaratError, UnknownNameError, UsageError
 from karat.model.name import MeasureName, ViewName, parse_measure

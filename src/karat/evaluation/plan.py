@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from karat.errors import KaratError, UsageError
 from karat.evaluation.measures import check_task, key_named, measure_of, parts_of, staged
@@ -42,8 +43,7 @@ _ANYWHERE = Relation("Any", "Whatever stands there.", overlapping)
 """What items are selected by where a key compares them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """One table of verdicts: which items, under which relation or key."""
 
     view: ViewName
@@ -134,8 +134,7 @@ class Plan:
         return replace(self, select=self.select._replace(threshold=threshold))
 
 
-@dataclass(frozen=True, slots=True)
-class Plans:
+class Plans(msgspec.Struct, frozen=True):
     """The views to score, and for those whose measures ask for it the name under which detection is counted.
 
     `means` are views whose scores are the means of those of others. `stages` name for views with links the table in
@@ -145,9 +144,9 @@ class Plans:
     views: Mapping[str, Plan]
     detection: Mapping[str, str]
     all: Mapping[str, Plan]
-    means: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    stages: Mapping[str, str] = field(default_factory=dict)
-    unstaged: Mapping[str, str] = field(default_factory=dict)
+    means: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    stages: Mapping[str, str] = msgspec.field(default_factory=dict)
+    unstaged: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 def _name_of(stage: Plan, others: Mapping[str, Plan]) -> str:
@@ -161,14 +160,13 @@ def base_of(view: ViewName) -> str:
     return f"{view.task or ''}/{view.relation}"
 
 
-@dataclass(frozen=True, slots=True)
-class Planner:
+class Planner(msgspec.Struct, frozen=True):
     """Makes plans for one corpus and run; thresholds are known by the task and relation that they are for."""
 
     request: Request
     pairing: Callable[[Source], Pairing]
-    thresholds: Mapping[str, Threshold] = field(default_factory=dict)
-    weights: dict[Source, Floats] = field(default_factory=dict)
+    thresholds: Mapping[str, Threshold] = msgspec.field(default_factory=dict)
+    weights: dict[Source, Floats] = msgspec.field(default_factory=dict)
 
     def plans(self, wanted: Sequence[MeasureName], *, stages: Sequence[ViewName] = ()) -> Plans:
         """How to make the verdicts that some measures need; in `stages` both stages are to be told apart."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+import msgspec
+
 from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.drop import needs_text, rules_of
 from karat.evaluation.intervals import Draw
@@ -123,7 +125,7 @@ class Request:
         drawn = (draw or Draw())._replace(seed=_seed(words.get("seed"), draw))
         return cls(
             profile=like,
-            conventions=replace(conventions, words=signed),
+            conventions=msgspec.structs.replace(conventions, words=signed),
             shown=shown,
             wanted=wanted,
             labels=tuple(dict.fromkeys([*by, *(name.group[0] for name in wanted if name.group)])),
@@ -231,7 +233,11 @@ class Request:
 
 def _behind(headline: Mapping[str, str]) -> list[MeasureName]:
     """Precision, recall and F1 of what comes first."""
-    return [replace(parse_measure(name), measure=short) for name in headline.values() for short in ("p", "r", "f1")]
+    return [
+        msgspec.structs.replace(parse_measure(name), measure=short)
+        for name in headline.values()
+        for short in ("p", "r", "f1")
+    ]
 
 
 def _remade(given: Mapping[str, Any]) -> Request:

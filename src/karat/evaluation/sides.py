@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
+
+import msgspec
 
 from karat.errors import UsageError
 from karat.evaluation.drop import dropped
@@ -27,8 +29,7 @@ from karat.spec.choices.threshold import Threshold
 _GOLD_FACTS = "gold facts"
 
 
-@dataclass(frozen=True, eq=False)
-class Sides:
+class Sides(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Both sides, laid beside each other once for each kind of item; of a block, `whole` says what there is besides.
 
     `gold` is what is known about the gold labels, where that was found for another run already.
@@ -39,8 +40,8 @@ class Sides:
     given: Run
     whole: Whole | None = None
     gold: GoldFacts | None = None
-    _pairings: dict[Source, Pairing] = field(default_factory=dict, repr=False)
-    _facts: dict[Source, Facts] = field(default_factory=dict, repr=False)
+    _pairings: dict[Source, Pairing] = msgspec.field(default_factory=dict)
+    _facts: dict[Source, Facts] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, request: Request, corpus: Corpus, run: Run, gold: GoldFacts | None = None) -> Sides:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from karat.errors import UsageError
@@ -28,8 +29,7 @@ _TIE = 1e-12
 _PAIRED = (Outcome.TP, Outcome.WRONG_LINK)
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(msgspec.Struct, frozen=True):
     """How the statistics of documents change as the threshold falls.
 
     `base` are those of each document without any scored answer. As the threshold reaches `score`, those of `document`
@@ -47,8 +47,7 @@ class Steps:
         return replace(self, document=document)
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(msgspec.Struct, frozen=True, dict=True):
     """Scores over all thresholds.
 
     `score` are the distinct scores from the highest to the lowest. Row 0 of `weights` is what answers without score

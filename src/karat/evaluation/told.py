@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,8 +30,7 @@ class Sizes(NamedTuple):
     answers: Longs
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(msgspec.Struct, frozen=True, dict=True):
     """The cases of a block, as bytes by view and by where their documents are in the gold standard.
 
     `row` and `reply` say which documents and replies of the whole are in the block, for the `sizes`.

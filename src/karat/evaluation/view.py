@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from karat.errors import InputError, KaratError
 from karat.evaluation.measures import short_measure
@@ -23,8 +24,7 @@ from karat.stats.samples.additive import Additive, mean_of
 from karat.stats.samples.bootstrap import Distinct, distinct
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True):
     """How a view is to be read, whatever it counts.
 
     `part` says that it shows only a part of the data, so that empty documents say nothing; `per_item` that its scores
@@ -41,8 +41,7 @@ class Shape:
         return View(self, statistics, **more)
 
 
-@dataclass(frozen=True)
-class View:
+class View(msgspec.Struct, frozen=True, dict=True):
     """The statistics of a view and all that its measures may look at.
 
     `unknown` says why nobody counted it, and `whole` that it cannot be divided into documents. `macro` marks the
@@ -62,7 +61,7 @@ class View:
     present: bool = False
     ranking: Callable[[], Ranking] | None = None
     scored: Callable[[], tuple[Floats, Floats]] | None = None
-    known: dict[str, Scored] = field(default_factory=dict)
+    known: dict[str, Scored] = msgspec.field(default_factory=dict)
     silent: int = 0
     cases: Callable[[], Floats] | None = None
     scored_in: Callable[[], Longs] | None = None
@@ -299,8 +298,7 @@ class View:
         return self.found.total()
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(msgspec.Struct, frozen=True):
     documents: Empty
     totals: Empty
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from karat.errors import UsageError
 from karat.evaluation.evaluation import Evaluation

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -154,8 +154,7 @@ def _with_hidden(found: Stages, facts: Facts, verdicts: int) -> Stages:
     return _joined(found, Stages(behind, labels.document[rows], rows, none, ignored, ignored, part, ~part))
 
 
-@dataclass(frozen=True, slots=True)
-class CaseTable:
+class CaseTable(msgspec.Struct, frozen=True):
     """Cases, with the rows of labels and answers they are about and the place of each in the verdicts.
 
     Places behind the last verdict are those of mentions that the view does not show.

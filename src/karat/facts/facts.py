@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow.compute as pc
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from karat.facts.vocabulary import Entities, Surfaces, met
@@ -43,8 +44,7 @@ LITERAL = ("place", "person", "people", "character")
 _BETWEEN = "\x1f"  # stands in no type
 
 
-@dataclass(frozen=True, slots=True)
-class Diction:
+class Diction(msgspec.Struct, frozen=True):
     """The words that scores and statistics of benchmarks use differently.
 
     `lowercased` says when a text is so; `rare_if_linked`, that only mentions with an entity that is no quantity and no
@@ -298,8 +298,7 @@ def labels_of(corpus: Corpus, kb: KB | None, diction: Diction = STATISTICS) -> S
     return Side(read, kb, diction)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class GoldFacts:
+class GoldFacts(msgspec.Struct, frozen=True, eq=False):
     """What is known about the labels of a corpus as it is read, found once for all runs on it."""
 
     side: Side

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 REACH: Final = 240
 """How far a sentence is looked for on either side of a mention: a text without any end costs no more than another."""
@@ -23,8 +24,7 @@ _SHORT: Final = re.compile(
 _WORD: Final = 8  # letters, more than any of them has
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(msgspec.Struct, frozen=True):
     """A stretch of a text that holds a mention, letter by letter.
 
     It begins at `offset` of the text, and the mention is `text[start:end]` of it. `cut` says whether the sentence goes

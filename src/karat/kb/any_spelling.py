@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
+
+import msgspec
 
 from karat.kb.hierarchy import Hierarchy
 from karat.kb.protocol import KB, Standing
@@ -20,8 +21,7 @@ def in_any_spelling(kb: KB, how: Ids) -> KB:
     return AnySpelling(kb, how) if how in SPELLINGS and how.by_kb else kb
 
 
-@dataclass(frozen=True, eq=False)
-class AnySpelling:
+class AnySpelling(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A knowledge base whose own ids may be written in another way than those of the data.
 
     It is asked for an id in the usual spellings of its normal form, in turn, and then as written, until it knows one.
@@ -30,7 +30,7 @@ class AnySpelling:
 
     base: KB
     how: Ids
-    _found: dict[str, str] = field(default_factory=dict, repr=False)
+    _found: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def name(self) -> str:

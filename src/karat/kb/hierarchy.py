@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+
+import msgspec
 
 from karat.kb.cycles import refused
 from karat.model.tables.check import Where
@@ -25,14 +26,13 @@ def _pair(row: int) -> str:
     return f"pairs[{row}]"
 
 
-@dataclass(frozen=True, eq=False)
-class Hierarchy:
+class Hierarchy(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Classes of entities; a class may have several superclasses.
 
     A class that it does not know has only itself above and below. What was asked once is kept.
     """
 
-    superclasses: Mapping[str, tuple[str, ...]] = field(repr=False)
+    superclasses: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, str]], *, where: Where = _pair) -> Hierarchy:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from karat.errors import InputError
 from karat.fitting import counted
@@ -19,15 +20,14 @@ from karat.spec.choices.conventions import Ids
 from karat.storage.files import Source
 
 
-@dataclass(frozen=True, eq=False)
-class Vocabulary:
+class Vocabulary(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Ids, in the normal form of their spelling, or a pack."""
 
     name: str
     digest: str
-    ids: frozenset[str] = field(default=frozenset(), repr=False)
+    ids: frozenset[str] = frozenset()
     pack: Pack | None = None
-    _resolved: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    _resolved: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
 
     def has(self, ids: Sequence[str], kb: KB | None = None) -> list[bool | None]:
         """Whether each id, however it is written, is in the vocabulary; None where a pack of some entities cannot say.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from karat.model.tables.columns import Bools, Ints
 from karat.model.truth import Truth
 
 
-@dataclass(frozen=True, slots=True)
-class Cases:
+class Cases(msgspec.Struct, frozen=True):
     """The cases of a view that may be errors, side by side in arrays: mentions with what was answered, and answers.
 
     Parts of other segmentations are not among them. Linking: `right` (found and linked right), `wrong_link` (found and

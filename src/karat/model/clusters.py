@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from karat.model.tables.columns import Bools, Ints, Longs
 
 
-@dataclass(frozen=True, slots=True)
-class Kinds:
+class Kinds(msgspec.Struct, frozen=True):
     """Mentions by where they are: those of one kind are in the same gold clusters and the same answer clusters.
 
     Two mentions go together on a side if a cluster of that side holds both; every mention goes with itself. So a
@@ -25,8 +24,7 @@ class Kinds:
     apart: Longs  # common mentions that go with it on neither side; 0 if it is not common itself
 
 
-@dataclass(frozen=True, slots=True)
-class Clusters:
+class Clusters(msgspec.Struct, frozen=True):
     """Two clusterings of mentions: the sizes of their clusters, and how many mentions each two share.
 
     A side divides a cluster of the other side into parts. Two mentions are in one part if a cluster of that side
@@ -96,8 +94,7 @@ class Held(NamedTuple):
         return first, second, both
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(msgspec.Struct, frozen=True):
     """One clustering: its distinct pairs in the order of mention, then cluster, both numbered from 0."""
 
     mention: Longs

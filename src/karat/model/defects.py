@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+import msgspec
+
 from karat.errors import InputError
 
 ID_TAKEN = "documents whose id was taken (a number was added to it)"
@@ -40,25 +42,23 @@ class Tolerance:
     told: Callable[[str, Mapping[str, int]], None] | None = field(default=None, compare=False)
 
 
-@dataclass(slots=True)
-class _Kind:
+class _Kind(msgspec.Struct):
     """Defects that break the same rule."""
 
     expected: str
     count: int = 0
-    places: list[str] = field(default_factory=list)
+    places: list[str] = msgspec.field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Defects:
+class Defects(msgspec.Struct):
     """What was left out of one file, by kind, with the first places of each; and what else is to be `noted` of it."""
 
     how: Tolerance
     label: str
     first: InputError | None = None
     renamed: int = 0
-    noted: Counter[str] = field(default_factory=Counter)
-    _kinds: dict[str, _Kind] = field(default_factory=dict)
+    noted: Counter[str] = msgspec.field(default_factory=Counter)
+    _kinds: dict[str, _Kind] = msgspec.field(default_factory=dict)
 
     def take(self, problem: InputError) -> None:
         """Count a defect; those whose rules differ in names and numbers only are of one kind."""

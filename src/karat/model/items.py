@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,8 +28,7 @@ class Lists(NamedTuple):
         return Lists(offsets, self.values[places])
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(msgspec.Struct, frozen=True, dict=True):
     """The entities that a run ranks for each of its answers, by the answer's row, looked up when somebody asks."""
 
     look_up: Callable[[], Lists]
@@ -44,8 +43,7 @@ OTHER = -3
 """The code of an entity that only a ranking names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(msgspec.Struct, frozen=True):
     """One side of a match.
 
     `row` is the place in the corpus's labels or the run's answers. `entity` holds codes that mean the same on
@@ -111,8 +109,7 @@ def _alike(keys: Sequence[NDArray[Any]], order: Longs) -> Bools:
     return alike
 
 
-@dataclass(frozen=True)
-class Gold:
+class Gold(msgspec.Struct, frozen=True, dict=True):
     """Gold labels with what ties them together; places refer to `items`.
 
     `unit` is the place of the first label of the unit, `parent` the unit this one is a part of, or -1. `merged`: a
@@ -141,8 +138,7 @@ class Gold:
         return bool((self.items.entity == NO_LINK).any())
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(msgspec.Struct, frozen=True):
     """Answers with their scores, NaN where none was given."""
 
     items: Items

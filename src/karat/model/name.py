@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, unquote
+
+import msgspec
 
 from karat.errors import KaratError
 
@@ -19,8 +20,7 @@ _GRAMMAR = re.compile(
 _SAFE = " !\"#$&'()*+-./:;<=>?@^_`{|}~\\"
 
 
-@dataclass(frozen=True, slots=True)
-class ViewName:
+class ViewName(msgspec.Struct, frozen=True):
     """A relation and what it is restricted to: `strong`, `weak[nil]`, `strong[types=PER,in-kb]`.
 
     A task in front, as in `d2kb/strong`, stands for another one than that of the whole evaluation. In place of a
@@ -37,8 +37,7 @@ class ViewName:
         return f"{task}{self.relation}{filters}"
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureName:
+class MeasureName(msgspec.Struct, frozen=True):
     """A view and a measure of it, with an aggregate where it has one, perhaps for one value of a label.
 
     `strong:micro.f1`, `weak[nil]:macro.p`, `strong:accuracy`, `strong:micro.r@types=PER`. A filter chooses the

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypedDict
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from karat import fitting
 from karat.display import Displayed, Plotted

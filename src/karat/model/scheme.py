@@ -7,9 +7,10 @@ several leaves.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
 
 from karat.errors import UnknownNameError
 
@@ -31,8 +32,7 @@ class Node(NamedTuple):
     nifify: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Dimension:
+class Dimension(msgspec.Struct, frozen=True):
     """One way to divide annotations; `inner` has the leaves below each inner node."""
 
     name: str

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import quote, unquote
+
+import msgspec
 
 from karat.errors import KaratError, UnknownNameError
 
 _SAFE = " !\"#$&'()*+,-./;<=>?@[]^_`{}~\\:"
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(msgspec.Struct, frozen=True):
     """The version of Karat, the data and every choice, in a fixed order: `karat:0.1.0|data:demo@1f3c9a02|…`."""
 
     parts: tuple[tuple[str, str], ...]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from karat.model.tables.columns import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(msgspec.Struct, frozen=True):
     """Per document the sums of the four weights of its verdicts.
 
     They add: the statistics of a union of documents are the sum of theirs. With whole weights the first column

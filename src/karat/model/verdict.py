@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from karat.model.tables.columns import Bools, Floats, Ints, Longs
 
@@ -77,8 +78,7 @@ class Tree(NamedTuple):
         return Tree(self.factor[mask], self.part[mask], self.own[mask])
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+class Verdicts(msgspec.Struct, frozen=True):
     """One row per case, as places in a block of documents; -1 is none.
 
     `gold` and `answer` give them as rows of the corpus's labels and the run's answers. `credit` is how right a match

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from karat.fitting import chained, columns, counted, noted, wrapped
 from karat.model.name import parse_measure

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
+
+import msgspec
 
 from karat.model.cases import Cases
 from karat.model.document import Answer, Candidate, Document, Label, Reply
@@ -43,8 +44,7 @@ def _split(names: str) -> tuple[str, ...]:
     return tuple(names.split(", ")) if names else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(msgspec.Struct, frozen=True):
     """A text in which the category occurs, with what it counts there under the default profile, or the one named.
 
     The mentions are marked in the text, once as the gold standard has them and once as a system does (see `marked`),
@@ -56,8 +56,8 @@ class Example:
     answers: str
     errors: int
     total: int | None
-    types: Mapping[str, str] = field(default_factory=dict)
-    popular: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = msgspec.field(default_factory=dict)
+    popular: Mapping[str, str] = msgspec.field(default_factory=dict)
     demonyms: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     like: str = "karat"
@@ -96,8 +96,7 @@ def _one_each(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     return {key: (value,) for key, value in pairs}
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(msgspec.Struct, frozen=True):
     """A kind of error: which cases are such errors, and among how many that could have been.
 
     `error` says which cases of a view are errors of this kind, `avoided` which could have been and are not. Instead of

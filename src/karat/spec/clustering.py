@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from karat.model.clusters import Clusters
 
 
-@dataclass(frozen=True, slots=True)
-class Clustering:
+class Clustering(msgspec.Struct, frozen=True):
     """A way to compare two clusterings.
 
     `weights` gives four sums: matched answers, unmatched answers, matched gold, unmatched gold. Precision is the

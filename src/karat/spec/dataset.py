@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
+
+import msgspec
 
 from karat.errors import UsageError
 
@@ -25,8 +26,7 @@ _WORD = "[a-z0-9][a-z0-9-]*"
 _NAME = re.compile(rf"([A-Za-z0-9][\w-]*)(?:@([a-z0-9][a-z0-9.-]*))?(?:/({_WORD}))?(?:/({_WORD}))?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetName:
+class DatasetName(msgspec.Struct, frozen=True):
     """A benchmark as users name it; what is left out is None."""
 
     name: str
@@ -60,16 +60,14 @@ def split_system(text: str) -> tuple[str, str]:
     return benchmark, system
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(msgspec.Struct, frozen=True):
     """What someone found out about a benchmark, and where it is written."""
 
     says: str
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(msgspec.Struct, frozen=True):
     """A known fault of the files, where it is, and what is done about it."""
 
     where: str
@@ -78,8 +76,7 @@ class Repair:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(msgspec.Struct, frozen=True):
     """A file: its path in the data folder, and the SHA-256 and size of its bytes, decompressed, where they are known.
 
     It may lie there compressed, with `.gz` or `.zst` after its name. `member` is its path in the archive at `url`,
@@ -93,8 +90,7 @@ class File:
     member: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(msgspec.Struct, frozen=True):
     """A folder of files that are not hidden.
 
     Its SHA-256 is that of the list which `sha256sum` writes for the files in it and below, sorted by their paths. Where
@@ -113,8 +109,7 @@ class Folder:
 Item: TypeAlias = File | Folder
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(msgspec.Struct, frozen=True):
     """What must be found in a split; None is not known."""
 
     documents: int | None = None
@@ -122,16 +117,14 @@ class Counts:
     tags: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(msgspec.Struct, frozen=True):
     """A step by its name, and what is left after it."""
 
     step: str
     counts: Counts
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(msgspec.Struct, frozen=True):
     """A part of a benchmark: its files, how to read them, and what must be in them.
 
     `gold` is what the reader opens, the first file if empty. `counts` is what the reader finds, before any step.
@@ -149,7 +142,7 @@ class Split:
     rows: tuple[int, int] | None = None
     language: str = ""
     root: Path | None = None
-    answers: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, str] = msgspec.field(default_factory=dict)
     repairs: tuple[Repair, ...] = ()
     unseen: str = ""
 
@@ -164,8 +157,7 @@ class Split:
         return self.steps[-1].counts if self.steps else self.counts
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(msgspec.Struct, frozen=True):
     """One state of a benchmark, whose name stands for these bytes and steps for ever.
 
     `kb`, `licence` and `obtain` override what the benchmark says; `usual` is the split that may be left out.
@@ -180,8 +172,7 @@ class Version:
     supersedes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+class Dataset(msgspec.Struct, frozen=True):
     """A benchmark under a name: what it is, where it comes from, and its versions, the usual one first.
 
     `obtain` says how to get files that no address is known for, or that nobody may pass on. `biases` and `excluded`

@@ -6,9 +6,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+import msgspec
 import pyarrow as pa
 
 from karat.model.tables import check
@@ -66,8 +66,7 @@ class Parts(Protocol):
 Spread: TypeAlias = Callable[[Parts, Parts, Work], Generator[Any, None, None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(msgspec.Struct, frozen=True):
     """How documents are divided into blocks, and where the work on each block is done.
 
     `spread` takes the gold standard, the answers and the work. Every document is in one block, together with all

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import IO, NamedTuple, Protocol
+
+import msgspec
 
 from karat.model.corpus import Corpus
 from karat.model.run import Run
@@ -78,8 +79,7 @@ class Manifest(NamedTuple):
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """A gold standard of a few lines, made up in a format: it shows how bytes lie, and its reader is tried on it.
 
     `files` have their contents by name; the one that is `given` is read, or else the folder with all of them. There are
@@ -92,8 +92,7 @@ class Sample:
     given: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(msgspec.Struct, frozen=True):
     """How bytes lie, for gold and for answers. What a format cannot read or write is None.
 
     `recognises` looks at the first bytes, decompressed, and `recognises_folder` at the names of the files in a folder;

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+import msgspec
 
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions
 from karat.model.tables.facet import Facet
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
+class Grouping(msgspec.Struct, frozen=True):
     """Something that mentions and answers have values of.
 
     `carried` reads the values that mentions carry themselves, and `field` names the column they are in; only by such a

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol
+
+import msgspec
 
 from karat.model.result import Scored
 from karat.model.statistics import Statistics
@@ -45,8 +46,7 @@ UNDEFINED: Final[Mapping[str, Callable[[Statistics], Bools]]] = {
 """When measures of statistics have no value, in words and as a test: contract tests hold the one against the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(msgspec.Struct, frozen=True):
     """A number made from what a view counts, in one of four ways.
 
     `values`: one value for each row of statistics, NaN where undefined, from which Karat makes micro (of the sum),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True):
     """A table of choices under one name, and the measures it shows by default.
 
     `choices` names only those in which it differs from its `base`; see `karat.spec.choices.choices.CHOICES`.
@@ -18,5 +18,5 @@ class Profile:
     says: str
     choices: Mapping[str, str]
     measures: tuple[str, ...]
-    headline: Mapping[str, str] = field(default_factory=dict)
+    headline: Mapping[str, str] = msgspec.field(default_factory=dict)
     base: str = "karat"

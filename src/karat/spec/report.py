@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from karat.model.result import Result
 
@@ -21,8 +22,7 @@ class Style(NamedTuple):
     by: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(msgspec.Struct, frozen=True):
     """Results as text: pure, so that the same results always give the same text.
 
     The layout of a `peer`'s file holds one result, and has no place for the signature. It names the `measures` and the

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+import msgspec
 
 from karat.model.document import Document
 
@@ -12,8 +13,7 @@ DocumentChange: TypeAlias = Callable[[Document], Document | None]
 """What a step makes of a document; None leaves it out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A named change to a gold standard, one document at a time.
 
     Steps are optional and counted: the corpus as it was read stays reachable. One that needs to know something has

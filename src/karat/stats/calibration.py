@@ -7,9 +7,9 @@ score are the caller's to drop. All values are None where there is no answer. No
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 
 from karat.errors import InputError, UnknownNameError, UsageError
@@ -20,8 +20,7 @@ Rule: TypeAlias = Literal["width", "mass"]
 """How answers are put into bins: bins of equal width, or bins with equally many answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reliability:
+class Reliability(msgspec.Struct, frozen=True):
     """Answers in bins of similar score. Bin i reaches from `edges[i]` up to `edges[i + 1]`; the last includes its end.
 
     `score` is the mean score and `right` the share of right answers in each bin, NaN where it is empty.
@@ -38,8 +37,7 @@ class Reliability:
         return np.abs(self.score - self.right)
 
 
-@dataclass(frozen=True, slots=True)
-class RiskCoverage:
+class RiskCoverage(msgspec.Struct, frozen=True):
     """What happens when only answers with at least some score are kept; one entry per distinct score, highest first.
 
     `kept` is how many answers these are, `coverage` their share of all, `risk` the share of wrong ones among them.

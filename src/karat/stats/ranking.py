@@ -5,8 +5,7 @@ Answers are right or wrong for all but `ndcg`, which alone looks at grades. Conv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from karat.errors import UsageError
@@ -14,8 +13,7 @@ from karat.model.statistics import ratio
 from karat.model.tables.columns import Bools, Floats, Longs
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(msgspec.Struct, frozen=True):
     """Ranked answers and gold entities of all documents.
 
     Row i of `document` and `gain` is one answer; they are sorted by document, then rank. The gain is 0 where the

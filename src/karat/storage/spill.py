@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import msgspec
 
 from karat.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Spill:
+class Spill(msgspec.Struct, frozen=True):
     """Chunks of bytes by number, in a folder that is removed in the end."""
 
     folder: Path

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -221,7 +222,7 @@ def _as_gold(corpus: Corpus, run: Run) -> Corpus:
 def _likeness(sides: _Reduced, one: Run, two: Run, view: ViewName, first: _Found, second: _Found) -> Likeness:
     """Both systems against each other: what one says is right if the other says something that matches."""
     there, relation = sides.beside(_as_gold(sides.corpus, one), two), view.relation
-    cases = there.judged(replace(there.plan(view), assignment=Assignment.MEMBERSHIP))
+    cases = there.judged(msgspec.structs.replace(there.plan(view), assignment=Assignment.MEMBERSHIP))
     sums = cases.per_document(0, len(sides.corpus))
     alike, size = sums[:, 0] + sums[:, 2], sums.sum(axis=1)
     per_document = np.divide(alike, size, out=np.ones(len(size)), where=size > 0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from karat.facts.cases import CaseTable
 from karat.facts.words import Words, counts
@@ -130,8 +131,7 @@ def _holds(condition: Condition, cases: Cases) -> Truth:
     return both(condition(cases))
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(msgspec.Struct, frozen=True):
     """What one category counts, by document: errors, and in how many cases there could have been one.
 
     `total` is None where that cannot be said, for this `reason`; then there is no rate. Where the category makes no

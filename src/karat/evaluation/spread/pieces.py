@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
+import msgspec
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 
 from karat.errors import UsageError
 from karat.model.corpus import Corpus
@@ -19,8 +20,7 @@ from karat.spec.engine import ROW, Parts
 _PIECE = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class TablePiece:
+class TablePiece(msgspec.Struct, frozen=True):
     """Some rows of a table, of which the first is row `first` of the whole."""
 
     table: Arrow
@@ -34,8 +34,7 @@ class TablePiece:
             yield table.slice(low, size)
 
 
-@dataclass(frozen=True)
-class TableParts:
+class TableParts(msgspec.Struct, frozen=True, dict=True):
     """The documents of a corpus, or the replies of a run."""
 
     name: str

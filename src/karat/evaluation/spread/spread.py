@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
+import msgspec
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from karat.errors import InputError, KaratError, UsageError
@@ -48,8 +49,7 @@ _FACTS = pa.schema([("length", pa.int32()), ("text_digest", pa.int64())])
 _INSTEAD = "Load both sides and score them in memory (karat.evaluate(karat.load(…), karat.load_run(…)))."
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(msgspec.Struct, frozen=True, dict=True):
     """What is to be counted: all that a block needs besides its documents. It can be pickled.
 
     `names` and `columns` are those of the gold standard and of the answers; `about` is what the former says of itself.
@@ -59,9 +59,9 @@ class Job:
     request: Request
     names: tuple[str, str]
     columns: tuple[tuple[str, ...], tuple[str, ...]]
-    about: Mapping[str, str] = field(default_factory=dict)
-    whole: Whole = field(default_factory=Whole)
-    thresholds: Thresholds = field(default_factory=Thresholds)
+    about: Mapping[str, str] = msgspec.field(default_factory=dict)
+    whole: Whole = msgspec.field(default_factory=Whole)
+    thresholds: Thresholds = msgspec.field(default_factory=Thresholds)
     documents: int | None = None
 
     def block(self, gold: Arrow, answers: Arrow) -> Block:
@@ -140,8 +140,7 @@ def _refusal(problem: KaratError) -> Refusal:
     return Refusal(str(problem))
 
 
-@dataclass(frozen=True)
-class CountedBlock:
+class CountedBlock(msgspec.Struct, frozen=True, dict=True):
     """What is left of a block, with the fingerprints of both sides."""
 
     sums: BlockSums
@@ -219,8 +218,7 @@ def _short(steps: Steps) -> Steps:
     return replace(steps, kind=kind)
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
+class Spread(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A gold standard and answers that an engine divides into blocks; see `karat.evaluation.evaluation.Feed`.
 
     What it gives is what memory would give, to the last digit. Verdicts are made again for who asks for them.
@@ -233,7 +231,7 @@ class Spread:
     asked: Request
     left_out: Undivided
     progress: Progress | None = None
-    _digests: list[tuple[int, int]] = field(default_factory=list, repr=False)
+    _digests: list[tuple[int, int]] = msgspec.field(default_factory=list)
 
     @classmethod
     def of(

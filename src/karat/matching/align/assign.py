@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,8 +16,7 @@ from karat.model.items import Items
 from karat.model.tables.columns import Bools, Floats, Longs
 
 
-@dataclass(frozen=True, slots=True)
-class Edges:
+class Edges(msgspec.Struct, frozen=True):
     """Pairs that could be matched; `unit` and `answer` are taken at most once. `label` is the gold item in play."""
 
     unit: Longs
@@ -37,8 +36,7 @@ class Edges:
         return len(self.unit)
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(msgspec.Struct, frozen=True):
     """What decides between assignments of the same size."""
 
     gold: Items

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any, Final, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,8 +56,7 @@ class _Many(Exception):  # noqa: N818  # it never leaves this module
     """More pairs than are held at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(msgspec.Struct, frozen=True):
     """Finds pairs of labels and answers by their `ranges`, at the cost of what is found.
 
     `again` says whether the same pair may be found several times, `where` which of the pairs are meant, if not all.

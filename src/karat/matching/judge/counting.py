@@ -8,11 +8,11 @@ takes that one, and nobody loses. Numba compiles it (the extra `fast`); without 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 
 from karat.matching.align.joins import on_same_span, overlapping, same_entity, same_span
@@ -29,8 +29,7 @@ _SMALL = 64  # items that are sorted one by one
 _STEPS = 64  # that a mention takes on average before a document is too crowded
 
 
-@dataclass(frozen=True, slots=True)
-class MatchCounts:
+class MatchCounts(msgspec.Struct, frozen=True):
     """What verdicts add up to, without them."""
 
     weights: Floats

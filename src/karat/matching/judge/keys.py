@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from karat.matching.align.joins import overlapping
@@ -45,8 +46,7 @@ class KeyNames(NamedTuple):
     types: Arrow
 
 
-@dataclass(frozen=True, slots=True)
-class KeyReach:
+class KeyReach(msgspec.Struct, frozen=True):
     """What a block has for a view that reaches across documents.
 
     `clusters` are the names of those in `held`, null for what no other block has, and None where there is no other.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,8 +20,7 @@ META = "meta."
 """What the names of labels begin with that are keys in the metadata of documents."""
 
 
-@dataclass(frozen=True, eq=False)
-class Facets:
+class Facets(msgspec.Struct, frozen=True, eq=False, dict=True):
     """The labels of both sides of a match that mentions carry, each read when it is first asked for.
 
     Of a block, `known` are labels that say what those of the whole say, and `answered` are the fields that answers
@@ -33,8 +31,8 @@ class Facets:
     answers: Mentions
     known: Mentions | None = None
     answered: frozenset[str] = frozenset()
-    _of_gold: dict[str, Facet] = field(default_factory=dict)
-    _of_answers: dict[str, Facet] = field(default_factory=dict)
+    _of_gold: dict[str, Facet] = msgspec.field(default_factory=dict)
+    _of_answers: dict[str, Facet] = msgspec.field(default_factory=dict)
 
     def of_gold(self, name: str) -> Facet:
         """The values of a label for all gold labels."""

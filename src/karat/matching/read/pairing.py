@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
@@ -37,8 +37,7 @@ BLOCK = 5_000
 """Documents per block: arrays that stay in the processor's cache."""
 
 
-@dataclass(frozen=True)
-class Pairing:
+class Pairing(msgspec.Struct, frozen=True, dict=True):
     """What matching needs of both sides.
 
     `order` puts the answers into the order of the corpus (None: they are in it), `offsets` says where the answers to
@@ -170,20 +169,20 @@ class Pairing:
         """The gold labels with their entities as they were read; NIL is NIL here even where nothing may match it."""
         labels = self.corpus.labels
         entity = np.where(labels.entity == NIL, labels.entity, self.gold_entity)
-        return replace(labels, entity=entity, names=self.names)
+        return msgspec.structs.replace(labels, entity=entity, names=self.names)
 
     @cached_property
     def units(self) -> Units:
         """Which labels are one mention, as the choice `alternatives` reads them."""
         return self.corpus.units.read_as(
             "separate" if self.reading.separate else "merged" if self.reading.merged else "unit",
-            replace(self.corpus.labels, entity=self.gold_entity, names=self.names),
+            msgspec.structs.replace(self.corpus.labels, entity=self.gold_entity, names=self.names),
         )
 
     @cached_property
     def answered(self) -> Mentions:
         """The answers with their entities as they were read."""
-        return replace(self.run.answers, entity=self.answer_entity, names=self.names)
+        return msgspec.structs.replace(self.run.answers, entity=self.answer_entity, names=self.names)
 
     @cached_property
     def facets(self) -> Facets:
@@ -340,11 +339,13 @@ class Pairing:
     def _widened(self, items: Items) -> Items:
         """The items with what the reading asks of their spans."""
         if self.reading.span_of_unmatched and self._spans is not None:
-            items = replace(items, outside=~self._inside(items))
+            items = msgspec.structs.replace(items, outside=~self._inside(items))
         if not self.reading.words or not len(items):
             return items
         first, last = int(items.document[0]), int(items.document[-1]) + 1
-        return replace(items, words=widened(self.texts[first:last], items.document - first, items.start, items.end))
+        return msgspec.structs.replace(
+            items, words=widened(self.texts[first:last], items.document - first, items.start, items.end)
+        )
 
     def _counting(self, items: Items) -> Bools:
         """Which items may count at all."""

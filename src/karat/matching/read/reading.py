@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -96,8 +97,7 @@ def reading(conventions: Conventions, kb: KB | None, *, typed: bool, clustered: 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Codes:
+class Codes(msgspec.Struct, frozen=True):
     """Entity codes of one side with the further ids of each item."""
 
     entity: Ints

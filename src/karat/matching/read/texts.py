@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from karat.model.defects import current
 from karat.model.run import Run
 from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Longs
+from karat.model.tables.columns import Bools, Longs
 
 MAPPED = "documents whose text has other white space than the gold standard's (offsets were mapped)"
 
@@ -33,7 +34,6 @@ PAIRED = "documents paired with the gold standard by their text, for their ids d
 
 _SHOWN = 20
 _LAST_BLANK = 0x3000
-_BLANK = np.array([chr(code).isspace() for code in range(_LAST_BLANK + 1)] + [False])
 
 
 def on_gold_text(corpus: Corpus, run: Run) -> Run:
@@ -163,7 +163,7 @@ class _Ink(NamedTuple):
     def of(cls, text: str) -> _Ink:
         """What is not white space in a text."""
         codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-        places = np.flatnonzero(~_BLANK[np.minimum(codes, _LAST_BLANK + 1)])
+        places = np.flatnonzero(~_blank()[np.minimum(codes, _LAST_BLANK + 1)])
         return cls(text, codes[places], places)
 
     def behind(self, count: Longs) -> Longs:
@@ -245,3 +245,9 @@ def _emptied(run: Run, start: Longs, end: Longs, gone: frozenset[int]) -> Iterat
             "answers on words",
             "Leave the answer out",
         )
+
+
+@cache
+def _blank() -> Bools:
+    """Which codes are white space, up to one after the last."""
+    return np.array([chr(code).isspace() for code in range(_LAST_BLANK + 1)] + [False])

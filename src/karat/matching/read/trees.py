@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import pyarrow.compute as pc
 
@@ -15,8 +15,7 @@ from karat.model.tables.columns import Bools, Longs, Mentions, Units
 _ALSO, _UNLISTED = "also-part-of:", "not-listed-by:"
 
 
-@dataclass(frozen=True, slots=True)
-class Trees:
+class Trees(msgspec.Struct, frozen=True):
     """By row of all labels: which is below another (`child`), below which (`parent`), and the children of each.
 
     The further labels of a unit are children of its first. A label that is below none that could be kept is a child

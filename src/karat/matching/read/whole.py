@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+
+import msgspec
 
 from karat.model.corpus import Corpus
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Whole:
+class Whole(msgspec.Struct, frozen=True, eq=False):
     """Facts about a whole corpus and run that decide what a block of them counts.
 
     `known` has a label for every entity that is given types, with all of them, and labels with every other value;
@@ -23,4 +23,4 @@ class Whole:
     known: Corpus | None = None
     answered: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
-    types: Mapping[str, Set[str]] = field(default_factory=dict)
+    types: Mapping[str, Set[str]] = msgspec.field(default_factory=dict)

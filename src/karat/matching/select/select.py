@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from karat.errors import UnknownNameError, UsageError
 from karat.matching.align.joins import on_same_span, overlapping, same_entity_in_document

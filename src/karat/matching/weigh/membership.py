@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
+
+import msgspec
 
 from karat.errors import InputError, UsageError
 from karat.matching.weigh.questionnaire import RATED
@@ -22,8 +23,7 @@ _COMBINED: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": m
 _KEYS = ("default", "combine", "weights", "consensus")
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
+class Membership(msgspec.Struct, frozen=True):
     """`weight` says how much an annotation with certain categories belongs to the gold standard, from 0 to 1.
 
     A mention weighs as much as its heaviest alternative and earns the weight of the one that was answered; or, if
@@ -103,8 +103,7 @@ class _Rating(NamedTuple):
     ratio: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(msgspec.Struct, frozen=True):
     """Weights of single categories, and ratings of several together, which go first."""
 
     weights: Mapping[str, float]

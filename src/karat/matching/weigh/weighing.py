@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from karat.errors import UsageError
 from karat.matching.weigh.membership import Membership

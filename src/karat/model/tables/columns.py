@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,8 +25,7 @@ NO_LINK = -2
 """The entity code of a span that is marked but not linked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mentions:
+class Mentions(msgspec.Struct, frozen=True):
     """Labels or answers of all documents in document order; row i is one label or one answer.
 
     `entity` holds codes into `names`, or `NIL`, or `NO_LINK`. Document d owns the rows from `offsets[d]` up to
@@ -110,8 +109,7 @@ def mentions(column: Arrow) -> Mentions:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Units:
+class Units(msgspec.Struct, frozen=True):
     """How gold labels belong together, by row.
 
     `unit` is the row of the label that stands for its unit, the first by (start, end, id); `parent` is the unit it is

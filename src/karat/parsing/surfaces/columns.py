@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from karat.errors import UnknownNameError, UsageError
 from karat.parsing.surfaces.entries import ENDS, IDS, LINKS, STARTS
@@ -28,8 +29,7 @@ ROLES: Final[Mapping[str, str]] = {
 _OF_DOCUMENTS = ("doc", "text", "texts")
 
 
-@dataclass(frozen=True)
-class ColumnRoles:
+class ColumnRoles(msgspec.Struct, frozen=True, dict=True):
     """The column of each role; `start=entities.start` is a field of the objects in the list `entities`.
 
     Where all are numbers, the table has no header, and columns are counted from 1.

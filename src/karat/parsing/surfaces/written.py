@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
+
+import msgspec
 
 from karat.errors import InputError, UsageError
 from karat.model.corpus import WITHOUT_TEXT, Corpus
@@ -34,8 +35,7 @@ class WrittenAt(NamedTuple):
     where: str
 
 
-@dataclass(frozen=True)
-class GoldTexts:
+class GoldTexts(msgspec.Struct, frozen=True, dict=True):
     """The texts of a gold standard by document, which is asked for when the first text is."""
 
     gold: Callable[[], Corpus] | None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from karat.errors import UnknownNameError, UsageError
 from karat.spec.choices.conventions import (
@@ -153,8 +154,7 @@ def sentence_of(name: str, value: str) -> str:
     return choice.sentence(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Conventions:
+class Conventions(msgspec.Struct, frozen=True):
     """A table of choices as values that the rest of Karat asks; `words` are the same as the signature writes them."""
 
     words: Mapping[str, str]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
 
 from karat.errors import UnknownNameError
 
@@ -34,8 +35,7 @@ class Part(NamedTuple):
     match: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(msgspec.Struct, frozen=True):
     """What a system was asked for.
 
     `match` says which relation the annotation matches strong and weak stand for here. `given`: the system is told
@@ -47,7 +47,7 @@ class Task:
     title: str
     says: str
     source: Source
-    match: Mapping[str, str] = field(default_factory=lambda: _LINKS)
+    match: Mapping[str, str] = msgspec.field(default_factory=lambda: _LINKS)
     others: tuple[str, ...] = ()
     given: bool = False
     needs: Literal["", "links", "types", "statements"] = ""

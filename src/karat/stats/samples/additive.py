@@ -6,11 +6,12 @@ Micro and macro scores, accuracy, means over ranked answers and the difference o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from karat.errors import UsageError
 from karat.model.statistics import ratio
@@ -31,8 +32,7 @@ def _as_they_are(rows: Floats) -> Floats:
     return rows
 
 
-@dataclass(frozen=True, eq=False)
-class Additive:
+class Additive(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A score that is a function `of` sums over documents.
 
     `base` has one row per document, from which `adds` makes what the document adds to the sums. Equal rows add the

@@ -5,15 +5,13 @@ Efron, Better Bootstrap Confidence Intervals, JASA 82(397), 1987; the accelerati
 
 from __future__ import annotations
 
-from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 
 from karat.model.tables.columns import Floats, Longs
+from karat.stats.normal import normal_quantile, normal_share
 from karat.stats.samples.bootstrap import Interval, checked_level
-
-_NORMAL: Final = NormalDist()
 
 _NEAR: Final = 1e-12
 """Values that differ by no more than rounding are equal."""
@@ -30,7 +28,7 @@ def bca(values: Floats, point: float, without_one: Floats, count: Longs, level: 
     if not len(defined) or np.isnan(point):
         return None
     bias, speed = _bias(defined, point), acceleration(without_one, count)
-    ends = [_moved(_NORMAL.inv_cdf(share), bias, speed) for share in ((1 - level) / 2, (1 + level) / 2)]
+    ends = [_moved(normal_quantile(share), bias, speed) for share in ((1 - level) / 2, (1 + level) / 2)]
     low, high = np.quantile(defined, ends)
     return Interval(float(low), float(high))
 
@@ -56,7 +54,7 @@ def _bias(defined: Floats, point: float) -> float:
     share = (below + not_above) / 2 / len(defined)
     # A score outside all resamples gives no number: it is taken as half a resample from the end.
     least = 0.5 / len(defined)
-    return _NORMAL.inv_cdf(min(max(share, least), 1 - least))
+    return normal_quantile(min(max(share, least), 1 - least))
 
 
 def _moved(end: float, bias: float, speed: float) -> float:
@@ -65,4 +63,4 @@ def _moved(end: float, bias: float, speed: float) -> float:
     slowed = 1 - speed * shifted
     if slowed <= 0:
         return 1.0 if shifted > 0 else 0.0
-    return _NORMAL.cdf(bias + shifted / slowed)
+    return normal_share(bias + shifted / slowed)

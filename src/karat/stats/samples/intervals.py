@@ -12,6 +12,7 @@ from math import sqrt
 from typing import Final, Literal, TypeAlias
 
 from karat.errors import UnknownNameError
+from karat.stats.normal import normal_share
 from karat.stats.samples.additive import Additive, resampled
 from karat.stats.samples.bca import bca
 from karat.stats.samples.bootstrap import Interval, checked_level, interval
@@ -67,10 +68,8 @@ def widened(level: float, documents: int) -> float | None:
     what Student's t is for. With 20 documents the ends move out by 10 %, with 200 by 1 %. Hesterberg, What Teachers
     Should Know About the Bootstrap, The American Statistician 69(4), 2015 ("expanded percentile interval").
     """
-    from statistics import NormalDist
-
     if documents < 2:
         return None
     end = t_quantile((1 + level) / 2, documents - 1) * sqrt(documents / (documents - 1))
     # With very few documents all resamples are inside.
-    return min(2 * NormalDist().cdf(end) - 1, _ALL)
+    return min(2 * normal_share(end) - 1, _ALL)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import cos, pi, sin, sqrt
-from statistics import NormalDist
 from typing import Final
 
 from karat.errors import UsageError
+from karat.stats.normal import normal_quantile
 
 _TERMS: Final = (
     (4, (1, 1)),
@@ -29,7 +29,7 @@ def t_quantile(share: float, freedom: int) -> float:
         return -cos(pi * share) / sin(pi * share)
     if freedom == 2:
         return (2 * share - 1) / sqrt(2 * share * (1 - share))
-    z = NormalDist().inv_cdf(share)
+    z = normal_quantile(share)
     found = z
     for power, (divisor, factors) in enumerate(_TERMS, 1):
         found += sum(factor * z ** (2 * i + 1) for i, factor in enumerate(factors)) / (divisor * freedom**power)

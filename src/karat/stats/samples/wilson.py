@@ -6,9 +6,9 @@ Wilson, Probable Inference, the Law of Succession, and Statistical Inference, JA
 from __future__ import annotations
 
 from math import sqrt
-from statistics import NormalDist
 
 from karat.errors import UsageError
+from karat.stats.normal import normal_quantile
 from karat.stats.samples.bootstrap import Interval, checked_level
 
 
@@ -23,7 +23,7 @@ def wilson(part: float, whole: float, level: float = 0.95) -> Interval | None:
         raise UsageError(f"{part:g} of {whole:g} is no share. Give a part from 0 to the whole.")
     if not whole:
         return None
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = normal_quantile((1 + level) / 2)
     share, spread = part / whole, z * z / whole
     centre = share + spread / 2
     half = z * sqrt(share * (1 - share) / whole + spread / (4 * whole))

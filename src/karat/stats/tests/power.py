@@ -7,13 +7,10 @@ taken as normal.
 from __future__ import annotations
 
 from math import ceil
-from statistics import NormalDist
-from typing import Final
 
 from karat.errors import UsageError
+from karat.stats.normal import normal_quantile, normal_share
 from karat.stats.samples.bootstrap import checked_level
-
-_NORMAL: Final = NormalDist()
 
 
 def detectable(error: float, *, level: float = 0.95, power: float = 0.8) -> float:
@@ -24,17 +21,17 @@ def detectable(error: float, *, level: float = 0.95, power: float = 0.8) -> floa
     """
     checked_level(level)
     _checked(error, power)
-    return error * (_NORMAL.inv_cdf((1 + level) / 2) + _NORMAL.inv_cdf(power))
+    return error * (normal_quantile((1 + level) / 2) + normal_quantile(power))
 
 
 def power_of(true: float, error: float, *, level: float = 0.95) -> float:
     """The chance that a true difference is found."""
     checked_level(level)
     _checked(error, 0.5)
-    end = _NORMAL.inv_cdf((1 + level) / 2)
+    end = normal_quantile((1 + level) / 2)
     if not error:
         return 1.0 if true else 0.0
-    return _NORMAL.cdf(true / error - end) + _NORMAL.cdf(-true / error - end)
+    return normal_share(true / error - end) + normal_share(-true / error - end)
 
 
 def documents_needed(
