@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from msgspec.structs import replace
 
 from karat.data.load import load_both
 from karat.evaluation.evaluation import Evaluation

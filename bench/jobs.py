@@ -219,17 +219,27 @@ def by_document(given: Files) -> Outcome:
 
 
 def runs(given: Files) -> Outcome:
-    """Many runs on one document: what an evaluation costs before it has anything to do."""
+    """Many runs on one document, together and each by itself: what an evaluation costs with hardly anything to do."""
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
     one = karat.Corpus.of([next(iter(corpus))])
-    own = karat.Run.of([next(reply for reply in run if reply.id == one.ids[0].as_py())])
-    karat.evaluate(one, own)
+    own = next(reply for reply in run if reply.id == one.ids[0].as_py())
+    rng = np.random.default_rng(1)
+    every = [
+        karat.Run.of([msgspec.structs.replace(own, answers=tuple(a for a in own.answers if rng.random() < 0.8))])
+        for _ in range(5_000)
+    ]
+    first = karat.evaluate_all(one, every[:10])
+    assert [dict(scores.scores) for scores in first] == [
+        {name: karat.evaluate(one, each).score(name) for name in scores}
+        for scores, each in zip(first, every, strict=False)
+    ]
     seconds: dict[str, float] = {}
-    for _ in range(20):
-        with timed(seconds, "10 runs"):
-            for _ in range(10):
-                karat.evaluate(one, own)
-    return Outcome(seconds, peak(), {}, 10)
+    with timed(seconds, "together"):
+        karat.evaluate_all(one, every)
+    with timed(seconds, "500 alone"):
+        for each in every[:500]:
+            karat.evaluate(one, each)
+    return Outcome(seconds, peak(), {}, len(every))
 
 
 def curve(given: Files) -> Outcome:

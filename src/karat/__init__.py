@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from karat.data.load import load, load_parts, load_run, save
     from karat.errors import InputError, KaratError, UnknownNameError, UsageError
     from karat.evaluation.evaluation import evaluate
+    from karat.evaluation.many import evaluate_all
     from karat.explanation.agreement import agree
     from karat.explanation.prose import explain
     from karat.explanation.why import why
@@ -72,6 +73,7 @@ __all__ = [
     "compare",
     "curve",
     "evaluate",
+    "evaluate_all",
     "explain",
     "link",
     "load",
@@ -123,6 +125,7 @@ _HOME = {
     "karat.curves.categories": ("category_curve",),
     "karat.curves.threshold": ("curve",),
     "karat.evaluation.evaluation": ("evaluate",),
+    "karat.evaluation.many": ("evaluate_all",),
     "karat.explanation.agreement": ("agree",),
     "karat.explanation.prose": ("explain",),
     "karat.data.load": ("load", "load_parts", "load_run", "save"),

@@ -8,14 +8,14 @@ processes that an engine starts alike.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Final
-
-import msgspec
 
 from karat.errors import InputError, UsageError
 
 
-class Limit(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Limit:
     """`of` says of what there may be at most so much, `why` this number and no other."""
 
     most: int

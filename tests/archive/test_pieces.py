@@ -172,10 +172,19 @@ def test_results_alone_have_a_board_and_errors(gold):
 def test_names_may_hold_anything(gold):
     from dataclasses import replace
 
+    import msgspec
+
     hostile = "</script><img src=x onerror=alert(1)>"
     run = replace(karat.load_run("demo/noisy", corpus=gold), name=hostile)
     files = InMemory()
-    fill(files, [replace(next(iter(entries(["demo/noisy"], ["demo"]))), run=run, system=hostile, dataset=hostile)])
+    fill(
+        files,
+        [
+            msgspec.structs.replace(
+                next(iter(entries(["demo/noisy"], ["demo"]))), run=run, system=hostile, dataset=hostile
+            )
+        ],
+    )
     archive = Archive(files, title=hostile)
     assert asked(archive, "board")["systems"][0]["name"] == hostile
     assert all(hostile not in name for name in names(archive))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import comb
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -280,7 +281,9 @@ def test_documents_are_paired_by_their_ids():
     turned = replace(
         results[1],
         ids=results[1].ids[::-1],
-        views={name: replace(each, weights=each.weights[::-1]) for name, each in results[1].views.items()},
+        views={
+            name: msgspec.structs.replace(each, weights=each.weights[::-1]) for name, each in results[1].views.items()
+        },
     )
     straight, other = (compare([entry_of(results[0]), entry_of(each)], terms=QUICK) for each in (results[1], turned))
     assert straight.datasets == other.datasets

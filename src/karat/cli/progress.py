@@ -7,10 +7,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from shutil import get_terminal_size
 from typing import TextIO
-
-import msgspec
 
 from karat.printable import shown
 from karat.work import Advance, watched_by
@@ -26,12 +25,13 @@ def _time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-class _Work(msgspec.Struct):
+@dataclass(slots=True)
+class _Work:
     """One of the things that are under way."""
 
     what: str
     total: int | None
-    began: float = msgspec.field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.monotonic)
     done: int = 0
 
     def __str__(self) -> str:

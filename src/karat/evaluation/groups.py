@@ -13,7 +13,7 @@ from karat.evaluation.cases.cuts import Cut
 from karat.evaluation.cases.errors import Tally
 from karat.evaluation.intervals import Draw, ends, view_intervals
 from karat.evaluation.measures import short_measure, short_names
-from karat.evaluation.view import View, mean
+from karat.evaluation.view import View, mean, scored_total
 from karat.model.name import MeasureName
 from karat.model.result import Counted, Group, Scored, counted, fields
 from karat.model.tables.arrow import Arrow
@@ -89,8 +89,7 @@ def known_scores(sums: Floats, bounds: _Bounds, view: View, shorts: Sequence[str
             continue
         if short.startswith("micro."):
             for known, value, (low, high) in zip(found, totals.at_totals(short).tolist(), bounds, strict=True):
-                undefined = math.isnan(value)
-                known[short] = Scored(None, 0, measure.undefined) if undefined else Scored(value, high - low)
+                known[short] = scored_total(value, measure, high - low)
         else:
             reason = f"in every document {measure.undefined}"
             for known, score in zip(found, _means(rows.per_document(short), bounds, reason), strict=True):

@@ -83,7 +83,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
     def _part(self) -> Shape:
         return replace(self.shape, part=True)
 
-    def of_documents(self, keep: Bools) -> View:
+    def of_documents(self, keep: Bools | slice) -> View:
         """The same view of some documents, as if there were no others."""
         found = None if self.found is None else Statistics(self.found.weights[keep])
         macro = None if self.macro is None else self.macro[keep]
@@ -117,7 +117,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
         if name.aggregate == "micro":
             assert measure.values is not None
             value = float(measure.values(self.total(), self._rule.totals)[0])
-            return Scored(None, 0, measure.undefined) if math.isnan(value) else Scored(value, len(self.statistics))
+            return scored_total(value, measure, len(self.statistics))
         if self.whole:
             return Scored(None, 0, "clusters reach across documents")
         return mean(self.per_document(name.short), f"in every document {measure.undefined}")
@@ -301,6 +301,11 @@ class View(msgspec.Struct, frozen=True, dict=True):
 class _Rule(msgspec.Struct, frozen=True):
     documents: Empty
     totals: Empty
+
+
+def scored_total(value: float, measure: Measure, documents: int) -> Scored:
+    """A measure of the sums over so many documents, NaN where it is not defined."""
+    return Scored(None, 0, measure.undefined) if math.isnan(value) else Scored(value, documents)
 
 
 def mean(values: Floats, reason: str) -> Scored:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
-
-from msgspec.structs import replace
 
 from karat.errors import UnknownNameError, UsageError
 from karat.model.document import Document, Label, Reply

@@ -9,13 +9,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from shutil import rmtree
 from typing import IO, Any, cast
-
-import msgspec
 
 from karat.errors import InputError, UsageError
 from karat.limits import most, refused
@@ -95,7 +94,8 @@ def _holds(test: Callable[[Path], bool], path: str) -> bool:
         return False
 
 
-class Source(msgspec.Struct, frozen=True, dict=True):
+@dataclass(frozen=True)
+class Source:
     """Bytes to read: a path, or `-` for standard input.
 
     What lies in a folder or beside a file is looked for there and nowhere else, for names may come from whoever wrote

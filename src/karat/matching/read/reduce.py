@@ -251,6 +251,6 @@ def _parts(row: dict[str, object], how: Reading) -> list[list[str]]:
 
 
 def _length(table: Arrow, name: str) -> int:
-    if name not in table.column_names:
+    if name not in table.column_names or (column := table.column(name)).null_count == len(column):
         return 0
-    return sum(len(chunk.flatten()) for chunk in table.column(name).chunks)
+    return sum(len(chunk.flatten()) for chunk in column.chunks)

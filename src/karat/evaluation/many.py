@@ -1,0 +1,205 @@
+"""Many runs on one corpus: judged together, as if each were on documents of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.errors import KaratError, UnknownNameError, UsageError
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.measures import short_measure
+from karat.evaluation.request import Request
+from karat.evaluation.view import View, mean, scored_total
+from karat.kb.protocol import KB
+from karat.matching.read.reduce import census, demand_of
+from karat.matching.read.texts import on_gold_text
+from karat.model.corpus import Corpus
+from karat.model.name import parse_measure
+from karat.model.result import Result, Scored
+from karat.model.run import Run
+from karat.model.signature import Signature
+from karat.model.statistics import Statistics
+from karat.model.tables.arrow import Arrow
+from karat.spec.choices.threshold import Threshold
+
+_TOGETHER = 10_000
+"""Documents that are judged together: enough that the steps on arrays have something to do."""
+
+
+class RunScores(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """The scores of one run among many: those that were asked for, with the digits that `evaluate` gives.
+
+    `result` is all the rest, made when asked for: statistics, notes, the cases behind each number.
+    """
+
+    request: Request
+    corpus: Corpus
+    run: Run
+    scores: Mapping[str, Scored]
+
+    def __getitem__(self, measure: str) -> float | None:
+        return self.score(measure).value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def score(self, measure: str) -> Scored:
+        """A score with its reason and its number of documents or cases."""
+        name = str(parse_measure(self.request.aliases.get(measure, measure)))
+        if name not in self.scores:
+            raise UnknownNameError("measure that was asked for", measure, self.scores)
+        return self.scores[name]
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that decided the numbers."""
+        return self._evaluation.signature
+
+    @property
+    def result(self) -> Result:
+        """What `evaluate` gives for this run."""
+        return self._evaluation.result
+
+    @cached_property
+    def _evaluation(self) -> Evaluation:
+        return Evaluation.of(self.request, self.corpus, self.run)
+
+
+def evaluate_all(
+    corpus: Corpus,
+    runs: Sequence[Run],
+    *,
+    like: str = "karat",
+    choices: Mapping[str, object] | None = None,
+    measures: Sequence[str] | str = (),
+    kb: KB | str | os.PathLike[str] | None = None,
+    allow_unknown: bool = False,
+    **choice: object,
+) -> list[RunScores]:
+    """Score many runs against one corpus: the same numbers as `evaluate` for each, sooner where documents are few.
+
+    What each document does not tell by itself (clusters, thresholds, groups) is evaluated run by run. A run that
+    does not fit the corpus is refused as `evaluate` refuses it.
+    """
+    if not isinstance(corpus, Corpus) or not all(isinstance(run, Run) for run in runs):
+        raise UsageError("evaluate_all takes a Corpus and a list of Runs. Make them with load and load_run.")
+    words = {**(choices or {}), **choice}
+    request = Request.of(like=like, choices=words, measures=measures, kb=kb, allow_unknown=allow_unknown)
+    if not _stacks(request):
+        return [_alone(request, corpus, run) for run in runs]
+    found: dict[int, RunScores] = {}
+    runs = [on_gold_text(corpus, run) for run in runs]
+    _check(request, corpus, runs)
+    for places in _piles(corpus, runs):
+        own = [runs[place] for place in places]
+        if len(own) == 1:
+            found[places[0]] = _alone(request, corpus, own[0])
+            continue
+        for place, scores in zip(places, _stacked(request, corpus, own), strict=True):
+            found[place] = RunScores(request, corpus, runs[place], scores)
+    return [found[place] for place in range(len(runs))]
+
+
+def _stacks(request: Request) -> bool:
+    """Whether all that is asked for is told by each document alone, and a document by its own two sides."""
+    measures = [short_measure(name.short)[1] for name in request.wanted]
+    return (
+        request.conventions.threshold == Threshold()
+        and not (request.labels or request.drop or request.takes_answered)
+        and not any(measure.ranked or measure.scored for measure in measures)
+    )
+
+
+def _alone(request: Request, corpus: Corpus, run: Run) -> RunScores:
+    made = Evaluation.of(request, corpus, run)
+    names = map(str, request.wanted)
+    found = RunScores(made.request, corpus, run, {name: made.result.score(name) for name in names})
+    found.__dict__["_evaluation"] = made
+    return found
+
+
+def _check(request: Request, corpus: Corpus, runs: Sequence[Run]) -> None:
+    """Refuse a run that is no data of the tasks that are asked for: among others that would not show."""
+    gold, tasks, asked = (corpus.name, census(corpus)), request.tasks, request.task_is_asked
+    for run in runs:
+        answers = run.name, census(run)
+        for task in tasks:
+            demand_of(task, gold, answers, asked=asked)
+
+
+def _piles(corpus: Corpus, runs: Sequence[Run]) -> Iterator[list[int]]:
+    """The places of runs to be judged together: not too many, and of the same columns."""
+    alike: dict[str, list[int]] = {}
+    for place, run in enumerate(runs):
+        alike.setdefault(run.table.schema.to_string(), []).append(place)
+    size = max(1, _TOGETHER // max(1, len(corpus)))
+    for places in alike.values():
+        yield from (places[low : low + size] for low in range(0, len(places), size))
+
+
+def _stacked(request: Request, corpus: Corpus, runs: Sequence[Run]) -> Sequence[Mapping[str, Scored]]:
+    try:
+        together = Evaluation.of(request, _copies(corpus, len(runs)), _joined(runs))
+        plans, views = together.plans, together.views
+    except KaratError:  # one of them does not fit: alone, it says so in its own words
+        plans = None
+    if plans is None or plans.means or any(plan.weights_are_whole for plan in plans.views.values()):
+        return [_alone(request, corpus, run).scores for run in runs]
+    found: list[dict[str, Scored]] = [{} for _ in runs]
+    asked: dict[str, dict[str, str]] = {}
+    for name in request.wanted:
+        asked.setdefault(str(name.view), {})[name.short] = str(name)
+    for view, names in asked.items():
+        for scores, part in zip(found, _parts(views[view], list(names), len(corpus)), strict=True):
+            scores.update((name, part.score(short)) for short, name in names.items())
+    return found
+
+
+def _parts(view: View, shorts: Sequence[str], size: int) -> list[View]:
+    """A view of each so many documents, which knows the scores that are computed for all of them at once."""
+    places = [slice(low, low + size) for low in range(0, len(view.statistics), size)]
+    parts = [view.of_documents(place) for place in places]
+    totals = view.counting(Statistics(np.concatenate([part.total().weights for part in parts])))
+    for short in shorts:
+        name, measure = short_measure(short)
+        if measure.values is None:
+            continue
+        if name.aggregate == "micro":
+            for part, value in zip(parts, totals.at_totals(short).tolist(), strict=True):
+                part.known[short] = scored_total(value, measure, size)
+        elif name.aggregate == "macro":
+            values, reason = view.per_document(short), f"in every document {measure.undefined}"
+            for part, place in zip(parts, places, strict=True):
+                if not part.absent:
+                    part.known[short] = mean(values[place], reason)
+    return parts
+
+
+def _copies(corpus: Corpus, number: int) -> Corpus:
+    """The corpus so often, each time with ids of its own."""
+    table = pa.concat_tables([corpus.table] * number).combine_chunks()
+    ids = _apart(table.column("id"), [len(corpus)] * number)
+    table = table.set_column(table.schema.get_field_index("id"), "id", ids)
+    made = Corpus.checked(table, name=corpus.name, about=corpus.about, where=str)
+    return replace(made, skipped=corpus.skipped)
+
+
+def _joined(runs: Sequence[Run]) -> Run:
+    """All runs as one, each to documents with ids of its own."""
+    table = pa.concat_tables([run.table for run in runs]).combine_chunks()
+    sizes = [run.table.num_rows for run in runs]
+    ids = _apart(table.column("id"), sizes)
+    table = table.set_column(table.schema.get_field_index("id"), "id", ids)
+    return Run.checked(table, name=runs[0].name, about={}, where=str)
+
+
+def _apart(ids: Arrow, sizes: Sequence[int]) -> Arrow:
+    owner = pa.array(np.repeat(np.arange(len(sizes)), sizes)).cast(pa.string())
+    return pc.binary_join_element_wise(owner, ids.combine_chunks().cast(pa.string()), "/")

@@ -1,0 +1,93 @@
+"""Many runs judged together get, each, what it gets alone: the same number, the same reason, the same error."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karat import Answer, Corpus, Document, InputError, KaratError, Label, Reply, Run, evaluate, evaluate_all
+from karat.errors import UnknownNameError, UsageError
+from karat.registry import names
+from tests.strategies import answers, pairs
+
+CHOICES = (
+    {},
+    {"match": "strong,weak,mention,entity"},
+    {"match": "muc,partial,partial-overlap"},
+    {"measures": ["strong:micro.f1", "strong:macro.f1", "weak:micro.p", "strong[nil]:micro.f1", "strong:accuracy"]},
+    {"measures": ["strong+parent=0.5:micro.f1", "weak:macro-f1"]},
+    {"threshold": ">=0.5"},
+    {"threshold": "sweep"},
+    {"measures": ["entity:map", "strong:micro.f1"]},
+)
+
+
+@st.composite
+def several(draw):
+    """A corpus and some runs on it, with fields of their own."""
+    corpus, run = draw(pairs(families=True, max_documents=3))
+    documents = list(corpus)
+    others = [
+        Run.of(
+            [
+                Reply(document.id, draw(answers(len(document.text), plain=False)))
+                for document in documents
+                if draw(st.integers(0, 3))
+            ]
+            or [Reply(documents[0].id)],
+            name=f"run {number}",
+        )
+        for number in range(draw(st.integers(0, 3)))
+    ]
+    return corpus, [run, *others]
+
+
+def _told(ask):
+    try:
+        return ask()
+    except KaratError as problem:
+        return type(problem), str(problem)
+
+
+@settings(deadline=None, max_examples=25)
+@pytest.mark.parametrize("like", names("profiles"))
+@given(data=several(), choice=st.sampled_from(CHOICES))
+def test_together_as_alone(data, choice, like):
+    corpus, runs = data
+    alone = _told(lambda: [evaluate(corpus, run, like=like, **choice) for run in runs])
+    together = _told(lambda: evaluate_all(corpus, runs, like=like, **choice))
+    if isinstance(alone, tuple):
+        assert together == alone
+        return
+    for one, other, run in zip(alone, together, runs, strict=True):
+        assert {name: one.score(name) for name in other} == dict(other.scores)
+        assert set(one.shown) <= {*other}
+        assert other.run is run or other.run.digest == run.digest
+        assert other.signature == one.signature
+
+
+def _run(document: str, start: int = 0) -> Run:
+    return Run.of([Reply(document, (Answer(start, 4, "Q1"),))], name=f"{document} {start}")
+
+
+def test_each_opens_into_its_result():
+    corpus = Corpus.of([Document("d", "Rome or Bonn", (Label(0, 4, "Q1"),))])
+    right, wrong = evaluate_all(corpus, [_run("d"), _run("d", 1)], measures="strong:micro.f1")
+    assert (right["strong:micro.f1"], wrong["strong:micro.f1"]) == (1.0, 0.0)
+    assert wrong.result.run == "d 1"
+    assert wrong.result.verdicts.num_rows == 2
+    with pytest.raises(UnknownNameError, match="weak"):
+        wrong["weak:micro.f1"]
+
+
+def test_what_does_not_fit_is_refused_in_its_own_words():
+    corpus = Corpus.of([Document("d", "Rome or Bonn", (Label(0, 4, "Q1"),))])
+    with pytest.raises(InputError, match="elsewhere") as problem:
+        evaluate_all(corpus, [_run("d"), _run("elsewhere")])
+    assert "/elsewhere" not in str(problem.value)
+    allowed = evaluate_all(corpus, [_run("d"), _run("elsewhere")], allow_unknown=True)
+    assert [found["strong:micro.f1"] for found in allowed] == [1.0, 0.0]
+    with pytest.raises(UsageError, match="a Corpus and a list of Runs"):
+        evaluate_all(corpus, [corpus])
+    assert evaluate_all(corpus, []) == []
