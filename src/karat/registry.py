@@ -67,7 +67,12 @@ def _entries(folder: str) -> dict[str, EntryPoint]:
 
 def names(folder: str) -> tuple[str, ...]:
     """All plugins of a folder, built in and installed, in alphabetical order."""
-    return tuple(sorted(_files(folder) | _entries(folder).keys()))
+    return _in_order(_files(folder), tuple(_entries(folder)))
+
+
+@cache
+def _in_order(files: frozenset[str], entries: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(files.union(entries)))
 
 
 def has(folder: str, name: str) -> bool:

@@ -18,7 +18,7 @@ import karat
 from karat import Corpus, Run
 from karat.data.load import load_both
 from karat.kb.tables import Tables
-from karat.matching.read.widening import widened
+from karat.matching.read.widening import widened, words_of
 from karat.model.tables.facet import NONE
 from karat.registry import get
 from karat.reports.elevant.names import NAMES as PLACES
@@ -407,8 +407,8 @@ def test_widening_is_what_its_description_says(data, texts):
     if not spans:
         return
     text, start, end = (np.array(column, np.int32) for column in zip(*spans, strict=True))
-    low, high = widened(texts, text, start, end)
-    again = widened(texts, text, low, high)
+    low, high = widened(words_of(texts), text, start, end)
+    again = widened(words_of(texts), text, low, high)
     for place, (number, first, last) in enumerate(spans):
         wide = int(low[place]), int(high[place])
         assert wide == reference.widened((first, last), texts[number])

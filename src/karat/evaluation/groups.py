@@ -161,7 +161,13 @@ def by_part(views: Mapping[str, View], draw: Draw) -> dict[str, Group]:
 
 def rated(tallies: Mapping[str, Tally], view: View, draw: Draw) -> dict[str, Group]:
     """The error rates of all categories in a view."""
-    weights = {name: _weights(tally, tally.total) for name, tally in tallies.items() if tally.total is not None}
+    totals = {name: tally.total for name, tally in tallies.items() if tally.total is not None}
+    if not totals:
+        return {name: _rate(tally, None, draw) for name, tally in tallies.items()}
+    # All categories at once: there are few documents, and each step takes its time whatever there is to do.
+    errors = np.array([tallies[name].errors for name in totals])
+    avoided = np.array(list(totals.values())) - errors
+    weights = dict(zip(totals, np.stack([avoided, errors, avoided, errors], axis=-1), strict=True))
     views = {name: view.cases_of(rows) for name, rows in weights.items()}
     filled, size = [name for name, rows in weights.items() if rows.any()], len(view.statistics)
     if filled:
@@ -170,11 +176,6 @@ def rated(tallies: Mapping[str, Tally], view: View, draw: Draw) -> dict[str, Gro
         for name, known in zip(filled, known_scores(rows, bounds, view, _RATES), strict=True):
             views[name].known.update(known)
     return {name: _rate(tally, views.get(name), draw) for name, tally in tallies.items()}
-
-
-def _weights(tally: Tally, total: Floats) -> Floats:
-    avoided = total - tally.errors
-    return np.column_stack([avoided, tally.errors, avoided, tally.errors])
 
 
 def _rate(tally: Tally, view: View | None, draw: Draw) -> Group:

@@ -25,6 +25,7 @@ from karat.model.run import Run
 from karat.spec.choices.conventions import Ids, Unnamed
 from karat.spec.choices.task import Source
 from karat.spec.choices.threshold import Threshold
+from karat.spec.grouping import Grouping
 
 _GOLD_FACTS = "gold facts"
 
@@ -32,7 +33,8 @@ _GOLD_FACTS = "gold facts"
 class Sides(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Both sides, laid beside each other once for each kind of item; of a block, `whole` says what there is besides.
 
-    `gold` is what is known about the gold labels, where that was found for another run already.
+    `gold` is what is known about the gold labels, where that was found for another run already; `labels` are those by
+    which scores are grouped, as far as somebody asked for them.
     """
 
     request: Request
@@ -40,6 +42,7 @@ class Sides(msgspec.Struct, frozen=True, eq=False, dict=True):
     given: Run
     whole: Whole | None = None
     gold: GoldFacts | None = None
+    labels: dict[str, Grouping] = msgspec.field(default_factory=dict)
     _pairings: dict[Source, Pairing] = msgspec.field(default_factory=dict)
     _facts: dict[Source, Facts] = msgspec.field(default_factory=dict)
 

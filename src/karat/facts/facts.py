@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from karat.model.corpus import Corpus
 from karat.model.items import Lists
 from karat.model.marks import NOT_COREFERENCE
 from karat.model.surface import begins_small, lowercased, nominal, part_of_name, pronominal
+from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Ints, Longs, Mentions
 from karat.model.truth import Truth, both, either, negated, told
 
@@ -89,6 +91,7 @@ class Side:
 
     def __init__(self, read: _Read, kb: KB | None, diction: Diction, first: Side | None = None) -> None:
         self._read, self._kb, self._diction, self._first = read, kb, diction, first
+        self._said: dict[tuple[str, ...], Bools] = {}
         self.mentions, self.entity, self.document = read.mentions, read.mentions.entity, read.document
 
     @cached_property
@@ -186,15 +189,22 @@ class Side:
 
     def said(self, *categories: str) -> Bools:
         """Which mentions carry one of some categories, as their file says it; one that ends with `:` is a beginning."""
-        found = np.zeros(len(self.entity), np.bool_)
-        given = self.mentions.field("categories")
-        if given is not None:
-            lengths = given.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-            owner, values = np.repeat(np.arange(len(found)), lengths), given.flatten()
-            for category in categories:
+        if categories not in self._said:
+            found = self._said[categories] = np.zeros(len(self.entity), np.bool_)
+            owner, values = self._categories
+            for category in categories if len(values) else ():
                 test = pc.starts_with if category.endswith(":") else pc.equal
                 found[owner[test(values, category).to_numpy(zero_copy_only=False)]] = True
-        return found
+        return self._said[categories]
+
+    @cached_property
+    def _categories(self) -> tuple[Longs, Arrow]:
+        """All categories that mentions carry, and which mention carries each."""
+        given = self.mentions.field("categories")
+        if given is None:
+            return np.zeros(0, np.int64), pa.nulls(0, pa.string())
+        lengths = given.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        return np.repeat(np.arange(len(given)), lengths), given.flatten()
 
     @cached_property
     def type_sets(self) -> tuple[Longs, list[frozenset[str] | None]]:
@@ -316,7 +326,8 @@ class GoldFacts(msgspec.Struct, frozen=True, eq=False):
 def gold_facts(pairing: Pairing, kb: KB | None, diction: Diction = SCORES) -> GoldFacts:
     """What is known about the labels of a pairing, to be given to the `Facts` of other runs."""
     labels, corpus = pairing.labels, pairing.corpus  # and not the pairing itself, which would keep its run
-    read = _Read(labels, pairing.gold_same, labels.document, lambda: read_texts(corpus), lambda: value_kinds(labels))
+    kinds = pairing.gold_kind
+    read = _Read(labels, pairing.gold_same, labels.document, lambda: read_texts(corpus), lambda: kinds)
     return GoldFacts(Side(read, kb, diction), pairing.corpus, pairing.reading, kb, diction)
 
 

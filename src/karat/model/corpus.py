@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,8 @@ from karat.model.tables.columns import Longs, Mentions, Units, mentions, units
 from karat.model.tables.digest import digest, string_hashes
 from karat.model.tables.rows import from_row, objects, to_table, valid
 from karat.model.tables.schema import GOLD
+
+_T = TypeVar("_T")
 
 TEXT_FACTS = ("length", "text_digest")
 
@@ -194,6 +196,13 @@ class Corpus(Displayed):
     def noted(self) -> dict[str, Any]:
         """What upper layers found out about it and may ask for again, under names of their own; it does not travel."""
         return {}
+
+    def once(self, name: str, find: Callable[[], _T]) -> _T:
+        """What is found out about the corpus alone, which everybody may share; noted under a name."""
+        if name not in self.noted:
+            self.noted[name] = find()
+        found: _T = self.noted[name]
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "noted"}

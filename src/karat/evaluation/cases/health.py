@@ -70,7 +70,7 @@ def seen(pairing: Pairing, kb: KB | None) -> tuple[SeenIds, SeenIds]:
     gold, answered = pairing.inside
     gold &= (labels.entity >= 0) & (pairing.gold_kind == 0)
     return (
-        _side(labels, pairing.gold_entity, gold, pairing, kb),
+        pairing.of_gold("seen", lambda: _side(labels, pairing.gold_entity, gold, pairing, kb), kb),
         _side(answers, pairing.answer_entity, answered & (answers.entity >= 0), pairing, kb),
     )
 
@@ -137,6 +137,8 @@ def _likes(names: Arrow) -> _Likes:
     place, ids = np.zeros(len(names), np.int64), list[str]()
     rest, left = np.arange(len(names)), names
     for pattern, alike in _ALIKE:
+        if not len(left):
+            break
         matches = pc.match_substring_regex(left, pattern).to_numpy(zero_copy_only=False)
         if not matches.any():
             continue

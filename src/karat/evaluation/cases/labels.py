@@ -27,7 +27,9 @@ from karat.spec.grouping import Grouping
 
 def label_in(sides: Sides, name: str) -> Grouping:
     """A label by its name, which may be a dimension of this gold standard's categories."""
-    return label_named(name, sides.pairing().facets.whole)
+    if name not in sides.labels:
+        sides.labels[name] = label_named(name, sides.pairing().facets.whole)
+    return sides.labels[name]
 
 
 def values_in(sides: Sides, name: str, source: Source | None = None) -> Values:

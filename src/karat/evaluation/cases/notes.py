@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -97,26 +98,30 @@ def noticed(pairing: Pairing) -> Noticed:
     labels, answers, how = pairing.corpus.labels, pairing.run.answers, pairing.reading
     score = answers.score()
     outside = score[(score < 0) | (score > 1)]
+    gold = pairing.of_gold("noticed", lambda: _side(labels, pairing.gold_entity, how))
+    answered = _side(answers, pairing.answer_entity, how)
     return Noticed(
-        _side(labels, pairing.gold_entity, None if shared else pairing.names, how),
-        _side(answers, pairing.answer_entity, None if shared else pairing.names, how),
+        gold if shared else gold._replace(ids=_fingerprints(pairing.gold_entity, pairing.names)),
+        answered if shared else answered._replace(ids=_fingerprints(pairing.answer_entity, pairing.names)),
         shared,
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
     )
 
 
-def _side(mentions: Mentions, entity: Ints, names: Arrow | None, how: Reading) -> NoticedSide:
+def _fingerprints(entity: Ints, names: Arrow) -> frozenset[int]:
+    """Fingerprints of the entities that occur."""
+    return frozenset(string_hashes(names.take(pa.array(np.unique(entity[entity >= 0])))).tolist())
+
+
+def _side(mentions: Mentions, entity: Ints, how: Reading) -> NoticedSide:
+    """What is noticed about one side, but for the fingerprints of its entities."""
     named = np.zeros(len(mentions.names) + 2, np.bool_)
     named[mentions.entity] = True
     named[-2:] = False  # NO_LINK and NIL
-    ids: frozenset[int] = frozenset()
-    if names is not None:
-        present = np.unique(entity[entity >= 0])
-        ids = frozenset(string_hashes(names.take(pa.array(present))).tolist())
     return NoticedSide(
         pc.min(mentions.names.filter(pa.array(named[:-2]))).as_py(),
         int((entity >= 0).sum()),
-        ids,
+        frozenset(),
         int(((entity == NIL) & (mentions.entity >= 0)).sum()),
         _replaced(mentions, how),
         tuple(_nil_as_text(mentions)),
@@ -145,11 +150,16 @@ def _standings(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, int], ...]
 
 
 def _nil_as_text(mentions: Mentions) -> Iterator[tuple[str, int]]:
-    alike = pc.is_in(pc.utf8_lower(mentions.names), pa.array(_LOOK_LIKE_NIL)).to_numpy(zero_copy_only=False)
+    alike = pc.is_in(pc.utf8_lower(mentions.names), _look_like_nil()).to_numpy(zero_copy_only=False)
     for code in np.flatnonzero(alike).tolist():
         count = int((mentions.entity == code).sum())
         if count:
             yield str(mentions.names[code].as_py()), count
+
+
+@cache
+def _look_like_nil() -> Arrow:
+    return pa.array(_LOOK_LIKE_NIL)
 
 
 def said(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache, partial
-from typing import Any
+from operator import is_
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -18,7 +19,7 @@ from karat.matching.read.facets import Facets
 from karat.matching.read.ids import ids_said, numbered_apart, numbering
 from karat.matching.read.reading import Codes, Reading, renamed, resolved
 from karat.matching.read.trees import Trees, trees
-from karat.matching.read.widening import widened
+from karat.matching.read.widening import widened, words_of
 from karat.model.corpus import WITHOUT_TEXT, Corpus, said_of
 from karat.model.document import Reply
 from karat.model.items import OTHER, Answers, Gold, Items, Lists, Ranked
@@ -27,6 +28,8 @@ from karat.model.tables import check
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Ints, Longs, Mentions, Units, by_place
 from karat.model.tables.digest import fingerprints
+
+_T = TypeVar("_T")
 
 KINDS = {1: "QUANTITY", 2: "DATETIME"}
 """The kinds of values, by their code in `Items.kind`, as types say them."""
@@ -164,6 +167,18 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
         """Which documents have something to find, whatever a view looks at."""
         return np.diff(self.corpus.labels.offsets) > 0
 
+    def of_gold(self, name: str, find: Callable[[], _T], *given: object) -> _T:
+        """What is found out about the gold labels as they are read, and with what else is given: the same for all runs.
+
+        It is noted at the corpus, the last of each name.
+        """
+        reading, things = self.reading, (self.reading.kb, self.reading.kinds, *given)
+        known = self.corpus.noted.get(name)
+        if known is None or known[0] != reading or not all(map(is_, known[1], things)):
+            known = self.corpus.noted[name] = (reading, things, find())
+        found: _T = known[2]
+        return found
+
     @cached_property
     def labels(self) -> Mentions:
         """The gold labels with their entities as they were read; NIL is NIL here even where nothing may match it."""
@@ -270,7 +285,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def trees(self) -> Trees:
         """How the gold labels hang together, where every label is judged."""
-        return trees(self.corpus.labels, self.corpus.units)
+        return self.corpus.once("trees", lambda: trees(self.corpus.labels, self.corpus.units))
 
     @property
     def nameless(self) -> int:
@@ -289,7 +304,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def gold_kind(self) -> Ints:
         """Which labels are quantities and which datetimes, as codes of `KINDS`."""
-        return value_kinds(self.corpus.labels)
+        return self.corpus.once("kinds", lambda: value_kinds(self.corpus.labels))
 
     @cached_property
     def answer_kind(self) -> Ints:
@@ -307,8 +322,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def hyperlinks(self) -> dict[int, frozenset[tuple[int, int]]]:
         """The spans of links in the source of each document that has any, where its metadata say so."""
-        given = said_of(self.corpus.table, ("hyperlinks",))
-        return {document: _linked_spans(text) for document, text in enumerate(given.to_pylist()) if text is not None}
+        return self.corpus.once("hyperlinks", lambda: _hyperlinks(self.corpus))
 
     @cached_property
     def _score(self) -> Floats:
@@ -342,10 +356,8 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
             items = msgspec.structs.replace(items, outside=~self._inside(items))
         if not self.reading.words or not len(items):
             return items
-        first, last = int(items.document[0]), int(items.document[-1]) + 1
-        return msgspec.structs.replace(
-            items, words=widened(self.texts[first:last], items.document - first, items.start, items.end)
-        )
+        words = self.corpus.once("words", lambda: words_of(self.texts))
+        return msgspec.structs.replace(items, words=widened(words, items.document, items.start, items.end))
 
     def _counting(self, items: Items) -> Bools:
         """Which items may count at all."""
@@ -369,7 +381,12 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
         return (items.start >= start[items.document]) & (items.end <= end[items.document])
 
 
-@lru_cache(maxsize=4096)  # the runs on one benchmark share its documents
+def _hyperlinks(corpus: Corpus) -> dict[int, frozenset[tuple[int, int]]]:
+    given = said_of(corpus.table, ("hyperlinks",)).to_pylist()
+    return {document: _linked_spans(text) for document, text in enumerate(given) if text is not None}
+
+
+@lru_cache(maxsize=4096)  # files of linked articles bring the documents of their benchmark along
 def _linked_spans(hyperlinks: str) -> frozenset[tuple[int, int]]:
     """The spans in a list of links as JSON."""
     return frozenset(span for span, _ in msgspec.json.decode(hyperlinks, type=list[tuple[tuple[int, int], Any]]))

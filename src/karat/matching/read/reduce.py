@@ -123,6 +123,10 @@ class Census(NamedTuple):
 
 def census(side: Corpus | Run) -> Census:
     """What there is in a corpus or a run."""
+    return side.once("census", lambda: _census(side)) if isinstance(side, Corpus) else _census(side)
+
+
+def _census(side: Corpus | Run) -> Census:
     items = side.labels if isinstance(side, Corpus) else side.answers
     tags = [chunk.flatten() for chunk in side.table.column("tags").chunks] if _length(side.table, "tags") else []
     types = items.field("types")

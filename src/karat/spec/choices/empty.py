@@ -108,5 +108,6 @@ def filled(values: Floats, s: Statistics, cases: Iterable[float | None]) -> Floa
     if not (no_gold.any() or no_answers.any()):
         return values
     stays = (s.matched_answers > 0) & ~np.isnan(values)
-    when = [no_gold & no_answers, no_gold & ~stays, no_answers]
-    return np.select(when, [np.nan if case is None else case for case in cases], values)
+    neither, without_gold, without_answers = (np.nan if case is None else case for case in cases)
+    found = np.where(no_gold & ~stays, without_gold, np.where(no_answers, without_answers, values))
+    return np.where(no_gold & no_answers, neither, found)
