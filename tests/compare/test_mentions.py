@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
@@ -13,6 +15,7 @@ from karat.comparison.tests import Pair
 from karat.errors import UnknownNameError
 from karat.evaluation.request import Request
 from tests.compare import contest
+from tests.strategies import answers, pairs
 
 QUICK = Terms(resamples=10, permutations=50)
 
@@ -53,6 +56,39 @@ def test_own_accuracy_is_that_of_score():
         for run in runs:
             result = karat.evaluate(data, run, like=like, measures=["strong:accuracy"])
             assert found.detected["demo"][run.name].accuracy == pytest.approx(result["strong:accuracy"])
+
+
+@pytest.mark.parametrize("like", ["karat", "bat", "bat-paper"])
+def test_an_alternative_on_the_same_span_is_detected_where_it_is_linked_right(like):
+    """Rome may be either of two, which are two mentions for BAT: the answer names the second, and detects one."""
+    gold = (Label(0, 4, "Q1", unit="u"), Label(0, 4, "Q2", unit="u"), Label(9, 13, "Q3"))
+    data = Corpus.of([Document("d", "Rome and Bonn", gold)])
+    runs = [
+        Run.of([Reply("d", (Answer(0, 4, "Q2"), Answer(9, 13, "Q3")))], name="right"),
+        Run.of([Reply("d", (Answer(0, 4, "Q2"), Answer(9, 13, "Q4")))], name="half"),
+    ]
+    found = compare([contest.entry(data, run) for run in runs], Request.of(like=like), QUICK).detected["corpus"]
+    assert [found[run.name].accuracy for run in runs] == [1, 1 / 2]
+    for run in runs:
+        result = karat.evaluate(data, run, like=like, measures=["strong:accuracy"])
+        assert found[run.name].accuracy == result["strong:accuracy"]
+
+
+@settings(deadline=None, max_examples=40)
+@pytest.mark.parametrize("like", ["karat", "elevant", "bat", "bat-paper"])
+@given(pairs(), st.data())
+def test_accuracy_of_drawn_data_is_that_of_score(like, both, data):
+    corpus, run = both
+    lengths = {document.id: len(document.text) for document in corpus}
+    other = Run.of([Reply(id, data.draw(answers(size, plain=False))) for id, size in lengths.items()], name="other")
+    found = compare([contest.entry(corpus, each) for each in (run, other)], Request.of(like=like), QUICK)
+    if not found.detected:
+        return
+    for each in (run, other):
+        result = karat.evaluate(corpus, each, like=like, measures=["strong:accuracy"])
+        own = found.detected[corpus.name][each.name]
+        if own.mentions == result.counts("strong").matched_gold + result.counts("strong").unmatched_gold:
+            assert own.accuracy == pytest.approx(result["strong:accuracy"])
 
 
 def test_where_less_is_better_the_least_leads():

@@ -279,16 +279,29 @@ def _seen(evaluation: Evaluation, view: str, label: Longs) -> _Seen:
     case[mention] = np.flatnonzero(counting)
     counts[mention] = True
     right[label[gold[counting & (found > 0)].astype(np.int64)]] = True
+    linked = np.full(len(label), -1, np.int64)
+    linked[right] = _numbers(cases, "answer")[case[right]]
     facts = evaluation.sides.facts_of(evaluation.plans.views[view].source)
-    return _Seen(case, counts, right, _detected(evaluation.detected(view), label), cases, facts)
+    return _Seen(case, counts, right, _detected(evaluation.detected(view), label, linked), cases, facts)
 
 
-def _detected(cases: Verdicts | None, label: Longs) -> Bools | None:
-    """Which mentions are detected, as accuracy counts it; None where a view looks at no links or no places."""
+def _detected(cases: Verdicts | None, label: Longs, linked: Longs) -> Bools | None:
+    """Which mentions are detected, as accuracy counts it; None where a view looks at no links or no places.
+
+    Where several mentions stand on one span, detection may take another one than the one that its answer is right for
+    (`linked` has the answers that are right): then that one is detected in its place.
+    """
     if cases is None:
         return None
+    matched = (cases.gold >= 0) & (cases.weights()[:, 2] > 0)
+    mention, answer = label[cases.gold[matched]], cases.answer[matched]
     found = np.zeros(len(label), np.bool_)
-    found[label[cases.gold[(cases.gold >= 0) & (cases.weights()[:, 2] > 0)]]] = True
+    found[mention] = True
+    detects = dict(zip(answer.tolist(), mention.tolist(), strict=True))
+    for place in np.flatnonzero((linked >= 0) & ~found).tolist():
+        other = detects.get(int(linked[place]))
+        if other is not None and found[other] and linked[other] < 0:
+            found[other], found[place] = False, True
     return found
 
 
