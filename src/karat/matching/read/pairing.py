@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from operator import is_
 from typing import Any, TypeVar
 
@@ -508,7 +508,7 @@ def unknown_document(where: str, document: str, corpus: str, more: int, gold: Ar
     )
 
 
-@cache
+@lru_cache(maxsize=8)  # the blocks of one evaluation share it, and then it may go
 def _known(corpus: Corpus, how: Reading) -> Pairing:
     """What is known of the whole, read as the block is."""
     return pair(corpus, Run.of([Reply(corpus.ids[0].as_py())]), how=replace(how, whole=None))

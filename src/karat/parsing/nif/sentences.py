@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 from io import BytesIO
 from typing import IO, NamedTuple
 
@@ -220,7 +220,7 @@ def _linked(file: _File, found: _Annotation) -> tuple[EntityId, tuple[str, ...],
     return None if found.links else UNLINKED, (), types
 
 
-@cache
+@lru_cache(maxsize=10_000)
 def _divided(classes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The categories among some classes, and the other classes."""
     return tuple(filter(None, map(category, classes))), tuple(name for name in classes if category(name) is None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import lru_cache
 from typing import IO
 
 from karat.parsing import numbers
@@ -79,7 +79,7 @@ def offset(values: Values, predicate: str, subject: str, source: Bytes) -> int:
     return numbers.offset(found, f"{source.label}: <{subject}>", local(predicate)) if known is None else known
 
 
-@cache
+@lru_cache(maxsize=100_000)
 def _whole(found: str) -> int | None:
     return int(found) if found.isdecimal() and found.isascii() and len(found) < 6 else None
 
