@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -35,6 +35,17 @@ _ENTITY, _NIL_CLUSTER, _GOLD_NIL = "=", "?", "!"  # what names of clusters begin
 
 BLOCK = 5_000
 """Documents per block: arrays that stay in the processor's cache."""
+
+
+class Bare(NamedTuple):
+    """Both sides as spans with one id each: where each document begins, and the start, end and entity of its items.
+
+    `linked` says that every item is linked, be it to NIL.
+    """
+
+    gold: tuple[Longs, Ints, Ints, Ints]
+    answers: tuple[Longs, Ints, Ints, Ints]
+    linked: bool
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,22 @@ class Pairing:
         if self._again is not None:
             stay &= ~self._again[items.row]
         return Answers(items.take(stay), score[stay])
+
+    @cached_property
+    def bare(self) -> Bare | None:
+        """All items, if each is a mention or an answer that counts and says no more; without a copy for every block."""
+        how, labels, answers = self.reading, self.corpus.labels, self.run.answers
+        alone = how.separate or (labels.field("unit") is None and not how.merged)
+        optional = not how.required and labels.field("optional") is not None and bool(labels.flag("optional").any())
+        more = (self.gold_same, self.answer_same, self._kinds, self._spans, self._gold_again, self._again)
+        if not alone or optional or how.words or any(each is not None for each in more):
+            return None
+        start, end, entity = answers.start, answers.end, self.answer_entity
+        if self.order is not None:
+            start, end, entity = start[self.order], end[self.order], entity[self.order]
+        linked = min(int(codes.min(initial=0)) for codes in (self.gold_entity, entity)) > NO_LINK
+        gold = labels.offsets, labels.start, labels.end, self.gold_entity
+        return Bare(gold, (self.offsets, start, end, entity), linked)
 
     def _answered(self, first: int, last: int) -> Items:
         """All answers to some documents."""
