@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from karat.fitting import counted
 from karat.kb.protocol import KB, Standing
-from karat.kb.spelling import spelt
+from karat.kb.spelling import plain, spelt
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading
 from karat.model.statistics import Statistics
@@ -21,6 +21,7 @@ from karat.model.tables.columns import NIL, Ints, Mentions
 from karat.model.tables.digest import string_hashes
 from karat.spec.choices.conventions import Ids
 
+_FIRST = 10_000  # mentions that are looked at before all others
 _USUAL = (Standing.UNCHANGED, Standing.MAPPED)
 _LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme--", "not_in_kb")
 
@@ -28,7 +29,8 @@ _LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme-
 class NoticedSide(NamedTuple):
     """What is noticed about the entities of gold labels or answers; it adds up over blocks.
 
-    `example` is an id as written: the smallest, so that no order of documents or mentions chooses another. `ids` are
+    `example` is an id as written, where it may be told: the smallest, so that no order of documents or mentions
+    chooses another. `ids` are
     fingerprints of the entities as they are read, kept as long as none was seen on both sides. `emerging` and
     `replaced` count mentions whose id the reading changes, `odd` those whose id looks like NIL, and `standings` those
     that the knowledge base moved, does not know or cannot tell.
@@ -90,38 +92,51 @@ def notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tuple[str, ...]:
 
 def noticed(pairing: Pairing) -> Noticed:
     """What there is to notice."""
-    known = np.zeros(len(pairing.names) + 2, np.bool_)
-    known[pairing.gold_entity] = True
-    known[-2:] = False  # NO_LINK and NIL
-    shared = bool(known[pairing.answer_entity].any())
+    shared = _shared(pairing)
     labels, answers, how = pairing.corpus.labels, pairing.run.answers, pairing.reading
     score = answers.score()
     outside = score[(score < 0) | (score > 1)]
     return Noticed(
-        _side(labels, pairing.gold_entity, None if shared else pairing.names, how),
-        _side(answers, pairing.answer_entity, None if shared else pairing.names, how),
+        _side(labels, pairing.gold_entity, pairing.names, how, shared=shared),
+        _side(answers, pairing.answer_entity, pairing.names, how, shared=shared),
         shared,
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
     )
 
 
-def _side(mentions: Mentions, entity: Ints, names: Arrow | None, how: Reading) -> NoticedSide:
-    named = np.zeros(len(mentions.names) + 2, np.bool_)
-    named[mentions.entity] = True
-    named[-2:] = False  # NO_LINK and NIL
+def _shared(pairing: Pairing) -> bool:
+    """Whether an entity is on both sides; mostly the first mentions show it."""
+    for some in (_FIRST, None):
+        known = np.zeros(len(pairing.names) + 2, np.bool_)
+        known[pairing.gold_entity[:some]] = True
+        known[-2:] = False  # NO_LINK and NIL
+        if known[pairing.answer_entity[:some]].any():
+            return True
+    return False
+
+
+def _side(mentions: Mentions, entity: Ints, names: Arrow, how: Reading, *, shared: bool) -> NoticedSide:
     ids: frozenset[int] = frozenset()
-    if names is not None:
+    if not shared:
         present = np.unique(entity[entity >= 0])
         ids = frozenset(string_hashes(names.take(pa.array(present))).tolist())
     return NoticedSide(
-        pc.min(mentions.names.filter(pa.array(named[:-2]))).as_py(),
+        None if shared and how.prefixes is None else _example(mentions),  # nobody asks for one
         int((entity >= 0).sum()),
         ids,
-        int(((entity == NIL) & (mentions.entity >= 0)).sum()),
+        0 if how.prefixes is None else int(((entity == NIL) & (mentions.entity >= 0)).sum()),
         _replaced(mentions, how),
         tuple(_nil_as_text(mentions)),
         _standings(mentions, how.kb),
     )
+
+
+def _example(mentions: Mentions) -> str | None:
+    """The smallest id in use."""
+    named = np.zeros(len(mentions.names) + 2, np.bool_)
+    named[mentions.entity] = True
+    found: str | None = pc.min(mentions.names.filter(pa.array(named[:-2]))).as_py()  # without NO_LINK and NIL
+    return found
 
 
 def _replaced(mentions: Mentions, how: Reading) -> int:
@@ -145,8 +160,10 @@ def _standings(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, int], ...]
 
 
 def _nil_as_text(mentions: Mentions) -> Iterator[tuple[str, int]]:
-    alike = pc.is_in(pc.utf8_lower(mentions.names), pa.array(_LOOK_LIKE_NIL)).to_numpy(zero_copy_only=False)
-    for code in np.flatnonzero(alike).tolist():
+    rest = np.flatnonzero(~plain(mentions.names))
+    ids = pc.utf8_lower(mentions.names.take(pa.array(rest)))
+    alike = pc.is_in(ids, pa.array(_LOOK_LIKE_NIL)).to_numpy(zero_copy_only=False)
+    for code in rest[alike].tolist():
         count = int((mentions.entity == code).sum())
         if count:
             yield str(mentions.names[code].as_py()), count

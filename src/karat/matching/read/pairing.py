@@ -381,6 +381,8 @@ class Pairing:
     def inside(self) -> tuple[Bools, Bools]:
         """Which labels and which answers lie inside the evaluation span of a document of the corpus."""
         labels, answers = self.corpus.labels, self.run.answers
+        if self._spans is None and (self.place >= 0).all():
+            return np.ones(len(labels), np.bool_), np.ones(len(answers), np.bool_)
         asked = self.place[answers.document]
         if self._spans is None:
             return np.ones(len(labels), np.bool_), asked >= 0
@@ -456,7 +458,9 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading 
     Documents may come in any order. Answers to documents that the corpus does not have are an error, unless
     allowed, and then counted; so are documents without a reply.
     """
-    place = np.asarray(pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+    place = np.arange(len(corpus))
+    if not run.ids.equals(corpus.ids):
+        place = np.asarray(pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
     unknown = np.flatnonzero(place < 0)
     if len(unknown) and not allow_unknown:
         first = int(unknown[0])
