@@ -70,8 +70,8 @@ def seen(pairing: Pairing, kb: KB | None) -> tuple[SeenIds, SeenIds]:
     gold, answered = pairing.inside
     gold &= (labels.entity >= 0) & (pairing.gold_kind == 0)
     sides = (
-        _side(labels, pairing.gold_entity, gold, pairing, kb),
-        _side(answers, pairing.answer_entity, answered & (answers.entity >= 0), pairing, kb),
+        _side(labels, pairing.gold_entity, pairing.plain[0], gold, pairing, kb),
+        _side(answers, pairing.answer_entity, pairing.plain[1], answered & (answers.entity >= 0), pairing, kb),
     )
     # What stays is only of interest beside what changes, which may be in other blocks.
     alone = pairing.reading.whole is None and not any(side.changed for side, _ in sides)
@@ -81,16 +81,17 @@ def seen(pairing: Pairing, kb: KB | None) -> tuple[SeenIds, SeenIds]:
     return first, second
 
 
-def _side(mentions: Mentions, entity: Ints, linked: Bools, pairing: Pairing, kb: KB | None) -> tuple[SeenIds, Arrow]:
+def _side(
+    mentions: Mentions, entity: Ints, usual: Bools, linked: Bools, pairing: Pairing, kb: KB | None
+) -> tuple[SeenIds, Arrow]:
     """What is seen of a side, but for the fingerprints of the ids that stay as they are, and these ids.
 
-    `entity` is what each mention is linked to as it is read, and `linked` which of them are.
+    `entity` is what each mention is linked to as it is read, and `linked` which of them are; `usual` ids are plain.
     """
     how = pairing.reading
     code = np.where(linked, mentions.entity, NIL) - NIL  # 0 is for what is not linked
     names, count = mentions.names, np.bincount(code, minlength=1 + len(mentions.names))[1:]
     used = count > 0
-    usual = plain(names)
     if not used.all():
         names, count, usual = names.filter(pa.array(used)), count[used], usual[used]
     read, counts = names, np.ones(len(names), np.bool_)

@@ -12,12 +12,11 @@ import pyarrow.compute as pc
 
 from karat.fitting import counted
 from karat.kb.protocol import KB, Standing
-from karat.kb.spelling import plain, spelt
+from karat.kb.spelling import spelt
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading
 from karat.model.statistics import Statistics
-from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import NIL, Ints, Mentions
+from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import string_hashes
 from karat.spec.choices.conventions import Ids
 
@@ -93,12 +92,12 @@ def notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tuple[str, ...]:
 def noticed(pairing: Pairing) -> Noticed:
     """What there is to notice."""
     shared = _shared(pairing)
-    labels, answers, how = pairing.corpus.labels, pairing.run.answers, pairing.reading
+    labels, answers = pairing.corpus.labels, pairing.run.answers
     score = answers.score()
     outside = score[(score < 0) | (score > 1)]
     return Noticed(
-        _side(labels, pairing.gold_entity, pairing.names, how, shared=shared),
-        _side(answers, pairing.answer_entity, pairing.names, how, shared=shared),
+        _side(labels, pairing.gold_entity, pairing.plain[0], pairing, shared=shared),
+        _side(answers, pairing.answer_entity, pairing.plain[1], pairing, shared=shared),
         shared,
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
     )
@@ -115,18 +114,19 @@ def _shared(pairing: Pairing) -> bool:
     return False
 
 
-def _side(mentions: Mentions, entity: Ints, names: Arrow, how: Reading, *, shared: bool) -> NoticedSide:
+def _side(mentions: Mentions, entity: Ints, usual: Bools, pairing: Pairing, *, shared: bool) -> NoticedSide:
+    how = pairing.reading
     ids: frozenset[int] = frozenset()
     if not shared:
         present = np.unique(entity[entity >= 0])
-        ids = frozenset(string_hashes(names.take(pa.array(present))).tolist())
+        ids = frozenset(string_hashes(pairing.names.take(pa.array(present))).tolist())
     return NoticedSide(
         None if shared and how.prefixes is None else _example(mentions),  # nobody asks for one
         int((entity >= 0).sum()),
         ids,
         0 if how.prefixes is None else int(((entity == NIL) & (mentions.entity >= 0)).sum()),
         _replaced(mentions, how),
-        tuple(_nil_as_text(mentions)),
+        tuple(_nil_as_text(mentions, usual)),
         _standings(mentions, how.kb),
     )
 
@@ -159,8 +159,8 @@ def _standings(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, int], ...]
     return tuple(sorted((name, count) for name, count in found.items() if count and name not in _USUAL))
 
 
-def _nil_as_text(mentions: Mentions) -> Iterator[tuple[str, int]]:
-    rest = np.flatnonzero(~plain(mentions.names))
+def _nil_as_text(mentions: Mentions, usual: Bools) -> Iterator[tuple[str, int]]:
+    rest = np.flatnonzero(~usual)
     ids = pc.utf8_lower(mentions.names.take(pa.array(rest)))
     alike = pc.is_in(ids, pa.array(_LOOK_LIKE_NIL)).to_numpy(zero_copy_only=False)
     for code in rest[alike].tolist():

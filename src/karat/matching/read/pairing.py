@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from karat.errors import InputError, UsageError
+from karat.kb.spelling import plain
 from karat.matching.read.facets import Facets
 from karat.matching.read.ids import ids_said, numbered_apart, numbering
 from karat.matching.read.reading import Codes, Reading, renamed, resolved
@@ -244,6 +245,11 @@ class Pairing:
         again = np.zeros(len(side), np.bool_)
         again[rows] = True
         return again
+
+    @cached_property
+    def plain(self) -> tuple[Bools, Bools]:
+        """Which ids of labels and which of answers, as they are written, are items like most."""
+        return plain(self.corpus.labels.names), plain(self.run.answers.names)
 
     @cached_property
     def type_names(self) -> Arrow:
