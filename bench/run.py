@@ -155,6 +155,7 @@ def compare(given: Files, documents: int) -> str:
         _whole_job("msgspec parses the bytes", parse),
         _whole_job("Karat, files to scores", karat),
         _part("– load", karat, "load"),
+        _part("– what only a first evaluation takes: Numba, where it is installed", karat, "start"),
         _part("– evaluate", karat, "match"),
         _part("– – of it, matching alone", matching, "match"),
         _part(f"NumPy copies the {moved / 1e6:,.0f} MB that matching reads", copy, "copy"),
@@ -223,6 +224,7 @@ def spans(folder: Path, documents: int) -> str:
         ("pyarrow reads both files", documents, read.total, read.peak_bytes),
         ("Karat, files to scores", documents, karat.total, karat.peak_bytes),
         ("– load", documents, karat.part("load"), None),
+        ("– what only a first evaluation takes", documents, karat.part("start"), None),
         ("– evaluate", documents, karat.part("match"), None),
     ]
     ratios: list[Ratio] = [("Karat / pyarrow", karat.total / read.total, "")]
@@ -262,6 +264,11 @@ def nervaluate(folder: Path, documents: int, karat: Measured) -> tuple[list[Line
             (f"nervaluate evaluate, {name} / Karat, files to scores", own / karat.total, ">= 100"),
             (f"nervaluate, {name}, files to scores / Karat, files to scores", whole / karat.total, ""),
             (f"nervaluate evaluate, {name} / Karat evaluate", own / karat.part("match"), ""),
+            (
+                f"– the same, processor time, {name}",
+                found.worked("evaluate") * documents / some / karat.worked("match"),
+                ">= 150",
+            ),
         ]
     return lines, ratios
 
@@ -364,12 +371,42 @@ def growth(folder: Path, sizes: Iterable[tuple[str, int]]) -> str:
         given = ensure(folder, documents, kind)
         job = "karat" if kind == "jsonl" else "karat-without-text"
         found = measure(job, given, repeat=3 if documents <= 100_000 else 1)
-        parts = [f"{found.part(name):.3f}" for name in ("load", "match")]
+        parts = [f"{found.part(name):.3f}" for name in ("load", "start", "match")]
         per_document = f"{found.total / documents * 1e6:.1f}"
         cells = (kind, f"{documents:,}", f"{given.size / 1e6:,.1f}", f"{found.total:.3f}", *parts, per_document)
         rows.append((*cells, _megabytes(found.peak_bytes)))
-    head = ("from", "documents", "MB", "seconds", "load", "evaluate", "µs/document", "peak MB")
+    head = ("from", "documents", "MB", "seconds", "load", "first time", "evaluate", "µs/document", "peak MB")
     return "\n\n".join(["## Growth", table(head, rows)])
+
+
+HARD = {
+    "documents with one mention": (1, 1),
+    "one document, mentions side by side": (1_000_000, 1),
+    "nests of 10": (10, 10),
+    "nests of 1,000": (1_000, 1_000),
+    "one nest": (1_000_000, 1_000_000),
+}
+"""A million mentions each: how many of them a document has, and how many lie in each other."""
+
+
+def hard(folder: Path) -> str:
+    """Inputs on which whatever is not linear shows."""
+    mentions, rows = 1_000_000, []
+    for name, (per_document, depth) in HARD.items():
+        if depth > 10 and find_spec("numba") is None:  # each is compared with all that it overlaps
+            rows.append((name, f"{mentions // per_document:,}", f"{mentions:,}", *["not measured: no Numba"] * 3))
+            continue
+        given = files(folder, mentions, f"{per_document}x{depth}.jsonl")
+        if not given.present:
+            folder.mkdir(parents=True, exist_ok=True)
+            sizes = map(str, (mentions, per_document, depth))
+            subprocess.run([sys.executable, here("hard.py"), *map(str, given), *sizes], check=True)
+        found = measure("karat-without-text", given)
+        loaded, worked = found.worked("load"), found.worked("match")
+        cells = (f"{mentions // per_document:,}", f"{mentions:,}", f"{loaded:.2f}", f"{worked:.3f}")
+        rows.append((name, *cells, f"{worked / mentions * 1e9:.0f}"))
+    head = ("", "documents", "mentions", "load, processor seconds", "evaluate", "evaluate, ns/mention")
+    return "\n\n".join(["## Hard inputs", table(head, rows)])
 
 
 def conventions(folder: Path) -> str:
@@ -469,6 +506,7 @@ def parts(given: argparse.Namespace) -> dict[str, Callable[[], str]]:
         "jsonl": lambda: compare(ensure(given.data, given.documents, "jsonl"), given.documents),
         "parquet": lambda: spans(given.data, given.documents),
         "growth": lambda: growth(given.data, chosen) if chosen else "",
+        "hard": lambda: hard(given.data),
         "confidence": lambda: confidence(given.data, 1_000_000 if given.parquet_million else given.documents),
         "elevant": elevant,
         "systems": systems,

@@ -92,6 +92,12 @@ def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
     _PROCESSOR[part] = min(_PROCESSOR.get(part, math.inf), time.process_time() - worked)
 
 
+def beyond(seconds: dict[str, float], part: str, other: str) -> None:
+    """Leave in a part what it took beyond another, such as a first time beyond the next."""
+    for taken in (seconds, _PROCESSOR):
+        taken[part] = max(taken[part] - taken[other], 0.0)
+
+
 class Evaluated(NamedTuple):
     """A linker on a benchmark: its documents, and the processor seconds of each part of its evaluation.
 

@@ -34,26 +34,107 @@ def test_counts_are_what_verdicts_add_up_to(kernel, pair, spoilt):
             expected = plan.verdicts(gold, answers, Located()).per_document(0, size)
             assert found is not None or corpus is spoilt[0]
             assert found is None or np.array_equal(found.per_document(0, size), expected), name
+            both = pairing.bare
+            assert both is not None or corpus is spoilt[0]
+            if both is not None and plan.counts_all_of(both):
+                (at_once,) = counting.counted_at_once_by(kernel, both, [plan.relation], 0, size)
+                assert np.array_equal(at_once.per_document(0, size), expected), name
 
 
-@given(pair=strategies.pairs(), like=st.sampled_from(["karat", "gerbil", "neleval"]))
-def test_scores_are_the_same_if_no_verdicts_are_kept(pair, like):
+@given(
+    pair=strategies.pairs() | strategies.pairs(plain=True),
+    like=st.sampled_from(["karat", "gerbil", "neleval"]),
+    choices=st.sampled_from([{}, {"threshold": ">0.5"}, {"nil": "dropped"}, {"unlinked": "absent"}]),
+    size=st.integers(1, 4),
+    turned=st.booleans(),
+)
+def test_scores_are_the_same_if_no_verdicts_are_kept(pair, like, choices, size, turned):
     corpus, run = pair
-    expected = karat.evaluate(corpus, run, like=like)
+    if turned:
+        run = karat.Run.of([*run][::-1])
+    if "threshold" in choices and run.answers.field("score") is None:
+        choices = {}
+    also = ["strong[nil]:micro.f1", "strong:accuracy", "mention-weak:macro.f1"] if like == "karat" else []
+    expected = karat.evaluate(corpus, run, like=like, choices=choices, also=also)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(block, "_KEPT", -1)
         patch.setattr(counting, "compiled", lambda: counting.matched)
-        found = karat.evaluate(corpus, run, like=like)
+        found = karat.evaluate(corpus, run, like=like, choices=choices, also=also, block=size)
     assert found.scores == expected.scores
 
 
-def test_a_crowd_is_left_to_those_who_judge():
-    """Every span overlaps every other, and none is linked alike."""
-    size = 3_000
-    sides = [
-        (np.array([0, size]), np.arange(size, dtype=np.int32), np.full(size, 9_999, np.int32), first + codes)
-        for first in (0, size)
-        for codes in [np.arange(size, dtype=np.int32)]
+def spans(*, most=80):
+    """Spans with an id each: few places and few ids, so that many meet, are equal or lie in each other."""
+    one = st.tuples(st.integers(0, 30), st.integers(1, 12), st.integers(-1, 3))
+    return st.lists(one, max_size=most).map(lambda found: [(start, start + size, id) for start, size, id in found])
+
+
+@given(documents=st.lists(st.tuples(spans(), spans()), max_size=4))
+def test_what_is_counted_is_the_size_of_a_largest_matching(documents):
+    """Whatever the order of the spans; more of them than are sorted one by one."""
+    sides = [laid_out([document[side] for document in documents]) for side in (0, 1)]
+    found = counting_of(counting.matched, *sides)
+    expected = [
+        [largest(gold, answers, exact=exact, links=links) for gold, answers in documents]
+        for exact in (True, False)
+        for links in (True, False)
     ]
-    assert counting.matched(sides[0], sides[1], False, True).tolist() == [-1]
-    assert counting.matched(sides[0], sides[1], False, False).tolist() == [size]
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=["plain", "compiled"])
+def test_hard_documents_are_counted(kernel):
+    """Nested spans, spans that all overlap, the same span over and over, nothing at all; linked alike or not."""
+    if kernel is None:
+        pytest.skip("needs Numba, the extra fast")
+    size = 2_000
+    nested = [(i, 2 * size - i, i) for i in range(size)]
+    stairs = [(i, i + size, 0) for i in range(size)]
+    same = [(0, 1, i) for i in range(size)]
+    golds = laid_out([nested, stairs, same, [], nested, []])
+    answers = laid_out([nested[::-1], stairs[::2], [(0, 1, 7)] * size, stairs, [], []])
+    strong, mention, weak, place = counting_of(kernel, golds, answers).tolist()
+    assert strong == [size, size // 2, 1, 0, 0, 0]
+    assert mention == [size, size // 2, size, 0, 0, 0]
+    assert weak == [size, size // 2, 1, 0, 0, 0]
+    assert place == [size, size // 2, size, 0, 0, 0]
+    others = laid_out([[(start, end, size + id) for start, end, id in nested]])
+    rows = counting_of(kernel, laid_out([nested]), others)
+    assert rows.ravel().tolist() == [0, size, 0, size]
+
+
+def laid_out(documents):
+    items = np.array([item for spans in documents for item in spans], np.int32).reshape(-1, 3)
+    begins = np.append(0, np.cumsum([len(spans) for spans in documents])).astype(np.int64)
+    columns = (begins, *(np.ascontiguousarray(column) for column in items.T))
+    for column in columns:
+        column.flags.writeable = False
+    return columns
+
+
+def counting_of(kernel, gold, answers):
+    documents = len(gold[0]) - 1
+    found = np.zeros((4, documents), np.int64)
+    kernel(gold, answers, 0, documents, found, np.zeros((8, len(gold[1]) + len(answers[1]) + 1), np.int64))
+    return found
+
+
+def largest(gold, answers, *, exact, links):
+    """By alternating paths, which is slow and hard to get wrong."""
+
+    def meet(one, other):
+        place = one[:2] == other[:2] if exact else one[0] < other[1] and other[0] < one[1]
+        return place and (not links or one[2] == other[2])
+
+    partner = {}
+
+    def finds(label, seen):
+        for answer, other in enumerate(answers):
+            if answer not in seen and meet(gold[label], other):
+                seen.add(answer)
+                if answer not in partner or finds(partner[answer], seen):
+                    partner[answer] = label
+                    return True
+        return False
+
+    return sum(finds(label, set()) for label in range(len(gold)))

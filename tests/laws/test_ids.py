@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import karat
 from karat import Answer, Corpus, Document, Label, Reply, Run
-from karat.kb.spelling import SPELLINGS, recognised, spelt
+from karat.kb.spelling import SPELLINGS, plain, recognised, spelt
 from karat.spec.choices.conventions import Ids
 
 WEB = st.sampled_from(["http://", "https://", "//", ""])
@@ -77,6 +79,16 @@ def test_every_spelling_is_read_as_the_normal_form(id):
 def test_all_at_once_is_one_by_one(ids):
     for how, own in SPELLINGS.items():
         assert spelt(pa.array(ids, pa.string()), how).to_pylist() == [own.normal(id) for id in ids]
+
+
+@given(
+    ids=st.lists(st.text("Q0123q9 ٣é", max_size=4) | st.from_regex(r"\AQ[0-9]{0,9}.?\Z")),
+    before=st.integers(0, 2),
+)
+def test_plain_items_are_q_and_a_number(ids, before):
+    """Of a part of an array too."""
+    found = plain(pa.array(["Q1", "", *ids][2 - before :], pa.string()).slice(before))
+    assert found.tolist() == [re.fullmatch(r"Q[1-9][0-9]*", id) is not None for id in ids]
 
 
 def sides(links: list[tuple[str, str]]):

@@ -32,7 +32,7 @@ from karat.evaluation.sides import Sides
 from karat.evaluation.thresholds import Chosen, Steps, steps_of
 from karat.facts.cases import CaseRule, Stages, stages, table
 from karat.facts.facts import NOMINAL, PRONOMINAL
-from karat.matching.judge.counting import MatchCounts
+from karat.matching.judge.counting import MatchCounts, counts_at_once
 from karat.matching.judge.judge import Located
 from karat.matching.judge.keys import KeyReach
 from karat.matching.read.pairing import BLOCK, Pairing
@@ -208,15 +208,13 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             cases: dict[str, Verdicts] = {}
             others: dict[str, MatchCounts | Verdicts] = {}
             for source, pairing in pairings.items():
-                gold, answers, known = pairing.gold(first, last), pairing.answers(first, last), Located()
-                cases |= {
-                    name: plan.verdicts(gold, answers, known) for name, plan in plans.items() if plan.source == source
-                }
-                others |= {
-                    name: plan.counts(gold, answers, known, first, last)
-                    for name, plan in counted.items()
-                    if plan.source == source
-                }
+                others |= self._at_once(pairing, _of(source, counted), first, last)
+                whole = _of(source, plans)
+                rest = {name: plan for name, plan in _of(source, counted).items() if name not in others}
+                if whole or rest:
+                    gold, answers, known = pairing.gold(first, last), pairing.answers(first, last), Located()
+                    cases |= {name: plan.verdicts(gold, answers, known) for name, plan in whole.items()}
+                    others |= {name: plan.counts(gold, answers, known, first, last) for name, plan in rest.items()}
             then(first, last, cases, others)
             return cases
 
@@ -230,6 +228,15 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
                 if place + _AHEAD < len(blocks):
                     waiting.append(pool.submit(judge, *blocks[place + _AHEAD]))
                 yield block, waiting.popleft().result()
+
+    def _at_once(self, pairing: Pairing, plans: Mapping[str, Plan], first: int, last: int) -> dict[str, MatchCounts]:
+        """What those of some plans count that look at all there is, where that is only spans with an id each."""
+        both = pairing.bare if plans else None
+        names = [] if both is None else [name for name, plan in plans.items() if plan.counts_all_of(both)]
+        if both is None or not names:
+            return {}
+        found = counts_at_once(both, [plans[name].relation for name in names], first, last)
+        return {} if found is None else dict(zip(names, found, strict=True))
 
     def weights(self, name: str) -> Floats:
         """The four sums of each document in a table."""
@@ -429,3 +436,8 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
                 steps[base] = steps_of(plan, pairing, self.size, grid)
             has_gold[base] = pairing.has_gold
         return Swept(np.arange(len(self.sides.corpus)) if row is None else row, has_gold, steps, frozenset(scored))
+
+
+def _of(source: Source, plans: Mapping[str, Plan]) -> dict[str, Plan]:
+    """The plans that look at one kind of item."""
+    return {name: plan for name, plan in plans.items() if plan.source == source}

@@ -17,11 +17,11 @@ from karat.matching.align.joins import overlapping, same_span
 from karat.matching.align.near import credited
 from karat.matching.align.related import related
 from karat.matching.align.typing import typed
-from karat.matching.judge.counting import MatchCounts, counts
+from karat.matching.judge.counting import MatchCounts, countable, counts
 from karat.matching.judge.judge import Located, verdicts
 from karat.matching.judge.keys import KeyNames, KeyReach, kept, key_verdicts, reach
 from karat.matching.judge.lookup import Tied, look_up, looked_up
-from karat.matching.read.pairing import Pairing
+from karat.matching.read.pairing import Bare, Pairing
 from karat.matching.select.select import Selection, rules, selection
 from karat.matching.weigh.weighing import memberships, weighed
 from karat.model.clusters import Held, clusters_of
@@ -67,12 +67,21 @@ class Plan(msgspec.Struct, frozen=True):
 
     def counts(self, gold: Gold, answers: Answers, known: Located, first: int, last: int) -> MatchCounts | Verdicts:
         """What the verdicts on some documents add up to, or these themselves where there is no shorter way."""
-        plain = self.key is None and self.tied is None and self.weigh is None
-        if plain and self.assignment is Assignment.OPTIMAL:
+        if self._sizes_suffice:
             found = counts(*self.select.of(gold, answers), self.relation, first, last)
             if found is not None:
                 return found
         return self.verdicts(gold, answers, known)
+
+    def counts_all_of(self, both: Bare) -> bool:
+        """Whether the weights are known from the sizes of largest matchings among all items as they are."""
+        return self._sizes_suffice and countable(self.relation) and self.select.everything(linked=both.linked)
+
+    @property
+    def _sizes_suffice(self) -> bool:
+        """Whether it does not matter who is matched with whom."""
+        plain = self.key is None and self.tied is None and self.weigh is None
+        return plain and self.assignment is Assignment.OPTIMAL
 
     def _matched(self, gold: Gold, answers: Answers, known: Located) -> Verdicts:
         if self.key is not None:

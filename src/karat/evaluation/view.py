@@ -15,7 +15,7 @@ from karat.errors import InputError, KaratError
 from karat.evaluation.measures import short_measure
 from karat.model.name import MeasureName
 from karat.model.result import Scored
-from karat.model.statistics import Statistics, ratio
+from karat.model.statistics import Statistics, exact_sum, ratio
 from karat.model.tables.columns import Bools, Floats, Longs
 from karat.spec.choices.empty import Empty, EmptyRule
 from karat.spec.measure import Measure, Moments
@@ -313,4 +313,4 @@ def mean(values: Floats, reason: str) -> Scored:
     defined = values[~np.isnan(values)]
     if not len(defined):
         return Scored(None, 0, reason)
-    return Scored(math.fsum(defined.tolist()) / len(defined), len(defined))
+    return Scored(exact_sum(defined) / len(defined), len(defined))

@@ -19,6 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Bools
+from karat.model.tables.digest import string_parts
 from karat.spec.choices.conventions import Ids
 
 QID = "QID"
@@ -167,9 +169,6 @@ SPELLINGS: Mapping[Ids, Spelling] = MappingProxyType(
 )
 """What the choice `ids` makes of an id by looking at it alone; the other values leave it as written."""
 
-PLAIN = r"^Q[1-9][0-9]*$"
-"""How most ids are written, in every reading; they are told from others all at once."""
-
 _SIMPLE = r"(?:_?[A-Za-z0-9().,'!*&:;/+=$@~-])*"
 _AT_ONCE = (
     (r"^(?:https?://www\.wikidata\.org/(?:entity|wiki)/|wd:)(Q[1-9][0-9]*)$", r"\1"),
@@ -179,14 +178,30 @@ _AT_ONCE = (
 """Common spellings and their normal forms: what `recognised` says of them, but without a Python loop."""
 
 
+def plain(names: Arrow) -> Bools:
+    """Which ids are items as they should be, which most are in every reading: Q and a number, told by their bytes."""
+    offsets, data = string_parts(names)
+    byte = np.frombuffer(data, np.uint8)
+    if not len(byte):
+        return np.zeros(len(names), np.bool_)
+    digits = np.zeros(len(byte) + 1, np.int32)
+    np.cumsum(byte - np.uint8(ord("0")) < 10, out=digits[1:])
+    begins, ends = offsets[:-1], offsets[1:]
+    first, second = byte.take(begins, mode="clip"), byte.take(begins + 1, mode="clip")
+    numbered = (ends - begins > 1) & (digits[ends] - digits[begins] == ends - begins - 1)
+    found: Bools = numbered & (first == ord("Q")) & (second != ord("0"))
+    return found
+
+
 def spelt(names: Arrow, how: Ids) -> Arrow:
     """The ids as they are read; the very same array where none changes."""
     if how not in SPELLINGS or not len(names):
         return names
     own = SPELLINGS[how]
-    may = pc.match_substring_regex(names, own.touched)
-    if how is Ids.NORMALISED:  # most ids are items as they should be, and need no look
-        may = pc.and_(may, pc.invert(pc.match_substring_regex(names, PLAIN)))
+    usual = plain(names) if how is Ids.NORMALISED else np.zeros(len(names), np.bool_)
+    if usual.all():
+        return names
+    may = pc.and_(pc.match_substring_regex(names, own.touched), pa.array(~usual))
     old = names.filter(may)
     new = _at_once(old) if how is Ids.NORMALISED else pa.array(map(own.normal, old.to_pylist()), pa.string())
     return names if new.equals(old) else pc.replace_with_mask(names, may, new)

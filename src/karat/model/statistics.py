@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 import numpy as np
 
@@ -44,6 +46,24 @@ class Statistics(msgspec.Struct, frozen=True):
     def total(self) -> Statistics:
         """The sum over all documents, as one row."""
         return Statistics(self.weights.sum(axis=0, keepdims=True))
+
+
+_FEW, _MANY = 1_000, 1 << 26  # numbers that are added faster one by one, and too many to be added in pieces
+_BITS = 26  # of a piece: so many of them sum up to less than 2 ** 53, without rounding
+
+
+def exact_sum(values: Floats) -> float:
+    """The sum, rounded once, as `math.fsum` gives it; of many numbers from -1 to 1 some bits are added at a time."""
+    if _FEW <= len(values) <= _MANY and np.abs(values).max() <= 1:
+        total, rest = 0, values
+        for pieces in range(1, 5):
+            rest = rest * (1 << _BITS)
+            whole = np.floor(rest)
+            rest -= whole
+            total = (total << _BITS) + int(whole.sum())
+            if not rest.any():
+                return total / (1 << (_BITS * pieces))
+    return math.fsum(values.tolist())
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:

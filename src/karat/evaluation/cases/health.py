@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from karat.kb.protocol import KB
 from karat.kb.scheme import scheme_of
-from karat.kb.spelling import DBPEDIA, PLAIN, SPELLINGS, WIKIPEDIA, recognised, spelt
+from karat.kb.spelling import DBPEDIA, SPELLINGS, WIKIPEDIA, plain, recognised, spelt
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading, resolved
 from karat.model.result import IdHealth
@@ -69,23 +69,39 @@ def seen(pairing: Pairing, kb: KB | None) -> tuple[SeenIds, SeenIds]:
     labels, answers = pairing.corpus.labels, pairing.run.answers
     gold, answered = pairing.inside
     gold &= (labels.entity >= 0) & (pairing.gold_kind == 0)
-    return (
-        pairing.of_gold("seen", lambda: _side(labels, pairing.gold_entity, gold, pairing, kb), kb),
-        _side(answers, pairing.answer_entity, answered & (answers.entity >= 0), pairing, kb),
+    sides = (
+        pairing.of_gold("seen", lambda: _side(labels, pairing.gold_entity, pairing.plain[0], gold, pairing, kb), kb),
+        _side(answers, pairing.answer_entity, pairing.plain[1], answered & (answers.entity >= 0), pairing, kb),
     )
+    # What stays is only of interest beside what changes, which may be in other blocks.
+    alone = pairing.reading.whole is None and not any(side.changed for side, _ in sides)
+    if pairing.reading.ids not in SPELLINGS or alone:
+        return sides[0][0], sides[1][0]
+    first, second = (side._replace(kept=(string_hashes(names),)) for side, names in sides)
+    return first, second
 
 
-def _side(mentions: Mentions, entity: Ints, linked: Bools, pairing: Pairing, kb: KB | None) -> SeenIds:
-    """`entity` is what each mention is linked to as it is read, and `linked` which of them are."""
+def _side(
+    mentions: Mentions, entity: Ints, usual: Bools, linked: Bools, pairing: Pairing, kb: KB | None
+) -> tuple[SeenIds, Arrow]:
+    """What is seen of a side, but for the fingerprints of the ids that stay as they are, and these ids.
+
+    `entity` is what each mention is linked to as it is read, and `linked` which of them are; `usual` ids are plain.
+    """
     how = pairing.reading
-    counted = np.bincount(mentions.entity[linked], minlength=len(mentions.names))
-    names, count = mentions.names.filter(pa.array(counted > 0)), counted[counted > 0]
-    became = np.full(len(counted), NIL, np.int32)
-    became[mentions.entity[linked]] = entity[linked]  # the same wherever an id stands, unless its mention has others
-    became = became[counted > 0]
-    read = pairing.names.take(pa.array(became, mask=became < 0))
-    likes = _likes(names)
-    read_likes = likes if read.equals(names) else _likes(read.fill_null(""))
+    code = np.where(linked, mentions.entity, NIL) - NIL  # 0 is for what is not linked
+    names, count = mentions.names, np.bincount(code, minlength=1 + len(mentions.names))[1:]
+    used = count > 0
+    if not used.all():
+        names, count, usual = names.filter(pa.array(used)), count[used], usual[used]
+    read, counts = names, np.ones(len(names), np.bool_)
+    if how.kb is not None or how.prefixes is not None or not usual.all():  # else all are read as they are written
+        became = np.full(1 + len(used), NIL, np.int32)
+        became[code] = entity  # the same wherever an id stands, unless its mention has others
+        became = became[1:][used]
+        read, counts = pairing.names.take(pa.array(became, mask=became < 0)), became >= 0
+    likes = _likes(names, usual)
+    read_likes = likes if read.equals(names) else _likes(read.fill_null(""), plain(read))
     spelling = spelt(names, how.ids) if how.kb is not None or how.prefixes is not None else read
     differs = np.zeros(len(names), np.bool_)
     if how.ids in SPELLINGS and spelling is not names:
@@ -93,15 +109,15 @@ def _side(mentions: Mentions, entity: Ints, linked: Bools, pairing: Pairing, kb:
     old, new = (ids.filter(pa.array(differs)).to_pylist() for ids in (names, spelling))
     known = None if kb is None else kb.has(names.to_pylist())
     listed = np.ones(len(names), np.bool_) if known is None else np.array(known, np.bool_)
-    return SeenIds(
+    found = SeenIds(
         schemes=likes.summed(_scheme, count),
-        meets=_meeting(mentions, entity, linked, pairing, read_likes.summed(_kind, count * (became >= 0))),
+        meets=_meeting(mentions, entity, linked, pairing, read_likes.summed(_kind, count * counts)),
         listed=frozenset() if known is None else frozenset(likes.summed(_scheme, count * listed)),
         unlisted=likes.summed(_scheme, count * ~listed),
         fragments=sum(number for id, number in zip(old, count[differs].tolist(), strict=True) if _fragment(id, how)),
         changed=dict(zip(old, new, strict=True)),
-        kept=(string_hashes(names.filter(pa.array(~differs))),) if how.ids in SPELLINGS else (),
     )
+    return found, names.filter(pa.array(~differs)) if differs.any() else names
 
 
 class _Likes(NamedTuple):
@@ -121,7 +137,6 @@ class _Likes(NamedTuple):
 
 
 _ALIKE = (
-    (PLAIN, "Q1"),
     (r"^(https?://(?:[a-z-]+\.)*(?:wikipedia\.org/wiki|dbpedia\.org/resource)/)[^#_\s](?s:.*)$", r"\1X"),
     (r"^(https?://www\.wikidata\.org/(?:entity|wiki)/)Q[1-9][0-9]*$", r"\1Q1"),
     (r"^[^:/]*_[^:/]*$", "a_b"),
@@ -132,10 +147,10 @@ _ALIKE = (
 """Ids of which the same holds as of another one: they need no look each."""
 
 
-def _likes(names: Arrow) -> _Likes:
-    """The ids by what they are written like."""
-    place, ids = np.zeros(len(names), np.int64), list[str]()
-    rest, left = np.arange(len(names)), names
+def _likes(names: Arrow, usual: Bools) -> _Likes:
+    """The ids by what they are written like; those that are `usual` are all alike."""
+    place, ids = np.zeros(len(names), np.int64), ["Q1"]
+    rest, left = np.flatnonzero(~usual), names.filter(pa.array(~usual))
     for pattern, alike in _ALIKE:
         if not len(left):
             break

@@ -18,10 +18,11 @@ from karat.matching.read.pairing import Pairing
 from karat.matching.read.reading import Reading
 from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import NIL, Ints, Mentions
+from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import string_hashes
 from karat.spec.choices.conventions import Ids
 
+_FIRST = 10_000  # mentions that are looked at before all others
 _USUAL = (Standing.UNCHANGED, Standing.MAPPED)
 _LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme--", "not_in_kb")
 
@@ -29,7 +30,8 @@ _LOOK_LIKE_NIL = ("nil", "<nil>", "none", "null", "nan", "unk", "<unk>", "--nme-
 class NoticedSide(NamedTuple):
     """What is noticed about the entities of gold labels or answers; it adds up over blocks.
 
-    `example` is an id as written: the smallest, so that no order of documents or mentions chooses another. `ids` are
+    `example` is an id as written, where it may be told: the smallest, so that no order of documents or mentions
+    chooses another. `ids` are
     fingerprints of the entities as they are read, kept as long as none was seen on both sides. `emerging` and
     `replaced` count mentions whose id the reading changes, `odd` those whose id looks like NIL, and `standings` those
     that the knowledge base moved, does not know or cannot tell.
@@ -91,42 +93,59 @@ def notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tuple[str, ...]:
 
 def noticed(pairing: Pairing) -> Noticed:
     """What there is to notice."""
-    known = np.zeros(len(pairing.names) + 2, np.bool_)
-    known[pairing.gold_entity] = True
-    known[-2:] = False  # NO_LINK and NIL
-    shared = bool(known[pairing.answer_entity].any())
+    shared = _shared(pairing)
     labels, answers, how = pairing.corpus.labels, pairing.run.answers, pairing.reading
     score = answers.score()
     outside = score[(score < 0) | (score > 1)]
-    gold = pairing.of_gold("noticed", lambda: _side(labels, pairing.gold_entity, how))
-    answered = _side(answers, pairing.answer_entity, how)
+    gold = pairing.of_gold("noticed", lambda: _side(labels, pairing.gold_entity, pairing.plain[0], how))
+    answered = _side(answers, pairing.answer_entity, pairing.plain[1], how)
     return Noticed(
-        gold if shared else gold._replace(ids=_fingerprints(pairing.gold_entity, pairing.names)),
-        answered if shared else answered._replace(ids=_fingerprints(pairing.answer_entity, pairing.names)),
+        _with_ids(gold, labels, pairing.gold_entity, pairing, shared=shared),
+        _with_ids(answered, answers, pairing.answer_entity, pairing, shared=shared),
         shared,
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
     )
 
 
-def _fingerprints(entity: Ints, names: Arrow) -> frozenset[int]:
-    """Fingerprints of the entities that occur."""
-    return frozenset(string_hashes(names.take(pa.array(np.unique(entity[entity >= 0])))).tolist())
+def _shared(pairing: Pairing) -> bool:
+    """Whether an entity is on both sides; mostly the first mentions show it."""
+    for some in (_FIRST, None):
+        known = np.zeros(len(pairing.names) + 2, np.bool_)
+        known[pairing.gold_entity[:some]] = True
+        known[-2:] = False  # NO_LINK and NIL
+        if known[pairing.answer_entity[:some]].any():
+            return True
+    return False
 
 
-def _side(mentions: Mentions, entity: Ints, how: Reading) -> NoticedSide:
-    """What is noticed about one side, but for the fingerprints of its entities."""
-    named = np.zeros(len(mentions.names) + 2, np.bool_)
-    named[mentions.entity] = True
-    named[-2:] = False  # NO_LINK and NIL
+def _with_ids(side: NoticedSide, mentions: Mentions, entity: Ints, pairing: Pairing, *, shared: bool) -> NoticedSide:
+    """What is noticed, with the ids that are told where none is on both sides, or none in the knowledge base."""
+    if shared and pairing.reading.prefixes is None:
+        return side
+    present = np.zeros(0, np.int32) if shared else np.unique(entity[entity >= 0])
+    ids = string_hashes(pairing.names.take(pa.array(present))).tolist()
+    return side._replace(example=_example(mentions), ids=frozenset(ids))
+
+
+def _side(mentions: Mentions, entity: Ints, usual: Bools, how: Reading) -> NoticedSide:
+    """What is noticed about one side, but for its ids."""
     return NoticedSide(
-        pc.min(mentions.names.filter(pa.array(named[:-2]))).as_py(),
+        None,
         int((entity >= 0).sum()),
         frozenset(),
-        int(((entity == NIL) & (mentions.entity >= 0)).sum()),
+        0 if how.prefixes is None else int(((entity == NIL) & (mentions.entity >= 0)).sum()),
         _replaced(mentions, how),
-        tuple(_nil_as_text(mentions)),
+        tuple(_nil_as_text(mentions, usual)),
         _standings(mentions, how.kb),
     )
+
+
+def _example(mentions: Mentions) -> str | None:
+    """The smallest id in use."""
+    named = np.zeros(len(mentions.names) + 2, np.bool_)
+    named[mentions.entity] = True
+    found: str | None = pc.min(mentions.names.filter(pa.array(named[:-2]))).as_py()  # without NO_LINK and NIL
+    return found
 
 
 def _replaced(mentions: Mentions, how: Reading) -> int:
@@ -149,9 +168,11 @@ def _standings(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, int], ...]
     return tuple(sorted((name, count) for name, count in found.items() if count and name not in _USUAL))
 
 
-def _nil_as_text(mentions: Mentions) -> Iterator[tuple[str, int]]:
-    alike = pc.is_in(pc.utf8_lower(mentions.names), _look_like_nil()).to_numpy(zero_copy_only=False)
-    for code in np.flatnonzero(alike).tolist():
+def _nil_as_text(mentions: Mentions, usual: Bools) -> Iterator[tuple[str, int]]:
+    rest = np.flatnonzero(~usual)
+    ids = pc.utf8_lower(mentions.names.take(pa.array(rest)))
+    alike = pc.is_in(ids, _look_like_nil()).to_numpy(zero_copy_only=False)
+    for code in rest[alike].tolist():
         count = int((mentions.entity == code).sum())
         if count:
             yield str(mentions.names[code].as_py()), count

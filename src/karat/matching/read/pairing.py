@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from operator import is_
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from karat.errors import InputError, UsageError
+from karat.kb.spelling import plain
 from karat.matching.read.facets import Facets
 from karat.matching.read.ids import ids_said, numbered_apart, numbering
 from karat.matching.read.reading import Codes, Reading, renamed, resolved
@@ -38,6 +39,17 @@ _ENTITY, _NIL_CLUSTER, _GOLD_NIL = "=", "?", "!"  # what names of clusters begin
 
 BLOCK = 5_000
 """Documents per block: arrays that stay in the processor's cache."""
+
+
+class Bare(NamedTuple):
+    """Both sides as spans with one id each: where each document begins, and the start, end and entity of its items.
+
+    `linked` says that every item is linked, be it to NIL.
+    """
+
+    gold: tuple[Longs, Ints, Ints, Ints]
+    answers: tuple[Longs, Ints, Ints, Ints]
+    linked: bool
 
 
 class Pairing(msgspec.Struct, frozen=True, dict=True):
@@ -106,6 +118,22 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
         if self._again is not None:
             stay &= ~self._again[items.row]
         return Answers(items.take(stay), score[stay])
+
+    @cached_property
+    def bare(self) -> Bare | None:
+        """All items, if each is a mention or an answer that counts and says no more; without a copy for every block."""
+        how, labels, answers = self.reading, self.corpus.labels, self.run.answers
+        alone = how.separate or (labels.field("unit") is None and not how.merged)
+        optional = not how.required and labels.field("optional") is not None and bool(labels.flag("optional").any())
+        more = (self.gold_same, self.answer_same, self._kinds, self._spans, self._gold_again, self._again)
+        if not alone or optional or how.words or any(each is not None for each in more):
+            return None
+        start, end, entity = answers.start, answers.end, self.answer_entity
+        if self.order is not None:
+            start, end, entity = start[self.order], end[self.order], entity[self.order]
+        linked = min(int(codes.min(initial=0)) for codes in (self.gold_entity, entity)) > NO_LINK
+        gold = labels.offsets, labels.start, labels.end, self.gold_entity
+        return Bare(gold, (self.offsets, start, end, entity), linked)
 
     def _answered(self, first: int, last: int) -> Items:
         """All answers to some documents."""
@@ -231,6 +259,11 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
         again = np.zeros(len(side), np.bool_)
         again[rows] = True
         return again
+
+    @cached_property
+    def plain(self) -> tuple[Bools, Bools]:
+        """Which ids of labels and which of answers, as they are written, are items like most."""
+        return plain(self.corpus.labels.names), plain(self.run.answers.names)
 
     @cached_property
     def type_names(self) -> Arrow:
@@ -367,6 +400,8 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
     def inside(self) -> tuple[Bools, Bools]:
         """Which labels and which answers lie inside the evaluation span of a document of the corpus."""
         labels, answers = self.corpus.labels, self.run.answers
+        if self._spans is None and (self.place >= 0).all():
+            return np.ones(len(labels), np.bool_), np.ones(len(answers), np.bool_)
         asked = self.place[answers.document]
         if self._spans is None:
             return np.ones(len(labels), np.bool_), asked >= 0
@@ -447,7 +482,9 @@ def pair(corpus: Corpus, run: Run, *, allow_unknown: bool = False, how: Reading 
     Documents may come in any order. Answers to documents that the corpus does not have are an error, unless
     allowed, and then counted; so are documents without a reply.
     """
-    place = np.asarray(pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+    place = np.arange(len(corpus))
+    if not run.ids.equals(corpus.ids):
+        place = np.asarray(pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
     unknown = np.flatnonzero(place < 0)
     if len(unknown) and not allow_unknown:
         first = int(unknown[0])

@@ -149,6 +149,15 @@ class Selection(NamedTuple):
             return _once_per_document(gold, answers)
         return gold, answers
 
+    def everything(self, *, linked: bool) -> bool:
+        """Whether the view looks at all mentions and answers as they are, if they are `linked` or not."""
+        rules, relation = self.rules, self.relation
+        less = self.threshold.at is not None or rules.drop_nil or rules.given is not None or relation.typed
+        loose = rules.thin and relation.loose
+        unlinked = relation.links or rules.absent or self.detection
+        chosen = bool(self.filters or self.of_gold) or relation.level == "document"
+        return not (less or loose or chosen) and (linked or not unlinked)
+
     def off_given(self, gold: Gold, answers: Answers) -> int:
         """How many answers are left out because they stand on no given mention."""
         without = self._replace(rules=self.rules._replace(given=None), filters=())

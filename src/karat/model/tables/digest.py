@@ -116,21 +116,21 @@ def _sums(h: _Hashes, offsets: NDArray[np.int64]) -> _Hashes:
 
 def string_hashes(array: Arrow) -> _Hashes:
     """One hash per string; without a Python loop where strings are short."""
-    offsets, data = _parts(array)
+    offsets, data = string_parts(array)
     lengths = np.diff(offsets)
     long = np.flatnonzero(lengths > _SHORT)
     if not len(long):
         return _short_strings(offsets, data)
     h = np.empty(len(array), np.uint64)
     short = np.flatnonzero(lengths <= _SHORT)
-    h[short] = _short_strings(*_parts(array.take(pa.array(short))))
+    h[short] = _short_strings(*string_parts(array.take(pa.array(short))))
     begins, ends = offsets[long].tolist(), offsets[long + 1].tolist()
     h[long] = [zlib.crc32(data[b:e]) for b, e in zip(begins, ends, strict=True)]
     h[long] = _mix(h[long] ^ _mix(lengths[long].astype(np.uint64)))
     return h
 
 
-def _parts(array: Arrow) -> tuple[NDArray[np.int64], memoryview]:
+def string_parts(array: Arrow) -> tuple[NDArray[np.int64], memoryview]:
     """Where each string begins and ends, and the bytes."""
     _, offsets, data = array.buffers()
     if offsets is None:
