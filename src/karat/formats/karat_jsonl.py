@@ -203,8 +203,8 @@ def _read(source: Bytes, side: _Side, placing: _Placing | None = None, *, text: 
 
 def _blocks(source: Bytes, side: _Side, about: dict[str, str], placing: _Placing | None = None) -> Iterator[_Block]:
     """The blocks of lines in which there is anything; what the header says is noted in `about`."""
-    for number, data in whole_lines(source, _STREAM):
-        found = _read_lines(data, source, side, about, number, placing)
+    for numbers, data in whole_lines(source, _STREAM):
+        found = _read_lines(data, source, side, about, numbers[0], placing)
         if found is not None:
             yield found
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 from karat.errors import InputError
 from karat.limits import most, refused
 from karat.model.defects import pass_over
@@ -41,8 +43,8 @@ def raw_lines(source: Bytes) -> Iterator[bytes]:
             yield raw
 
 
-def whole_lines(source: Bytes, size: int) -> Iterator[tuple[int, bytes]]:
-    """The bytes of a file, about so many at a time, up to the end of a line; with the number of their first line."""
+def whole_lines(source: Bytes, size: int) -> Iterator[tuple[range, bytes]]:
+    """The bytes of a file, about so many at a time, up to the end of a line; with the numbers of these lines."""
     number, rest, held = 1, list[bytes](), 0
     with source.stream() as file:
         while piece := file.read(size):
@@ -53,12 +55,14 @@ def whole_lines(source: Bytes, size: int) -> Iterator[tuple[int, bytes]]:
             if not end:
                 rest.append(piece)
                 continue
-            data = b"".join([*rest, piece[:end]])
-            yield number, data
-            number += data.count(b"\n")
-            rest, held = [piece[end:]], len(piece) - end
+            data = b"".join([*rest, memoryview(piece)[:end]])
+            following = number + int(
+                np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+            )  # as quick as it gets
+            yield range(number, following), data
+            number, rest, held = following, [piece[end:]], len(piece) - end
     if any(rest):
-        yield number, b"".join(rest)
+        yield range(number, number + 1), b"".join(rest)
 
 
 def _too_long(source: Bytes, number: int) -> InputError:
