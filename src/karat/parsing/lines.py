@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from karat.errors import InputError
 from karat.limits import most, refused
@@ -15,6 +16,7 @@ from karat.spec.format import Bytes
 
 _BOM = b"\xef\xbb\xbf"
 _T = TypeVar("_T")
+_WINDOW = 1 << 18
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*", re.ASCII)
 
 
@@ -63,6 +65,24 @@ def whole_lines(source: Bytes, size: int) -> Iterator[tuple[range, bytes]]:
             number, rest, held = following, [piece[end:]], len(piece) - end
     if any(rest):
         yield range(number, number + 1), b"".join(rest)
+
+
+def _line_ends(data: bytes) -> int:
+    """How many lines end in some bytes; NumPy is faster than `bytes.count` on pieces that a cache holds."""
+    values = np.frombuffer(data, np.uint8)
+    windows = (values[first : first + _WINDOW] for first in range(0, len(values), _WINDOW))
+    return sum(int(np.count_nonzero(window == ord("\n"))) for window in windows)
+
+
+def is_utf8(data: bytes | memoryview) -> bool:
+    """Whether all bytes are UTF-8; Arrow says so without making a string of them."""
+    ends = np.array([0, len(data)], np.int64)
+    whole = pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(ends), pa.py_buffer(data)])
+    try:
+        whole.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _too_long(source: Bytes, number: int) -> InputError:

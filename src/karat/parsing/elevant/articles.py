@@ -22,6 +22,7 @@ from karat.model.marks import UNMAPPED as UNMAPPED
 from karat.model.tables.arrow import Arrow
 from karat.parsing.json.blocks import blocks, first_objects
 from karat.parsing.json.records import others
+from karat.parsing.lines import is_utf8
 from karat.spec.format import Bytes
 
 NIL, NO_MAPPING = "<NIL>", "<NO_MAPPING>"
@@ -161,14 +162,12 @@ def _sound(lines: memoryview, found: Sequence[PlainArticle | QuickArticle]) -> l
     """
     if not {bytes(article.text)[:1] for article in found} <= {b'"', b"n"}:
         raise msgspec.ValidationError("Expected `str | null`")
-    try:
-        _strings([len(lines)], lines).validate(full=True)
-    except pa.ArrowInvalid:
-        raise msgspec.DecodeError("Expected UTF-8") from None
+    if not is_utf8(lines):
+        raise msgspec.DecodeError("Expected UTF-8")
     return list(found)
 
 
-def _strings(lengths: list[int], data: bytes | memoryview) -> Arrow:
+def _strings(lengths: list[int], data: bytes) -> Arrow:
     """Strings that lie one behind the other."""
     offsets = np.cumsum([0, *lengths], dtype=np.int32)
     return pa.Array.from_buffers(pa.string(), len(lengths), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
