@@ -6,6 +6,7 @@ The same number of documents gives the same bytes, and a smaller corpus is the b
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import karat
-from shared import Files, files
+from shared import ESCAPED, Files, files
 
 Longs: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -65,6 +66,10 @@ class Recipe:
         words = [word + "." if i % 12 == 5 else word for i, word in enumerate(words)]
         shares = 1 / (np.arange(len(words)) + 5.0)
         return " ".join(np.array(words)[rng.choice(len(words), 700_000, p=shares / shares.sum())].tolist())
+
+
+_ESCAPED = str.maketrans({".": "\n", "ő": '"', "ñ": "\\"})
+"""What makes some letters such as JSON has to escape; json.dumps escapes all that are not ASCII besides."""
 
 
 class Marks(NamedTuple):
@@ -159,26 +164,27 @@ def _answers(recipe: Recipe, rng: np.random.Generator, gold: Grid) -> tuple[Grid
     return Grid(start, end, np.where(wrong, other, gold.entity), gold.inside), given
 
 
-def write(recipe: Recipe, documents: int, target: Files) -> None:
+def write(recipe: Recipe, documents: int, target: Files, *, escaped: bool = False) -> None:
     """Both files as JSONL; they are there under their names only once they are complete."""
     partial = Files(*(path.with_suffix(".part") for path in target))
     with partial.gold.open("w", encoding="utf-8") as gold, partial.answers.open("w", encoding="utf-8") as answers:
         for first in range(0, documents, recipe.chunk):
             chunk = draw(recipe, first // recipe.chunk)
             count = min(recipe.chunk, documents - first)
-            _write_gold(recipe, chunk, first, count, gold)
+            _write_gold(recipe, chunk, first, count, gold, escaped=escaped)
             _write_answers(recipe, chunk, first, count, answers)
     for part, path in zip(partial, target, strict=True):
         part.replace(path)
 
 
-def _write_gold(recipe: Recipe, chunk: Chunk, first: int, count: int, file: IO[str]) -> None:
-    marks, prose = chunk.gold, recipe.prose
+def _write_gold(recipe: Recipe, chunk: Chunk, first: int, count: int, file: IO[str], *, escaped: bool) -> None:
+    marks, prose = chunk.gold, recipe.prose.translate(_ESCAPED) if escaped else recipe.prose
+    text = json.dumps if escaped else '"{}"'.format
     spans = zip(marks.start, marks.end, _names(recipe, marks), strict=True)
     items = [f'{{"start":{start},"end":{end},"entity":{name}}}' for start, end, name in spans]
     rows = zip(chunk.places, chunk.lengths, _lists(items, marks.counts), strict=True)
     file.writelines(
-        f'{{"id":"doc-{number:07}","text":"{prose[place : place + length]}","labels":[{labels}]}}\n'
+        f'{{"id":"doc-{number:07}","text":{text(prose[place : place + length])},"labels":[{labels}]}}\n'
         for number, (place, length, labels) in enumerate(islice(rows, count), first)
     )
 
@@ -212,6 +218,9 @@ def ensure(folder: Path, documents: int, kind: str) -> Files:
     if target.present:
         return target
     folder.mkdir(parents=True, exist_ok=True)
+    if kind == ESCAPED:
+        write(Recipe(), documents, target, escaped=True)
+        return target
     had_source = source.present
     if not had_source:
         write(Recipe(), documents, source)
@@ -229,7 +238,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make a large gold file and a system's answers to it.")
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent / "data")
     parser.add_argument("--documents", type=int, default=100_000)
-    parser.add_argument("--kind", choices=("jsonl", "parquet"), default="jsonl")
+    parser.add_argument("--kind", choices=("jsonl", ESCAPED, "parquet"), default="jsonl")
     given = parser.parse_args()
     for path in ensure(given.folder, given.documents, given.kind):
         print(f"{path} ({path.stat().st_size / 1e6:,.1f} MB)")

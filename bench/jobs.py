@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 import karat
@@ -113,6 +114,23 @@ def columns(given: Files) -> Outcome:
     return Outcome(seconds, peak(), {}, sum(table.nbytes for table in tables))
 
 
+def arrow(given: Files) -> Outcome:
+    """JSONL into Arrow's columns on all cores, and nothing else: the floor for whatever reads JSON into columns."""
+    import pyarrow.json as arrow_json
+
+    span = [("start", pa.int32()), ("end", pa.int32()), ("entity", pa.string())]
+    label, answer = pa.struct(span), pa.struct([*span, ("score", pa.float64())])
+    seconds: dict[str, float] = {}
+    with timed(seconds, "read"):
+        for path, fields in (
+            (given.gold, [("id", pa.string()), ("text", pa.string()), ("labels", pa.list_(label))]),
+            (given.answers, [("id", pa.string()), ("answers", pa.list_(answer))]),
+        ):
+            parsing = arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="error")
+            arrow_json.read_json(path, parse_options=parsing)
+    return Outcome(seconds, peak(), {})
+
+
 def copy(given: Files) -> Outcome:
     """The bytes of the arrays that matching reads, copied by NumPy into memory that is there: the best of ten."""
     corpus, (run,) = load_both(str(given.gold), [str(given.answers)], text=False)
@@ -166,6 +184,12 @@ def _nervaluated(given: Files, label: Callable[[str | None], str], documents: in
     right = strict.correct
     counts = Counts(right, strict.actual - right, strict.possible - right, 0.0)
     return Outcome(seconds, peak(), {"strict": counts}, len(gold))
+
+
+def nothing(given: Files) -> Outcome:
+    """What is held before any file is opened."""
+    karat.evaluate(karat.load("demo"), karat.load_run("demo/perfect"))
+    return Outcome({}, peak(), {})
 
 
 def score(given: Files) -> Outcome:
@@ -329,9 +353,11 @@ def main() -> None:
         "plain": read_and_match,
         "objects": read_and_match_objects,
         "columns": columns,
+        "arrow": arrow,
         "copy": copy,
         "nervaluate": spans,
         "nervaluate-links": links,
+        "nothing": nothing,
         "karat": score,
         "karat-without-text": score_without_text,
         "karat-matching": match,

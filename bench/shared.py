@@ -32,8 +32,12 @@ class Files(NamedTuple):
         return self.gold.stat().st_size + self.answers.stat().st_size
 
 
+ESCAPED = "escaped.jsonl"
+"""The kind of JSONL in whose texts many letters are escaped."""
+
+
 def files(folder: Path, documents: int, kind: str) -> Files:
-    """The files of a corpus of so many documents; `kind` is jsonl or parquet."""
+    """The files of a corpus of so many documents; `kind` is jsonl, `ESCAPED` or parquet."""
     return Files(folder / f"gold-{documents}.{kind}", folder / f"answers-{documents}.{kind}")
 
 

@@ -200,6 +200,40 @@ def test_errors_say_where(tmp_path, line, found, expected):
     assert problem.value.expected.startswith(expected)
 
 
+PARTS = st.sampled_from(["Vega", "é", "\\u00e9", "\\n", '\\"', "\\\\", "𝄞", "\\ud834\\udd1e", "\x7f", " "])
+
+
+@given(st.lists(st.lists(PARTS, max_size=4).map("".join), min_size=1, max_size=5), st.booleans())
+def test_texts_are_what_json_says(texts, full):
+    further = ', "coref": true' if full else ""
+    labels = f'[{{"id": 0, "span": [0, 1], "entity_id": "Q1"{further}}}]'
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.jsonl"
+        rows = (
+            f'{{"id": {number}, "text": "{text}", "labels": {labels if text else "[]"}}}\n'
+            for number, text in enumerate(texts)
+        )
+        path.write_text("".join(rows), encoding="utf-8")
+        assert read(path).texts == [json.loads(f'"{text}"') for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (b"5", "`int` at `text`"),
+        (b'["a"]', "`array` at `text`"),
+        (b'"\xff"', "not valid JSON"),
+        (b"null", "no field `text`"),
+    ],
+)
+@pytest.mark.parametrize("further", [b"", b', "coref": true'])
+def test_texts_are_strings(tmp_path, text, found, further):
+    line = b'{"id": %d, "text": %s, "labels": [{"id": 0, "span": [0, 1], "entity_id": "Q1"' + further + b"}]}\n"
+    (tmp_path / "x.jsonl").write_bytes(line % (1, b'"Vega"') + line % (2, text))
+    with pytest.raises(InputError, match=f"x.jsonl:2: .*{found}"):
+        read(tmp_path / "x.jsonl")
+
+
 def test_an_empty_file_is_refused(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"\n\n")

@@ -132,7 +132,8 @@ def test_pieces_are_whole_lines(size, tmp_path):
     pieces = list(whole_lines(Source(str(tmp_path / "x")), size))
     assert b"".join(piece for _, piece in pieces) == data
     assert all(piece.endswith(b"\n") for _, piece in pieces[:-1])
-    assert [number for number, _ in pieces] == [
+    assert [number for numbers, _ in pieces for number in numbers] == [1, 2, 3, 4, 5]
+    assert [numbers[0] for numbers, _ in pieces] == [
         1 + data[: sum(len(piece) for _, piece in pieces[:i])].count(b"\n") for i in range(len(pieces))
     ]
 

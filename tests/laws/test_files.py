@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,7 +18,8 @@ import karat
 from karat import Corpus, Document, InputError, Label, Reply, Run
 from karat.formats import karat_jsonl
 from karat.model.tables.rows import to_table
-from karat.model.tables.schema import ANSWERS, GOLD
+from karat.model.tables.schema import ANSWERS, GOLD, in_one_piece
+from karat.parsing.lines import is_utf8
 from karat.storage.files import Source
 from tests import strategies
 
@@ -61,6 +63,43 @@ def test_without_texts_the_digest_and_the_lengths_are_the_same(suffix, documents
     assert not bare.has_text
     assert bare.digest == corpus.digest
     assert bare.lengths.tolist() == [len(document.text) for document in documents]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
+@given(documents=strategies.rich_documents(), replies=strategies.rich_replies(), size=st.integers(1, 400))
+def test_pieces_of_any_size_become_the_same(suffix, documents, replies, size):
+    corpus, run = Corpus.of(documents), Run.of(replies)
+    with TemporaryDirectory() as folder, patch.object(karat_jsonl, "_STREAM", size):
+        gold, answers = Path(folder) / f"gold{suffix}", Path(folder) / f"answers{suffix}"
+        karat.save(corpus, gold)
+        karat.save(run, answers)
+        again, bare, run_again = karat.load(gold), karat.load(gold, text=False), karat.load_run(answers)
+    assert list(again) == documents
+    assert list(run_again) == replies
+    assert again.digest == bare.digest == corpus.digest
+    assert run_again.digest == run.digest
+    assert again.table.column("labels").num_chunks == run_again.table.column("answers").num_chunks == 1
+
+
+@given(st.lists(strategies.rich_documents(), min_size=1, max_size=3))
+def test_labels_become_one_piece_as_they_are(documents):
+    tables = [to_table(each, GOLD) for each in documents]
+    whole, taken = pa.concat_tables(tables), [table.slice(0) for table in tables]
+    one = in_one_piece(taken)
+    assert not taken
+    assert one.column_names == whole.column_names
+    assert one.to_pylist() == whole.to_pylist()
+    one.validate(full=True)
+
+
+@given(st.binary(max_size=20) | st.text(max_size=20).map(str.encode))
+def test_utf8_is_what_python_takes(data):
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        assert not is_utf8(data)
+    else:
+        assert is_utf8(data)
 
 
 @given(strategies.rich_documents(), st.data())
@@ -134,6 +173,9 @@ def _raised(read, path, format):
 
 
 @given(_mutated() | st.lists(_mutated(), max_size=2).map(b"".join))
+@example(b'{"id":"a","text":"\\udc00","labels":[]}')
+@example(b'{"id":"a","text":"\\ud800","labels":[]}')
+@example(b'{"id":"a","text":"\xed\xb0\x80","labels":[]}')
 def test_the_fast_and_the_exact_way_agree(data):
     """Whatever Arrow accepts, the line by line reader accepts with the same meaning."""
     for side, schema in ((karat_jsonl._GOLD, GOLD), (karat_jsonl._ANSWERS, ANSWERS)):

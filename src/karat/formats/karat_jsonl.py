@@ -40,9 +40,8 @@ from karat.model.document import (
 from karat.model.run import Run, text_column
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import to_table
-from karat.model.tables.scatter import joined
 from karat.model.tables.schema import ANSWERS, GOLD, coded, conformed, in_one_piece
-from karat.parsing.lines import whole_lines
+from karat.parsing.lines import is_utf8, whole_lines
 from karat.parsing.surfaces.written import GoldTexts, reply_of
 from karat.spec.format import Bytes, Format
 
@@ -50,7 +49,7 @@ _BOM = b"\xef\xbb\xbf"
 _T = TypeVar("_T", bound=msgspec.Struct)
 
 _BLOCK = 4 << 20
-_STREAM = 16 << 20
+_STREAM = 8 << 20
 _SAMPLE_LINES = 50
 _WINDOW = 1 << 20
 _NIL = re.compile(rb'"entity"\s*:\s*null')  # an unescaped "entity" before a colon can only be a key
@@ -165,8 +164,8 @@ def corpus_blocks(source: Bytes) -> Iterator[Corpus]:
 
 def _as_corpus(block: _Block, source: Bytes, about: dict[str, str]) -> Corpus:
     rest = {name: value for name, value in about.items() if name != "name"}
-    name = about.get("name", source.stem)
-    return Corpus.checked(block.table, name=name, about=rest, where=lambda row: f"{source.label}:{block.line(row)}")
+    name, table = about.get("name", source.stem), conformed(block.table, GOLD)
+    return Corpus.checked(table, name=name, about=rest, where=lambda row: f"{source.label}:{block.line(row)}")
 
 
 def _read(source: Bytes, side: _Side, placing: _Placing | None = None, *, text: bool = True) -> _Content:
@@ -180,10 +179,11 @@ def _read(source: Bytes, side: _Side, placing: _Placing | None = None, *, text: 
         table = conformed(block, wanted)
         if not text and "text" in table.column_names:
             table = with_text_facts(table).drop_columns(["text"])
-        tables.append(table)
         begins.append(rows)
         lines.append(line)
         rows += table.num_rows
+        tables.append(table)
+        del block, table  # or the last ones would be held while they become one
     if not tables:
         raise current().first or InputError(
             source.label,
@@ -196,15 +196,13 @@ def _read(source: Bytes, side: _Side, placing: _Placing | None = None, *, text: 
         block = bisect_right(begins, row) - 1
         return lines[block](row - begins[block])
 
-    whole = joined(tables)
-    tables.clear()
-    return _Content(in_one_piece(whole), about, line_of)
+    return _Content(in_one_piece(tables), about, line_of)
 
 
 def _blocks(source: Bytes, side: _Side, about: dict[str, str], placing: _Placing | None = None) -> Iterator[_Block]:
     """The blocks of lines in which there is anything; what the header says is noted in `about`."""
-    for number, data in whole_lines(source, _STREAM):
-        found = _read_lines(data, source, side, about, number, placing)
+    for numbers, data in whole_lines(source, _STREAM):
+        found = _read_lines(data, source, side, about, numbers[0], placing)
         if found is not None:
             yield found
 
@@ -257,8 +255,10 @@ def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
     lines = _lines(memoryview(data)[begin:end])
     if not lines:
         return None
-    used = _used(data[begin : min(end, begin + _BLOCK)], side)
+    if not is_utf8(memoryview(data)[begin:end]):
+        return None  # Arrow would take the bytes as they are; half of a surrogate pair it refuses itself
     buffer = pa.py_buffer(memoryview(data)[begin:end])
+    used = _used(data[begin : min(end, begin + _BLOCK)], side)
     # Empty columns cost time, so the fields of the first lines are tried before all fields.
     for schema in (_schema(side, used), _schema(side, used._replace(fields=None, items=None))):
         table = _arrow(buffer, schema)
@@ -270,9 +270,8 @@ def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
     if absent:
         if "entity" in used.meta:
             return None  # then a null cannot be told by its key
-        nil = sum(data.count(written, begin, end) for written in _NIL_WRITTEN)
-        if nil != absent:
-            nil = len(_NIL.findall(data, begin, end))
+        usual = any(data.count(written, begin, end) == absent for written in _NIL_WRITTEN)
+        nil = absent if usual else len(_NIL.findall(data, begin, end))
         if nil != absent:
             if _ESCAPED.search(data, begin, end):
                 return None  # a key may be written in another way
@@ -282,7 +281,7 @@ def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
             table = _replaced(table, side.items, _say_what_is_linked)
     if "meta" in table.column_names:
         table = _replaced(table, "meta", _pairs)
-    return conformed(table, side.schema)
+    return table
 
 
 def _replaced(table: Arrow, name: str, change: Callable[[Arrow], Arrow]) -> Arrow:
@@ -312,9 +311,7 @@ def _arrow(buffer: Arrow, schema: Arrow) -> Arrow | None:
     for block in (_BLOCK, max(len(buffer), _BLOCK)):
         try:
             reading = arrow_json.ReadOptions(block_size=min(block, 2**31 - 1))
-            table = arrow_json.read_json(pa.BufferReader(buffer), read_options=reading, parse_options=parsing)
-            table.validate(full=True)
-            return table
+            return arrow_json.read_json(pa.BufferReader(buffer), read_options=reading, parse_options=parsing)
         except (pa.ArrowException, UnicodeDecodeError) as problem:
             if "straddling" not in str(problem):  # an object longer than a block
                 return None
@@ -334,7 +331,7 @@ def _used(head: bytes, side: _Side) -> _Used:
     fields: set[str] = set()
     items: set[str] = {"start", "end", "entity"}
     meta: set[str] = set()
-    for line in head.split(b"\n")[:_SAMPLE_LINES]:
+    for line in head.split(b"\n", _SAMPLE_LINES)[:_SAMPLE_LINES]:
         try:
             row = msgspec.json.decode(line)
             fields.update(row)

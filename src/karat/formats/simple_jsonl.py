@@ -111,7 +111,7 @@ def _lines(source: Bytes, skipped: Counter[str]) -> Iterator[_Placed]:
         names = _Line.__struct_encode_fields__
         return {**{name: value for name, value in fields.items() if name in names}, _OTHER: others(fields, names)}
 
-    for block in blocks(source, (_Line,), known):
+    for block in blocks(source, _Line, known):
         for line, place, number in zip(*block, strict=True):
             yield _Placed(line, str(number if line.id is None else line.id), f"{source.label}:{place}")
 

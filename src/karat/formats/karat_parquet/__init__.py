@@ -123,7 +123,7 @@ def _joined(found: ParquetParts) -> Arrow:
 def _documents(file: Arrow, names: list[str], schema: Arrow, source: Bytes) -> Arrow:
     table = read(lambda: by_group(file, names, source), coded(schema), source)
     check.some(table, source.label)
-    return in_one_piece(complete(table, schema, source))
+    return in_one_piece([complete(table, schema, source)])
 
 
 def _with_texts(table: Arrow, file: Arrow, source: Bytes, *, keep: bool) -> Arrow:

@@ -209,7 +209,8 @@ def forward(items: Mentions, what: str) -> Iterator[Problem]:
 
 def inside(items: Mentions, lengths: NDArray[Any], what: str) -> Iterator[Problem]:
     """Spans end inside their text."""
-    for row in _each(items.end > lengths[items.document]):
+    short = np.minimum(lengths, np.iinfo(np.int32).max).astype(np.int32)  # of every label: half as much memory
+    for row in _each(items.end > short[items.document]):
         document, start, end = int(items.document[row]), int(items.start[row]), int(items.end[row])
         yield Problem(
             document,
@@ -261,7 +262,9 @@ def repeated(
 
     The row that is left is the first by the keys that `prefer` gives, of which the last counts most, or in the file.
     """
-    place = (items.document.astype(np.int64) << 32) | items.start
+    place = items.document.astype(np.int64)
+    place <<= 32
+    place |= items.start
     order = None
     if np.any(place[1:] < place[:-1]):
         order = np.argsort(place, kind="stable")

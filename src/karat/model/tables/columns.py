@@ -132,7 +132,12 @@ class Units(msgspec.Struct, frozen=True):
         Where units are not looked at, no mention is a part of another.
         """
         tied = MENTION_OF[alternatives]
-        return self if tied is None else Units(tied(labels), np.full(len(labels), -1, np.int64), self.optional)
+        return self if tied is None else Units(tied(labels), _none(len(labels)), self.optional)
+
+
+def _none(count: int) -> Longs:
+    """No parent for any label, in the memory of one number."""
+    return np.broadcast_to(np.int64(-1), count)
 
 
 def by_place(names: Arrow, entity: Ints, end: Ints, start: Ints) -> tuple[Longs, Ints, Ints]:
@@ -172,7 +177,7 @@ def units(labels: Mentions) -> Units:
     rows = np.arange(len(labels), dtype=np.int64)
     optional = labels.flag("optional")
     named = labels.field("unit")
-    none = np.full(len(labels), -1, np.int64)
+    none = _none(len(labels))
     if named is None:
         return Units(rows, none, optional)
     codes = np.asarray(named.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)

@@ -159,9 +159,36 @@ def conformed(table: Arrow, schema: Arrow) -> Arrow:
     return pa.table(columns)
 
 
-def in_one_piece(table: Arrow) -> Arrow:
-    """The table with its labels or answers in one chunk, so that `mentions` need not copy them."""
-    items = _items(table.schema)
-    chunks = table.column(items).chunks
-    one = pa.concat_arrays(chunks) if len(chunks) != 1 else chunks[0]
-    return table.set_column(table.column_names.index(items), items, one)
+def in_one_piece(tables: list[Arrow]) -> Arrow:
+    """The tables as one, with all labels or answers in one chunk, so that `mentions` need not copy them.
+
+    Files may differ in the fields that they use. The list is emptied: who keeps no table himself has no more than one
+    field of labels or answers in memory twice.
+    """
+    whole = pa.concat_tables(tables, promote_options="permissive")
+    tables.clear()
+    items = _items(whole.schema)
+    place, chunks = whole.column_names.index(items), whole.column(items).chunks
+    rest = whole.drop_columns([items])
+    del whole
+    return rest.add_column(place, items, _in_one_piece(chunks))
+
+
+def _in_one_piece(chunks: list[Arrow]) -> Arrow:
+    """The chunks, which are taken out of the list, field by field as one."""
+    kind = chunks[0].type
+    if len(chunks) == 1:
+        return chunks.pop()
+    if any(chunk.null_count for chunk in chunks) or not (pa.types.is_list(kind) or pa.types.is_struct(kind)):
+        one = pa.concat_arrays(chunks)
+        chunks.clear()
+        return one
+    if pa.types.is_struct(kind):
+        fields = [[chunk.field(index) for chunk in chunks] for index in range(kind.num_fields)]
+        chunks.clear()
+        return pa.StructArray.from_arrays([_in_one_piece(pieces) for pieces in fields], fields=list(kind))
+    offsets = np.zeros(sum(map(len, chunks)) + 1, np.int32)
+    np.cumsum(np.concatenate([chunk.value_lengths().to_numpy() for chunk in chunks]), out=offsets[1:])
+    values = [chunk.flatten() for chunk in chunks]
+    chunks.clear()
+    return pa.ListArray.from_arrays(pa.array(offsets), _in_one_piece(values))

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from operator import attrgetter
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,20 +13,28 @@ import pyarrow.compute as pc
 
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
-from karat.parsing.elevant.articles import NIL, NO_MAPPING, UNMAPPED, PlainArticle, articles, names_of
-from karat.parsing.json.blocks import JsonBlock, nothing
+from karat.parsing.elevant.articles import (
+    NIL,
+    NO_MAPPING,
+    UNMAPPED,
+    AnyArticle,
+    ArticleBlock,
+    EntityMention,
+    articles,
+    names_of,
+)
+from karat.parsing.json.blocks import nothing
 from karat.spec.format import Bytes
 
 _UNMAPPED = "links without a mapping to Wikidata (<NO_MAPPING>, read as NIL)"
 _UNLINKED = "mentions with an empty id (read as without link)"
-_FURTHER = {
-    "referenced_span": "spans of antecedents (referenced_span)",
-    "contained": "flags `contained` of mentions",
-}
-_NULL, _EMPTY = pa.scalar(None, pa.string()), pa.scalar("", pa.string())
+_ANTECEDENTS = "spans of antecedents (referenced_span)"
+_CONTAINED = "flags `contained` of mentions"
+_NULL, _EMPTY, _NO_MAPPING = (pa.scalar(value, pa.string()) for value in (None, "", NO_MAPPING))
+_MARKS = pa.array([None, (UNMAPPED,)], pa.list_(pa.string()))
 _NO_ENTITY = pa.array([NIL, NO_MAPPING], pa.string())
 _BY = ("recognized_by", "linked_by")
-_FIELDS = ("id", "candidates", *_BY, *_FURTHER)
+_FIELDS = ("start", "end", "id", "candidates")
 _MANY = 20_000  # mentions and documents at a time
 
 
@@ -56,12 +62,16 @@ class ElevantAnswers:
     texts: list[Arrow] = field(default_factory=list)
     batch: _Batch = field(default_factory=lambda: _Batch())
 
-    def add(self, block: JsonBlock[PlainArticle]) -> None:
+    def add(self, block: ArticleBlock) -> None:
         """Take in the mentions of some articles."""
-        if len(self.batch.fields["start"]) + len(self.batch.ids) > _MANY:
+        if self.batch.mentions + len(self.batch.ids) > _MANY:
             self._finish()
-        self.batch.add(block.objects)
-        self.texts.append(pa.array([article.text for article in block.objects], pa.string()))
+        mentions = self.batch.add(block.objects)
+        self.by["recognized_by"].update(_counted([mention.recognized_by for mention in mentions]))
+        self.by["linked_by"].update(_counted([mention.linked_by for mention in mentions]))
+        self.skipped[_ANTECEDENTS] += sum([mention.referenced_span is not None for mention in mentions])
+        self.skipped[_CONTAINED] += sum([bool(mention.contained) for mention in mentions])
+        self.texts.append(block.texts)
         self.numbers.extend(block.numbers)
 
     def run(self, name: str, skipped: Mapping[str, int]) -> Run:
@@ -83,11 +93,6 @@ class ElevantAnswers:
 
     def _finish(self) -> None:
         """Make a table of what was taken in since the last one."""
-        fields = self.batch.fields
-        for name, values in self.by.items():
-            values.update(_counted(fields[name]))
-        for name, what in _FURTHER.items():
-            self.skipped[what] += len(fields[name]) - fields[name].count(None) - fields[name].count(False)
         self.tables.append(_table(self.batch, self.skipped))
         self.batch = _Batch()
 
@@ -97,23 +102,30 @@ class ElevantAnswers:
 
 @dataclass
 class _Batch:
-    """What some documents and their mentions have in each field."""
+    """What some documents and their mentions have in each field, in pieces: one for each block of articles."""
 
     ids: list[str] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
-    fields: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in (*_FIELDS, "start", "end")})
+    fields: dict[str, list[Arrow]] = field(default_factory=lambda: {name: [] for name in _FIELDS})
+    mentions: int = 0
 
-    def add(self, found: Sequence[PlainArticle]) -> None:
-        """Take the articles apart."""
+    def add(self, found: Sequence[AnyArticle]) -> Sequence[EntityMention]:
+        """Take the articles apart, and give all their mentions."""
         marked = [article.entity_mentions or () for article in found]
         self.ids.extend([str(article.id) for article in found])
         self.sizes.extend(map(len, marked))
         mentions = list(chain.from_iterable(marked))
-        for name in _FIELDS:
-            self.fields[name].extend(map(attrgetter(name), mentions))
-        places = list(map(attrgetter("span"), mentions))
-        self.fields["start"].extend(map(attrgetter("start"), places))
-        self.fields["end"].extend(map(attrgetter("end"), places))
+        self.mentions += len(mentions)
+        spans = [mention.span for mention in mentions]
+        self.fields["start"].append(_whole([span.start for span in spans]))
+        self.fields["end"].append(_whole([span.end for span in spans]))
+        self.fields["id"].append(pa.array([mention.id for mention in mentions], pa.string()))
+        self.fields["candidates"].append(_candidates([mention.candidates for mention in mentions]))
+        return mentions
+
+    def column(self, name: str) -> Arrow:
+        """A field of all mentions."""
+        return pa.concat_arrays(self.fields[name])
 
 
 def _counted(values: list[str | None]) -> Mapping[str | None, int]:
@@ -123,7 +135,7 @@ def _counted(values: list[str | None]) -> Mapping[str | None, int]:
 
 
 def _table(batch: _Batch, skipped: Counter[str]) -> Arrow:
-    answers = _answers(batch.fields, skipped)
+    answers = _answers(batch, skipped)
     return pa.table(
         {
             "id": pa.array(batch.ids, pa.string()),
@@ -132,27 +144,30 @@ def _table(batch: _Batch, skipped: Counter[str]) -> Arrow:
     )
 
 
-def _offsets(sizes: Sequence[int]) -> Arrow:
-    return pa.array(np.cumsum([0, *sizes], dtype=np.int32))
+def _offsets(sizes: list[int]) -> Arrow:
+    offsets = np.zeros(len(sizes) + 1, np.int32)
+    np.cumsum(np.fromiter(sizes, np.int32, len(sizes)), out=offsets[1:])
+    return pa.array(offsets)
 
 
-def _answers(fields: Mapping[str, list[Any]], skipped: Counter[str]) -> Arrow:
-    written = pa.array(fields["id"], pa.string())
-    empty = fields["id"].count("")
-    if empty:
-        written = pc.if_else(pc.equal(written, _EMPTY), _NULL, written)
-    skipped[_UNLINKED] += empty
-    unmapped = fields["id"].count(NO_MAPPING)
-    skipped[_UNMAPPED] += unmapped
+def _whole(values: list[int]) -> Arrow:
+    return pa.array(np.fromiter(values, np.int32, len(values)))
+
+
+def _answers(batch: _Batch, skipped: Counter[str]) -> Arrow:
+    given = batch.column("id")
+    empty, unmapped = (pc.equal(given, each).fill_null(False) for each in (_EMPTY, _NO_MAPPING))
+    skipped[_UNLINKED] += empty.true_count
+    skipped[_UNMAPPED] += unmapped.true_count
+    written = pc.if_else(empty, _NULL, given) if empty.true_count else given
     columns = {
-        "start": pa.array(fields["start"], pa.int32()),
-        "end": pa.array(fields["end"], pa.int32()),
+        "start": batch.column("start"),
+        "end": batch.column("end"),
         "entity": pc.if_else(pc.is_in(written, _NO_ENTITY), _NULL, written),
         "linked": written.is_valid(),
-        "candidates": _candidates(fields["candidates"]),
+        "candidates": batch.column("candidates"),
+        "categories": _MARKS.take(unmapped.cast(pa.int8())),
     }
-    marks = [(UNMAPPED,) if id == NO_MAPPING else None for id in fields["id"]] if unmapped else len(written) * [None]
-    columns["categories"] = pa.array(marks, pa.list_(pa.string()))
     return pa.StructArray.from_arrays(list(columns.values()), list(columns))
 
 

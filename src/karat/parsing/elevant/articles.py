@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
+import numpy as np
+import pyarrow as pa
 
 from karat.errors import UsageError
 from karat.model.document import Offset
 from karat.model.marks import UNMAPPED as UNMAPPED
-from karat.parsing.json.blocks import JsonBlock, blocks, first_objects
+from karat.model.tables.arrow import Arrow
+from karat.parsing.json.blocks import blocks, first_objects
 from karat.parsing.json.records import others
+from karat.parsing.lines import is_utf8
 from karat.spec.format import Bytes
 
 NIL, NO_MAPPING = "<NIL>", "<NO_MAPPING>"
@@ -38,6 +42,7 @@ Marked: TypeAlias = list[tuple[ArticlePlace, str]]
 _OTHER = "other fields of the article"
 _NAMES = re.compile(r"([^/\\]+)\.([^./\\]+)\.linked_articles\.jsonl")
 _TEXT = re.compile(rb'"text"\s*:')
+_NULL = msgspec.Raw(b"null")
 
 
 class PlainLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -73,12 +78,12 @@ class EntityMention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     contained: bool | None = None
 
 
-class PlainArticle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """A document of which all labels are plain. `other` holds further fields as strings."""
+class AnyArticle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """What all kinds of documents have. `other` holds further fields as strings."""
 
     id: int | str
     title: str | None = None
-    text: str | None = None
+    text: str | msgspec.Raw | None = None
     hyperlinks: Marked | None = None
     title_synonyms: list[ArticlePlace] | None = None
     sections: Marked | None = None
@@ -89,24 +94,94 @@ class PlainArticle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     other: dict[str, str] = msgspec.field(name=_OTHER, default_factory=dict)
 
 
-class Article(PlainArticle, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+class Article(AnyArticle, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A document."""
 
+    text: str | None = None
     labels: tuple[GoldLabel, ...] | None = None
 
 
+class QuickArticle(AnyArticle, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A document whose text is as the file has it, in quotes: columns are made from such bytes, not from strings."""
+
+    text: msgspec.Raw = _NULL
+    labels: tuple[GoldLabel, ...] | None = None
+
+
+class PlainArticle(AnyArticle, frozen=True, forbid_unknown_fields=True, gc=False):
+    """The same, and all labels are plain."""
+
+    text: msgspec.Raw = _NULL
+
+
 _encode = msgspec.json.Encoder().encode
+_PLAINLY, _QUICKLY = msgspec.json.Decoder(PlainArticle), msgspec.json.Decoder(QuickArticle)
+_TEXTS = msgspec.json.Decoder(str | None)
 _PLAIN = ("title", "url")
 _LISTS = {"hyperlinks": Marked, "title_synonyms": list[ArticlePlace], "sections": Marked}
 _OWN = ("id", "text", "evaluation_span", "labels", "entity_mentions", _OTHER)
 
 
-def articles(source: Bytes, skipped: Counter[str]) -> Iterator[JsonBlock[PlainArticle]]:
-    """The articles of a file; fields of labels and mentions that are not known are counted.
+class ArticleBlock(NamedTuple):
+    """Some articles, the line and the text of each; either all labels are `GoldLabel`, or all are `plain`."""
 
-    In a block either all labels are `GoldLabel`, or all are plain.
+    objects: Sequence[AnyArticle]
+    numbers: Sequence[int]
+    texts: Arrow
+
+    @property
+    def plain(self) -> bool:
+        """Whether no label has more than most labels have."""
+        return isinstance(self.objects[0], PlainArticle)
+
+    def some(self, rows: Sequence[int]) -> ArticleBlock:
+        """Some of the articles."""
+        texts = self.texts.take(pa.array(rows, pa.int64()))
+        return ArticleBlock([self.objects[row] for row in rows], [self.numbers[row] for row in rows], texts)
+
+
+def articles(source: Bytes, skipped: Counter[str]) -> Iterator[ArticleBlock]:
+    """The articles of a file; fields of labels and mentions that are not known are counted."""
+    exactly: type[AnyArticle] = Article
+    for block in blocks(source, exactly, lambda fields: _known(fields, skipped), (_plainly, _quickly)):
+        yield ArticleBlock(block.objects, block.numbers, _texts(block.objects))
+
+
+def _plainly(lines: memoryview) -> list[AnyArticle]:
+    return _sound(lines, _PLAINLY.decode_lines(lines))
+
+
+def _quickly(lines: memoryview) -> list[AnyArticle]:
+    return _sound(lines, _QUICKLY.decode_lines(lines))
+
+
+def _sound(lines: memoryview, found: Sequence[PlainArticle | QuickArticle]) -> list[AnyArticle]:
+    """The articles of some lines, whose texts must be strings, or null; what is in the quotes msgspec has looked at.
+
+    But it takes bytes there that are not UTF-8.
     """
-    return blocks(source, (PlainArticle, Article), lambda fields: _known(fields, skipped))
+    if not {bytes(article.text)[:1] for article in found} <= {b'"', b"n"}:
+        raise msgspec.ValidationError("Expected `str | null`")
+    if not is_utf8(lines):
+        raise msgspec.DecodeError("Expected UTF-8")
+    return list(found)
+
+
+def _strings(lengths: list[int], data: bytes) -> Arrow:
+    """Strings that lie one behind the other."""
+    offsets = np.cumsum([0, *lengths], dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), len(lengths), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def _texts(found: Sequence[AnyArticle]) -> Arrow:
+    """The texts as a column."""
+    if isinstance(found[0], Article):
+        return pa.array([article.text for article in found], pa.string())
+    written = [bytes(cast("msgspec.Raw", article.text)) for article in found]
+    joined = b"".join([each[1:-1] for each in written])
+    if b"\\" in joined or b"null" in written:
+        return pa.array(map(_TEXTS.decode, written), pa.string())
+    return _strings([len(each) - 2 for each in written], joined)
 
 
 def _known(fields: dict[str, Any], skipped: Counter[str]) -> dict[str, Any]:
@@ -126,7 +201,7 @@ def without_unknown(fields: dict[str, Any], name: str, kind: type[msgspec.Struct
             del entry[field]
 
 
-def meta_of(article: PlainArticle) -> dict[str, str]:
+def meta_of(article: AnyArticle) -> dict[str, str]:
     """What is said about the document: strings as they are, lists as JSON."""
     said = dict(article.other)
     if article.title:

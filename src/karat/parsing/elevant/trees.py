@@ -14,9 +14,9 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from karat.model.tables.columns import Bools, Ints, Longs
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Bools, Longs
 
 _LOST = "labels whose parent is not in the document (read as mentions of their own)"
 _CIRCLE = "labels among their own parents (read as mentions of their own)"
@@ -31,7 +31,7 @@ class Ties(NamedTuple):
     marks: dict[int, tuple[str, ...]]
 
 
-def untied(ids: Longs, offsets: Longs, start: Ints, end: Ints) -> Ties:
+def untied(ids: Longs, offsets: Longs, start: Longs, end: Longs) -> Ties:
     """No trees yet: document d has the labels from `offsets[d]` up to `offsets[d + 1]`."""
     document = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     unit = np.where(ids == np.arange(len(ids)) - offsets[document], -1, ids)
@@ -40,19 +40,25 @@ def untied(ids: Longs, offsets: Longs, start: Ints, end: Ints) -> Ties:
     return Ties(unit, np.full(len(ids), -1, np.int64), {})
 
 
-def _shared(start: Longs, end: Ints) -> Longs:
+def _shared(start: Longs, end: Longs) -> Longs:
     """The rows that have a start and an end in common with another row."""
-    if np.all(start[1:] > start[:-1]):
-        return np.zeros(0, np.int64)
-    order = np.lexsort((end, start))
-    same = (np.diff(start[order]) == 0) & (np.diff(end[order]) == 0)
-    rows: Longs = order[np.append(same, False) | np.append(False, same)]
+    order = np.argsort(start, kind="stable") if np.any(start[1:] < start[:-1]) else np.arange(len(start))
+    near = order[_again(start[order])]  # few share even the start: only these are looked at
+    spans = near[np.lexsort((end[near], start[near]))]
+    rows: Longs = spans[_again(start[spans], end[spans])]
     return rows
+
+
+def _again(*columns: Longs) -> Bools:
+    """Which rows are in all columns the same as the row before or behind."""
+    tied = np.zeros(len(columns[0]) + 1, np.bool_)
+    tied[1:-1] = np.all([column[1:] == column[:-1] for column in columns], axis=0)
+    return tied[1:] | tied[:-1]
 
 
 def tie(
     found: Ties,
-    parents: list[int | None],
+    parents: Arrow,
     children: Sequence[tuple[int, ...] | None],
     ids: Longs,
     offsets: Longs,
@@ -60,7 +66,7 @@ def tie(
 ) -> None:
     """Fill in the trees of all documents, by the parent and the children that each label names."""
     keys = (np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) << 32) | ids
-    given = pa.array(parents, pa.int64()).fill_null(-1).to_numpy()
+    given = parents.fill_null(-1).to_numpy()
     having = np.flatnonzero(given >= 0)
     above = np.full(len(ids), -1, np.int64)
     above[having] = _rows(keys, keys[having] - ids[having] + given[having])

@@ -15,7 +15,7 @@ from karat.parsing.lines import whole_lines
 from karat.spec.format import Bytes
 
 _BOM = b"\xef\xbb\xbf"
-_BLOCK = 1 << 17  # what is decoded from it stays in the cache of a processor until it is taken apart
+_BLOCK = 1 << 18  # what is decoded from it stays in the cache of a processor until it is taken apart
 _REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _T = TypeVar("_T", bound=msgspec.Struct)
 
@@ -29,14 +29,18 @@ class JsonBlock(NamedTuple, Generic[_T]):
 
 
 def blocks(
-    source: Bytes, kinds: Sequence[type[_T]], mend: Callable[[dict[str, Any]], dict[str, Any]]
+    source: Bytes,
+    kind: type[_T],
+    mend: Callable[[dict[str, Any]], dict[str, Any]],
+    quickly: Sequence[Callable[[memoryview], list[_T]]] = (),
 ) -> Iterator[JsonBlock[_T]]:
     """The objects of a file with one per line; blank lines are passed over.
 
-    A block has objects of the first kind that fits all its lines; a kind that did not fit is not tried again. A line
-    that does not fit the last kind is given to `mend`, which may take fields away, and has to fit then.
+    `quickly` are decoders of many lines at once, of which one that refused a block is not tried again. Where all did,
+    lines are of the kind. A line that does not fit it is given to `mend`, which may take fields away, and has to fit
+    then.
     """
-    decoders = [msgspec.json.Decoder(kind) for kind in kinds]
+    decoders = [*quickly, msgspec.json.Decoder(kind).decode_lines]
     numbers: Sequence[int]
     places: Sequence[int]
     before = 0
@@ -44,7 +48,7 @@ def blocks(
         objects: list[_T] = []
         while True:
             try:
-                objects = decoders[0].decode_lines(data)
+                objects = decoders[0](data)
                 break
             except _REFUSED:
                 if len(decoders) == 1:
@@ -54,18 +58,17 @@ def blocks(
         before += len(numbers)
         if len(objects) != len(numbers):
             before = places[0] + sum(bool(line.strip()) for line in bytes(data).split(b"\n"))
-            objects, numbers, places = _one_by_one(numbers[0], places[0], bytes(data), source, kinds[-1], mend)
+            objects, numbers, places = _one_by_one(numbers[0], places[0], bytes(data), source, kind, mend)
         if objects:
             yield JsonBlock(objects, numbers, places)
 
 
 def _pieces(source: Bytes) -> Iterator[tuple[range, memoryview]]:
     """The bytes of the file in whole lines, with the numbers of these."""
-    for number, data in whole_lines(source, _BLOCK):
-        count = data.count(b"\n") + (not data.endswith(b"\n"))
-        bare = data.removeprefix(_BOM) if number == 1 else data
+    for numbers, data in whole_lines(source, _BLOCK):
+        bare = data.removeprefix(_BOM) if numbers[0] == 1 else data
         if bare:
-            yield range(number, number + count), memoryview(bare)
+            yield numbers, memoryview(bare)
 
 
 def _one_by_one(
