@@ -291,6 +291,10 @@ class View:
 
     def total(self) -> Statistics:
         """The statistics summed over documents."""
+        return self._total
+
+    @cached_property
+    def _total(self) -> Statistics:
         return self.statistics.total()
 
     def detection(self) -> Statistics:
