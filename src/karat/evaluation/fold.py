@@ -37,8 +37,8 @@ class Order:
     def __init__(self, rows: Sequence[Longs]) -> None:
         self.alone = len(rows) == 1
         every = np.concatenate([np.zeros(0, np.int64), *rows])
-        self.rows = np.sort(every)
-        self.order = np.argsort(every, kind="stable")
+        self.order = np.argsort(every, kind="stable")  # which is quick where they are in order
+        self.rows = every[self.order]
         rank = np.empty(len(every), np.int64)
         rank[self.order] = np.arange(len(every))
         self.places: list[Longs] = np.split(rank, np.cumsum([len(row) for row in rows])[:-1])

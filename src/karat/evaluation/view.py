@@ -290,6 +290,10 @@ class View(msgspec.Struct, frozen=True, dict=True):
 
     def total(self) -> Statistics:
         """The statistics summed over documents."""
+        return self._total
+
+    @cached_property
+    def _total(self) -> Statistics:
         return self.statistics.total()
 
     def detection(self) -> Statistics:
