@@ -50,10 +50,13 @@ def _installed() -> dict[str, dict[str, EntryPoint]]:
 
 def _may_have_plugins(place: Path) -> bool:
     """Whether a place for packages has one that names a group of ours: cheaper than taking all of them apart."""
-    if not place.is_dir():
-        return place.exists()  # an archive, which only Python's own machinery looks into
-    found = (*place.glob("*.dist-info/entry_points.txt"), *place.glob("*.egg-info/entry_points.txt"))
-    return any(b"[karat." in file.read_bytes() for file in found)
+    try:
+        if not place.is_dir() or place.suffix == ".egg":
+            return place.exists()  # an archive, which only Python's own machinery looks into
+        found = (*place.glob("*.dist-info/entry_points.txt"), *place.glob("*.egg-info/entry_points.txt"))
+        return any(b"[karat." in file.read_bytes() for file in found)
+    except OSError:  # what cannot be read is passed over there too, or not
+        return True
 
 
 @cache

@@ -76,7 +76,7 @@ def test_an_alternative_on_the_same_span_is_detected_where_it_is_linked_right(li
 
 @settings(deadline=None, max_examples=40)
 @pytest.mark.parametrize("like", ["karat", "elevant", "bat", "bat-paper"])
-@given(pairs(), st.data())
+@given(pairs(families=True), st.data())
 def test_accuracy_of_drawn_data_is_that_of_score(like, both, data):
     corpus, run = both
     lengths = {document.id: len(document.text) for document in corpus}
@@ -86,8 +86,14 @@ def test_accuracy_of_drawn_data_is_that_of_score(like, both, data):
         return
     for each in (run, other):
         result = karat.evaluate(corpus, each, like=like, measures=["strong:accuracy"])
-        own = found.detected[corpus.name][each.name]
-        if own.mentions == result.counts("strong").matched_gold + result.counts("strong").unmatched_gold:
+        own, links, detection = (
+            found.detected[corpus.name][each.name],
+            result.views["strong"],
+            result.detection["strong"],
+        )
+        # BAT may detect fewer mentions of a document than it links right, or count each by all of its answers.
+        some = (links.matched_gold <= detection.matched_gold) & (detection.matched_gold <= links.gold)
+        if own.mentions == links.gold.sum() and some.all():
             assert own.accuracy == pytest.approx(result["strong:accuracy"])
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat import Answer, Corpus, Document, InputError, KaratError, Label, Reply, Run, evaluate, evaluate_all
+from karat import Answer, Corpus, Document, InputError, KaratError, Label, Reply, Run, Tag, evaluate, evaluate_all
 from karat.errors import UnknownNameError, UsageError
 from karat.registry import names
 from tests.strategies import answers, pairs
@@ -79,6 +79,48 @@ def test_each_opens_into_its_result():
     assert wrong.result.verdicts.num_rows == 2
     with pytest.raises(UnknownNameError, match="weak"):
         wrong["weak:micro.f1"]
+
+
+def _alike(corpus, runs, **asked):
+    """Each run gets the same alone and among the others: a score, or an error."""
+    alone = [_told(lambda run=run: dict(evaluate_all(corpus, [run], **asked)[0].scores)) for run in runs]
+    if any(isinstance(each, tuple) for each in alone):
+        first = next(each for each in alone if isinstance(each, tuple))
+        assert _told(lambda: evaluate_all(corpus, runs, **asked)) == first
+        return alone
+    assert [dict(each.scores) for each in evaluate_all(corpus, runs, **asked)] == alone
+    return alone
+
+
+def test_what_one_run_carries_says_nothing_of_another():
+    labels = (Label(0, 4, "Q1", types=("PER",)), Label(8, 12, "Q2", categories=("form:Alias",)))
+    corpus = Corpus.of([Document("d", "Rome or Bonn", labels)])
+    plain = Run.of([Reply("d", (Answer(0, 4, "Q1"), Answer(8, 12, "Q2")))], name="plain")
+    typed = Run.of(
+        [Reply("d", (Answer(0, 4, "Q1", types=("ORG",)), Answer(8, 12, None, nil_cluster="x")))], name="typed"
+    )
+    tagged = Run.of([Reply("d", tags=(Tag("Q1"),))], name="tagged")
+    _alike(corpus, [tagged, plain, plain, tagged], task="c2kb")
+    for view in (
+        "strong[types=PER]",
+        "strong[types=ORG]",
+        "strong[nil-cluster=x]",
+        "strong[form=Alias]",
+        "strong[doc=d]",
+    ):
+        for task in ("a2kb", "d2kb"):
+            _alike(corpus, [typed, plain, typed, plain], task=task, measures=f"{view}:micro.f1")
+    _alike(corpus, [plain, plain], measures="strong[doc=0/d]:micro.f1")
+    found = _alike(corpus, [plain, typed, plain], measures=["strong[nil]:micro.f1", "strong[in-kb]:macro.f1"])
+    assert found[0] == found[2] != found[1]
+
+
+def test_runs_may_be_any_iterable_and_the_first_error_is_told_first():
+    corpus = Corpus.of([Document("d", "Rome or Bonn", (Label(0, 4, "Q1"),))])
+    assert len(evaluate_all(corpus, (_run("d") for _ in range(3)))) == 3
+    far = Run.of([Reply("d", (Answer(0, 99, "Q1", types=("PER",)),))], name="far")
+    with pytest.raises(InputError, match="99"):
+        evaluate_all(corpus, [_run("d"), far, _run("elsewhere")])
 
 
 def test_what_does_not_fit_is_refused_in_its_own_words():

@@ -21,7 +21,6 @@ from karat.matching.read.facets import gold_facet
 from karat.model.corpus import WITHOUT_TEXT, Corpus
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Longs
-from karat.model.verdict import Verdicts
 from karat.registry import get, names
 from karat.spec.choices.task import TASKS
 from karat.spec.grouping import Grouping
@@ -279,29 +278,40 @@ def _seen(evaluation: Evaluation, view: str, label: Longs) -> _Seen:
     case[mention] = np.flatnonzero(counting)
     counts[mention] = True
     right[label[gold[counting & (found > 0)].astype(np.int64)]] = True
-    linked = np.full(len(label), -1, np.int64)
-    linked[right] = _numbers(cases, "answer")[case[right]]
     facts = evaluation.sides.facts_of(evaluation.plans.views[view].source)
-    return _Seen(case, counts, right, _detected(evaluation.detected(view), label, linked), cases, facts)
+    return _Seen(case, counts, right, _detected(evaluation, view, label, counts, right), cases, facts)
 
 
-def _detected(cases: Verdicts | None, label: Longs, linked: Longs) -> Bools | None:
+def _detected(evaluation: Evaluation, view: str, label: Longs, counts: Bools, right: Bools) -> Bools | None:
     """Which mentions are detected, as accuracy counts it; None where a view looks at no links or no places.
 
-    Where several mentions stand on one span, detection may take another one than the one that its answer is right for
-    (`linked` has the answers that are right): then that one is detected in its place.
+    What is linked right is detected. Where several mentions stand on one span, detection by itself may take others than
+    linking: of these there are then as many in each document as accuracy counts, if so many mentions are there. (Under
+    BAT's conventions it may count one by all of its answers, or fewer than are linked right.)
     """
-    if cases is None:
+    cases, statistics = evaluation.detected(view), evaluation.views[view].found
+    if cases is None or statistics is None:
         return None
-    matched = (cases.gold >= 0) & (cases.weights()[:, 2] > 0)
-    mention, answer = label[cases.gold[matched]], cases.answer[matched]
-    found = np.zeros(len(label), np.bool_)
-    found[mention] = True
-    detects = dict(zip(answer.tolist(), mention.tolist(), strict=True))
-    for place in np.flatnonzero((linked >= 0) & ~found).tolist():
-        other = detects.get(int(linked[place]))
-        if other is not None and found[other] and linked[other] < 0:
-            found[other], found[place] = False, True
+    flagged = np.zeros(len(label), np.bool_)
+    flagged[label[cases.gold[(cases.gold >= 0) & (cases.weights()[:, 2] > 0)]]] = True
+    labels, number = evaluation.sides.corpus.labels, statistics.matched_gold
+    found = flagged | right
+    several = np.bincount(labels.document[found], minlength=len(number)) != number
+    for document in np.flatnonzero(several).tolist():
+        rows = np.arange(*labels.offsets[document : document + 2])
+        spans = {(labels.start[row], labels.end[row]) for row in rows[found[rows]].tolist()}
+        others = sorted(
+            rows[counts[rows] & ~right[rows]].tolist(),
+            key=lambda row: (
+                not flagged[row],
+                (labels.start[row], labels.end[row]) not in spans,
+                labels.start[row],
+                labels.end[row],
+                row,
+            ),
+        )
+        found[rows] = right[rows]
+        found[others[: max(0, round(number[document]) - int(right[rows].sum()))]] = True
     return found
 
 

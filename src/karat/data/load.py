@@ -266,7 +266,7 @@ def noted(name: str, *, format: str | None = None) -> Manifest:
     return (None if read is None else read(given.source)) or Manifest()
 
 
-class Inputs(msgspec.Struct, frozen=True, dict=True):
+class Inputs(msgspec.Struct, frozen=True):
     """A gold standard and the answers to it, recognised but not read.
 
     Where they are `alike`, every file holds both, and must have the gold labels of the first.

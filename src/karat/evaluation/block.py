@@ -80,7 +80,7 @@ class ViewSums(NamedTuple):
     cases: Distinct | None = None
 
 
-class BlockSums(msgspec.Struct, frozen=True, dict=True):
+class BlockSums(msgspec.Struct, frozen=True):
     """What is left of a block: by document, in the order of the rows that these are of the whole, or in sums.
 
     `unknown` are the replies to documents that the gold standard does not have, by row and id; `seen` are the ids of
@@ -109,7 +109,7 @@ class BlockSums(msgspec.Struct, frozen=True, dict=True):
     too_many: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
-class Swept(msgspec.Struct, frozen=True, dict=True):
+class Swept(msgspec.Struct, frozen=True):
     """How the statistics of a block change as the threshold falls, for some views.
 
     `scored` are those in which some answer has a score.
@@ -134,6 +134,9 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
     _cases: dict[str, Verdicts] = msgspec.field(default_factory=dict)
     _others: dict[str, Block] = msgspec.field(default_factory=dict)
     _tagged: dict[str, Categorised] = msgspec.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Block of {self.sides}>"
 
     def above(self, thresholds: Thresholds) -> Block:
         """The same at other thresholds, always the same one for the same; itself if there are none."""
@@ -218,6 +221,9 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             then(first, last, cases, others)
             return cases
 
+        for pairing in pairings.values():
+            if pairing.reading.words:
+                _ = pairing.words  # once, and not by every thread
         blocks = [(first, min(first + self.size, documents)) for first in range(0, documents, self.size)]
         if len(blocks) == 1:
             yield blocks[0], judge(*blocks[0])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from karat.evaluation.view import View, mean, scored_total
 from karat.kb.protocol import KB
 from karat.matching.read.reduce import census, demand_of
 from karat.matching.read.texts import on_gold_text
+from karat.matching.select.select import FILTERS
 from karat.model.corpus import Corpus
 from karat.model.name import parse_measure
 from karat.model.result import Result, Scored
@@ -29,8 +31,8 @@ from karat.model.statistics import Statistics
 from karat.model.tables.arrow import Arrow
 from karat.spec.choices.threshold import Threshold
 
-_TOGETHER = 10_000
-"""Documents that are judged together: enough that the steps on arrays have something to do."""
+_TOGETHER = 200_000
+"""Documents, labels and answers that are judged together: enough that the steps on arrays have something to do."""
 
 
 class RunScores(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -43,6 +45,9 @@ class RunScores(msgspec.Struct, frozen=True, eq=False, dict=True):
     corpus: Corpus
     run: Run
     scores: Mapping[str, Scored]
+
+    def __repr__(self) -> str:
+        return f"<RunScores {self.run.name} on {self.corpus.name}: {len(self.scores)} scores>"
 
     def __getitem__(self, measure: str) -> float | None:
         return self.score(measure).value
@@ -74,7 +79,7 @@ class RunScores(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 def evaluate_all(
     corpus: Corpus,
-    runs: Sequence[Run],
+    runs: Iterable[Run],
     *,
     like: str = "karat",
     choices: Mapping[str, object] | None = None,
@@ -88,21 +93,31 @@ def evaluate_all(
     What each document does not tell by itself (clusters, thresholds, groups) is evaluated run by run. A run that
     does not fit the corpus is refused as `evaluate` refuses it.
     """
-    if not isinstance(corpus, Corpus) or not all(isinstance(run, Run) for run in runs):
+    every = list(runs)
+    if not isinstance(corpus, Corpus) or not all(isinstance(run, Run) for run in every):
         raise UsageError("evaluate_all takes a Corpus and a list of Runs. Make them with load and load_run.")
     words = {**(choices or {}), **choice}
     request = Request.of(like=like, choices=words, measures=measures, kb=kb, allow_unknown=allow_unknown)
-    if not _stacks(request):
-        return [_alone(request, corpus, run) for run in runs]
-    found: dict[int, RunScores] = {}
+    together = None
+    if _stacks(request):
+        with suppress(KaratError):  # one of them does not fit: in its turn, it says so in its own words
+            together = _judged_together(request, corpus, every)
+    return together or [_alone(request, corpus, run) for run in every]
+
+
+def _judged_together(request: Request, corpus: Corpus, runs: Sequence[Run]) -> list[RunScores] | None:
+    """The scores of all runs; None where they cannot be told apart again."""
     runs = [on_gold_text(corpus, run) for run in runs]
-    _check(request, corpus, runs)
-    for places in _piles(corpus, runs):
+    found: dict[int, RunScores] = {}
+    for places in _piles(request, corpus, runs):
         own = [runs[place] for place in places]
         if len(own) == 1:
             found[places[0]] = _alone(request, corpus, own[0])
             continue
-        for place, scores in zip(places, _stacked(request, corpus, own), strict=True):
+        stacked = _stacked(request, corpus, own)
+        if stacked is None:
+            return None
+        for place, scores in zip(places, stacked, strict=True):
             found[place] = RunScores(request, corpus, runs[place], scores)
     return [found[place] for place in range(len(runs))]
 
@@ -113,6 +128,7 @@ def _stacks(request: Request) -> bool:
     return (
         request.conventions.threshold == Threshold()
         and not (request.labels or request.drop or request.takes_answered)
+        and all(filter in FILTERS for name in request.wanted for filter in name.view.filters)
         and not any(measure.ranked or measure.scored for measure in measures)
     )
 
@@ -125,33 +141,36 @@ def _alone(request: Request, corpus: Corpus, run: Run) -> RunScores:
     return found
 
 
-def _check(request: Request, corpus: Corpus, runs: Sequence[Run]) -> None:
-    """Refuse a run that is no data of the tasks that are asked for: among others that would not show."""
+def _piles(request: Request, corpus: Corpus, runs: Sequence[Run]) -> Iterator[list[int]]:
+    """The places of runs to be judged together: not too many, and none that lacks a kind of thing which another has.
+
+    A run that is no data of the tasks that are asked for is refused: among others that would not show.
+    """
     gold, tasks, asked = (corpus.name, census(corpus)), request.tasks, request.task_is_asked
-    for run in runs:
-        answers = run.name, census(run)
-        for task in tasks:
-            demand_of(task, gold, answers, asked=asked)
-
-
-def _piles(corpus: Corpus, runs: Sequence[Run]) -> Iterator[list[int]]:
-    """The places of runs to be judged together: not too many, and of the same columns."""
-    alike: dict[str, list[int]] = {}
+    alike: dict[tuple[object, ...], list[int]] = {}
     for place, run in enumerate(runs):
-        alike.setdefault(run.table.schema.to_string(), []).append(place)
-    size = max(1, _TOGETHER // max(1, len(corpus)))
+        there = census(run)
+        for task in tasks:
+            demand_of(task, gold, (run.name, there), asked=asked)
+        alike.setdefault((run.table.schema, *map(bool, there)), []).append(place)
     for places in alike.values():
-        yield from (places[low : low + size] for low in range(0, len(places), size))
+        pile, size = list[int](), 0
+        for place in places:
+            own = len(corpus) + len(corpus.labels) + len(runs[place].answers)
+            if pile and size + own > _TOGETHER:
+                yield pile
+                pile, size = [], 0
+            pile.append(place)
+            size += own
+        yield pile
 
 
-def _stacked(request: Request, corpus: Corpus, runs: Sequence[Run]) -> Sequence[Mapping[str, Scored]]:
-    try:
-        together = Evaluation.of(request, _copies(corpus, len(runs)), _joined(runs))
-        plans, views = together.plans, together.views
-    except KaratError:  # one of them does not fit: alone, it says so in its own words
-        plans = None
-    if plans is None or plans.means or any(plan.weights_are_whole for plan in plans.views.values()):
-        return [_alone(request, corpus, run).scores for run in runs]
+def _stacked(request: Request, corpus: Corpus, runs: Sequence[Run]) -> Sequence[Mapping[str, Scored]] | None:
+    gold = _copies(corpus, len(runs), text=request.reads_text)
+    together = Evaluation.of(request, gold, _joined(runs))
+    plans, views = together.plans, together.views
+    if plans.means or any(plan.weights_are_whole for plan in plans.views.values()):
+        return None
     found: list[dict[str, Scored]] = [{} for _ in runs]
     asked: dict[str, dict[str, str]] = {}
     for name in request.wanted:
@@ -182,9 +201,10 @@ def _parts(view: View, shorts: Sequence[str], size: int) -> list[View]:
     return parts
 
 
-def _copies(corpus: Corpus, number: int) -> Corpus:
+def _copies(corpus: Corpus, number: int, *, text: bool) -> Corpus:
     """The corpus so often, each time with ids of its own."""
-    table = pa.concat_tables([corpus.table] * number).combine_chunks()
+    one = corpus.table if text or not corpus.has_text else corpus.table.drop_columns(["text"])
+    table = pa.concat_tables([one] * number).combine_chunks()
     ids = _apart(table.column("id"), [len(corpus)] * number)
     table = table.set_column(table.schema.get_field_index("id"), "id", ids)
     made = Corpus.checked(table, name=corpus.name, about=corpus.about, where=str)

@@ -46,6 +46,9 @@ class Sides(msgspec.Struct, frozen=True, eq=False, dict=True):
     _pairings: dict[Source, Pairing] = msgspec.field(default_factory=dict)
     _facts: dict[Source, Facts] = msgspec.field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Sides {self.corpus.name}, {self.given.name}>"
+
     @classmethod
     def of(cls, request: Request, corpus: Corpus, run: Run, gold: GoldFacts | None = None) -> Sides:
         """A whole corpus and run, if they are data of the tasks that are asked for."""

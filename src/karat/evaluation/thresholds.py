@@ -47,7 +47,7 @@ class Steps(msgspec.Struct, frozen=True):
         return replace(self, document=document)
 
 
-class Curve(msgspec.Struct, frozen=True, dict=True):
+class Curve(msgspec.Struct, frozen=True):
     """Scores over all thresholds.
 
     `score` are the distinct scores from the highest to the lowest. Row 0 of `weights` is what answers without score

@@ -30,7 +30,7 @@ class Sizes(NamedTuple):
     answers: Longs
 
 
-class Told(msgspec.Struct, frozen=True, dict=True):
+class Told(msgspec.Struct, frozen=True):
     """The cases of a block, as bytes by view and by where their documents are in the gold standard.
 
     `row` and `reply` say which documents and replies of the whole are in the block, for the `sizes`.

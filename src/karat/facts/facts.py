@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from karat.facts.vocabulary import Entities, Surfaces, met
+from karat.kb.any_spelling import behind
 from karat.kb.protocol import KB
 from karat.matching.read.pairing import Pairing, as_written, read_texts, value_kinds
 from karat.matching.read.reading import Reading
@@ -319,8 +320,9 @@ class GoldFacts(msgspec.Struct, frozen=True, eq=False):
 
     def suits(self, pairing: Pairing, kb: KB | None, diction: Diction) -> bool:
         """Whether the same facts would be found beside another run."""
-        alike = (self.corpus is pairing.corpus, self.kb is kb, self.reading.kb is pairing.reading.kb)
-        return all(alike) and self.reading == pairing.reading and self.diction == diction
+        same = (behind(self.kb) is behind(kb), behind(self.reading.kb) is behind(pairing.reading.kb))
+        alike = self.corpus is pairing.corpus and self.reading == pairing.reading and self.diction == diction
+        return alike and all(same)
 
 
 def gold_facts(pairing: Pairing, kb: KB | None, diction: Diction = SCORES) -> GoldFacts:

@@ -21,7 +21,12 @@ def in_any_spelling(kb: KB, how: Ids) -> KB:
     return AnySpelling(kb, how) if how in SPELLINGS and how.by_kb else kb
 
 
-class AnySpelling(msgspec.Struct, frozen=True, eq=False, dict=True):
+def behind(kb: KB | None) -> KB | None:
+    """The knowledge base itself, which requests may share."""
+    return kb.base if isinstance(kb, AnySpelling) else kb
+
+
+class AnySpelling(msgspec.Struct, frozen=True, eq=False):
     """A knowledge base whose own ids may be written in another way than those of the data.
 
     It is asked for an id in the usual spellings of its normal form, in turn, and then as written, until it knows one.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-
-import msgspec
 
 from karat.kb.cycles import refused
 from karat.model.tables.check import Where
@@ -26,13 +25,14 @@ def _pair(row: int) -> str:
     return f"pairs[{row}]"
 
 
-class Hierarchy(msgspec.Struct, frozen=True, eq=False, dict=True):
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
     """Classes of entities; a class may have several superclasses.
 
     A class that it does not know has only itself above and below. What was asked once is kept.
     """
 
-    superclasses: Mapping[str, tuple[str, ...]]
+    superclasses: Mapping[str, tuple[str, ...]] = field(repr=False)
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, str]], *, where: Where = _pair) -> Hierarchy:

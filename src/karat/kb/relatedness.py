@@ -9,9 +9,9 @@ both it is 0; where nothing at all links to one of them nobody can say. An entit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,16 +24,17 @@ from karat.model.tables.columns import Floats, Longs
 _AT_ONCE: Final = 1 << 20  # links that are looked up together
 
 
-class InLinks(msgspec.Struct, frozen=True, eq=False, dict=True):
+@dataclass(frozen=True, eq=False)
+class InLinks:
     """What links to some entities, each as a sorted array; `size` is how many entities there are in all."""
 
     size: int
-    _ids: Arrow
-    _starts: Longs
-    _keys: Longs
+    _ids: Arrow = field(repr=False)
+    _starts: Longs = field(repr=False)
+    _keys: Longs = field(repr=False)
     """The entity times the number of sources, plus the source: in order, and so searched by halves."""
-    _source: Longs
-    _sources: int
+    _source: Longs = field(repr=False)
+    _sources: int = field(repr=False)
 
     @classmethod
     def of(cls, targets: Sequence[str] | Arrow, sources: Sequence[str] | Arrow, size: int) -> InLinks:

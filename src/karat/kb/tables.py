@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
@@ -24,7 +25,8 @@ def _in_memory(table: str) -> Where:
     return lambda row: f"{table}[{row}]"
 
 
-class Tables(msgspec.Struct, frozen=True, eq=False, dict=True):
+@dataclass(frozen=True, eq=False)
+class Tables:
     """A knowledge base made of tables: redirects, same-as, superclasses, entities and what is known about them.
 
     Redirects and same-as speak of entities; they do not change the ids of classes.
@@ -32,14 +34,14 @@ class Tables(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     name: str
     hierarchy: Hierarchy
-    _stands_for: Mapping[str, str]
-    _known: frozenset[str] | None
-    _names: Mapping[str, str]
-    _aliases: Mapping[str, frozenset[str]]
-    _types: Mapping[str, frozenset[str]]
-    _popular: Mapping[str, frozenset[str]]
-    _demonyms: frozenset[str] | None
-    _redirected: frozenset[str] = frozenset()
+    _stands_for: Mapping[str, str] = field(repr=False)
+    _known: frozenset[str] | None = field(repr=False)
+    _names: Mapping[str, str] = field(repr=False)
+    _aliases: Mapping[str, frozenset[str]] = field(repr=False)
+    _types: Mapping[str, frozenset[str]] = field(repr=False)
+    _popular: Mapping[str, frozenset[str]] = field(repr=False)
+    _demonyms: frozenset[str] | None = field(repr=False)
+    _redirected: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
     def of(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-
-import msgspec
 
 from karat.errors import InputError
 from karat.fitting import counted
@@ -20,14 +19,15 @@ from karat.spec.choices.conventions import Ids
 from karat.storage.files import Source
 
 
-class Vocabulary(msgspec.Struct, frozen=True, eq=False, dict=True):
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
     """Ids, in the normal form of their spelling, or a pack."""
 
     name: str
     digest: str
-    ids: frozenset[str] = frozenset()
+    ids: frozenset[str] = field(default=frozenset(), repr=False)
     pack: Pack | None = None
-    _resolved: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    _resolved: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
 
     def has(self, ids: Sequence[str], kb: KB | None = None) -> list[bool | None]:
         """Whether each id, however it is written, is in the vocabulary; None where a pack of some entities cannot say.

@@ -24,6 +24,9 @@ _NO_WORDS = "counting words needs spaCy's tokenizer: pip install 'karat[spacy]'"
 _GIVEN = "the mentions are given: answers elsewhere are left out"
 _NO_CANDIDATES = "the system never has several candidates"
 _GROUPS = ("ner-fn", "ner-fp", "disambiguation", "candidates", "hyperlink", "coreference")
+_FEW = 10_000
+"""Cases that are counted in all categories at once, since each step takes its time, whatever there is to do."""
+
 _NO_TOTAL = "only errors are counted"
 
 
@@ -150,7 +153,6 @@ def tallies(found: Categorised, documents: int, words: Sequence[Words] | None) -
     cases, tags, every = found.table.cases, found.tags, categories()
     senseless = {name for name, category in every.items() if found.given and category.elsewhere}
     known = {name: category for name, category in every.items() if name not in senseless}
-    # All categories at once: there may be few cases, and each step takes its time whatever there is to do.
     masks = [tags[name].error & cases.counts for name in known]
     could = {name: _could(known[name], tags[name], cases) for name in known if known[name].words is None}
     totals = [mask for mask in could.values() if mask is not None]
@@ -181,6 +183,8 @@ def _could(category: Category, tag: Tagged, cases: Cases) -> Bools | None:
 
 def _by_document(masks: Sequence[Bools], cases: Cases, documents: int) -> Floats:
     """How many cases of each document each mask holds."""
+    if len(cases.document) > _FEW:
+        return np.array([np.bincount(cases.document[mask], minlength=documents) for mask in masks], np.float64)
     row, case = np.nonzero(np.array(masks).reshape(len(masks), -1))
     sums = np.bincount(row * documents + cases.document[case], minlength=len(masks) * documents)
     return sums.reshape(len(masks), documents).astype(np.float64)

@@ -49,7 +49,7 @@ _FACTS = pa.schema([("length", pa.int32()), ("text_digest", pa.int64())])
 _INSTEAD = "Load both sides and score them in memory (karat.evaluate(karat.load(…), karat.load_run(…)))."
 
 
-class Job(msgspec.Struct, frozen=True, dict=True):
+class Job(msgspec.Struct, frozen=True):
     """What is to be counted: all that a block needs besides its documents. It can be pickled.
 
     `names` and `columns` are those of the gold standard and of the answers; `about` is what the former says of itself.
@@ -140,7 +140,7 @@ def _refusal(problem: KaratError) -> Refusal:
     return Refusal(str(problem))
 
 
-class CountedBlock(msgspec.Struct, frozen=True, dict=True):
+class CountedBlock(msgspec.Struct, frozen=True):
     """What is left of a block, with the fingerprints of both sides."""
 
     sums: BlockSums

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,12 +27,13 @@ from karat.storage.files import readable
 from karat.storage.parquet import SortedTable, strings
 
 
-class Pack(msgspec.Struct, frozen=True, eq=False, dict=True):
+@dataclass(frozen=True, eq=False)
+class Pack:
     """A knowledge base in a folder of Parquet tables with a manifest; only the manifest is read when it is opened."""
 
     folder: Path
     manifest: PackManifest
-    _opened: dict[str, SortedTable] = msgspec.field(default_factory=dict)
+    _opened: dict[str, SortedTable] = field(default_factory=dict, repr=False)
 
     @classmethod
     def open(cls, folder: Path) -> Pack:

@@ -20,7 +20,7 @@ META = "meta."
 """What the names of labels begin with that are keys in the metadata of documents."""
 
 
-class Facets(msgspec.Struct, frozen=True, eq=False, dict=True):
+class Facets(msgspec.Struct, frozen=True, eq=False):
     """The labels of both sides of a match that mentions carry, each read when it is first asked for.
 
     Of a block, `known` are labels that say what those of the whole say, and `answered` are the fields that answers

@@ -15,12 +15,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from karat.errors import InputError, UsageError
+from karat.kb.any_spelling import behind
+from karat.kb.protocol import KB
 from karat.kb.spelling import plain
 from karat.matching.read.facets import Facets
 from karat.matching.read.ids import ids_said, numbered_apart, numbering
 from karat.matching.read.reading import Codes, Reading, renamed, resolved
 from karat.matching.read.trees import Trees, trees
-from karat.matching.read.widening import widened, words_of
+from karat.matching.read.widening import WordGaps, widened, words_of
 from karat.model.corpus import WITHOUT_TEXT, Corpus, said_of
 from karat.model.document import Reply
 from karat.model.items import OTHER, Answers, Gold, Items, Lists, Ranked
@@ -195,12 +197,12 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
         """Which documents have something to find, whatever a view looks at."""
         return np.diff(self.corpus.labels.offsets) > 0
 
-    def of_gold(self, name: str, find: Callable[[], _T], *given: object) -> _T:
-        """What is found out about the gold labels as they are read, and with what else is given: the same for all runs.
+    def of_gold(self, name: str, find: Callable[[], _T], kb: KB | None = None) -> _T:
+        """What is found out about the gold labels as they are read, and with a knowledge base: the same for all runs.
 
         It is noted at the corpus, the last of each name.
         """
-        reading, things = self.reading, (self.reading.kb, self.reading.kinds, *given)
+        reading, things = self.reading, [behind(each) for each in (self.reading.kb, self.reading.kinds, kb)]
         known = self.corpus.noted.get(name)
         if known is None or known[0] != reading or not all(map(is_, known[1], things)):
             known = self.corpus.noted[name] = (reading, things, find())
@@ -389,8 +391,12 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
             items = msgspec.structs.replace(items, outside=~self._inside(items))
         if not self.reading.words or not len(items):
             return items
-        words = self.corpus.once("words", lambda: words_of(self.texts))
-        return msgspec.structs.replace(items, words=widened(words, items.document, items.start, items.end))
+        return msgspec.structs.replace(items, words=widened(self.words, items.document, items.start, items.end))
+
+    @property
+    def words(self) -> WordGaps:
+        """The words of the texts of the corpus; ask before many threads do."""
+        return self.corpus.once("words", lambda: words_of(self.texts))
 
     def _counting(self, items: Items) -> Bools:
         """Which items may count at all."""

@@ -16,7 +16,7 @@ _JOINING = "'\"_"
 _ASCII = np.array([chr(point).isalnum() or chr(point) in _JOINING for point in range(128)])
 
 
-class Words(NamedTuple):
+class WordGaps(NamedTuple):
     """Where each of some texts begins if they are written one behind the other, and where no word and a quote stand.
 
     The last of `begins` is the end of all; `gaps` are bounded by the places before the first and behind the last
@@ -28,7 +28,7 @@ class Words(NamedTuple):
     quotes: Longs
 
 
-def words_of(texts: Sequence[str]) -> Words:
+def words_of(texts: Sequence[str]) -> WordGaps:
     """The words of some texts; some texts at a time, since a character takes four bytes on the way."""
     begins = np.concatenate([[0], np.cumsum([len(each) for each in texts], dtype=np.int64)])
     gaps, quotes = [np.full(1, -1)], list[Longs]()
@@ -36,10 +36,10 @@ def words_of(texts: Sequence[str]) -> Words:
         points = np.frombuffer("".join(texts[low : low + _AT_ONCE]).encode("utf-32-le", "surrogatepass"), np.uint32)
         gaps.append(begins[low] + np.flatnonzero(~_of_words(points)))
         quotes.append(begins[low] + np.flatnonzero(points == _QUOTE))
-    return Words(begins, np.concatenate([*gaps, begins[-1:]]), np.concatenate([*quotes, begins[-1:]]))
+    return WordGaps(begins, np.concatenate([*gaps, begins[-1:]]), np.concatenate([*quotes, begins[-1:]]))
 
 
-def widened(words: Words, text: NDArray[Any], start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def widened(words: WordGaps, text: NDArray[Any], start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Each span with the rest of the words it cuts; `text` says in which of the texts it stands.
 
     As ELEVANT does it, the last character of a text is never taken in, and a double quote that opens the span and is
@@ -63,7 +63,7 @@ def _of_words(points: NDArray[np.uint32]) -> Bools:
     return word
 
 
-def _without_open_quote(words: Words, low: Longs, high: Longs) -> Longs:
+def _without_open_quote(words: WordGaps, low: Longs, high: Longs) -> Longs:
     quotes = words.quotes
     place = np.searchsorted(quotes, low)
     opens = quotes[place] == low

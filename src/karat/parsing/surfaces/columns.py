@@ -29,7 +29,7 @@ ROLES: Final[Mapping[str, str]] = {
 _OF_DOCUMENTS = ("doc", "text", "texts")
 
 
-class ColumnRoles(msgspec.Struct, frozen=True, dict=True):
+class ColumnRoles(msgspec.Struct, frozen=True):
     """The column of each role; `start=entities.start` is a field of the objects in the list `entities`.
 
     Where all are numbers, the table has no header, and columns are counted from 1.
