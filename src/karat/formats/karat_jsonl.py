@@ -13,7 +13,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -258,7 +258,7 @@ def _columns(data: bytes, begin: int, end: int, side: _Side) -> Arrow | None:
     if not is_utf8(memoryview(data)[begin:end]):
         return None  # Arrow would take the bytes as they are; half of a surrogate pair it refuses itself
     buffer = pa.py_buffer(memoryview(data)[begin:end])
-    used = _used(data[begin : min(end, begin + _BLOCK)], side)
+    used = _used(_first_lines(data, begin, min(end, begin + _BLOCK)), side)
     # Empty columns cost time, so the fields of the first lines are tried before all fields.
     for schema in (_schema(side, used), _schema(side, used._replace(fields=None, items=None))):
         table = _arrow(buffer, schema)
@@ -326,12 +326,22 @@ class _Used(NamedTuple):
     meta: frozenset[str]
 
 
-def _used(head: bytes, side: _Side) -> _Used:
-    """What the first lines use."""
+def _first_lines(data: bytes, begin: int, end: int) -> Iterator[bytes]:
+    """Some lines from a place on, the last of which may be cut off."""
+    for _ in range(_SAMPLE_LINES):
+        stop = data.find(b"\n", begin, end)
+        yield data[begin : end if stop < 0 else stop]
+        if stop < 0:
+            return
+        begin = stop + 1
+
+
+def _used(lines: Iterable[bytes], side: _Side) -> _Used:
+    """What some lines use."""
     fields: set[str] = set()
     items: set[str] = {"start", "end", "entity"}
     meta: set[str] = set()
-    for line in head.split(b"\n", _SAMPLE_LINES)[:_SAMPLE_LINES]:
+    for line in lines:
         try:
             row = msgspec.json.decode(line)
             fields.update(row)
