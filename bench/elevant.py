@@ -38,7 +38,8 @@ def evaluated(path: Path, kb: KB, repeat: int) -> Evaluated:
         before = time.process_time()
         figures(corpus, run, kb)
         taken.append(time.process_time() - before)
-    return Evaluated(path.name, len(corpus), loaded - begin, tokenised - loaded, taken[0], min(taken))
+    items = len(corpus.labels) + len(run.answers)
+    return Evaluated(path.name, len(corpus), items, loaded - begin, tokenised - loaded, taken[0], min(taken))
 
 
 def figures(corpus: Corpus, run: Run, kb: KB) -> None:

@@ -27,6 +27,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+import numpy as np
+
 from shared import ESCAPED, Counts, Evaluated, Files, Outcome, files
 
 SHARED = Path(os.environ.get("KARAT_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -213,7 +215,7 @@ def _megabytes(peak: int | None) -> str:
     return "" if peak is None else f"{peak / 1e6:,.0f}"
 
 
-Line = tuple[str, int, float, int | None]
+Line = tuple[str, int, float, float, int | None]
 Ratio = tuple[str, float | None, str]
 
 
@@ -222,17 +224,23 @@ def spans(folder: Path, documents: int) -> str:
     given = ensure(folder, documents, "parquet")
     read, karat = measure("columns", given), measure("karat-without-text", given)
     lines: list[Line] = [
-        ("pyarrow reads both files", documents, read.total, read.peak_bytes),
-        ("Karat, files to scores", documents, karat.total, karat.peak_bytes),
-        ("– load", documents, karat.part("load"), None),
-        ("– what only a first evaluation takes", documents, karat.part("start"), None),
-        ("– evaluate", documents, karat.part("match"), None),
+        ("pyarrow reads both files", documents, read.total, read.processor, read.peak_bytes),
+        ("Karat, files to scores", documents, karat.total, karat.processor, karat.peak_bytes),
+        *(
+            (name, documents, karat.part(part), karat.worked(part), None)
+            for name, part in (
+                ("– load", "load"),
+                ("– what only a first evaluation takes", "start"),
+                ("– evaluate", "match"),
+            )
+        ),
     ]
-    ratios: list[Ratio] = [("Karat / pyarrow", karat.total / read.total, "")]
+    own = karat.worked("load") + karat.worked("match")
+    ratios: list[Ratio] = [("Karat, load and evaluate / pyarrow, processor time", own / read.processor, "<= 3.5")]
     more_lines, more_ratios = nervaluate(folder, documents, karat)
     cells = [
-        (name, f"{some:,}", f"{seconds:.3f}", f"{seconds * documents / some:,.2f}", _megabytes(peak))
-        for name, some, seconds, peak in lines + more_lines
+        (name, f"{some:,}", f"{s:.3f}", f"{worked:.3f}", f"{s * documents / some:,.2f}", _megabytes(peak))
+        for name, some, s, worked, peak in lines + more_lines
     ]
     said = [
         (name, "not measured" if value is None else f"{value:,.1f}", goal) for name, value, goal in ratios + more_ratios
@@ -240,7 +248,7 @@ def spans(folder: Path, documents: int) -> str:
     return "\n\n".join(
         [
             f"## {documents:,} documents from Parquet ({given.size / 1e6:,.0f} MB)",
-            table(("", "documents", "seconds", f"scaled to {documents:,}", "peak MB"), cells),
+            table(("", "documents", "seconds", "processor", f"seconds for {documents:,}", "peak MB"), cells),
             table(("ratio", "measured", "target"), said),
         ]
     )
@@ -258,8 +266,10 @@ def nervaluate(folder: Path, documents: int, karat: Measured) -> tuple[list[Line
     ratios: list[Ratio] = []
     for name, found in (("one label", one), ("entities as labels", entities)):
         some = found.outcomes[0].size
-        lines.append((f"nervaluate, {name}", some, found.total, found.peak_bytes))
-        lines.extend((f"– {part}", some, found.part(part), None) for part in ("read", "load", "evaluate"))
+        lines.append((f"nervaluate, {name}", some, found.total, found.processor, found.peak_bytes))
+        lines.extend(
+            (f"– {part}", some, found.part(part), found.worked(part), None) for part in ("read", "load", "evaluate")
+        )
         own, whole = (seconds * documents / some for seconds in (found.part("evaluate"), found.total))
         ratios += [
             (f"nervaluate evaluate, {name} / Karat, files to scores", own / karat.total, ">= 100"),
@@ -295,6 +305,11 @@ def elevant() -> str:
         ("– processor time of all its processes", f"{whole.processor:.1f} s", ""),
         ("– the same figures without comparing them, processor time", f"{sum(map(_whole, every)):.1f} s", ""),
     ]
+    fixed, each = _costs(every)
+    rows += [
+        ("ELEVANT's figures, each further evaluation on a corpus, processor time", f"{fixed * 1e3:.1f} ms", "<= 8 ms"),
+        ("– and each label or answer", f"{each * 1e6:.1f} µs", "<= 4 µs"),
+    ]
     titles = (
         "processor ms/document",
         "documents",
@@ -315,6 +330,14 @@ def elevant() -> str:
             f"The mean of the {len(every)} pairs' own means is {means * 1e3:.3f} ms.",
         ]
     )
+
+
+def _costs(pairs: list[Evaluated]) -> tuple[float, float]:
+    """What an evaluation takes by itself and for each item: the line with the least relative errors."""
+    items, taken = np.array([pair.items for pair in pairs]), np.array([pair.best for pair in pairs])
+    terms = np.column_stack([np.ones(len(items)), items]) / taken[:, None]
+    fixed, each = np.linalg.lstsq(terms, np.ones(len(items)), rcond=None)[0]
+    return float(fixed), float(each)
 
 
 def _per_document(name: str, pairs: list[Evaluated]) -> tuple[str, ...]:
@@ -372,12 +395,13 @@ def growth(folder: Path, sizes: Iterable[tuple[str, int]]) -> str:
         given = ensure(folder, documents, kind)
         job = "karat" if kind == "jsonl" else "karat-without-text"
         found = measure(job, given, repeat=3 if documents <= 100_000 else 1)
-        parts = [f"{found.part(name):.3f}" for name in ("load", "start", "match")]
-        per_document = f"{found.total / documents * 1e6:.1f}"
+        parts = [f"{found.worked(name):.3f}" for name in ("load", "start", "match")]
+        per_document = f"{(found.worked('load') + found.worked('match')) / documents * 1e6:.1f}"
         cells = (kind, f"{documents:,}", f"{given.size / 1e6:,.1f}", f"{found.total:.3f}", *parts, per_document)
         rows.append((*cells, _megabytes(found.peak_bytes)))
     head = ("from", "documents", "MB", "seconds", "load", "first time", "evaluate", "µs/document", "peak MB")
-    return "\n\n".join(["## Growth", table(head, rows)])
+    said = "Seconds are all that elapsed; the rest is processor time, that of a document without the first time."
+    return "\n\n".join(["## Growth", table(head, rows), said])
 
 
 HARD = {
@@ -444,7 +468,7 @@ def formats(folder: Path, documents: int) -> str:
     found = measure("formats", ensure(folder, 10_000, "jsonl"))
     rows = [
         _ratio_row(name, found.worked(f"bare {name}"), found.worked(name), goal)
-        for name, goal in (("NIF", "<= 1.5"), ("ELEVANT", "<= 4"))
+        for name, goal in (("NIF", "<= 1"), ("ELEVANT", "<= 4"))
     ]
     given = ensure(folder, documents, ESCAPED)
     bare, whole = measure("arrow", given), measure("karat-without-text", given)

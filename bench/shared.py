@@ -103,13 +103,14 @@ def beyond(seconds: dict[str, float], part: str, other: str) -> None:
 
 
 class Evaluated(NamedTuple):
-    """A linker on a benchmark: its documents, and the processor seconds of each part of its evaluation.
+    """A linker on a benchmark: its documents, its labels and answers, and the processor seconds of each part.
 
     `first` is the first evaluation after loading, `best` the best of all.
     """
 
     name: str
     documents: int
+    items: int
     load: float
     tokenise: float
     first: float
