@@ -21,8 +21,8 @@ class _Sooner(MetaPathFinder):
 
     With its first array it imports pandas, where that is installed, and it looks for dateutil with every value of
     Python's that it is given: it is told that there is none. Whoever else asks for them, such as a plugin of a user's
-    own, gets them. And it parses the documentation of all its options, to write
-    that of its functions: it finds no options there.
+    own, gets them. And it parses the documentation of all its options, to write that of its functions: it finds no
+    options there.
     """
 
     def find_spec(

@@ -26,13 +26,11 @@ from karat.evaluation.measures import measure_of, short_names
 from karat.evaluation.plan import Plan, Plans, base_of
 from karat.evaluation.request import Request
 from karat.evaluation.sides import Sides
-from karat.evaluation.spread.spread import Spread
 from karat.evaluation.spread.survey import Undivided
 from karat.evaluation.thresholds import Chosen, Curve, best_on, curve_through
 from karat.evaluation.view import Shape, View
 from karat.facts.facts import Facts
 from karat.kb.protocol import KB
-from karat.kb.vocabulary import vocabulary_note
 from karat.matching.read.pairing import BLOCK
 from karat.model.corpus import STEPS, Corpus, NamedData
 from karat.model.name import ViewName
@@ -517,6 +515,8 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         if chosen_on(about, corpus):
             yield chosen_note(run, corpus)
         if VOCABULARY in self.request.labels:
+            from karat.kb.vocabulary import vocabulary_note
+
             yield vocabulary_note(self.request.vocabulary)
         yield from without_interval(self.between)
 
@@ -616,5 +616,7 @@ def evaluation(
         raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
     if isinstance(corpus, Corpus) and isinstance(run, Run) and engine in (None, "local"):
         return Evaluation.of(request, corpus, run, size=size, progress=progress)
+    from karat.evaluation.spread.spread import Spread
+
     request = request.for_run(run.about, getattr(run, "file", None))
     return Evaluation(request, Spread.of(request, corpus, run, engine or "local", progress))

@@ -15,7 +15,6 @@ from karat.evaluation.view import Shape
 from karat.kb.hierarchy import Hierarchy
 from karat.matching.align.joins import overlapping, same_span
 from karat.matching.align.near import credited
-from karat.matching.align.related import related
 from karat.matching.align.typing import typed
 from karat.matching.judge.counting import MatchCounts, countable, counts
 from karat.matching.judge.judge import Located, verdicts
@@ -227,6 +226,8 @@ class Planner(msgspec.Struct, frozen=True):
             prefixes = task.types or conventions.prefixes
             relation = typed(relation, conventions.typing, pairing.type_names, hierarchy, prefixes)
         if relation.least is not None:
+            from karat.matching.align.related import related  # which looks into packs
+
             relation = related(relation, pairing.names, self.request.kb)
         strict = relation if relation.near else None  # what is near earns points, and no other segmentation
         if relation.near is not None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,9 +15,7 @@ from karat.evaluation.drop import needs_text, rules_of
 from karat.evaluation.intervals import Draw
 from karat.evaluation.measures import expanded, in_task, measure_of, measures_of, parts_of
 from karat.kb.any_spelling import AnySpelling, in_any_spelling
-from karat.kb.opened import open_kb, starter
 from karat.kb.protocol import KB
-from karat.kb.vocabulary import Vocabulary, open_vocabulary
 from karat.matching.weigh.membership import WHOLE, Membership, membership_of
 from karat.model.name import MeasureName, ViewName, parse_measure
 from karat.model.run import VOCABULARY
@@ -28,6 +26,9 @@ from karat.spec.choices.choices import CIRCUMSTANCES, SIGNED, Conventions
 from karat.spec.choices.conventions import Ids, Macro, Missing, Spans
 from karat.spec.grouping import Grouping
 from karat.version import __version__
+
+if TYPE_CHECKING:
+    from karat.kb.vocabulary import Vocabulary
 
 _OWN = "karat"  # the profile that takes facts from the pack that comes with Karat
 
@@ -78,6 +79,8 @@ class Request:
         `choices` may name what else a signature says: `drop`, and the `seed` of random numbers.
         """
         if isinstance(kb, str | os.PathLike):
+            from karat.kb.opened import open_kb  # where packs are read: not for a score without one
+
             kb = open_kb(kb)
         if isinstance(kb, AnySpelling):  # of another request
             kb = kb.base
@@ -152,6 +155,8 @@ class Request:
         """The same for the run with this manifest, read from this file: with its vocabulary, if that is asked for."""
         if VOCABULARY not in self.labels or VOCABULARY not in about:
             return self
+        from karat.kb.vocabulary import open_vocabulary
+
         found = open_vocabulary(about[VOCABULARY], file)
         return replace(self, vocabulary=found, given={**self.given, "vocabulary": found})
 
@@ -255,6 +260,8 @@ def as_text(choices: Mapping[str, object]) -> dict[str, str]:
 @cache
 def _starter(ids: Ids) -> KB:
     """The built-in pack, asked in the ids that are read so."""
+    from karat.kb.opened import starter
+
     return in_any_spelling(starter(), ids)
 
 

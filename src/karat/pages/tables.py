@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from html import escape
 from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
@@ -174,6 +173,8 @@ def unmarked(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
+    from html import escape  # which brings the names of all characters along
+
     return escape(shown(text))
 
 
