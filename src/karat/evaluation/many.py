@@ -128,17 +128,14 @@ def _stacks(request: Request) -> bool:
     return (
         request.conventions.threshold == Threshold()
         and not (request.labels or request.drop or request.takes_answered)
-        and all(filter in FILTERS for name in request.wanted for filter in name.view.filters)
+        and all(condition in FILTERS for name in request.wanted for condition in name.view.filters)
         and not any(measure.ranked or measure.scored for measure in measures)
     )
 
 
 def _alone(request: Request, corpus: Corpus, run: Run) -> RunScores:
     made = Evaluation.of(request, corpus, run)
-    names = map(str, request.wanted)
-    found = RunScores(made.request, corpus, run, {name: made.result.score(name) for name in names})
-    found.__dict__["_evaluation"] = made
-    return found
+    return RunScores(made.request, corpus, run, {name: made.result.score(name) for name in map(str, request.wanted)})
 
 
 def _piles(request: Request, corpus: Corpus, runs: Sequence[Run]) -> Iterator[list[int]]:
