@@ -103,8 +103,8 @@ def gone(monkeypatch):
         raise AssertionError("asked for the starter pack")
 
     def leave():
-        for name in ("starter", "_starter"):  # the second remembers what the first gave
-            monkeypatch.setattr(f"karat.evaluation.request.{name}", nothing)
+        for name in ("kb.opened.starter", "evaluation.request._starter"):  # the second remembers what the first gave
+            monkeypatch.setattr(f"karat.{name}", nothing)
 
     return leave
 

@@ -16,14 +16,19 @@ from karat.matching.judge.judge import Located
 from tests import strategies
 
 RELATIONS = ("strong", "weak", "mention", "mention-weak")
-KERNELS = [counting.matched, counting.compiled()]
+KERNELS = ["plain", pytest.param("compiled", marks=pytest.mark.extras)]
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=["plain", "compiled"])
+def _kernel(name):
+    kernel = counting.matched if name == "plain" else counting.compiled()
+    assert kernel is not None, "the extra fast brings Numba"
+    return kernel
+
+
+@pytest.mark.parametrize("name", KERNELS)
 @given(pair=strategies.pairs(plain=True), spoilt=strategies.pairs(families=True))
-def test_counts_are_what_verdicts_add_up_to(kernel, pair, spoilt):
-    if kernel is None:
-        pytest.skip("needs Numba, the extra fast")
+def test_counts_are_what_verdicts_add_up_to(name, pair, spoilt):
+    kernel = _kernel(name)
     for corpus, run in (pair, spoilt):
         evaluation = Evaluation.of(Request.of(measures=[f"{name}:micro.f1" for name in RELATIONS]), corpus, run)
         pairing, size = evaluation.sides.pairing(), len(corpus)
@@ -82,11 +87,10 @@ def test_what_is_counted_is_the_size_of_a_largest_matching(documents):
     assert found.tolist() == expected
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=["plain", "compiled"])
-def test_hard_documents_are_counted(kernel):
+@pytest.mark.parametrize("name", KERNELS)
+def test_hard_documents_are_counted(name):
     """Nested spans, spans that all overlap, the same span over and over, nothing at all; linked alike or not."""
-    if kernel is None:
-        pytest.skip("needs Numba, the extra fast")
+    kernel = _kernel(name)
     size = 2_000
     nested = [(i, 2 * size - i, i) for i in range(size)]
     stairs = [(i, i + size, 0) for i in range(size)]
