@@ -23,7 +23,7 @@ from karat.errors import UsageError
 from karat.evaluation.cases.cuts import Cut, Values, cut_cases
 from karat.evaluation.cases.errors import Categorised, Tally, evaluated_words, tallies
 from karat.evaluation.cases.health import SeenIds, seen
-from karat.evaluation.cases.labels import documents_in, doubts, label_in, mention_type, part_views, parted, values_in
+from karat.evaluation.cases.labels import documents_in, doubts, mention_type, part_views, parted, values_in
 from karat.evaluation.cases.notes import Noticed, noticed
 from karat.evaluation.cases.ranked import documents_of_scores, ranking_of, scores_of
 from karat.evaluation.measures import measure_of
@@ -151,7 +151,7 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
     def plans(self) -> Plans:
         """Which tables of verdicts there are."""
         request = self.sides.request
-        labels = [label_in(self.sides, name) for name in request.labels]
+        labels = [self.sides.label(name) for name in request.labels]
         wanted = [*request.wanted, *(MeasureName(view, "f1", "micro") for view in part_views(self.sides))]
         staged = request.staged or any(label.scores == "errors" for label in labels)
         return self.sides.planner(self.thresholds.at).plans(wanted, stages=request.parts if staged else ())
@@ -185,7 +185,7 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _kept(self) -> set[str]:
         """The tables to keep: all of them where that takes little room, else those that something is made from."""
         request, plans = self.sides.request, self.plans
-        labels = [label_in(self.sides, name) for name in request.labels]
+        labels = [self.sides.label(name) for name in request.labels]
         items = len(self.sides.corpus.labels) + len(self.sides.run.answers)
         if items * len(plans.all) <= _KEPT or (request.draw.resamples and request.draw.over == "cases"):
             return set(plans.all)
@@ -305,7 +305,7 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
         ids = sides.given.ids.take(pa.array(unknown)).to_pylist() if len(unknown) else []
         divided = [name for name, plan in plans.views.items() if not plan.weights_are_whole]
         counted = divided if len(sides.corpus) else []
-        labels = {name: label_in(sides, name) for name in request.labels}
+        labels = {name: sides.label(name) for name in request.labels}
         of_documents = [name for name, label in labels.items() if label.documents and label.scores == "values"]
         by_value = [
             name
@@ -375,13 +375,13 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
         for (source, by_gold), members in alike.items():
             values: Values = values_in(self.sides, label, source)
             cases = [self._about(label, self.verdicts(name), source) for name in members]
-            cuts = cut_cases(values, cases, by_gold=by_gold or label_in(self.sides, label).by_gold)
+            cuts = cut_cases(values, cases, by_gold=by_gold or self.sides.label(label).by_gold)
             found |= dict(zip(members, cuts, strict=True))
         return {name: found[name] for name in views}
 
     def _about(self, label: str, cases: Verdicts, source: Source) -> Verdicts:
         """The cases that a label is about."""
-        if not label_in(self.sides, label).entities:
+        if not self.sides.label(label).entities:
             return cases
         return self.entities_only(cases, source)
 

@@ -16,7 +16,7 @@ from karat.errors import UnknownNameError, UsageError
 from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds
 from karat.evaluation.cases.errors import Categorised, Tally, senseless
 from karat.evaluation.cases.health import health
-from karat.evaluation.cases.labels import label_in, parted, parts_by, undecided
+from karat.evaluation.cases.labels import parted, parts_by, undecided
 from karat.evaluation.cases.notes import said
 from karat.evaluation.cases.rows import SENTENCE, case_columns, verdict_table
 from karat.evaluation.fold import Folded, steps_through
@@ -354,7 +354,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
     def labels(self) -> dict[str, Grouping]:
         """What scores are grouped by."""
         left_out = self.feed.left_out.labels
-        return {name: label_in(self.sides, name) for name in self.request.labels if name not in left_out}
+        return {name: self.sides.label(name) for name in self.request.labels if name not in left_out}
 
     @cached_property
     def groups(self) -> Groups:

@@ -25,7 +25,8 @@ Groups: TypeAlias = dict[str, dict[str, dict[str, Group]]]
 """Scores by label, view and value."""
 
 _RATES = ("micro.error-rate", "macro.error-rate")
-_Bounds: TypeAlias = Sequence[tuple[int, int]]
+Bounds: TypeAlias = Sequence[tuple[int, int]]
+"""The first row of each group, and the one behind its last."""
 
 
 def by_value(
@@ -53,7 +54,8 @@ def by_value(
             for value, (low, high) in zip(cuts[name].names, cuts[name].bounds, strict=True)
         ]
         bounds = [own for _, _, own in rows]
-        known = known_scores(sums, bounds, views[members[0]], shorts)
+        like = views[members[0]]
+        known = known_scores(like.cases_of(sums), like.cases_of(_totals(sums, bounds)), bounds, shorts)
         totals = _counted(sums, bounds)
         for (name, value, (low, high)), scores, count in zip(rows, known, totals, strict=True):
             own = views[name].cases_of(sums[low:high], known=scores)
@@ -66,11 +68,11 @@ def by_value(
     return groups
 
 
-def _totals(sums: Floats, bounds: _Bounds) -> Floats:
+def _totals(sums: Floats, bounds: Bounds) -> Floats:
     return np.add.reduceat(sums, [low for low, _ in bounds]) if bounds else sums
 
 
-def _counted(sums: Floats, bounds: _Bounds) -> list[Counted]:
+def _counted(sums: Floats, bounds: Bounds) -> list[Counted]:
     """The sums of each group; whole numbers, as there nearly always are, for all at once."""
     whole = sums.astype(np.int64)
     if np.array_equal(whole, sums):
@@ -79,10 +81,12 @@ def _counted(sums: Floats, bounds: _Bounds) -> list[Counted]:
     return [counted(sums[low:high].sum(axis=0)) for low, high in bounds]
 
 
-def known_scores(sums: Floats, bounds: _Bounds, view: View, shorts: Sequence[str]) -> list[dict[str, Scored]]:
-    """The scores of all groups that are made from statistics, computed for all at once; none of them is empty."""
+def known_scores(rows: View, totals: View, bounds: Bounds, shorts: Sequence[str]) -> list[dict[str, Scored]]:
+    """The scores of all groups that are made from statistics, computed for all at once; none of them is empty.
+
+    `rows` shows the documents of all groups one behind the other, and `totals` the sums of each group.
+    """
     found: list[dict[str, Scored]] = [{} for _ in bounds]
-    rows, totals = view.cases_of(sums), view.cases_of(_totals(sums, bounds))
     for short in shorts:
         _, measure = short_measure(short)
         if measure.values is None or measure.aggregates == ():
@@ -97,7 +101,7 @@ def known_scores(sums: Floats, bounds: _Bounds, view: View, shorts: Sequence[str
     return found
 
 
-def _means(values: Floats, bounds: _Bounds, reason: str) -> list[Scored]:
+def _means(values: Floats, bounds: Bounds, reason: str) -> list[Scored]:
     """The mean of each group; the same as `mean`, but quick where all values are defined."""
     if np.isnan(values).any():
         return [mean(values[low:high], reason) for low, high in bounds]
@@ -173,8 +177,9 @@ def rated(tallies: Mapping[str, Tally], view: View, draw: Draw) -> dict[str, Gro
     if filled:
         bounds = [(size * place, size * (place + 1)) for place in range(len(filled))]
         rows = np.concatenate([weights[name] for name in filled])
-        for name, known in zip(filled, known_scores(rows, bounds, view, _RATES), strict=True):
-            views[name].known.update(known)
+        known = known_scores(view.cases_of(rows), view.cases_of(_totals(rows, bounds)), bounds, _RATES)
+        for name, scores in zip(filled, known, strict=True):
+            views[name].known.update(scores)
     return {name: _rate(tally, views.get(name), draw) for name, tally in tallies.items()}
 
 

@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 
 from karat.errors import KaratError, UnknownNameError, UsageError
 from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.groups import known_scores
 from karat.evaluation.measures import short_measure
 from karat.evaluation.request import Request
-from karat.evaluation.view import View, mean, scored_total
+from karat.evaluation.view import View
 from karat.kb.protocol import KB
 from karat.matching.read.reduce import census, demand_of
 from karat.matching.read.texts import on_gold_text
@@ -180,21 +181,12 @@ def _stacked(request: Request, corpus: Corpus, runs: Sequence[Run]) -> Sequence[
 
 def _parts(view: View, shorts: Sequence[str], size: int) -> list[View]:
     """A view of each so many documents, which knows the scores that are computed for all of them at once."""
-    places = [slice(low, low + size) for low in range(0, len(view.statistics), size)]
-    parts = [view.of_documents(place) for place in places]
+    bounds = [(low, low + size) for low in range(0, len(view.statistics), size)]
+    parts = [view.of_documents(slice(low, high)) for low, high in bounds]
     totals = view.counting(Statistics(np.concatenate([part.total().weights for part in parts])))
-    for short in shorts:
-        name, measure = short_measure(short)
-        if measure.values is None:
-            continue
-        if name.aggregate == "micro":
-            for part, value in zip(parts, totals.at_totals(short).tolist(), strict=True):
-                part.known[short] = scored_total(value, measure, size)
-        elif name.aggregate == "macro":
-            values, reason = view.per_document(short), f"in every document {measure.undefined}"
-            for part, place in zip(parts, places, strict=True):
-                if not part.absent:
-                    part.known[short] = mean(values[place], reason)
+    for part, known in zip(parts, known_scores(view, totals, bounds, shorts), strict=True):
+        if not part.absent:
+            part.known.update(known)
     return parts
 
 

@@ -15,6 +15,7 @@ from karat.evaluation.plan import Planner
 from karat.evaluation.request import Request
 from karat.facts.facts import GUESSING, SCORES, Diction, Facts, GoldFacts, gold_facts
 from karat.matching.read.answered import with_answered
+from karat.matching.read.facets import label_named
 from karat.matching.read.pairing import Pairing, pair
 from karat.matching.read.reading import Reading, reading
 from karat.matching.read.reduce import demand, reduced
@@ -33,8 +34,7 @@ _GOLD_FACTS = "gold facts"
 class Sides(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Both sides, laid beside each other once for each kind of item; of a block, `whole` says what there is besides.
 
-    `gold` is what is known about the gold labels, where that was found for another run already; `labels` are those by
-    which scores are grouped, as far as somebody asked for them.
+    `gold` is what is known about the gold labels, where that was found for another run already.
     """
 
     request: Request
@@ -42,7 +42,7 @@ class Sides(msgspec.Struct, frozen=True, eq=False, dict=True):
     given: Run
     whole: Whole | None = None
     gold: GoldFacts | None = None
-    labels: dict[str, Grouping] = msgspec.field(default_factory=dict)
+    _labels: dict[str, Grouping] = msgspec.field(default_factory=dict)
     _pairings: dict[Source, Pairing] = msgspec.field(default_factory=dict)
     _facts: dict[Source, Facts] = msgspec.field(default_factory=dict)
 
@@ -87,6 +87,12 @@ class Sides(msgspec.Struct, frozen=True, eq=False, dict=True):
             both = reduced(self.corpus, self.run, source, how)
             self._pairings[source] = pair(*both, allow_unknown=self.request.allow_unknown, how=own)
         return self._pairings[source]
+
+    def label(self, name: str) -> Grouping:
+        """A label by its name, which may be a dimension of this gold standard's categories."""
+        if name not in self._labels:
+            self._labels[name] = label_named(name, self.pairing().facets.whole)
+        return self._labels[name]
 
     @cached_property
     def _reading(self) -> Reading:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from karat.cli.output import say
 from karat.cli.reading import reading
@@ -75,6 +74,7 @@ def command(
     karat verify new news --gold news.jsonl --answers a.jsonl --judges 3 --priority disagreements
     karat verify new wanted --gold demo --kind survey
     """
+    import msgspec
 
     from karat.cli.choices import named_apart
     from karat.data.load import inputs

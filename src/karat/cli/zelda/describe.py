@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-import msgspec
 
 from karat.cli.choices import apart
 from karat.cli.output import say
@@ -26,6 +25,7 @@ def command(source: str, target: str, vocabulary: str, take: str) -> None:
     \b
     karat zelda describe kdwd descriptions.jsonl --vocabulary vocabulary.tsv
     """
+    import msgspec
 
     from karat.fitting import counted
     from karat.storage.files import writing

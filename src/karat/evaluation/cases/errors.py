@@ -24,9 +24,6 @@ _NO_WORDS = "counting words needs spaCy's tokenizer: pip install 'karat[spacy]'"
 _GIVEN = "the mentions are given: answers elsewhere are left out"
 _NO_CANDIDATES = "the system never has several candidates"
 _GROUPS = ("ner-fn", "ner-fp", "disambiguation", "candidates", "hyperlink", "coreference")
-_FEW = 10_000
-"""Cases that are counted in all categories at once, since each step takes its time, whatever there is to do."""
-
 _NO_TOTAL = "only errors are counted"
 
 
@@ -150,51 +147,12 @@ class Tally(msgspec.Struct, frozen=True):
 
 def tallies(found: Categorised, documents: int, words: Sequence[Words] | None) -> dict[str, Tally]:
     """The counts of all categories; `words` are those of each document. See `without_candidates`."""
-    cases, tags, every = found.table.cases, found.tags, categories()
-    senseless = {name for name, category in every.items() if found.given and category.elsewhere}
-    known = {name: category for name, category in every.items() if name not in senseless}
-    masks = [tags[name].error & cases.counts for name in known]
-    could = {name: _could(known[name], tags[name], cases) for name in known if known[name].words is None}
-    totals = [mask for mask in could.values() if mask is not None]
-    sums = iter(_by_document([*masks, *totals], cases, documents))
-    errors = {name: next(sums) for name in known}
-    total = {name: None if mask is None else next(sums) for name, mask in could.items()}
-    undecided = {name: int((tags[name].undecided & cases.counts).sum()) for name in known}
-
-    def tally(name: str) -> Tally:
-        own = errors[name], undecided[name]
-        if (by_words := known[name].words) is not None:
-            return _of_words(*own, None if words is None else [getattr(each, by_words) for each in words])
-        whole = total[name]
-        if whole is None:
-            return Tally(own[0], None, own[1], _NO_TOTAL)
-        return Tally(own[0], whole if known[name].whole else own[0] + whole, own[1])
-
-    nothing = Tally(np.zeros(documents), None, 0, _GIVEN, defined=False)
-    return {name: nothing if name in senseless else tally(name) for name in every}
-
-
-def _could(category: Category, tag: Tagged, cases: Cases) -> Bools | None:
-    """The cases in which there could have been an error, besides those in which one counts; None if nobody knows."""
-    if tag.avoided is None:
-        return None
-    return tag.avoided | tag.error if category.whole else tag.avoided & cases.counts
-
-
-def _by_document(masks: Sequence[Bools], cases: Cases, documents: int) -> Floats:
-    """How many cases of each document each mask holds."""
-    if len(cases.document) > _FEW:
-        return np.array([np.bincount(cases.document[mask], minlength=documents) for mask in masks], np.float64)
-    row, case = np.nonzero(np.array(masks).reshape(len(masks), -1))
-    sums = np.bincount(row * documents + cases.document[case], minlength=len(masks) * documents)
-    return sums.reshape(len(masks), documents).astype(np.float64)
-
-
-def _of_words(errors: Floats, undecided: int, words: Sequence[int] | None) -> Tally:
-    """The counts of a category in which every word could have been an error."""
-    if words is None:
-        return Tally(errors, None, undecided, _NO_WORDS)
-    return Tally(errors, np.array(words, np.float64), undecided)
+    return {
+        name: Tally(np.zeros(documents), None, 0, _GIVEN, defined=False)
+        if found.given and category.elsewhere
+        else _tally(category, found.tags[name], found.table.cases, documents, words)
+        for name, category in categories().items()
+    }
 
 
 def senseless(documents: int, reason: str) -> dict[str, Tally]:
@@ -216,3 +174,19 @@ def without_candidates(counted: Mapping[str, Tally]) -> dict[str, Tally]:
         else tally
         for name, tally in counted.items()
     }
+
+
+def _tally(category: Category, tag: Tagged, cases: Cases, documents: int, words: Sequence[Words] | None) -> Tally:
+    def count(mask: Bools) -> Floats:
+        return np.bincount(cases.document[mask], minlength=documents).astype(np.float64)
+
+    errors, undecided = count(tag.error & cases.counts), int((tag.undecided & cases.counts).sum())
+    if category.words is not None:
+        if words is None:
+            return Tally(errors, None, undecided, _NO_WORDS)
+        return Tally(errors, np.array([getattr(each, category.words) for each in words], np.float64), undecided)
+    if tag.avoided is None:
+        return Tally(errors, None, undecided, _NO_TOTAL)
+    if category.whole:
+        return Tally(errors, count(tag.avoided | tag.error), undecided)
+    return Tally(errors, errors + count(tag.avoided & cases.counts), undecided)

@@ -13,7 +13,7 @@ from karat.evaluation.sides import Sides
 from karat.facts.facts import Facts
 from karat.fitting import counted
 from karat.matching.align.joins import on_same_span, same_entity
-from karat.matching.read.facets import label_named, of_documents
+from karat.matching.read.facets import of_documents
 from karat.matching.read.pairing import Pairing
 from karat.model.name import ViewName
 from karat.model.tables.arrow import Arrow
@@ -22,19 +22,11 @@ from karat.model.tables.facet import NONE
 from karat.model.verdict import Verdicts
 from karat.spec.choices.conventions import Groups, Quantities, Unnamed
 from karat.spec.choices.task import TASKS, Source
-from karat.spec.grouping import Grouping
-
-
-def label_in(sides: Sides, name: str) -> Grouping:
-    """A label by its name, which may be a dimension of this gold standard's categories."""
-    if name not in sides.labels:
-        sides.labels[name] = label_named(name, sides.pairing().facets.whole)
-    return sides.labels[name]
 
 
 def values_in(sides: Sides, name: str, source: Source | None = None) -> Values:
     """The values of a label on both sides."""
-    label = label_in(sides, name)
+    label = sides.label(name)
     if label.known is not None:
         facts = sides.facts if source is None else sides.facts_of(source)
         return Values(name, label.known(facts, facts.gold), label.known(facts, facts.answers))
@@ -52,7 +44,7 @@ def documents_in(sides: Sides, name: str) -> Arrow:
 def parted(sides: Sides, name: str) -> bool:
     """Whether the scores by a label are those of parts of the data, matched anew."""
     filtered = sides.request.conventions.groups is Groups.FILTERED
-    return filtered and label_in(sides, name).carried is not None
+    return filtered and sides.label(name).carried is not None
 
 
 def parts_by(sides: Sides, name: str, base: ViewName) -> dict[str, ViewName]:
@@ -77,7 +69,7 @@ def mention_type(facts: Facts, cases: Verdicts) -> Ints:
 def doubts(sides: Sides) -> tuple[int, int]:
     """How many labels and answers are what nobody can tell by their names, and how many answers on values are open."""
     nameless, request = 0, sides.request
-    found = [label_in(sides, name) for name in request.labels]
+    found = [sides.label(name) for name in request.labels]
     if any(label.possible and label.known is not None for label in found):
         nameless = int(sides.facts.gold.nameless.sum() + sides.facts.answers.nameless.sum())
     asked = request.conventions.quantities is Quantities.KIND and request.kb is None

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow.compute as pc
 
 from karat.errors import UnknownNameError, UsageError
-from karat.evaluation.cases.labels import label_in
 from karat.evaluation.drop import gold_types, needs_types
 from karat.evaluation.measures import parts_of
 from karat.evaluation.request import Request
@@ -125,7 +124,7 @@ def _depends(name: str) -> str:
 def check_values(sides: Sides, whole: Whole, gold: Parts) -> None:
     """Refuse labels that nothing has, and filters by such values."""
     for name in sides.request.labels:
-        label_in(sides, name)
+        sides.label(name)
     for name, value in {filtered.partition("=")[::2] for view in sides.request.views for filtered in view.filters}:
         own = document_label(name)
         if own is not None and value not in own.possible:

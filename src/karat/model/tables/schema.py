@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from karat.model.tables.arrow import Arrow
+from karat.model.tables.scatter import joined
 
 _strings = pa.list_(pa.string())
 
@@ -162,10 +163,9 @@ def conformed(table: Arrow, schema: Arrow) -> Arrow:
 def in_one_piece(tables: list[Arrow]) -> Arrow:
     """The tables as one, with all labels or answers in one chunk, so that `mentions` need not copy them.
 
-    Files may differ in the fields that they use. The list is emptied: who keeps no table himself has no more than one
-    field of labels or answers in memory twice.
+    The list is emptied: who keeps no table himself has no more than one field of labels or answers in memory twice.
     """
-    whole = pa.concat_tables(tables, promote_options="permissive")
+    whole = joined(tables)
     tables.clear()
     items = _items(whole.schema)
     place, chunks = whole.column_names.index(items), whole.column(items).chunks
