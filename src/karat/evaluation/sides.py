@@ -28,8 +28,6 @@ from karat.spec.choices.task import Source
 from karat.spec.choices.threshold import Threshold
 from karat.spec.grouping import Grouping
 
-_GOLD_FACTS = "gold facts"
-
 
 class Sides(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Both sides, laid beside each other once for each kind of item; of a block, `whole` says what there is besides.
@@ -121,12 +119,8 @@ class Sides(msgspec.Struct, frozen=True, eq=False, dict=True):
         """What is known about the gold labels, which other runs on them may share."""
         if self.gold is not None:
             return self.gold
-        pairing, kb, noted = self.pairing(), self.request.knowledge, self.corpus.noted
-        known = noted.get(_GOLD_FACTS)
-        if known is None or not known.suits(pairing, kb, self._diction):
-            known = noted[_GOLD_FACTS] = gold_facts(pairing, kb, self._diction)
-        found: GoldFacts = known
-        return found
+        pairing, kb, unnamed = self.pairing(), self.request.knowledge, self.request.conventions.unnamed
+        return pairing.of_gold(f"facts, unnamed={unnamed}", lambda: gold_facts(pairing, kb, self._diction), kb)
 
     @property
     def _diction(self) -> Diction:

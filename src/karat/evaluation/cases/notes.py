@@ -31,10 +31,9 @@ class NoticedSide(NamedTuple):
     """What is noticed about the entities of gold labels or answers; it adds up over blocks.
 
     `example` is an id as written, where it may be told: the smallest, so that no order of documents or mentions
-    chooses another. `ids` are
-    fingerprints of the entities as they are read, kept as long as none was seen on both sides. `emerging` and
-    `replaced` count mentions whose id the reading changes, `odd` those whose id looks like NIL, and `standings` those
-    that the knowledge base moved, does not know or cannot tell.
+    chooses another. `ids` are fingerprints of the entities as they are read, kept as long as none was seen on both
+    sides. `emerging` and `replaced` count mentions whose id the reading changes, `odd` those whose id looks like NIL,
+    and `standings` those that the knowledge base moved, does not know or cannot tell.
     """
 
     example: str | None = None
