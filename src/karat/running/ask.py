@@ -30,6 +30,7 @@ Clock: TypeAlias = Literal["service-reported", "local call", "wall minus empty r
 """Where a time comes from."""
 
 _EMPTY: Final = "a" + " " * 3000  # as BAT asks; nothing is found in it
+_LOOKS_UP: Final = 0.5  # seconds between two looks whether somebody interrupts
 _NOT_ASKED: Final = "not asked, for {count} documents in a row had failed; the last: {last}"
 
 
@@ -256,7 +257,9 @@ class _Running:
                         break
                 if not under_way:
                     return made
-                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                done: set[Future[tuple[str, KeptReply]]] = set()
+                while not done:  # a signal that comes just before it waits does not wake it: it looks up
+                    done, under_way = wait(under_way, _LOOKS_UP, FIRST_COMPLETED)
                 for each in done:
                     key, kept = each.result()
                     made[key] = kept
