@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Compiled modules are kept, whatever the shell says: the tests start `karat` hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup extras web demo test test-all check lint types contracts docs bench clean
+.PHONY: setup extras web demo test test-all check lint words types contracts docs bench clean
 
 setup: $(READY)
 
@@ -26,14 +26,14 @@ test: setup
 # the whole check, and nothing runs twice. A file of tests stays in one process, so that Spark starts once. Later steps
 # add PostgreSQL here. Tests of pages need a Chromium of the system, and Node for the tools of the client.
 test-all: export KARAT_EXTRAS = 1
-test-all: extras web/node_modules lint types contracts docs
+test-all: extras web/node_modules lint words types contracts docs
 	$(BIN)/pytest --numprocesses auto --dist loadfile -m 'extras or both'
 
 extras: setup
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all,train]' playwright schemathesis
 	$(BIN)/pip install --quiet --no-deps --ignore-requires-python --require-hashes --requirement tests/tagger.txt
 
-# The client of reports and viewer: checked, and built into src/karat/archive/bundle, which is committed.
+# The client of reports and viewer: checked, and built into src/karat/web/archive/bundle, which is committed.
 web: web/node_modules
 	cd web && npm run --silent check && npm run --silent build
 
@@ -41,11 +41,15 @@ web/node_modules: web/package.json
 	cd web && npm install --no-package-lock --no-audit --no-fund --silent
 	touch web/node_modules
 
-check: lint types contracts docs test
+check: lint words types contracts docs test
 
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# Refuse identifiers that name no thing and docstrings that open with a riddle.
+words: setup
+	$(BIN)/python tools/check_words.py
 
 types: setup
 	$(BIN)/mypy

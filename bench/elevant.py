@@ -1,7 +1,7 @@
-"""Evaluate files of linked articles as ELEVANT does: `python bench/elevant.py REPEAT FILE…` prints a line for each.
+"""Evaluation of linked articles as ELEVANT does it: `python bench/elevant.py REPEAT FILE…` prints a line for each file.
 
-Processor time, since that is how ELEVANT's own evaluator was measured. A text is tokenised once, and apart; what is
-repeated, and of which the best is taken, is everything between loaded files and ELEVANT's own layout of all figures.
+Times are processor times, as in the measurement of ELEVANT's own evaluator. Each text is tokenised once, and this is
+timed separately. The repeated part reaches from loaded files to ELEVANT's layout of all figures; the best counts.
 """
 
 from __future__ import annotations
@@ -12,59 +12,59 @@ import time
 from pathlib import Path
 
 import karat
-from karat.data.load import load_both
-from karat.facts import words
-from karat.kb.folder import read_kb
+from karat.data.load import load_gold_and_runs
 from karat.kb.protocol import KB
+from karat.kb.tsv_folder import load_tsv_folder
+from karat.matching.facts import word_counts
 from karat.model.corpus import Corpus
+from karat.model.registry import get_plugin
 from karat.model.run import Run
-from karat.registry import get
-from karat.reports.elevant.layout import layout
-from karat.spec.report import Report
-from shared import Evaluated
+from karat.model.spec.report import Report
+from karat.plugins.reports.elevant.layout import build_layout
+from shared import EvaluationCost
 
 _FORMAT = "elevant-linked"
 
 
-def evaluated(path: Path, kb: KB, repeat: int) -> Evaluated:
-    """What one file takes."""
+def measure_file(path: Path, kb: KB, repeats: int) -> EvaluationCost:
+    """Load and tokenise a file of linked articles, evaluate it `repeats` times, and return the processor seconds."""
     begin = time.process_time()
-    corpus, [run] = load_both(str(path), [str(path)], gold_format=_FORMAT, answers_format=_FORMAT)
+    corpus, [run] = load_gold_and_runs(str(path), [str(path)], gold_format=_FORMAT, predictions_format=_FORMAT)
     loaded = time.process_time()
-    words.counts(texts(corpus))
+    word_counts.count_words(evaluated_texts(corpus))
     tokenised = time.process_time()
     taken = []
-    for _ in range(repeat):
+    for _ in range(repeats):
         before = time.process_time()
-        figures(corpus, run, kb)
+        compute_figures(corpus, run, kb)
         taken.append(time.process_time() - before)
-    items = len(corpus.labels) + len(run.answers)
-    return Evaluated(path.name, len(corpus), items, loaded - begin, tokenised - loaded, taken[0], min(taken))
+    items = len(corpus.labels) + len(run.predictions)
+    return EvaluationCost(path.name, len(corpus), items, loaded - begin, tokenised - loaded, taken[0], min(taken))
 
 
-def figures(corpus: Corpus, run: Run, kb: KB) -> None:
-    """All of ELEVANT's figures."""
-    needs = get("reports", "elevant", Report)
-    layout(karat.evaluate(corpus, run, like="elevant", kb=kb, measures=needs.measures, by=needs.by))
+def compute_figures(corpus: Corpus, run: Run, kb: KB) -> None:
+    """Compute all of ELEVANT's figures in its layout, only to be timed."""
+    needs = get_plugin("reports", "elevant", Report)
+    build_layout(karat.evaluate(corpus, run, profile="elevant", kb=kb, measures=needs.measures, by=needs.facets))
 
 
-def texts(corpus: Corpus) -> list[str]:
-    """What is evaluated of each document, the only part in which words are counted."""
-    whole: list[str] = corpus.table.column("text").to_pylist()
+def evaluated_texts(corpus: Corpus) -> list[str]:
+    """Return the text of each document inside its evaluation span, where words are counted; the whole without span."""
+    texts: list[str] = corpus.table.column("text").to_pylist()
     if "evaluation_span" not in corpus.table.column_names:
-        return whole
+        return texts
     spans = corpus.table.column("evaluation_span").to_pylist()
-    return [text if span is None else text[slice(*span)] for text, span in zip(whole, spans, strict=True)]
+    return [text if span is None else text[slice(*span)] for text, span in zip(texts, spans, strict=True)]
 
 
 def main() -> None:
-    """Measure the files that the arguments name."""
-    repeat, paths = int(sys.argv[1]), list(map(Path, sys.argv[2:]))
-    kb = read_kb(str(paths[0].parents[2] / "kb"))
-    words.counts(["What is lazy is imported"])
-    figures(karat.load("demo"), karat.load_run("demo/noisy"), kb)
+    """Measure the files that the command line names, and print the cost of each as a line of JSON."""
+    repeats, paths = int(sys.argv[1]), list(map(Path, sys.argv[2:]))
+    kb = load_tsv_folder(str(paths[0].parents[2] / "kb"))
+    word_counts.count_words(["This call imports lazy modules"])
+    compute_figures(karat.load("demo"), karat.load_run("demo/noisy"), kb)
     for path in paths:
-        print(json.dumps(evaluated(path, kb, repeat)), flush=True)
+        print(json.dumps(measure_file(path, kb, repeats)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""What the parts of the benchmark share: where its files are, and what a measurement says.
+"""Shared parts of the benchmark: its files and the results of measurements.
 
-Only the standard library is imported here, so that the process that starts the measurements stays small: on Linux
+This module imports only the standard library, so that the process that starts the measurements stays small: on Linux
 a child's peak memory is never reported as less than that of the process it was forked from.
 """
 
@@ -16,33 +16,33 @@ from typing import NamedTuple
 
 
 class Files(NamedTuple):
-    """A gold file and a file of answers."""
+    """A gold file and a file of predictions."""
 
     gold: Path
-    answers: Path
+    predictions: Path
 
     @property
-    def present(self) -> bool:
-        """Whether both are there."""
-        return self.gold.exists() and self.answers.exists()
+    def is_complete(self) -> bool:
+        """Whether both files exist."""
+        return self.gold.exists() and self.predictions.exists()
 
     @property
     def size(self) -> int:
-        """Bytes of both together."""
-        return self.gold.stat().st_size + self.answers.stat().st_size
+        """The size of both files together, in bytes."""
+        return self.gold.stat().st_size + self.predictions.stat().st_size
 
 
 ESCAPED = "escaped.jsonl"
-"""The kind of JSONL in whose texts many letters are escaped."""
+"""The kind of JSONL whose texts contain many escaped characters."""
 
 
-def files(folder: Path, documents: int, kind: str) -> Files:
-    """The files of a corpus of so many documents; `kind` is jsonl, `ESCAPED` or parquet."""
-    return Files(folder / f"gold-{documents}.{kind}", folder / f"answers-{documents}.{kind}")
+def corpus_files(folder: Path, documents: int, kind: str) -> Files:
+    """Return the paths of a corpus of `documents` documents; `kind`, such as jsonl or parquet, is their suffix."""
+    return Files(folder / f"gold-{documents}.{kind}", folder / f"predictions-{documents}.{kind}")
 
 
 class Counts(NamedTuple):
-    """What one relation counted, and the mean F1 of documents."""
+    """The counts of one match relation, and the mean F1 of documents."""
 
     tp: int
     fp: int
@@ -51,18 +51,19 @@ class Counts(NamedTuple):
 
     @property
     def micro_f1(self) -> float:
-        """F1 of the sums."""
+        """The F1 of the summed counts."""
         return 2 * self.tp / (2 * self.tp + self.fp + self.fn)
 
 
 _PROCESSOR: dict[str, float] = {}
+"""The processor seconds of this process by part, which `record_time` stores."""
 
 
 class Outcome(NamedTuple):
-    """What a measured process reports: seconds of each part, its peak memory, what it counted.
+    """The report of a measured process: seconds of each part, peak memory in bytes, and counts.
 
-    `size` is how much it had to do, where that is not told by the files: bytes, or documents. `processor` are the
-    processor seconds of each part, all threads together, which `timed` notes for the process.
+    `size` is the amount of work, in bytes or documents, if the files do not determine it. `processor` holds the
+    processor seconds of each part, all threads together, which `record_time` stores for the process.
     """
 
     seconds: dict[str, float]
@@ -73,39 +74,49 @@ class Outcome(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Seconds of all parts."""
+        """The seconds of all parts together."""
         return sum(self.seconds.values())
 
     def to_json(self) -> str:
-        """One line for the standard output."""
+        """Return one line of JSON for the standard output."""
         return json.dumps(self)
 
     @classmethod
     def from_json(cls, line: str) -> Outcome:
-        """What `to_json` wrote."""
+        """Parse a line that `to_json` wrote."""
         seconds, peak_bytes, counts, size, processor = json.loads(line)
         return cls(seconds, peak_bytes, {name: Counts(*values) for name, values in counts.items()}, size, processor)
 
 
 @contextmanager
-def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
-    """Note under the name of a part how long the block took."""
+def record_time(seconds: dict[str, float], part: str) -> Iterator[None]:
+    """Store the elapsed seconds of the context in `seconds` under `part`, and its processor seconds for the process.
+
+    Of several contexts with the same `part`, the last elapsed and the least processor seconds count.
+    """
     begin, worked = time.perf_counter(), time.process_time()
     yield
     seconds[part] = time.perf_counter() - begin
     _PROCESSOR[part] = min(_PROCESSOR.get(part, math.inf), time.process_time() - worked)
 
 
-def beyond(seconds: dict[str, float], part: str, other: str) -> None:
-    """Leave in a part what it took beyond another, such as a first time beyond the next."""
+def subtract_time(seconds: dict[str, float], part: str, other: str) -> None:
+    """Subtract the seconds of `other` from those of `part`, in `seconds` and in the processor seconds of the process.
+
+    This gives the extra time of a first run (`part`) over a later one (`other`), at least 0.
+    """
     for taken in (seconds, _PROCESSOR):
         taken[part] = max(taken[part] - taken[other], 0.0)
 
 
-class Evaluated(NamedTuple):
-    """A linker on a benchmark: its documents, its labels and answers, and the processor seconds of each part.
+class EvaluationCost(NamedTuple):
+    """The processor seconds of evaluating a linker on a benchmark.
 
-    `first` is the first evaluation after loading, `best` the best of all.
+    `name`: name of the file.
+    `documents`: number of documents.
+    `items`: number of labels and predictions.
+    `load`, `tokenise`: seconds of loading and tokenising.
+    `first`, `best`: seconds of the first evaluation after loading, and of the fastest.
     """
 
     name: str

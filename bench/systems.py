@@ -1,10 +1,10 @@
-"""The built-in linkers on five benchmarks, with counts from documents held apart from all of them.
+"""The built-in linkers on five benchmarks, with counts from documents of other benchmarks.
 
     python bench/systems.py SHARED [SYSTEM…]
 
-SHARED is a folder of published benchmarks. For every system and benchmark: how many of the given mentions it links
-right (d2kb), of all and of those whose entity the pack has; how many have their entity among the candidates; and the F1
-with its own mentions (a2kb).
+SHARED is a folder of published benchmarks. For every system and benchmark the table has four figures: recall on gold
+mentions (d2kb), recall on those with an entity in the snapshot, recall of the candidates, and F1 without gold mentions
+(a2kb).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tempfile import gettempdir
 from msgspec.structs import replace
 
 import karat
-from karat.kb.opened import open_pack, starter
-from karat.kb.resolve import resolve
-from karat.knowledge.text import build_text
-from karat.linking.gold import right_of_candidates
-from karat.linking.named import link, system_named
+from karat.kb.catalogue import open_snapshot, open_starter
+from karat.kb.corpus_snapshot import build_corpus_snapshot
+from karat.kb.id_resolution import resolve_ids
 from karat.model.corpus import Corpus
 from karat.model.document import Label
 from karat.model.run import Run
+from karat.systems.linking.gold import make_gold_ranking_stage
+from karat.systems.linking.system import get_system, link
 
 TESTS = {
     "demo": "demo",
@@ -57,69 +57,71 @@ SYSTEMS = (
 )
 
 
-def held_apart(shared: Path) -> Path:
-    """The pack of counts, built once for each starter pack, whose ids it has."""
-    folder = Path(gettempdir()) / f"karat-held-apart-{starter().digest}"
+def build_counts(shared: Path) -> Path:
+    """Return the folder of a snapshot with link counts from `APART`; it is built once for each starter snapshot."""
+    folder = Path(gettempdir()) / f"karat-held-apart-{open_starter().digest}"
     if not folder.exists():
-        corpora = [resolve(karat.load(shared / "data" / path), starter())[0] for path in APART]
-        build_text(corpora, folder, date="2026-11-15")
+        corpora = [resolve_ids(karat.load(shared / "data" / path), open_starter())[0] for path in APART]
+        build_corpus_snapshot(corpora, folder, date="2026-11-15")
     return folder
 
 
-def within(corpus: Corpus, ids: frozenset[str]) -> Corpus:
-    """The corpus with those labels only whose entity is among some ids."""
-    return Corpus.built(
-        (replace(document, labels=_whole(document.labels, ids)) for document in corpus), name=corpus.name
+def restrict_labels(corpus: Corpus, ids: frozenset[str]) -> Corpus:
+    """Return the corpus with only the labels whose entity is in `ids`; parts of mentions are dropped."""
+    return Corpus.from_reader(
+        (replace(document, labels=_select_labels(document.labels, ids)) for document in corpus), name=corpus.name
     )
 
 
-def _whole(labels: tuple[Label, ...], ids: frozenset[str]) -> tuple[Label, ...]:
+def _select_labels(labels: tuple[Label, ...], ids: frozenset[str]) -> tuple[Label, ...]:
+    """Return the labels whose entity is in `ids` and that are no parts."""
     return tuple(label for label in labels if label.entity in ids and label.parent is None)
 
 
-def right(corpus: Corpus, run: Run) -> float | None:
-    """How many of the mentions with an entity are linked right."""
+def recall(corpus: Corpus, run: Run) -> float | None:
+    """Return the share of mentions with an entity that are linked correctly; None if there are none."""
     return karat.evaluate(corpus, run, measures=["strong[in-kb]:micro.r"])["strong[in-kb]:micro.r"]
 
 
-def best(corpus: Corpus, run: Run) -> Run:
-    """What a perfect ranking makes of the candidates of a run."""
-    chosen = right_of_candidates(starter().canonical)
-    replies = {reply.id: reply for reply in run}
-    return Run.of(chosen((document, replies[document.id]) for document in corpus), name="best")
+def rank_perfectly(corpus: Corpus, run: Run) -> Run:
+    """Return the run with each mention linked to its gold entity, if that is a candidate."""
+    rank = make_gold_ranking_stage(open_starter().canonical_ids)
+    responses = {response.id: response for response in run}
+    return Run.from_responses(rank((document, responses[document.id]) for document in corpus), name="best")
 
 
 def main() -> None:
+    """Run and score the systems that the command line names on all benchmarks, and print a row for each."""
     shared, *systems = sys.argv[1:]
-    held = held_apart(Path(shared))
+    held = build_counts(Path(shared))
     kb = f"starter+{held}"
-    known = frozenset(starter().table("entities").whole("id")["id"].to_pylist()) | frozenset(
-        open_pack(held).table("entities").whole("id")["id"].to_pylist()
+    entity_ids = frozenset(open_starter().get_table("entities").read_all("id")["id"].to_pylist()) | frozenset(
+        open_snapshot(held).get_table("entities").read_all("id")["id"].to_pylist()
     )
-    print("given: all, whose entity the pack has, with it among the candidates; F1 with own mentions")
+    print("recall on gold mentions: all, entity in snapshot, entity among candidates; F1 without gold mentions")
     print(f"{'system':30}" + "".join(f"{name:>26}" for name in TESTS))
     corpora = {
-        name: resolve(karat.load(path if path == "demo" else Path(shared) / "data" / path), starter())[0]
+        name: resolve_ids(karat.load(path if path == "demo" else Path(shared) / "data" / path), open_starter())[0]
         for name, path in TESTS.items()
     }
-    inner = {name: within(corpus, known) for name, corpus in corpora.items()}
+    inner = {name: restrict_labels(corpus, entity_ids) for name, corpus in corpora.items()}
     for name in systems or SYSTEMS:
         cells, seconds = [], 0.0
-        own = {} if name == "oracle" else {"kb": kb}
+        options = {} if name == "oracle" else {"kb": kb}
         for test, corpus in corpora.items():
-            inside = link(name, inner[test], given=True, **own)
-            found = [
-                right(corpus, link(name, corpus, given=True, **own)),
-                right(inner[test], inside),
-                right(inner[test], best(inner[test], inside)) if name != "oracle" else None,
+            inside = link(name, inner[test], gold_mentions=True, **options)
+            scores = [
+                recall(corpus, link(name, corpus, gold_mentions=True, **options)),
+                recall(inner[test], inside),
+                recall(inner[test], rank_perfectly(inner[test], inside)) if name != "oracle" else None,
                 None,
             ]
-            if system_named(name, own).system.spans != "needed":
+            if get_system(name, options).system.gold_mentions != "required":
                 begun = time.perf_counter()
-                run = link(name, corpus, **own)
+                run = link(name, corpus, **options)
                 seconds += time.perf_counter() - begun
-                found[3] = karat.evaluate(corpus, run, measures=["strong[in-kb]:micro.f1"])["strong[in-kb]:micro.f1"]
-            cells.append(" ".join("    –" if each is None else f"{100 * each:5.1f}" for each in found))
+                scores[3] = karat.evaluate(corpus, run, measures=["strong[in-kb]:micro.f1"])["strong[in-kb]:micro.f1"]
+            cells.append(" ".join("    –" if score is None else f"{100 * score:5.1f}" for score in scores))
         print(f"{name:30}" + "".join(f"{cell:>26}" for cell in cells) + f" {seconds:6.1f}s", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""How much memory and time candidate lists of many pairs take: python bench/zelda_candidates.py [MILLIONS]."""
+"""Memory and time of building candidate lists from many pairs: python bench/zelda_candidates.py [MILLIONS]."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from karat.zelda.candidates.sources import SCHEMA
+from karat.protocols.zelda.candidates.sources import SCHEMA
 
 BATCH = 1_000_000
 
 
-def generate(path: Path, millions: int) -> None:
-    """Pairs that hardly repeat: each mention has two or three of them, far from each other."""
+def write_pairs(path: Path, millions: int) -> None:
+    """Write `millions` million random pairs of mention and entity, with counts, to a Parquet file.
+
+    Pairs rarely repeat; each mention has two or three of them, far from each other.
+    """
     random = np.random.Generator(np.random.PCG64(19))
     with pq.ParquetWriter(path, SCHEMA) as writer:
         for _ in range(millions):
@@ -35,19 +38,20 @@ def generate(path: Path, millions: int) -> None:
 
 
 def main() -> None:
+    """Generate pairs, build candidate lists from them, and print time, memory and size."""
     millions = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     with TemporaryDirectory(prefix="karat-bench-") as folder:
         pairs, aliases = Path(folder) / "pairs.parquet", Path(folder) / "aliases.parquet"
-        generate(pairs, millions - millions // 5)
-        generate(aliases, millions // 5)
+        write_pairs(pairs, millions - millions // 5)
+        write_pairs(aliases, millions // 5)
         lists = Path(folder) / "lists.parquet"
         begun = time.perf_counter()
-        given = ["--pairs", str(pairs), "--pairs", str(aliases)]
-        subprocess.run([sys.executable, "-m", "karat", "zelda", "candidates", str(lists), *given], check=True)
+        sources = ["--pairs", str(pairs), "--pairs", str(aliases)]
+        subprocess.run([sys.executable, "-m", "karat", "zelda", "candidates", str(lists), *sources], check=True)
         took = time.perf_counter() - begun
-        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        peak_mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         size = lists.stat().st_size >> 20
-        print(f"{millions} million pairs: {took:.0f} s, {most:,.0f} MiB at most, {size:,} MiB on disk")
+        print(f"{millions} million pairs: {took:.0f} s, {peak_mib:,.0f} MiB at most, {size:,} MiB on disk")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual" if os.environ
 os.environ["COLUMNS"] = "1000"  # what is printed is one thing, how it fits a terminal another
 
 ROOT = Path(__file__).resolve().parent.parent
+SCHEMAS = ROOT / "src" / "karat" / "render" / "schema"
 
 
 class Ran(NamedTuple):

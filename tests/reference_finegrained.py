@@ -1,6 +1,7 @@
 """The fine-grained paper's procedure in plain Python, written from its description and nothing else.
 
-A gold standard is a list of annotations (key, link, categories), where a key is a document and a span; answers are one
+A gold standard is a list of annotations (key, link, categories), where a key is a document and a span; predictions
+are one
 link for each key.
 """
 
@@ -35,12 +36,12 @@ def annotations(corpus):
     ]
 
 
-def answers(run):
+def predictions(run):
     return {
-        (reply.id, answer.start, answer.end): last(answer.entity)
-        for reply in run
-        for answer in reply.answers
-        if answer.entity is None or isinstance(answer.entity, str)
+        (response.id, prediction.start, prediction.end): last(prediction.entity)
+        for response in run
+        for prediction in response.predictions
+        if prediction.entity is None or isinstance(prediction.entity, str)
     }
 
 
@@ -49,7 +50,7 @@ def last(entity):
 
 
 def score(chosen, given):
-    """Filtered first, merged second; answers elsewhere are dropped."""
+    """Filtered first, merged second; predictions elsewhere are dropped."""
     accepted = {}
     for each in chosen:
         accepted.setdefault(each.key, set()).update([each.link] if each.link is not None else [])
@@ -84,7 +85,7 @@ def measures(found):
 
 
 def fuzzy(gold, given, weight, pick):
-    """Right answers, all answers, and the sums of weights that were earned and that could be."""
+    """Right predictions, all predictions, and the sums of weights that were earned and that could be."""
     weights, earned, right = {}, {}, set()
     for each in gold:
         weights.setdefault(each.key, []).append(weight(each.categories))

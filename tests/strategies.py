@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from karat import UNLINKED, Answer, Candidate, Corpus, Document, Label, Reply, Run, Statement, Tag
+from karat import UNLINKED, Candidate, Corpus, Document, Label, Prediction, Response, Run, Tag, Triple
 
 ENTITIES = ["Q1", "Q2", "Ünï|code:", None]
 TEXT = st.text(alphabet="ab \r\n\ufeff\u0301é漢😀𝒳", min_size=8, max_size=12)
@@ -26,21 +26,25 @@ def labels(draw, length: int, *, plain: bool, families: bool = False):
     for _ in range(count):
         start, end = draw(spans(length))
         entity = draw(entities)
-        extra = {} if plain else {"optional": draw(st.booleans()), "unit": draw(st.sampled_from([None, "u", "v"]))}
+        extra = (
+            {} if plain else {"optional": draw(st.booleans()), "mention_id": draw(st.sampled_from([None, "u", "v"]))}
+        )
         found.setdefault((start, end, entity), Label(start, end, entity, **extra))
-    if families and any(label.unit == "u" for label in found.values()):
+    if families and any(label.mention_id == "u" for label in found.values()):
         return tuple(
-            Label(x.start, x.end, x.entity, optional=x.optional, unit=x.unit, parent="u") if x.unit == "v" else x
+            Label(x.start, x.end, x.entity, optional=x.optional, mention_id=x.mention_id, parent="u")
+            if x.mention_id == "v"
+            else x
             for x in found.values()
         )
     return tuple(found.values())
 
 
 @st.composite
-def answers(draw, length: int, *, plain: bool, scored: bool = True):
+def predictions(draw, length: int, *, plain: bool, scored: bool = True):
     entities = st.sampled_from(ENTITIES if plain else [*ENTITIES, UNLINKED])
     return tuple(
-        Answer(*draw(spans(length)), draw(entities), score=draw(SCORES) if scored else None)
+        Prediction(*draw(spans(length)), draw(entities), score=draw(SCORES) if scored else None)
         for _ in range(draw(st.integers(0, 6)))
     )
 
@@ -51,7 +55,7 @@ def pairs(draw, *, plain: bool = False, families: bool = False, max_documents: i
 
     `plain` has neither optional nor alternative gold nor spans without link; `families` has alternative segmentations.
     """
-    documents, replies = [], []
+    documents, responses = [], []
     for number in range(draw(st.integers(1, max_documents))):
         text = draw(TEXT)
         inner = None if plain or draw(st.booleans()) else (1, len(text) - 1)
@@ -59,10 +63,10 @@ def pairs(draw, *, plain: bool = False, families: bool = False, max_documents: i
             Document(f"d{number}", text, draw(labels(len(text), plain=plain, families=families)), evaluation_span=inner)
         )
         if plain or draw(st.integers(0, 5)):
-            replies.append(Reply(f"d{number}", draw(answers(len(text), plain=plain))))
-    if not replies:
-        replies.append(Reply("d0"))
-    return Corpus.of(documents), Run.of(replies)
+            responses.append(Response(f"d{number}", draw(predictions(len(text), plain=plain))))
+    if not responses:
+        responses.append(Response("d0"))
+    return Corpus.from_documents(documents), Run.from_responses(responses)
 
 
 @st.composite
@@ -75,20 +79,22 @@ def families(draw):
         entity = draw(st.sampled_from(ENTITIES))
         items.setdefault(
             (start, end, entity),
-            Label(start, end, entity, unit=unit, parent=parent, optional=draw(st.integers(0, 3)) == 0),
+            Label(start, end, entity, mention_id=unit, parent=parent, optional=draw(st.integers(0, 3)) == 0),
         )
-    kept = [label for label in items.values() if label.unit == "r"]
+    kept = [label for label in items.values() if label.mention_id == "r"]
     known = {"r"} if kept else set()
     for label in items.values():
         if label.parent in known:
             kept.append(label)
-            known.add(label.unit)
-    return Corpus.of([Document("d", text, tuple(kept))]), Run.of([Reply("d", draw(answers(len(text), plain=True)))])
+            known.add(label.mention_id)
+    return Corpus.from_documents([Document("d", text, tuple(kept))]), Run.from_responses(
+        [Response("d", draw(predictions(len(text), plain=True)))]
+    )
 
 
 tags = st.builds(Tag, WORDS, rank=st.none() | st.integers(1, 9), score=SCORES)
-statements = st.builds(Statement, WORDS, WORDS, WORDS, score=SCORES)
-about = st.dictionaries(st.sampled_from(["title", "language", "ünï"]), WORDS, max_size=2)
+statements = st.builds(Triple, WORDS, WORDS, WORDS, score=SCORES)
+metadata = st.dictionaries(st.sampled_from(["title", "language", "ünï"]), WORDS, max_size=2)
 
 
 @st.composite
@@ -110,7 +116,7 @@ def rich_documents(draw):
                 difficulty=draw(st.none() | WORDS),
                 kind=draw(st.sampled_from([None, "quantity", "datetime", "coreference", "descriptive"])),
                 optional=label.optional,
-                unit=label.unit,
+                mention_id=label.mention_id,
                 nil_cluster=draw(st.none() | WORDS),
             )
             for label in plain
@@ -130,25 +136,25 @@ def rich_documents(draw):
 
 
 @st.composite
-def rich_replies(draw):
-    """Replies that use every field."""
-    replies = []
+def rich_responses(draw):
+    """Responses that use every field."""
+    responses = []
     for number in range(draw(st.integers(1, 3))):
         full = tuple(
-            Answer(
-                answer.start,
-                answer.end,
-                answer.entity,
+            Prediction(
+                prediction.start,
+                prediction.end,
+                prediction.entity,
                 same_as=tuple(draw(st.lists(WORDS, max_size=2))),
                 types=tuple(draw(st.lists(WORDS, max_size=2))),
-                score=answer.score,
+                score=prediction.score,
                 candidates=tuple(draw(st.lists(st.builds(Candidate, WORDS, score=SCORES), max_size=2))),
                 nil_cluster=draw(st.none() | WORDS),
             )
-            for answer in draw(answers(10, plain=False))
+            for prediction in draw(predictions(10, plain=False))
         )
-        replies.append(
-            Reply(
+        responses.append(
+            Response(
                 f"d{number}" + draw(WORDS),
                 full,
                 tags=tuple(draw(st.lists(tags, max_size=2))),
@@ -159,4 +165,4 @@ def rich_replies(draw):
                 error=draw(st.none() | WORDS),
             )
         )
-    return replies
+    return responses

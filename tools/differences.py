@@ -1,4 +1,4 @@
-"""Where the default profile, ELEVANT's program and its paper differ: tiny examples with what each of them counts.
+"""Differences between the default profile, ELEVANT's program and its paper: small examples with the counts of each.
 
 docs/fair.md prints this table, and tests/golden/test_fair.py runs it.
 """
@@ -9,30 +9,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from karat import UNLINKED, Answer, Corpus, Document, Label, Reply, Result, Run, evaluate
-from karat.kb.tables import Tables
+from karat import UNLINKED, Corpus, Document, Label, Prediction, Response, Result, Run, evaluate
+from karat.kb.in_memory_kb import InMemoryKB
 from karat.model.document import EntityId
-from karat.model.result import Counted
+from karat.model.results.result import WeightSums
 
 PROFILES = ("karat", "elevant", "elevant-paper")
 
 
-class Said(NamedTuple):
-    """A mention by its text, where that first occurs, its entity, and what else a label says."""
+class Mention(NamedTuple):
+    """A mention: its text (at its first occurrence), its entity, and further fields of its label."""
 
     text: str
     entity: EntityId = UNLINKED
-    more: Mapping[str, Any] = {}
+    label_fields: Mapping[str, Any] = {}
 
     @property
-    def shown(self) -> str:
-        """As the documentation writes it."""
+    def description(self) -> str:
+        """The mention as the documentation shows it, such as `Ulm → Q3012 (optional)`."""
         link = "no link" if self.entity is UNLINKED else self.entity or "NIL"
-        flags = [_flag(name, value) for name, value in self.more.items() if name != "unit"]
+        flags = [_describe_field(name, value) for name, value in self.label_fields.items() if name != "mention_id"]
         return f"{self.text} → {link}" + (f" ({', '.join(flags)})" if flags else "")
 
 
-def _flag(name: str, value: Any) -> str:  # noqa: ANN401  # a field of a label
+def _describe_field(name: str, value: Any) -> str:  # noqa: ANN401  # a field of a label
+    """Return a field of a label as text: `part` for a parent, the name of a flag, or the joined values."""
     if name == "parent":
         return "part"
     return name if value is True else ", ".join(value)
@@ -40,182 +41,192 @@ def _flag(name: str, value: Any) -> str:  # noqa: ANN401  # a field of a label
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference: what it is about, an example, and what each profile counts there.
+    """One difference: its topic, an example, and the counts of each profile.
 
-    `asked` is a view, a measure, or a category or mention type of a view, written `VIEW@LABEL=VALUE`.
+    `title`, `description`: topic and explanation.
+    `text`, `gold`, `predictions`: the example, a document with mentions.
+    `karat`, `elevant`, `paper`: expected counts with the profiles, as text.
+    `query`: a view, a measure, or a category or mention type of a view, written `VIEW@FACET=VALUE`.
+    `span`: evaluation span of the document, if any.
+    `facts`: tables of the knowledge base that the example needs.
     """
 
     title: str
-    says: str
+    description: str
     text: str
-    gold: tuple[Said, ...]
-    answers: tuple[Said, ...]
+    gold: tuple[Mention, ...]
+    predictions: tuple[Mention, ...]
     karat: str
     elevant: str
     paper: str
-    asked: str = "strong[in-kb]"
+    query: str = "strong[in-kb]"
     span: tuple[int, int] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def known(self) -> list[str]:
-        """The facts that the example needs, in words."""
+    def fact_descriptions(self) -> list[str]:
+        """The popular entities and types that the example needs, as text."""
         popular = [f"{text} is popular for {', '.join(ids)}" for text, ids in self.facts.get("popular", {}).items()]
         return popular + [f"{entity} is {', '.join(kinds)}" for entity, kinds in self.facts.get("types", {}).items()]
 
     @property
-    def counts(self) -> dict[str, str]:
-        """What each profile counts, by its name."""
+    def expected_counts(self) -> dict[str, str]:
+        """The expected counts as text, by profile."""
         return dict(zip(PROFILES, (self.karat, self.elevant, self.paper), strict=True))
 
-    def found(self, like: str) -> str:
-        """What a profile counts here."""
-        document = Document("d", self.text, tuple(map(self._label, self.gold)), evaluation_span=self.span)
-        run = Run.of([Reply("d", tuple(map(self._answer, self.answers)))])
-        asked, _, group = self.asked.partition("@")
-        view, _, short = asked.partition(":")
-        label, _, value = group.partition("=")
+    def compute_counts(self, profile: str) -> str:
+        """Evaluate the example with a profile; return the counts or the score of the query, as text."""
+        document = Document("d", self.text, tuple(map(self._to_label, self.gold)), evaluation_span=self.span)
+        run = Run.from_responses([Response("d", tuple(map(self._to_prediction, self.predictions)))])
+        name, _, group = self.query.partition("@")
+        view, _, short = name.partition(":")
+        facet, _, value = group.partition("=")
         result = evaluate(
-            Corpus.of([document]),
+            Corpus.from_documents([document]),
             run,
-            like=like,
-            kb=Tables.of(**{"demonyms": (), **self.facts}),
+            profile=profile,
+            kb=InMemoryKB.from_tables(**{"demonyms": (), **self.facts}),
             measures=[f"{view}:micro.f1"],
-            by=[label] if label else [],
+            by=[facet] if facet else [],
         )
         if short:
             score = result[f"{view}:{short}"]
             return "undefined" if score is None else f"{score:g}"
-        return _grouped(result, view, label, value) if label else _ended(result.counts(view))
+        return _format_group(result, view, facet, value) if facet else _format_counts(result.counts(view))
 
-    def _label(self, said: Said) -> Label:
-        start = self.text.index(said.text)
-        return Label(start, start + len(said.text), said.entity, **said.more)
+    def _to_label(self, mention: Mention) -> Label:
+        """Return the gold label of a mention, at the first occurrence of its text."""
+        start = self.text.index(mention.text)
+        return Label(start, start + len(mention.text), mention.entity, **mention.label_fields)
 
-    def _answer(self, said: Said) -> Answer:
-        start = self.text.index(said.text)
-        return Answer(start, start + len(said.text), said.entity)
+    def _to_prediction(self, mention: Mention) -> Prediction:
+        """Return the prediction of a mention, at the first occurrence of its text."""
+        start = self.text.index(mention.text)
+        return Prediction(start, start + len(mention.text), mention.entity)
 
 
-def _grouped(result: Result, view: str, label: str, value: str) -> str:
-    groups = result.by[label][view]
-    if label != "error":
-        return _ended(groups[value].counts if value in groups else None)
+def _format_group(result: Result, view: str, facet: str, value: str) -> str:
+    """Return the counts of a group as text; for the facet `error`, the number of errors among possible ones."""
+    groups = result.groups[facet][view]
+    if facet != "error":
+        return _format_counts(groups[value].counts if value in groups else None)
     group = groups[value]
     rate = f"{group.errors}" if group.total is None else f"{group.errors} of {group.total}"
     return rate + (f", {group.undecided} undecided" if group.undecided else "")
 
 
-def _ended(counts: Counted | None) -> str:
+def _format_counts(counts: WeightSums | None) -> str:
+    """Return true positives, false positives and false negatives as text; None counts as zeros."""
     if counts is None:
         return "tp 0, fp 0, fn 0"
-    return f"tp {counts.matched_gold}, fp {counts.unmatched_answers}, fn {counts.unmatched_gold}"
+    return f"tp {counts.matched_gold}, fp {counts.unmatched_predictions}, fn {counts.unmatched_gold}"
 
 
 ULM = "Up to Ulm."
 CHATHAM = "Chatham, New Jersey is small."
-ROOT = Said("Chatham, New Jersey", "Chatham Borough", {"unit": "r"})
-PARTS = (Said("Chatham", "Chatham Borough", {"parent": "r"}), Said("New Jersey", "New Jersey", {"parent": "r"}))
+ROOT = Mention("Chatham, New Jersey", "Chatham Borough", {"mention_id": "r"})
+PARTS = (Mention("Chatham", "Chatham Borough", {"parent": "r"}), Mention("New Jersey", "New Jersey", {"parent": "r"}))
 
 DIFFERENCES = (
     Difference(
         "Cut words",
-        "`elevant` widens spans to whole words (`spans=words`); the others ask for the exact span.",
+        "`elevant` widens spans to whole words (`spans=words`); the others require the exact span.",
         ULM,
-        (Said("Ulm", "Ulm"),),
-        (Said("Ul", "Ulm"),),
+        (Mention("Ulm", "Ulm"),),
+        (Mention("Ul", "Ulm"),),
         karat="tp 0, fp 1, fn 1",
         elevant="tp 1, fp 0, fn 0",
         paper="tp 0, fp 1, fn 1",
     ),
     Difference(
         "The last character",
-        "Widening never takes in the last character of a text, here the m, so that `elevant` finds nothing either.",
+        "Widening never includes the last character of a text (here the m), so `elevant` has no match either.",
         "Up to Ulm",
-        (Said("Ulm", "Ulm"),),
-        (Said("Ul", "Ulm"),),
+        (Mention("Ulm", "Ulm"),),
+        (Mention("Ul", "Ulm"),),
         karat="tp 0, fp 1, fn 1",
         elevant="tp 0, fp 1, fn 1",
         paper="tp 0, fp 1, fn 1",
     ),
     Difference(
         "Open quotes",
-        "Widening leaves out a double quote that is opened and not closed, but no other sign.",
+        "Widening excludes an unclosed double quote, but no other punctuation mark.",
         'He wrote "Ulm is old.',
-        (Said("Ulm", "Ulm"),),
-        (Said('"Ulm', "Ulm"),),
+        (Mention("Ulm", "Ulm"),),
+        (Mention('"Ulm', "Ulm"),),
         karat="tp 0, fp 1, fn 1",
         elevant="tp 1, fp 0, fn 0",
         paper="tp 0, fp 1, fn 1",
     ),
     Difference(
         "Overwriting",
-        "In `elevant` a mention looks up its span (`assignment=lookup`), where a widened span is written over an exact "
-        "one: the wrong answer on Ul hides the right one, and neither is counted again. The others match one to one.",
+        "In `elevant` a mention looks up its span (`assignment=lookup`), and a widened span overwrites an exact "
+        "one: the wrong prediction on Ul hides the correct one. The others match one to one.",
         ULM,
-        (Said("Ulm", "Ulm"),),
-        (Said("Ulm", "Ulm"), Said("Ul", "Ulm (Montana)")),
+        (Mention("Ulm", "Ulm"),),
+        (Mention("Ulm", "Ulm"), Mention("Ul", "Ulm (Montana)")),
         karat="tp 1, fp 1, fn 0",
         elevant="tp 0, fp 1, fn 1",
         paper="tp 1, fp 1, fn 0",
     ),
     Difference(
-        "Two answers on one span",
-        "In `elevant` the last in the file holds and the first is not counted; in the others each answer counts.",
+        "Two predictions on one span",
+        "In `elevant` only the last one in the file counts; in the others each prediction counts.",
         ULM,
-        (Said("Ulm", "Ulm"),),
-        (Said("Ulm", "Ulm (Montana)"), Said("Ulm", "Ulm")),
+        (Mention("Ulm", "Ulm"),),
+        (Mention("Ulm", "Ulm (Montana)"), Mention("Ulm", "Ulm")),
         karat="tp 1, fp 1, fn 0",
         elevant="tp 1, fp 0, fn 0",
         paper="tp 1, fp 1, fn 0",
     ),
     Difference(
         "NIL over an entity",
-        "`elevant` takes the part [in-kb] after looking up, where NIL holds; the others leave NIL out before matching.",
+        "`elevant` filters [in-kb] after the lookup, which returns NIL; the others exclude NIL before matching.",
         ULM,
-        (Said("Ulm", "Ulm"),),
-        (Said("Ulm", "Ulm"), Said("Ulm", None)),
+        (Mention("Ulm", "Ulm"),),
+        (Mention("Ulm", "Ulm"), Mention("Ulm", None)),
         karat="tp 1, fp 0, fn 0",
         elevant="tp 0, fp 0, fn 1",
         paper="tp 1, fp 0, fn 0",
     ),
     Difference(
-        "One answer for two mentions",
-        "In `elevant` several mentions may find the same answer, by their own or by their widened span; in the others "
-        "it serves one.",
+        "One prediction for two mentions",
+        "In `elevant` several mentions may match the same prediction, by exact or widened span; in the others "
+        "a prediction matches one mention.",
         "Up to Ulms tower.",
-        (Said("Ulm", "Ulm"), Said("Ulms", "Ulm")),
-        (Said("Ulms", "Ulm"),),
+        (Mention("Ulm", "Ulm"), Mention("Ulms", "Ulm")),
+        (Mention("Ulms", "Ulm"),),
         karat="tp 1, fp 0, fn 1",
         elevant="tp 2, fp 0, fn 0",
         paper="tp 1, fp 0, fn 1",
     ),
     Difference(
         "Two mentions on one span",
-        "In `elevant` both find the answer, which is right for one and a wrong link for the other.",
+        "In `elevant` both match the prediction, which is correct for one and a wrong link for the other.",
         ULM,
-        (Said("Ulm", "Ulm", {"unit": "1"}), Said("Ulm", "Ulm Minster", {"unit": "2"})),
-        (Said("Ulm", "Ulm"),),
+        (Mention("Ulm", "Ulm", {"mention_id": "1"}), Mention("Ulm", "Ulm Minster", {"mention_id": "2"})),
+        (Mention("Ulm", "Ulm"),),
         karat="tp 1, fp 0, fn 1",
         elevant="tp 1, fp 1, fn 1",
         paper="tp 1, fp 0, fn 1",
     ),
     Difference(
-        "Answers without link",
-        "In `elevant` they are wrong links where a mention is, and not counted elsewhere (`unlinked=entity`); in the "
-        "others they count only where links are not compared.",
+        "Unlinked predictions",
+        "In `elevant` they are wrong links on a mention, and not counted elsewhere (`unlinked=entity`); in the "
+        "others they count only in views that ignore links.",
         ULM,
-        (Said("Ulm", "Ulm"),),
-        (Said("Ulm"),),
+        (Mention("Ulm", "Ulm"),),
+        (Mention("Ulm"),),
         karat="tp 0, fp 0, fn 1",
         elevant="tp 0, fp 1, fn 1",
         paper="tp 0, fp 0, fn 1",
     ),
     Difference(
         "Gold outside the evaluation span",
-        "`elevant` looks at the span only for answers that match no mention (`span=unmatched`), the others for all.",
+        "`elevant` applies the span only to predictions that match no mention (`evaluation-span=unmatched`), "
+        "the others to all labels and predictions.",
         "Ulm is old. Bonn is not.",
-        (Said("Bonn", "Bonn"),),
+        (Mention("Bonn", "Bonn"),),
         (),
         karat="tp 0, fp 0, fn 0",
         elevant="tp 0, fp 0, fn 1",
@@ -224,55 +235,54 @@ DIFFERENCES = (
     ),
     Difference(
         "Labels whose parent is missing",
-        "In `elevant` nobody speaks for them, so that neither they nor the answers on them count; in the others they "
-        "are mentions of their own.",
+        "In `elevant` neither they nor the predictions on them count; in the others they are independent mentions.",
         ULM,
-        (Said("Ulm", "Ulm", {"categories": ("missing-parent:7",)}),),
-        (Said("Ulm", "Ulm (Montana)"),),
+        (Mention("Ulm", "Ulm", {"categories": ("missing-parent:7",)}),),
+        (Mention("Ulm", "Ulm (Montana)"),),
         karat="tp 0, fp 1, fn 1",
         elevant="tp 0, fp 0, fn 0",
         paper="tp 0, fp 1, fn 1",
     ),
     Difference(
         "Labels that are each other's parent",
-        "ELEVANT's readers tie two labels on one span so. In `elevant` there is then no root, and both vanish.",
+        "ELEVANT's readers link two labels on one span this way. In `elevant` they have no root and are not counted.",
         ULM,
         (
-            Said("Ulm", "Ulm", {"unit": "1", "categories": ("circular-parent:2",)}),
-            Said("Ulm", "Ulm Minster", {"unit": "2", "categories": ("circular-parent:1",)}),
+            Mention("Ulm", "Ulm", {"mention_id": "1", "categories": ("circular-parent:2",)}),
+            Mention("Ulm", "Ulm Minster", {"mention_id": "2", "categories": ("circular-parent:1",)}),
         ),
-        (Said("Ulm", "Ulm"),),
+        (Mention("Ulm", "Ulm"),),
         karat="tp 1, fp 0, fn 1",
         elevant="tp 0, fp 0, fn 0",
         paper="tp 1, fp 0, fn 1",
     ),
     Difference(
-        "Answers on a mention and on its parts",
-        "In `elevant` answers on the parts are not counted where the whole is right; in the others one segmentation is "
-        "taken, and answers off it are wrong.",
+        "Predictions on a mention and on its parts",
+        "In `elevant` predictions on the parts are not counted if the whole is correct; in the others one "
+        "segmentation is selected, and predictions outside it are wrong.",
         CHATHAM,
         (ROOT, *PARTS),
-        (Said("Chatham, New Jersey", "Chatham Borough"), Said("Chatham", "Chatham Borough")),
+        (Mention("Chatham, New Jersey", "Chatham Borough"), Mention("Chatham", "Chatham Borough")),
         karat="tp 1, fp 1, fn 0",
         elevant="tp 1, fp 0, fn 0",
         paper="tp 1, fp 1, fn 0",
     ),
     Difference(
         "A wrong link on an optional part",
-        "In `elevant` the mention is then neither found nor missed; in the others it is found, since all its required "
+        "In `elevant` the mention is neither matched nor missed; in the others it is matched, since all its required "
         "parts are.",
         CHATHAM,
-        (ROOT, PARTS[0], Said("New Jersey", "New Jersey", {"parent": "r", "optional": True})),
-        (Said("Chatham", "Chatham Borough"), Said("New Jersey", "Jersey")),
+        (ROOT, PARTS[0], Mention("New Jersey", "New Jersey", {"parent": "r", "optional": True})),
+        (Mention("Chatham", "Chatham Borough"), Mention("New Jersey", "Jersey")),
         karat="tp 1, fp 1, fn 0",
         elevant="tp 0, fp 1, fn 0",
         paper="tp 1, fp 1, fn 0",
     ),
     Difference(
         "Optional mentions with required parts",
-        "In `elevant` such a mention is missed where nobody answers; in the others an optional mention never is.",
+        "In `elevant` such a mention is missed if it has no prediction; in the others an optional mention never is.",
         CHATHAM,
-        (Said("Chatham, New Jersey", "Chatham Borough", {"unit": "r", "optional": True}), *PARTS),
+        (Mention("Chatham, New Jersey", "Chatham Borough", {"mention_id": "r", "optional": True}), *PARTS),
         (),
         karat="tp 0, fp 0, fn 0",
         elevant="tp 0, fp 0, fn 1",
@@ -280,49 +290,49 @@ DIFFERENCES = (
     ),
     Difference(
         "Division by zero",
-        "ELEVANT's scores are 0 then (`empty=zero`); in the default profile they are undefined.",
+        "ELEVANT's scores are 0 (`empty=zero`); in the default profile they are undefined.",
         ULM,
         (),
         (),
         karat="undefined",
         elevant="0",
         paper="0",
-        asked="strong[in-kb]:micro.f1",
+        query="strong[in-kb]:micro.f1",
     ),
     Difference(
-        "Mentions that a spurious answer may be near to",
-        "In the part [in-kb] `elevant` knows only required mentions with an entity here, and in the whole all; the "
-        "others know those that the view shows, optional or not.",
+        "Mentions near a spurious prediction",
+        "With the filter [in-kb] `elevant` considers only required mentions with an entity, and without it all; the "
+        "others consider all mentions of the view, optional or not.",
         "Up to old Ulm.",
-        (Said("old Ulm", "Ulm", {"optional": True}),),
-        (Said("Ulm", "Ulm"),),
+        (Mention("old Ulm", "Ulm", {"optional": True}),),
+        (Mention("Ulm", "Ulm"),),
         karat="1 of 1",
         elevant="0 of 1",
         paper="1 of 1",
-        asked="strong[in-kb]@error=ner-fp-wrong-span",
+        query="strong[in-kb]@error=ner-fp-wrong-span",
     ),
     Difference(
         "NIL in wrong spans",
-        "In `elevant` NIL beside NIL is the same entity in a wrong span; in the others NIL is no entity.",
+        "In `elevant` an overlapping NIL is the same entity with a wrong span; in the others NIL is no entity.",
         "Up to old Ulm.",
-        (Said("old Ulm", None),),
-        (Said("Ulm", None),),
+        (Mention("old Ulm", None),),
+        (Mention("Ulm", None),),
         karat="0 of 1",
         elevant="1 of 1",
         paper="0 of 1",
-        asked="strong@error=ner-fp-wrong-span",
+        query="strong@error=ner-fp-wrong-span",
     ),
     Difference(
-        "Metonyms that lead to no place",
-        "In `elevant` a wrong link is a metonym only if it leads to a place (`categories=answer`); in the others a "
-        "mention is what it is, whatever was answered.",
+        "Metonyms not linked to a location",
+        "In `elevant` a wrong link is a metonym only if it links a location (`categories=prediction`); in the others "
+        "the category of a mention does not depend on the prediction.",
         "Vienna signed.",
-        (Said("Vienna", "Government of Austria"),),
-        (Said("Vienna", "Vienna (song)"),),
+        (Mention("Vienna", "Government of Austria"),),
+        (Mention("Vienna", "Vienna (song)"),),
         karat="1 of 1",
         elevant="0 of 0",
         paper="1 of 1",
-        asked="strong[in-kb]@error=disambiguation-metonymy",
+        query="strong[in-kb]@error=disambiguation-metonymy",
         facts={
             "names": {"Government of Austria": "Government of Austria"},
             "types": {"Government of Austria": ["ORG"], "Vienna": ["LOC"], "Vienna (song)": ["WORK"]},
@@ -330,15 +340,15 @@ DIFFERENCES = (
         },
     ),
     Difference(
-        "Rare mentions that lead to no popular entity",
-        "Likewise a wrong link is rare in `elevant` only if it leads to what the text is popular for.",
+        "Rare mentions not linked to a popular entity",
+        "Likewise a wrong link is rare in `elevant` only if it links the most popular entity of the text.",
         "Far from Memphis.",
-        (Said("Memphis", "Men-nefer"),),
-        (Said("Memphis", "Memphis (band)"),),
+        (Mention("Memphis", "Men-nefer"),),
+        (Mention("Memphis", "Memphis (band)"),),
         karat="1 of 1",
         elevant="0 of 0",
         paper="1 of 1",
-        asked="strong[in-kb]@error=disambiguation-rare",
+        query="strong[in-kb]@error=disambiguation-rare",
         facts={
             "names": {"Men-nefer": "Men-nefer"},
             "types": {"Men-nefer": ["LOC"]},
@@ -347,40 +357,40 @@ DIFFERENCES = (
     ),
     Difference(
         "Missing facts",
-        "Nobody knows what Memphis is popular for. `elevant` asks the next category, until other holds; in the others "
-        "the mention is undecided at the first category that could hold, and in none.",
+        "The most popular entity of Memphis is unknown. `elevant` tries the next categories down to other; in the "
+        "others the mention is undecided at the first category that could apply, and is in no category.",
         "Far from Memphis.",
-        (Said("Memphis", "Men-nefer"),),
-        (Said("Memphis", "Memphis (band)"),),
+        (Mention("Memphis", "Men-nefer"),),
+        (Mention("Memphis", "Memphis (band)"),),
         karat="0 of 0",
         elevant="1 of 1",
         paper="0 of 0",
-        asked="strong[in-kb]@error=disambiguation-other",
+        query="strong[in-kb]@error=disambiguation-other",
         facts={"names": {"Men-nefer": "Men-nefer"}, "types": {"Men-nefer": ["LOC"]}},
     ),
     Difference(
-        "The same, where it is undecided",
-        "How many are undecided is counted beside the errors, in every profile.",
+        "Undecided mentions",
+        "Every profile counts undecided mentions separately from the errors.",
         "Far from Memphis.",
-        (Said("Memphis", "Men-nefer"),),
-        (Said("Memphis", "Memphis (band)"),),
+        (Mention("Memphis", "Men-nefer"),),
+        (Mention("Memphis", "Memphis (band)"),),
         karat="0 of 0, 1 undecided",
         elevant="0 of 0, 1 undecided",
         paper="0 of 0, 1 undecided",
-        asked="strong[in-kb]@error=disambiguation-rare",
+        query="strong[in-kb]@error=disambiguation-rare",
         facts={"names": {"Men-nefer": "Men-nefer"}, "types": {"Men-nefer": ["LOC"]}},
     ),
     Difference(
         "Partial names that are rare",
-        "In the paper categories may overlap (`categories=all`); else the first that holds is the only one, and that "
-        "is the partial name (ELEVANT asked for rare mentions first until August 2024).",
+        "In the paper categories may overlap (`categories=all`); otherwise only the first that applies counts, here "
+        "the partial name (until August 2024 ELEVANT tested for rare mentions first).",
         "Here lived Curie.",
-        (Said("Curie", "Marie Curie"),),
-        (Said("Curie", "Pierre Curie"),),
+        (Mention("Curie", "Marie Curie"),),
+        (Mention("Curie", "Pierre Curie"),),
         karat="0 of 0",
         elevant="0 of 0",
         paper="1 of 1",
-        asked="strong[in-kb]@error=disambiguation-rare",
+        query="strong[in-kb]@error=disambiguation-rare",
         facts={
             "names": {"Marie Curie": "Marie Curie"},
             "types": {"Marie Curie": ["PER"]},
@@ -389,37 +399,37 @@ DIFFERENCES = (
     ),
     Difference(
         "False coreference",
-        "In Karat, as in ELEVANT since January 2025, any pronoun or nominal phrase where no mention is; ELEVANT's "
+        "In Karat, as in ELEVANT since January 2025, any pronoun or nominal phrase that is no mention; ELEVANT's "
         "older figures count It, This, That and Its (`false-coreference=pronouns`).",
         "The rain stopped when she came.",
         (),
-        (Said("she", "Mary Anning"),),
+        (Mention("she", "Mary Anning"),),
         karat="1",
         elevant="0",
         paper="0",
-        asked="strong[in-kb]@error=coreference-false-detection",
+        query="strong[in-kb]@error=coreference-false-detection",
     ),
     Difference(
         "False coreference that is none",
-        "This, by itself, is no pronoun of the mention types, which ELEVANT's older rule did not ask.",
+        "This is not a pronoun in the mention types, which ELEVANT's older rule did not use.",
         "This is rain.",
         (),
-        (Said("This", "Rain"),),
+        (Mention("This", "Rain"),),
         karat="0",
         elevant="1",
         paper="1",
-        asked="strong[in-kb]@error=coreference-false-detection",
+        query="strong[in-kb]@error=coreference-false-detection",
     ),
     Difference(
         "Unknown names",
-        "Whether a mention is named is told by the name of its entity. To ELEVANT a missing name is “Unknown”, which "
-        "has a capital; in the others such a mention is `entity-undecided`.",
+        "The name of its entity decides whether a mention is named. ELEVANT takes a missing name as “Unknown”, which "
+        "is capitalised; in the others such a mention is `entity-undecided`.",
         ULM,
         (),
-        (Said("Ulm", "Q3012"),),
+        (Mention("Ulm", "Q3012"),),
         karat="tp 0, fp 0, fn 0",
         elevant="tp 0, fp 1, fn 0",
         paper="tp 0, fp 0, fn 0",
-        asked="strong[in-kb]@mention-type=entity-named",
+        query="strong[in-kb]@mention-type=entity-named",
     ),
 )

@@ -1,6 +1,6 @@
-"""Write what is generated: the JSON Schemas, the marked blocks in docs/ and what the README's examples print.
+"""Generator of the JSON Schemas, the marked blocks in docs/ and the output of the README's examples.
 
-`python tools/generate.py` writes, `--check` only says what is stale and exits 1.
+`python tools/generate.py` writes the files; `--check` lists stale files and exits 1 if there are any.
 """
 
 from __future__ import annotations
@@ -17,251 +17,313 @@ from tempfile import TemporaryDirectory
 
 import karat
 from differences import DIFFERENCES, PROFILES
+from karat.analysis.explanation.prose import find_order_dependent_settings
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.kb import COMMANDS as KB
 from karat.cli.kb.build import COMMANDS as BUILD
 from karat.cli.main import COMMANDS
 from karat.cli.zelda import COMMANDS as ZELDA
-from karat.explanation.prose import in_order
-from karat.limits import LIMITS, variable_of
-from karat.matching.judge.policy import FAIR
-from karat.matching.select.select import FILTERS
-from karat.model.document import Document, Header, WrittenReply
-from karat.model.verdict import WEIGHTS
-from karat.pages.schemas import FILES, layout_of, name_of, schema, schemas
-from karat.registry import get, names
-from karat.signing import profile_named
-from karat.spec.category import Category, Example
-from karat.spec.choices.choices import CHOICES
-from karat.spec.choices.empty import EMPTY
-from karat.spec.choices.task import ALSO, TASKS
-from karat.spec.clustering import Clustering
-from karat.spec.dataset import Dataset
-from karat.spec.format import Format
-from karat.spec.grouping import Grouping
-from karat.spec.key import PRESETS, SETS
-from karat.spec.measure import Measure
-from karat.spec.profile import Profile
-from karat.spec.relation import Relation
-from karat.spec.step import Step
-from karat.spec.suite import Suite
-from shapes import typescript
+from karat.matching.judge.policy import OUTCOME_TABLE
+from karat.matching.select.selection import FILTERS
+from karat.model.document import Document, Header, WrittenResponse
+from karat.model.limits import LIMITS, environment_variable
+from karat.model.profile_signatures import get_profile
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.results.verdict import WEIGHTS
+from karat.model.spec.category import ErrorCategory, Example
+from karat.model.spec.clustering import Clustering
+from karat.model.spec.dataset import Dataset
+from karat.model.spec.facet import Facet
+from karat.model.spec.format import Format
+from karat.model.spec.key import PRESETS, SETS
+from karat.model.spec.measure import Measure
+from karat.model.spec.profile import Profile
+from karat.model.spec.relation import MatchRelation
+from karat.model.spec.settings.empty import EMPTY
+from karat.model.spec.settings.settings import SETTINGS
+from karat.model.spec.settings.task import TASK_ALIASES, TASKS
+from karat.model.spec.step import Step
+from karat.model.spec.suite import Suite
+from karat.render.schemas import FILES, build_all_schemas, build_schema, get_layout_name, get_schema_name
+from shapes import build_typescript
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def laid_out(schema: dict[str, object]) -> str:
-    """A JSON Schema as it stands in its file."""
+def to_json(schema: dict[str, object]) -> str:
+    """Return a JSON Schema as the text of its file, indented and with sorted keys."""
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
+def format_table(head: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table; vertical bars in cells are escaped."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 def policy() -> str:
-    """What each state of the gold against each state of the answer counts."""
+    """Return a table of the outcome and weights for each state of gold and prediction."""
     rows = [
         [
             gold.name.lower().replace("_", " "),
-            answer.name.lower(),
-            outcome.label,
+            prediction.name.lower(),
+            outcome.title,
             *(str(weight) for weight in WEIGHTS[outcome]),
         ]
-        for (gold, answer), outcome in FAIR.items()
+        for (gold, prediction), outcome in OUTCOME_TABLE.items()
     ]
-    head = ["gold", "answer", "outcome", "matched answer", "unmatched answer", "matched gold", "unmatched gold"]
-    return table(head, rows)
+    head = [
+        "gold",
+        "prediction",
+        "outcome",
+        "matched prediction",
+        "unmatched prediction",
+        "matched gold",
+        "unmatched gold",
+    ]
+    return format_table(head, rows)
 
 
 def empty() -> str:
-    """What scores are where a side is empty."""
+    """Return a table of precision, recall and F1 for empty gold standards or predictions, by rule."""
 
     def triple(case: tuple[float | None, ...]) -> str:
         return " / ".join("undefined" if value is None else f"{value:g}" for value in case)
 
     rows = []
     for name, rule in EMPTY.items():
-        for level, cases in rule.levels().items():
+        for level, cases in rule.tables().items():
             rows.append([name, level, *map(triple, cases)])
-    return table(["rule", "P / R / F1 of", "both empty", "no gold", "no answers"], rows)
+    return format_table(["rule", "P / R / F1 of", "both empty", "no gold", "no predictions"], rows)
 
 
-def choices() -> str:
-    """All choices with their values."""
+def settings() -> str:
+    """Return a table of all settings with their values."""
     rows = []
-    for name, choice in CHOICES.items():
+    for name, setting in SETTINGS.items():
         rows += [
-            [f"`{name}`", f"`{value}`", says, "matters" if value in choice.ordered else ""]
-            for value, says in choice.values.items()
+            [f"`{name}`", f"`{value}`", description, "matters" if value in setting.order_dependent_values else ""]
+            for value, description in setting.values.items()
         ]
-        if choice.open:
-            rows.append([f"`{name}`", "any", choice.open.format("…"), "by relation" if name == "match" else ""])
-    return table(["choice", "value", "meaning", "order of mentions"], rows)
+        if setting.open_description:
+            rows.append(
+                [f"`{name}`", "any", setting.open_description.format("…"), "by relation" if name == "match" else ""]
+            )
+    return format_table(["setting", "value", "meaning", "order of mentions"], rows)
 
 
 def profiles() -> str:
-    """All profiles, and their choices side by side; presets of one profile share its choices."""
-    found = {name: profile_named(name) for name in names("profiles")}
-    says = [f"- **`{name}`** {profile.says} {_order(profile)}" for name, profile in found.items()]
-    distinct = {name: p for name, p in found.items() if not any(name.startswith(f"{other}-tac") for other in found)}
-    rows = [[f"`{choice}`", *(f"`{p.choices[choice]}`" for p in distinct.values())] for choice in CHOICES]
-    return "\n".join(says) + "\n\n" + table(["choice", *(f"`{name}`" for name in distinct)], rows)
+    """Return a list of all profiles and a table of their settings; `NAME-tac…` shares the column of NAME."""
+    all_profiles = {name: get_profile(name) for name in list_plugins("profiles")}
+    description = [
+        f"- **`{name}`** {profile.description} {_describe_order(profile)}" for name, profile in all_profiles.items()
+    ]
+    distinct = {
+        name: p
+        for name, p in all_profiles.items()
+        if not any(name.startswith(f"{other}-tac") for other in all_profiles)
+    }
+    rows = [[f"`{setting}`", *(f"`{p.settings[setting]}`" for p in distinct.values())] for setting in SETTINGS]
+    return "\n".join(description) + "\n\n" + format_table(["setting", *(f"`{name}`" for name in distinct)], rows)
 
 
-def _order(profile: Profile) -> str:
-    ordered = ", ".join(f"`{choice}`" for choice in in_order(profile.choices))
+def _describe_order(profile: Profile) -> str:
+    """Return a sentence that names the settings by which the order of mentions matters."""
+    ordered = ", ".join(f"`{setting}`" for setting in find_order_dependent_settings(profile.settings))
     return f"*Order of mentions: {f'matters ({ordered})' if ordered else 'never matters'}.*"
 
 
 def tasks() -> str:
-    """All tasks."""
-    also = {name: [other for other, known in ALSO.items() if known == name] for name in TASKS}
+    """Return a table of all tasks."""
+    also = {name: [other for other, target in TASK_ALIASES.items() if target == name] for name in TASKS}
     rows = [
         [
             f"`{name}`",
             ", ".join(f"`{other}`" for other in also[name]) or "–",
-            task.says,
-            ", ".join(f"`{r}`" for r in dict.fromkeys([*task.match.values(), *task.others])) if not task.parts else "–",
+            task.description,
+            ", ".join(f"`{r}`" for r in dict.fromkeys([*task.match.values(), *task.other_relations]))
+            if not task.parts
+            else "–",
         ]
         for name, task in TASKS.items()
     ]
-    return table(["task", "also", "what is asked", "relations"], rows)
+    return format_table(["task", "also", "what is asked", "relations"], rows)
 
 
 def formats() -> str:
-    """All formats: what each reads and writes."""
+    """Return a table of all formats and the kinds of data that they read and write."""
     rows = []
-    for name in names("formats"):
-        known = get("formats", name, Format)
-        reads = [what for what, how in (("gold", known.read_corpus), ("answers", known.read_run)) if how is not None]
-        writes = [what for what, how in (("gold", known.write_corpus), ("answers", known.write_run)) if how is not None]
-        rows.append([f"`{name}`", known.title, ", ".join(reads) or "–", ", ".join(writes) or "–", known.says or "–"])
-    return table(["format", "", "reads", "writes", "note"], rows)
+    for name in list_plugins("formats"):
+        format = get_plugin("formats", name, Format)
+        reads = [
+            kind for kind, how in (("gold", format.read_corpus), ("predictions", format.read_run)) if how is not None
+        ]
+        writes = [
+            kind for kind, how in (("gold", format.write_corpus), ("predictions", format.write_run)) if how is not None
+        ]
+        rows.append(
+            [f"`{name}`", format.title, ", ".join(reads) or "–", ", ".join(writes) or "–", format.description or "–"]
+        )
+    return format_table(["format", "", "reads", "writes", "note"], rows)
 
 
 def limits() -> str:
-    """How much Karat takes on."""
-    rows = [[f"`{variable_of(name)}`", f"{one.most:,} {one.of}", one.why] for name, one in LIMITS.items()]
-    return table(["variable", "at most", "why"], rows)
+    """Return a table of the limits on input, with their environment variables."""
+    rows = [
+        [f"`{environment_variable(name)}`", f"{limit.maximum:,} {limit.description}", limit.reason]
+        for name, limit in LIMITS.items()
+    ]
+    return format_table(["variable", "at most", "why"], rows)
 
 
 def steps() -> str:
-    """All steps."""
-    rows = [[f"`{name}`", step.says] for name in names("steps") for step in [get("steps", name, Step)]]
-    return table(["step", "what it does"], rows)
+    """Return a table of all steps."""
+    rows = [
+        [f"`{name}`", step.description] for name in list_plugins("steps") for step in [get_plugin("steps", name, Step)]
+    ]
+    return format_table(["step", "what it does"], rows)
 
 
 def suites() -> str:
-    """All conformance suites."""
-    rows = [[f"`{name}`", s.title, s.says] for name in names("suites") for s in [get("suites", name, Suite)]]
-    return table(["suite", "agreement with", "what is compared"], rows)
+    """Return a table of all reproduction suites."""
+    rows = [
+        [f"`{name}`", s.title, s.description]
+        for name in list_plugins("suites")
+        for s in [get_plugin("suites", name, Suite)]
+    ]
+    return format_table(["suite", "agreement with", "what is compared"], rows)
 
 
 def datasets() -> str:
-    """All registered benchmarks."""
+    """Return a table of all registered datasets."""
     rows = [
         [f"`{name}`", d.title, d.language, d.licence]
-        for name in names("datasets")
-        for d in [get("datasets", name, Dataset)]
+        for name in list_plugins("datasets")
+        for d in [get_plugin("datasets", name, Dataset)]
     ]
-    return table(["name", "benchmark", "language", "licence"], rows)
+    return format_table(["name", "dataset", "language", "licence"], rows)
 
 
 def clusterings() -> str:
-    """All clusterings."""
-    rows = [[f"`{n}`", c.title, c.says] for n in names("clusterings") for c in [get("clusterings", n, Clustering)]]
-    return table(["name", "clustering", "what it counts"], rows)
+    """Return a table of all clusterings."""
+    rows = [
+        [f"`{n}`", c.title, c.description]
+        for n in list_plugins("clusterings")
+        for c in [get_plugin("clusterings", n, Clustering)]
+    ]
+    return format_table(["name", "clustering", "what it counts"], rows)
 
 
 def keys() -> str:
-    """neleval's measures and sets of measures."""
-    measures = table(["name", "key"], [[f"`{name}`", f"`{key}`"] for name, key in PRESETS.items()])
-    sets = table(["set", "measures"], [[f"`{name}`", ", ".join(found)] for name, found in SETS.items()])
+    """Return two tables: neleval's measures with their keys, and sets of measures."""
+    measures = format_table(["name", "key"], [[f"`{name}`", f"`{key}`"] for name, key in PRESETS.items()])
+    sets = format_table(["set", "measures"], [[f"`{name}`", ", ".join(members)] for name, members in SETS.items()])
     return f"{measures}\n\n{sets}"
 
 
 def relations() -> str:
-    """All relations."""
-    found = [(name, get("relations", name, Relation)) for name in names("relations")]
+    """Return a table of all match relations."""
+    all_relations = [(name, get_plugin("relations", name, MatchRelation)) for name in list_plugins("relations")]
     rows = [
-        [f"`{name}`", r.title, r.says, f"`{r.detection}`" if r.detection else "–", "matters" if r.ordered else ""]
-        for name, r in found
+        [
+            f"`{name}`",
+            r.title,
+            r.description,
+            f"`{r.detection}`" if r.detection else "–",
+            "matters" if r.is_order_dependent else "",
+        ]
+        for name, r in all_relations
     ]
-    return table(["name", "relation", "an answer matches when", "detection", "order of mentions"], rows)
+    return format_table(["name", "relation", "a prediction matches when", "detection", "order of mentions"], rows)
 
 
 def categories() -> str:
-    """All error categories with their examples."""
+    """Return a table of all error categories with their examples."""
     rows = []
-    for name in names("categories"):
-        category = get("categories", name, Category)
-        found = category.example
-        cell = "–" if found is None else f"gold: {found.gold}<br>answers: {found.answers}<br>{_worked(found)}"
-        rows.append([f"`{name}`", f"**{category.title}.** {category.says}", category.among or "–", cell])
-    return table(["category", "errors", "among", "example"], rows)
+    for name in list_plugins("categories"):
+        category = get_plugin("categories", name, ErrorCategory)
+        example = category.example
+        cell = (
+            "–"
+            if example is None
+            else f"gold: {example.gold}<br>predictions: {example.predictions}<br>{_describe_example(example)}"
+        )
+        rows.append(
+            [f"`{name}`", f"**{category.title}.** {category.description}", category.total_description or "–", cell]
+        )
+    return format_table(["category", "errors", "among", "example"], rows)
 
 
-def _worked(example: Example) -> str:
-    """What an example counts, and the facts it needs."""
+def _describe_example(example: Example) -> str:
+    """Return the number of errors in an example, of how many, and the facts it needs, as Markdown."""
     facts = [f"{', '.join(example.demonyms)} are demonyms"] if example.demonyms else []
     facts += [f"{', '.join(example.links)} are links"] if example.links else []
     facts += [f"{text} is popular for {entity}" for text, entity in example.popular.items()]
     facts += [f"{entity} is {kind}" for entity, kind in example.types.items()]
-    facts += [f"profile `{example.like}`"] if example.like != "karat" else []
+    facts += [f"profile `{example.profile}`"] if example.profile != "karat" else []
     count = f"**{example.errors}**" if example.total is None else f"**{example.errors} of {example.total}**"
     return count + (f" ({'; '.join(facts)})" if facts else "")
 
 
 def differences() -> str:
-    """Where the default profile, ELEVANT's program and its paper differ."""
+    """Return a table of the differences between the default profile, ELEVANT's program and its paper."""
     rows = []
-    for found in DIFFERENCES:
-        said = {"gold": found.gold, "answers": found.answers}
-        shown = [f"{side}: {'; '.join(each.shown for each in saying) or 'none'}" for side, saying in said.items()]
-        where = "" if found.span is None else f", evaluated from {found.span[0]} to {found.span[1]}"
-        facts = [f"({'; '.join(found.known)})"] if found.known else []
-        cell = "<br>".join([f"“{found.text}”{where}", *shown, *facts])
-        rows.append([f"**{found.title}.** {found.says}", cell, f"`{found.asked}`", *found.counts.values()])
-    return table(["difference", "example", "asked", *(f"`{name}`" for name in PROFILES)], rows)
+    for difference in DIFFERENCES:
+        sides = {"gold": difference.gold, "predictions": difference.predictions}
+        side_texts = [
+            f"{side}: {'; '.join(mention.description for mention in mentions) or 'none'}"
+            for side, mentions in sides.items()
+        ]
+        where = "" if difference.span is None else f", evaluated from {difference.span[0]} to {difference.span[1]}"
+        facts = [f"({'; '.join(difference.fact_descriptions)})"] if difference.fact_descriptions else []
+        cell = "<br>".join([f"“{difference.text}”{where}", *side_texts, *facts])
+        rows.append(
+            [
+                f"**{difference.title}.** {difference.description}",
+                cell,
+                f"`{difference.query}`",
+                *difference.expected_counts.values(),
+            ]
+        )
+    return format_table(["difference", "example", "query", *(f"`{name}`" for name in PROFILES)], rows)
 
 
 def measures() -> str:
-    """All measures."""
-    found = [(name, get("measures", name, Measure)) for name in names("measures")]
+    """Return a table of all measures."""
+    all_measures = [(name, get_plugin("measures", name, Measure)) for name in list_plugins("measures")]
     rows = []
-    for name, m in found:
-        own = {"none": name, "optional": f"{name}[@k]", "required": f"{name.removesuffix('-at')}@k"}[m.cutoff]
-        shown = ", ".join(f"`{aggregate}.{own}`" for aggregate in m.aggregates) or f"`{own}`"
-        rows.append([shown, m.title, m.formula, m.undefined, m.note])
-    return table(["name", "measure", "formula", "undefined where", "note"], rows)
+    for name, m in all_measures:
+        short_name = {"none": name, "optional": f"{name}[@k]", "required": f"{name.removesuffix('-at')}@k"}[m.cutoff]
+        names = ", ".join(f"`{aggregate}.{short_name}`" for aggregate in m.aggregates) or f"`{short_name}`"
+        rows.append([names, m.title, m.formula, m.undefined_case, m.note])
+    return format_table(["name", "measure", "formula", "undefined where", "note"], rows)
 
 
 def filters() -> str:
-    """All filters."""
-    rows = [[f"`[{name}]`", known.says] for name, known in FILTERS.items()]
-    return table(["filter", "keeps"], [*rows, ["`[LABEL=VALUE]`", "mentions and answers with that value of a label"]])
+    """Return a table of all filters."""
+    rows = [[f"`[{name}]`", filter.description] for name, filter in FILTERS.items()]
+    return format_table(
+        ["filter", "keeps"], [*rows, ["`[FACET=VALUE]`", "mentions and predictions with that value of a facet"]]
+    )
 
 
 def files() -> str:
-    """What commands write as JSON."""
+    """Return a table of the commands with JSON output, with layout and schema."""
     rows = [
-        [f"`karat {command}`", f"`{layout}`", f"`{name_of(layout)}.schema.json`"]
-        for command, layout in ((command, layout_of(kinds)) for command, kinds in FILES.items())
+        [f"`karat {command}`", f"`{layout}`", f"`{get_schema_name(layout)}.schema.json`"]
+        for command, layout in ((command, get_layout_name(kinds)) for command, kinds in FILES.items())
     ]
-    return table(["command", "layout", "schema"], rows)
+    return format_table(["command", "layout", "schema"], rows)
 
 
 def api() -> str:
-    """All public names."""
+    """Return a table of all public names, with the first line of their docstrings."""
     rows = []
     for name in karat.__all__:
         value = getattr(karat, name)
-        says = (inspect.getdoc(value) or "").split("\n")[0] if callable(value) else _CONSTANTS[name]
-        rows.append([f"`{name}`", says])
-    return table(["name", "what it is"], rows)
+        description = (inspect.getdoc(value) or "").split("\n")[0] if callable(value) else _CONSTANTS[name]
+        rows.append([f"`{name}`", description])
+    return format_table(["name", "what it is"], rows)
 
 
 _CONSTANTS = {
@@ -271,7 +333,7 @@ _CONSTANTS = {
 
 
 def commands() -> str:
-    """The help of every command."""
+    """Run `--help` of every command and return the output as Markdown."""
     blocks = []
     groups = {"data": DATA, "kb": KB, "kb build": BUILD, "zelda": ZELDA}
     inside = [f"{group} {name}" for group, commands in groups.items() for name in sorted(commands)]
@@ -285,30 +347,35 @@ def commands() -> str:
 
 
 def layers() -> str:
-    """The import layers, as pyproject.toml has them for the linter."""
+    """Return the import layers in pyproject.toml as a code block."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     listed = re.search(r"^layers = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)
     assert listed is not None
-    found = re.findall(r'^ +"(.+?)",(?:  # (.*))?$', listed[1], re.MULTILINE)
-    lines = [f"{names}\n    {says}" if len(names) > 30 else f"{names:<32}{says}".rstrip() for names, says in found]
+    names_and_descriptions = re.findall(r'^ +"(.+?)",(?:  # (.*))?$', listed[1], re.MULTILINE)
+    lines = [
+        f"{names}\n    {description}" if len(names) > 30 else f"{names:<32}{description}".rstrip()
+        for names, description in names_and_descriptions
+    ]
     return "```text\n" + "\n".join(lines) + "\n```"
 
 
-def labels() -> str:
-    """What scores can be grouped by."""
-    found = {name: get("labels", name, Grouping) for name in names("labels")}
-    parts = {name: label.carried is not None or label.documents is not None for name, label in found.items()}
-    rows = [[f"`{name}`", label.says, "yes" if parts[name] else "no"] for name, label in found.items()]
-    return table(["label", "values", "makes parts of the data"], rows)
+def facets() -> str:
+    """Return a table of the facets that scores can be grouped by."""
+    all_facets = {name: get_plugin("facets", name, Facet) for name in list_plugins("facets")}
+    parts = {
+        name: facet.from_mentions is not None or facet.from_documents is not None for name, facet in all_facets.items()
+    }
+    rows = [[f"`{name}`", facet.description, "yes" if parts[name] else "no"] for name, facet in all_facets.items()]
+    return format_table(["facet", "values", "makes parts of the data"], rows)
 
 
-def readme(text: str) -> str:
-    """The README with what its examples print now."""
+def update_readme(text: str) -> str:
+    """Run the examples in the text of the README, and return the text with their current output."""
     with TemporaryDirectory() as folder:
         for name, content in re.findall(r"```json (\S+)\n(.*?)```", text, re.DOTALL):
             (Path(folder) / name).write_text(content, encoding="utf-8")
-        scored = _printed(["score", "gold.jsonl", "answers.jsonl"], folder)
-        demo = _printed(["demo"], folder).partition("\n4 systems on demo")[0].rstrip()
+        scored = _run_karat(["score", "gold.jsonl", "predictions.jsonl"], folder)
+        demo = _run_karat(["demo"], folder).partition("\n4 systems on demo")[0].rstrip()
     text = re.sub(
         r"(\$ \.venv/bin/karat score \S+ \S+\n).*?\n```", lambda m: f"{m[1]}{scored}\n```", text, flags=re.DOTALL
     )
@@ -317,7 +384,8 @@ def readme(text: str) -> str:
     )
 
 
-def _printed(arguments: list[str], folder: str) -> str:
+def _run_karat(arguments: list[str], folder: str) -> str:
+    """Run `karat` in `folder` and return its output, 80 columns wide."""
     command = [sys.executable, "-m", "karat", *arguments]
     wide = os.environ | {"COLUMNS": "80"}
     ran = subprocess.run(command, capture_output=True, check=True, cwd=folder, encoding="utf-8", env=wide)
@@ -329,7 +397,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     for block in (
         policy,
         empty,
-        choices,
+        settings,
         profiles,
         tasks,
         clusterings,
@@ -344,23 +412,26 @@ BLOCKS: dict[str, Callable[[], str]] = {
         differences,
         measures,
         filters,
-        labels,
+        facets,
         layers,
         files,
         api,
         commands,
     )
 }
+"""The functions that return the generated Markdown blocks, by the name in the marker `<!-- generated: NAME -->`."""
 
 
-def generated() -> dict[Path, str]:
-    """Every generated file with the content it should have."""
-    folder = ROOT / "src" / "karat" / "schema"
+def build_files() -> dict[Path, str]:
+    """Return the expected content of every generated file, by path; nothing is written."""
+    folder = ROOT / "src" / "karat" / "render" / "schema"
     files = {
-        folder / "gold.schema.json": laid_out(schema("Karat gold, one line", Document, Header)),
-        folder / "answers.schema.json": laid_out(schema("Karat answers, one line", WrittenReply, Header)),
-        ROOT / "web" / "src" / "shape.ts": typescript(),
-        **{folder / f"{name}.schema.json": laid_out(found) for name, found in schemas().items()},
+        folder / "gold.schema.json": to_json(build_schema("Karat gold, one line", Document, Header)),
+        folder / "predictions.schema.json": to_json(
+            build_schema("Karat predictions, one line", WrittenResponse, Header)
+        ),
+        ROOT / "web" / "src" / "shape.ts": build_typescript(),
+        **{folder / f"{name}.schema.json": to_json(schema) for name, schema in build_all_schemas().items()},
     }
     for page in [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text(encoding="utf-8")
@@ -372,22 +443,22 @@ def generated() -> dict[Path, str]:
         )
         files[page] = fresh
     page = ROOT / "README.md"
-    files[page] = readme(page.read_text(encoding="utf-8"))
+    files[page] = update_readme(page.read_text(encoding="utf-8"))
     return files
 
 
 def main() -> None:
-    """Write or check."""
+    """Write the generated files, or with `--check` list stale ones and exit with status 1 if there are any."""
     stale = [
         path
-        for path, content in generated().items()
+        for path, content in build_files().items()
         if not path.exists() or path.read_text(encoding="utf-8") != content
     ]
     if "--check" in sys.argv:
         for path in stale:
             print(f"stale: {path.relative_to(ROOT)}; run `python tools/generate.py`")
         sys.exit(1 if stale else 0)
-    for path, content in generated().items():
+    for path, content in build_files().items():
         path.write_text(content, encoding="utf-8")
     print(f"{len(stale)} files changed")
 

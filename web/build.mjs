@@ -1,8 +1,8 @@
-// Makes the bundle that is shipped: a script and a style sheet for each client, and the licences of what is inside.
+// Build the bundle: a script and a style sheet for each client, and the licences of the packages in it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { build, transform } from "esbuild";
 
-const target = new URL("../src/karat/archive/bundle/", import.meta.url).pathname;
+const target = new URL("../src/karat/web/archive/bundle/", import.meta.url).pathname;
 const CLIENTS = {
   client: ["src/main.tsx", ["src/style.css"]],
   judge: ["src/judge/main.tsx", ["src/style.css", "src/judge/style.css"]],
@@ -23,14 +23,21 @@ for (const [name, [script, styles]] of Object.entries(CLIENTS)) {
     write: false,
     define: { "process.env.NODE_ENV": '"production"' },
   });
-  for (const path of Object.keys(made.metafile.inputs)) packages.add(/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]);
-  // A script can stand inside an HTML file, which ends scripts at this word wherever it occurs.
+  for (const path of Object.keys(made.metafile.inputs))
+    packages.add(/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]);
+  // The script may be inlined in an HTML file, where "</script" would end it.
   writeFileSync(`${target}${name}.js`, made.outputFiles[0].text.replaceAll("</script", "<\\/script"));
   const style = styles.map((path) => readFileSync(path, "utf8")).join("\n");
-  writeFileSync(`${target}${name}.css`, (await transform(style, { loader: "css", minify: true, charset: "utf8" })).code);
+  writeFileSync(
+    `${target}${name}.css`,
+    (await transform(style, { loader: "css", minify: true, charset: "utf8" })).code,
+  );
 }
-const licences = [...packages].filter(Boolean).sort().map((name) => {
-  const { version } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8"));
-  return `${name} ${version}\n\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}\n`;
-});
+const licences = [...packages]
+  .filter(Boolean)
+  .sort()
+  .map((name) => {
+    const { version } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8"));
+    return `${name} ${version}\n\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}\n`;
+  });
 writeFileSync(`${target}licences.txt`, licences.join("\n\n"));

@@ -1,4 +1,4 @@
-"""Karat measures entity linkers.
+"""Evaluate entity linking systems.
 
 >>> import karat
 >>> result = karat.evaluate(karat.load("demo"), karat.load_run("demo/perfect"))
@@ -14,129 +14,138 @@ from typing import TYPE_CHECKING
 from karat.version import __version__
 
 if TYPE_CHECKING:
-    from karat.comparison.asking import card, cases, compare
-    from karat.comparison.similarity import similarity
-    from karat.curves.alpha import alpha_curve
-    from karat.curves.calibration import scored_answers
-    from karat.curves.categories import category_curve
-    from karat.curves.threshold import curve
-    from karat.data.load import load, load_parts, load_run, save
-    from karat.errors import InputError, KaratError, UnknownNameError, UsageError
+    from karat.analysis.comparison.api import compare, find_cases, scorecard
+    from karat.analysis.comparison.similarity import similarity
+    from karat.analysis.curves.alpha import alpha_curve
+    from karat.analysis.curves.calibration import calibration_data
+    from karat.analysis.curves.categories import category_curve
+    from karat.analysis.curves.threshold import threshold_curve
+    from karat.analysis.explanation.agreement import agreement
+    from karat.analysis.explanation.gap import explain_gap
+    from karat.analysis.explanation.prose import explain
+    from karat.data.load import load, load_partitioned, load_run, save
     from karat.evaluation.evaluation import evaluate
-    from karat.evaluation.many import evaluate_all
-    from karat.explanation.agreement import agree
-    from karat.explanation.prose import explain
-    from karat.explanation.why import why
-    from karat.kb.folder import read_kb
-    from karat.kb.opened import open_kb
-    from karat.kb.resolve import resolve
-    from karat.linking.named import link
-    from karat.matching.align.joins import overlapping, same_entity, same_span
-    from karat.model.cases import Cases
+    from karat.evaluation.multiple_runs import evaluate_runs
+    from karat.kb.catalogue import open_kb
+    from karat.kb.id_resolution import resolve_ids
+    from karat.matching.align.overlap import find_overlaps, same_entity, same_span
     from karat.model.corpus import Corpus
-    from karat.model.document import UNLINKED, Answer, Candidate, Document, Label, Reply, Statement, Tag
-    from karat.model.name import MeasureName, parse_measure
-    from karat.model.result import Result
+    from karat.model.document import (
+        UNLINKED,
+        Candidate,
+        Document,
+        InventedMention,
+        Label,
+        Prediction,
+        Response,
+        Tag,
+        Triple,
+    )
+    from karat.model.errors import InputError, KaratError, UnknownNameError, UsageError
+    from karat.model.measure_name import MeasureName, parse_measure
+    from karat.model.profile_signatures import parse_signature
+    from karat.model.results.cases import CaseArrays
+    from karat.model.results.result import Result
     from karat.model.run import Run
     from karat.model.signature import Signature
-    from karat.signing import parse_signature
-    from karat.spec.category import Category
-    from karat.spec.relation import Relation
+    from karat.model.spec.category import ErrorCategory
+    from karat.model.spec.relation import MatchRelation
+    from karat.systems.linking.system import link
 
 __all__ = [
     "UNLINKED",
-    "Answer",
     "Candidate",
-    "Cases",
-    "Category",
+    "CaseArrays",
     "Corpus",
     "Document",
+    "ErrorCategory",
     "InputError",
+    "InventedMention",
     "KaratError",
     "Label",
+    "MatchRelation",
     "MeasureName",
-    "Relation",
-    "Reply",
+    "Prediction",
+    "Response",
     "Result",
     "Run",
     "Signature",
-    "Statement",
     "Tag",
+    "Triple",
     "UnknownNameError",
     "UsageError",
     "__version__",
-    "agree",
+    "agreement",
     "alpha_curve",
-    "card",
-    "cases",
+    "calibration_data",
     "category_curve",
     "compare",
-    "curve",
     "evaluate",
-    "evaluate_all",
+    "evaluate_runs",
     "explain",
+    "explain_gap",
+    "find_cases",
+    "find_overlaps",
     "link",
     "load",
-    "load_parts",
+    "load_partitioned",
     "load_run",
     "open_kb",
-    "overlapping",
     "parse_measure",
     "parse_signature",
-    "read_kb",
-    "resolve",
+    "resolve_ids",
     "same_entity",
     "same_span",
     "save",
-    "scored_answers",
+    "scorecard",
     "similarity",
-    "why",
+    "threshold_curve",
 ]
 
-_HOME = {
-    "karat.errors": ("InputError", "KaratError", "UnknownNameError", "UsageError"),
-    "karat.kb.folder": ("read_kb",),
-    "karat.kb.opened": ("open_kb",),
-    "karat.kb.resolve": ("resolve",),
-    "karat.linking.named": ("link",),
-    "karat.matching.align.joins": ("overlapping", "same_entity", "same_span"),
-    "karat.model.cases": ("Cases",),
+_EXPORTS = {
+    "karat.model.errors": ("InputError", "KaratError", "UnknownNameError", "UsageError"),
+    "karat.kb.catalogue": ("open_kb",),
+    "karat.kb.id_resolution": ("resolve_ids",),
+    "karat.systems.linking.system": ("link",),
+    "karat.matching.align.overlap": ("find_overlaps", "same_entity", "same_span"),
+    "karat.model.results.cases": ("CaseArrays",),
     "karat.model.corpus": ("Corpus",),
     "karat.model.document": (
         "UNLINKED",
-        "Answer",
+        "Prediction",
         "Candidate",
         "Document",
+        "InventedMention",
         "Label",
-        "Reply",
-        "Statement",
+        "Response",
+        "Triple",
         "Tag",
     ),
-    "karat.model.name": ("MeasureName", "parse_measure"),
-    "karat.model.result": ("Result",),
+    "karat.model.measure_name": ("MeasureName", "parse_measure"),
+    "karat.model.results.result": ("Result",),
     "karat.model.run": ("Run",),
     "karat.model.signature": ("Signature",),
-    "karat.signing": ("parse_signature",),
-    "karat.spec.category": ("Category",),
-    "karat.spec.relation": ("Relation",),
-    "karat.comparison.asking": ("card", "cases", "compare"),
-    "karat.curves.alpha": ("alpha_curve",),
-    "karat.curves.calibration": ("scored_answers",),
-    "karat.curves.categories": ("category_curve",),
-    "karat.curves.threshold": ("curve",),
+    "karat.model.profile_signatures": ("parse_signature",),
+    "karat.model.spec.category": ("ErrorCategory",),
+    "karat.model.spec.relation": ("MatchRelation",),
+    "karat.analysis.comparison.api": ("scorecard", "find_cases", "compare"),
+    "karat.analysis.curves.alpha": ("alpha_curve",),
+    "karat.analysis.curves.calibration": ("calibration_data",),
+    "karat.analysis.curves.categories": ("category_curve",),
+    "karat.analysis.curves.threshold": ("threshold_curve",),
     "karat.evaluation.evaluation": ("evaluate",),
-    "karat.evaluation.many": ("evaluate_all",),
-    "karat.explanation.agreement": ("agree",),
-    "karat.explanation.prose": ("explain",),
-    "karat.data.load": ("load", "load_parts", "load_run", "save"),
-    "karat.comparison.similarity": ("similarity",),
-    "karat.explanation.why": ("why",),
+    "karat.evaluation.multiple_runs": ("evaluate_runs",),
+    "karat.analysis.explanation.agreement": ("agreement",),
+    "karat.analysis.explanation.prose": ("explain",),
+    "karat.data.load": ("load", "load_partitioned", "load_run", "save"),
+    "karat.analysis.comparison.similarity": ("similarity",),
+    "karat.analysis.explanation.gap": ("explain_gap",),
 }
-"""Where each public name lives; it is imported when first used, so that `import karat` stays light."""
+"""The public names of each module. They are imported on first use, so that `import karat` is fast."""
 
 
 def __getattr__(name: str) -> object:
-    for module, exported in _HOME.items():
+    for module, exported in _EXPORTS.items():
         if name in exported:
             return getattr(import_module(module), name)
     raise AttributeError(f"module 'karat' has no attribute {name!r}")

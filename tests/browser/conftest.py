@@ -16,15 +16,15 @@ from urllib.request import url2pathname
 
 import pytest
 
-from karat.archive.archive import Archive
-from karat.archive.html import html
-from karat.archive.making import Filling, fill
-from karat.comparison.entries import entries, entry_between
+from karat.analysis.comparison.entries import entry_from_run, load_entries
 from karat.evaluation.request import Request
-from karat.storage.addressed import InMemory
-from tests.archive.reports import pieces_in
+from karat.storage.content_store import MemoryStore
+from karat.web.archive.archive import Archive
+from karat.web.archive.html import render_html
+from karat.web.archive.submissions import ArchiveOptions, add_results
 from tests.browser import corpora
 from tests.conftest import ROOT
+from tests.web.reports import pieces_in
 
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 
@@ -92,11 +92,11 @@ def report(tmp_path_factory):
     """Write systems on datasets as one file, and say its address."""
     folder = tmp_path_factory.mktemp("reports")
 
-    def made(name: str, found, filling: Filling | None = None, **how: str) -> str:
-        files = InMemory()
-        fill(files, found, Request.of(), filling or Filling(resamples=50))
+    def made(name: str, found, filling: ArchiveOptions | None = None, **how: str) -> str:
+        files = MemoryStore()
+        add_results(files, found, Request.from_options(), filling or ArchiveOptions(resamples=50))
         path = folder / f"{name}.html"
-        path.write_bytes(b"".join(html(Archive(files, **how))))
+        path.write_bytes(b"".join(render_html(Archive(files, **how))))
         return path.as_uri()
 
     return made
@@ -104,8 +104,13 @@ def report(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def demo(report) -> str:
-    filling = Filling(("gerbil", "elevant"), ("gerbil",), 50)
-    return report("demo", entries(["demo"], ["demo"]), filling)
+    filling = ArchiveOptions(("gerbil", "elevant"), ("gerbil",), 50)
+    return report("demo", load_entries(["demo"], ["demo"]), filling)
+
+
+def pieces_of(address: str) -> dict[str, object]:
+    """What is inlined in a report, by name."""
+    return pieces_in(Path(url2pathname(urlparse(address).path)).read_text(encoding="utf-8"))
 
 
 def with_pieces(address: str, **pieces: object) -> str:
@@ -113,8 +118,8 @@ def with_pieces(address: str, **pieces: object) -> str:
     page = Path(url2pathname(urlparse(address).path)).read_text(encoding="utf-8")
     for name, piece in pieces.items():
         data = base64.b64encode(gzip.compress(json.dumps(piece).encode())).decode()
-        own = "" if piece is None else f'<script type="application/octet-stream" id="piece:{name}">{data}</script>'
-        page = re.sub(f'<script type="application/octet-stream" id="piece:{name}">[^<]*</script>', own, page)
+        own = "" if piece is None else f'<script type="application/octet-stream" id="resource:{name}">{data}</script>'
+        page = re.sub(f'<script type="application/octet-stream" id="resource:{name}">[^<]*</script>', own, page)
     return page
 
 
@@ -122,7 +127,7 @@ def with_pieces(address: str, **pieces: object) -> str:
 def broad(demo, tmp_path_factory) -> str:
     """A board of 50 systems on 50 datasets."""
     draw = random.Random(7).uniform
-    board = pieces_in(with_pieces(demo))["board"]
+    board = pieces_in(with_pieces(demo))["leaderboard"]
     systems = [{"name": f"system-{number}", "title": f"System {number}"} for number in range(50)]
     datasets = [{**board["datasets"][0], "key": f"{number:012x}", "name": f"dataset {number}"} for number in range(50)]
     first = board["profiles"][0]
@@ -133,25 +138,31 @@ def broad(demo, tmp_path_factory) -> str:
         "value": value,
         "low": [[one - 0.05 for one in row] for row in value],
         "high": [[one + 0.05 for one in row] for row in value],
-        "better": [[None] * 50] * 50,
+        "better_systems": [[None] * 50] * 50,
+        "tested_systems": [[[]] * 50] * 50,
+        "untested": [],
+        "untested_reason": "",
+        "direction": "high",
         "mean": [sum(row[system] for row in value) / 50 for system in range(50)],
     }
     changed = {"systems": systems, "datasets": datasets, "profiles": [first], "tables": [table], "notes": []}
     path = tmp_path_factory.mktemp("broad") / "broad.html"
-    path.write_text(with_pieces(demo, board={**board, **changed, "averaged": list(range(50))}), encoding="utf-8")
+    path.write_text(
+        with_pieces(demo, leaderboard={**board, **changed, "averaged_datasets": list(range(50))}), encoding="utf-8"
+    )
     return path.as_uri()
 
 
 @pytest.fixture(scope="session")
 def scripts(report) -> str:
-    return report("scripts", [entry_between(*corpora.scripts())])
+    return report("scripts", [entry_from_run(*corpora.scripts())])
 
 
 @pytest.fixture(scope="session")
 def hostile(report) -> str:
-    return report("hostile", [entry_between(*corpora.hostile())], title=corpora.ATTACK)
+    return report("hostile", [entry_from_run(*corpora.hostile())], title=corpora.ATTACK)
 
 
 @pytest.fixture(scope="session")
 def long(report) -> str:
-    return report("long", [entry_between(*corpora.long())])
+    return report("long", [entry_from_run(*corpora.long())])

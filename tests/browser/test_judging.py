@@ -7,7 +7,7 @@ import pytest
 import karat
 from tests.browser.corpora import ATTACK
 from tests.browser.test_pages import AXE
-from tests.verification.client import serving
+from tests.protocols.verification.client import serving
 
 pytestmark = pytest.mark.extras
 
@@ -17,28 +17,28 @@ def campaign_of(tmp_path):
     """Serve a campaign: its store, and the address of a judge's invitation."""
     from contextlib import ExitStack
 
-    from karat.judging.app import Judging, created
-    from karat.kb.opened import starter
-    from karat.verification.store.store import CampaignStore
+    from karat.kb.catalogue import open_starter
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.web.judging.app import JudgingConfig, create_app
 
     with ExitStack() as stack:
 
         def made(campaign):
-            store = CampaignStore.create(str(tmp_path / f"{campaign.terms.kind}.sqlite"), campaign)
+            store = CampaignStore.create(str(tmp_path / f"{campaign.options.kind}.sqlite"), campaign)
             stack.callback(store.database.close)
-            port = stack.enter_context(serving(created(Judging(store, starter()))))
-            return store, lambda worker: f"http://127.0.0.1:{port}/#/join/{store.invitation(worker)}"
+            port = stack.enter_context(serving(create_app(JudgingConfig(store, open_starter()))))
+            return store, lambda worker: f"http://127.0.0.1:{port}/#/join/{store.create_invitation(worker)}"
 
         yield made
 
 
 def demo(**how):
-    from karat.comparison.entries import entries
-    from karat.verification.making import campaign
+    from karat.analysis.comparison.entries import load_entries
+    from karat.protocols.verification.campaign_builder import build_campaign
 
-    found = list(entries(["demo"], ["demo"]))
+    found = list(load_entries(["demo"], ["demo"]))
     runs = [one.run for one in found][:2]
-    return campaign(found[0].corpus, runs, name="Demo", **{"batch": 4, **how})
+    return build_campaign(found[0].corpus, runs, name="Demo", **{"batch": 4, **how})
 
 
 @pytest.fixture
@@ -62,16 +62,16 @@ def whole(page, shots, name):
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
 
 
-def settled(page, says=""):
+def settled(page, description=""):
     """Wait until the page has done what it was told, and says so."""
-    page.wait_for_selector(f"main:not([aria-busy=true]):has-text('{says}')")
+    page.wait_for_selector(f"main:not([aria-busy=true]):has-text('{description}')")
 
 
 def decided(page, key):
     """Decide on the link at hand by a key, and wait until it is kept."""
-    with page.expect_response(lambda reply: "/judgements" in reply.url) as reply:
+    with page.expect_response(lambda response: "/judgements" in response.url) as response:
         page.keyboard.press(key)
-    assert reply.value.status == 201
+    assert response.value.status == 201
     settled(page)
 
 
@@ -119,7 +119,7 @@ def test_three_judges_at_once_by_keyboard_alone(campaign_of, browser):
                 decided(page, "vr"[count % 7 == 0])
                 count += 1
     codes = {page.locator("code").inner_text() for page in pages}
-    records = store.records()
+    records = store.get_records()
     assert len(codes) == 3
     assert len(records) == count == len({one.id for one in records})
     assert {one.judge for one in records} == set(store.workers())
@@ -142,15 +142,15 @@ def test_modify_undo_and_skip_by_keyboard(campaign_of, opened):
         page.wait_for_selector("[role=option]:has-text('Cambridge')")
         page.keyboard.press("ArrowDown")
         chosen = page.locator("[aria-selected=true]").inner_text()
-        with page.expect_response(lambda reply: "/judgements" in reply.url):
+        with page.expect_response(lambda response: "/judgements" in response.url):
             page.keyboard.press("Enter")
         settled(page, "modified")
-        record = store.records()[0]
+        record = store.get_records()[0]
         assert record.decision == "modify"
         assert record.becomes in chosen
         page.keyboard.press("u")
         settled(page, "Undone")
-        assert [one.decision for one in store.records()] == ["modify", "undo"]
+        assert [one.decision for one in store.get_records()] == ["modify", "undo"]
         while page.locator("#passage").inner_text() == first:
             decided(page, "v")
         page.keyboard.press("u")
@@ -163,7 +163,7 @@ def test_modify_undo_and_skip_by_keyboard(campaign_of, opened):
         page.keyboard.press("Enter")
         settled(page, "Skipped")
         assert page.locator("#passage").inner_text() != other
-        assert store.records()[-1].reason == "I do not know enough about the subject"
+        assert store.get_records()[-1].reason == "I do not know enough about the subject"
 
 
 def test_what_is_said_without_the_server_can_be_said_again(verifying, opened):
@@ -172,11 +172,11 @@ def test_what_is_said_without_the_server_can_be_said_again(verifying, opened):
         begun(page)
         page.context.set_offline(True)
         page.keyboard.press("v")
-        page.wait_for_selector("[role=alert]:has-text('does not answer')")
+        page.wait_for_selector("[role=alert]:has-text('does not prediction')")
         page.context.set_offline(False)
         page.keyboard.press("Enter")
         page.wait_for_selector(".status:has-text('verified')")
-        assert len(store.records()) == 1
+        assert len(store.get_records()) == 1
 
 
 def test_a_used_invitation_lets_nobody_in_and_a_session_goes_on(verifying, opened):
@@ -197,12 +197,12 @@ def test_a_used_invitation_lets_nobody_in_and_a_session_goes_on(verifying, opene
 
 
 def test_hostile_passages_and_entities_are_text(campaign_of, opened):
-    from karat.verification.making import campaign
+    from karat.protocols.verification.campaign_builder import build_campaign
 
     text = f"{ATTACK} was here."
     label = karat.Label(0, len(ATTACK), "javascript:alert(1)")
-    corpus = karat.Corpus.of([karat.Document("d", text, (label,))], name=ATTACK)
-    _, invited = campaign_of(campaign(corpus, [], name=ATTACK, guidelines=ATTACK, consent=ATTACK))
+    corpus = karat.Corpus.from_documents([karat.Document("d", text, (label,))], name=ATTACK)
+    _, invited = campaign_of(build_campaign(corpus, [], name=ATTACK, guidelines=ATTACK, consent=ATTACK))
     with opened(invited("anna")) as page:
         begun(page)
         assert page.locator("#passage").inner_text() == text
@@ -210,20 +210,22 @@ def test_hostile_passages_and_entities_are_text(campaign_of, opened):
 
 
 def surveyed():
-    from karat.verification.surveys import survey_campaign
+    from karat.protocols.verification.surveys import build_survey
 
     text = "Moscow will supply the Greeks with gas."
     labels = (
-        karat.Label(0, 6, "Q649", unit="m"),
-        karat.Label(0, 6, "Q159", unit="m"),
+        karat.Label(0, 6, "Q649", mention_id="m"),
+        karat.Label(0, 6, "Q159", mention_id="m"),
         karat.Label(23, 29, "Q41"),
     )
-    return survey_campaign(karat.Corpus.of([karat.Document("d", text, labels)], name="asked"), [], name="Wanted")
+    return build_survey(
+        karat.Corpus.from_documents([karat.Document("d", text, labels)], name="asked"), [], name="Wanted"
+    )
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("wide", "light"), ("narrow", "dark")])
 def test_a_survey_by_keyboard(campaign_of, opened, shots, size, scheme):
-    from karat.verification.surveys import survey
+    from karat.protocols.verification.surveys import summarise_survey
 
     store, invited = campaign_of(surveyed())
     with opened(invited("anna"), size=size, scheme=scheme) as page:
@@ -234,7 +236,7 @@ def test_a_survey_by_keyboard(campaign_of, opened, shots, size, scheme):
         decided(page, "Enter")
         decided(page, "0")
         page.wait_for_selector("code")
-    (passage,) = survey(store.campaign, store.records()).passages
+    (passage,) = summarise_survey(store.campaign, store.get_records()).passages
     assert [(one.surface, one.ratio) for one in passage.mentions] == [("Moscow", 1.0), ("Greeks", 0.0)]
     assert {link.entity: link.ratio for link in passage.mentions[0].links} == {"Q649": 1.0, "Q159": 1.0}
 
@@ -253,50 +255,52 @@ def test_missing_links_are_added_where_the_campaign_asks_for_it(campaign_of, ope
         page.keyboard.press("Enter")
         settled(page, "Added")
         assert page.locator(".added").count() or page.locator("mark").count()
-    (record,) = store.records()
+    (record,) = store.get_records()
     assert (record.decision, record.surface, record.link) == ("add", word, None)
 
 
 def judged(store, workers=("anna", "ben", "cleo")):
     """Let judges decide on everything, most of it as it is."""
-    from karat.verification.decisions import Decision
-    from karat.verification.store.store import Said
+    from karat.protocols.verification.judgements import Decision
+    from karat.protocols.verification.store.store import SubmittedDecision
 
     for worker in workers:
-        judge = store.who(store.enter(store.invitation(worker), True))
-        while (task := store.lease(judge)) is not None:
+        judge = store.find_judge(store.start_session(store.create_invitation(worker), True))
+        while (task := store.lease_task(judge)) is not None:
             for place, link in enumerate(task.links):
                 wrong = (link.start + len(worker)) % 9
                 decision = {0: Decision.REMOVE, 1: Decision.MODIFY}.get(wrong, Decision.VERIFY)
                 becomes = "Q64" if decision is Decision.MODIFY else None
-                store.judge(judge, task, Said(f"{task.number}-{place}", place, decision, becomes, seconds=4.0))
+                store.record_decision(
+                    judge, task, SubmittedDecision(f"{task.number}-{place}", place, decision, becomes, seconds=4.0)
+                )
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("wide", "light"), ("narrow", "dark")])
 def test_the_viewer_shows_what_judges_found(tmp_path, opened, shots, size, scheme):
-    from karat.archive.archive import Archive
-    from karat.archive.html import html
-    from karat.archive.making import Filling, fill
-    from karat.archive.verified import keep
-    from karat.comparison.entries import entries
+    from karat.analysis.comparison.entries import load_entries
     from karat.evaluation.request import Request
-    from karat.pages.judged.verification import file_of
-    from karat.storage.addressed import InMemory
-    from karat.verification.measures import verification
-    from karat.verification.store.store import CampaignStore
+    from karat.protocols.verification.measures import measure_campaign
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.render.verification.report import build_file
+    from karat.storage.content_store import MemoryStore
+    from karat.web.archive.archive import Archive
+    from karat.web.archive.html import render_html
+    from karat.web.archive.submissions import ArchiveOptions, add_results
+    from karat.web.archive.verification import store_verification
 
     store = CampaignStore.create(str(tmp_path / "demo.sqlite"), demo(controls=0, batch=0))
     judged(store)
-    files = InMemory()
-    fill(files, entries(["demo"], ["demo"]), Request.of(), Filling(resamples=20))
-    keep(files, file_of(verification(store.campaign, store.records(), resamples=100)))
+    files = MemoryStore()
+    add_results(files, load_entries(["demo"], ["demo"]), Request.from_options(), ArchiveOptions(resamples=20))
+    store_verification(files, build_file(measure_campaign(store.campaign, store.get_records(), resamples=100)))
     store.database.close()
     path = tmp_path / "verified.html"
-    path.write_bytes(b"".join(html(Archive(files))))
+    path.write_bytes(b"".join(render_html(Archive(files))))
     with opened(f"{path.as_uri()}#/verification", size=size, scheme=scheme) as page:
         page.wait_for_selector("h1:has-text('Judges verified')")
         whole(page, shots, f"report-{size}-{scheme}")
-        page.get_by_label("after the fact, as read by the").select_option("code")
-        page.wait_for_selector("text=as its program computes it")
+        page.get_by_label("definition").select_option("code")
+        page.wait_for_selector("text=as computed by its program")
         if size == "wide":
             assert page.get_by_role("link", name="Verification").get_attribute("aria-current") == "page"

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.extras
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 PAGES = {
-    "board": "board",
-    "board-measures": "board?m=strong%3Amicro.p+strong%3Amicro.f1+weak%3Amicro.f1&hide=-",
-    "board-errors": "board?show=errors",
-    "board-types": "board?show=types",
-    "board-mention-types": "board?show=types&label=mention_type&as=r",
+    "leaderboard": "leaderboard",
+    "leaderboard-measures": "leaderboard?m=strong%3Amicro.p+strong%3Amicro.f1+weak%3Amicro.f1&hide=-",
+    "leaderboard-errors": "leaderboard?show=errors",
+    "leaderboard-types": "leaderboard?show=types",
+    "leaderboard-mention-types": "leaderboard?show=types&label=mention_type&as=r",
     "errors": "errors",
     "cases": "cases?system=noisy&kind=wrong+link",
     "cases-part": "cases?system=noisy&label=mention_type&is=entity-named",
@@ -35,7 +35,7 @@ PAGES = {
     "entity": "entity?entity=Q64",
     "mention": "mention?surface=Paris",
     "gold": "dataset",
-    "conventions": "conventions?system=noisy&step=0",
+    "profiles": "profiles?system=noisy&step=0",
     "curves": "curves",
     "figure-benchmarks": "figures",
     "figure-shaded": "figures?show=heat",
@@ -86,8 +86,8 @@ def test_bars_stand_under_their_words_in_every_script(scripts, opened, shots, si
         page.evaluate(AXE.read_text(encoding="utf-8"))
         for name, (text, mentions) in corpora.TEXTS.items():
             go(page, f"text?doc={name}")
-            page.wait_for_selector(".spot")
-            shown = page.locator(".spot").evaluate_all(
+            page.wait_for_selector(".region")
+            shown = page.locator(".region").evaluate_all(
                 "all => all.map(one => [...one.querySelectorAll('.letters')].map(part => part.textContent).join(''))"
             )
             assert shown == mentions
@@ -110,8 +110,8 @@ def test_bars_stand_under_their_words_in_every_script(scripts, opened, shots, si
 
 def test_nested_and_crossing_mentions_take_rows_of_their_own(scripts, opened):
     with opened(f"{scripts}#/text?doc=nested") as page:
-        page.wait_for_selector(".spot")
-        gold = page.locator(".spot .column").first.locator(".track.gold .b")
+        page.wait_for_selector(".region")
+        gold = page.locator(".region .column").first.locator(".track.gold .b")
         assert gold.count() == 3
 
 
@@ -153,7 +153,7 @@ def test_numbers_open_their_cases_and_cases_their_text(demo, opened):
         page.locator("tbody tr", has_text="noisy").locator("td a").first.click()
         page.wait_for_selector("text=cases of noisy")
         page.locator("tbody a.plain").first.click()
-        page.wait_for_selector(".document .spot.selected")
+        page.wait_for_selector(".document .region.selected")
         assert "at=" in page.url
         assert page.locator(".card h2").count()
 
@@ -168,11 +168,11 @@ def test_numbers_open_as_many_cases_as_they_say(demo, opened):
         for number, target in links:
             go(page, target)
             assert page.locator("h1 b").inner_text() == number
-        go(page, "board?show=types&label=mention_type&as=r")
+        go(page, "leaderboard?show=types&label=mention_type&as=r")
         named = page.locator("thead th", has_text="entity-named").inner_text().split()
         page.locator("tbody tr", has_text="noisy").locator("td a").nth(1).click()
         page.wait_for_selector("text=(mention types)")
-        counts = page.locator("h1 a", has_text="right").inner_text().split()
+        counts = page.locator("h1 a", has_text="correct").inner_text().split()
         assert (named[-1].isdigit(), counts[0].isdigit()) == (True, True)
         assert int(counts[0]) <= int(named[-1])
 
@@ -185,7 +185,7 @@ def test_a_card_says_what_an_entity_is(demo, opened):
 
 def test_what_is_in_the_address_is_shown_again(demo, opened):
     with opened(demo) as page:
-        page.get_by_label("under the conventions of").select_option("gerbil")
+        page.get_by_label("profile").select_option("gerbil")
         page.wait_for_url("**profile=gerbil**")
         page.locator("summary", has_text="measures").click()
         page.locator(".chooser input[type=search]").fill("^weak.*f1$")
@@ -218,17 +218,17 @@ def test_pages_are_used_by_keyboard_alone(demo, opened):
         page.wait_for_selector("text=cases of")
         tab_to(page, "tbody a.plain")
         page.keyboard.press("Enter")
-        page.wait_for_selector(".spot.selected")
-        at = page.locator(".spot.selected").get_attribute("href")
+        page.wait_for_selector(".region.selected")
+        at = page.locator(".region.selected").get_attribute("href")
         page.keyboard.press("n")
         page.wait_for_function(
-            "at => (document.querySelector('.spot.selected')?.getAttribute('href') ?? at) !== at", arg=at
+            "at => (document.querySelector('.region.selected')?.getAttribute('href') ?? at) !== at", arg=at
         )
         page.keyboard.press("p")
-        page.wait_for_function("at => document.querySelector('.spot.selected')?.getAttribute('href') === at", arg=at)
-        assert page.evaluate("document.activeElement.className").startswith("spot")
+        page.wait_for_function("at => document.querySelector('.region.selected')?.getAttribute('href') === at", arg=at)
+        assert page.evaluate("document.activeElement.className").startswith("region")
         page.keyboard.press("Escape")
-        page.wait_for_function("!document.querySelector('.spot.selected')")
+        page.wait_for_function("!document.querySelector('.region.selected')")
 
 
 def tab_to(page, selector: str) -> None:
@@ -304,19 +304,19 @@ def test_addresses_that_ask_for_what_is_not_there_are_answered(demo, opened):
     with opened(demo) as page:
         for target in dict.fromkeys(own.partition("?")[0] for own in PAGES.values()):
             go(page, f"{target}?{query}")
-            assert "This page could not be drawn" not in page.locator("main").inner_text(), target
+            assert "Cannot show this page" not in page.locator("main").inner_text(), target
 
 
 def test_what_is_missing_says_so(demo, opened, tmp_path):
     path = tmp_path / "partial.html"
     path.write_text(with_pieces(demo, errors=None), encoding="utf-8")
     with opened(f"{path.as_uri()}#/errors") as page:
-        assert "does not hold errors" in page.locator("main").inner_text()
+        assert "does not contain errors" in page.locator("main").inner_text()
 
 
 def test_pages_print_without_controls(demo, opened, shots):
     with opened(f"{demo}#/text?doc=news-01&at=150-156") as page:
-        page.wait_for_selector(".spot")
+        page.wait_for_selector(".region")
         page.emulate_media(media="print")
         assert not page.locator("nav").is_visible()
         assert not page.locator(".bar").first.is_visible()
@@ -325,15 +325,15 @@ def test_pages_print_without_controls(demo, opened, shots):
 
 def test_all_of_a_long_text_is_printed(long, opened):
     with opened(f"{long}#/text?doc=long") as page:
-        page.wait_for_selector(".spot")
-        assert page.locator(".spot").count() < 2_500
+        page.wait_for_selector(".region")
+        assert page.locator(".region").count() < 2_500
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert page.locator(".spot").count() == 2_500
+        assert page.locator(".region").count() == 2_500
 
 
 def test_a_long_text_scrolls_smoothly(long, opened, shots):
     with opened(f"{long}#/text?doc=long") as page:
-        page.wait_for_selector(".spot")
+        page.wait_for_selector(".region")
         times = page.evaluate(
             """async () => {
               const times = [];
@@ -350,4 +350,4 @@ def test_a_long_text_scrolls_smoothly(long, opened, shots):
         middle, late = times[len(times) // 2], times[int(len(times) * 0.95)]
         (shots / "frame-times.txt").write_text(f"median {middle:.1f} ms, 95th percentile {late:.1f} ms\n")
         assert middle < 50, times
-        assert page.locator(".spot").count() < 5_000, "sections far away are not laid out"
+        assert page.locator(".region").count() < 5_000, "sections far away are not laid out"

@@ -46,7 +46,15 @@ def test_the_viewer_shows_the_same_as_the_report(opened, tmp_path, karat_cli):
         opened(address, own=address) as viewer,
         opened((tmp_path / "demo.html").as_uri()) as report,
     ):
-        for target in ("board", "errors", "compare", "entities", "flips", "figures?show=problems", "text?doc=news-01"):
+        for target in (
+            "leaderboard",
+            "errors",
+            "compare",
+            "entities",
+            "flips",
+            "figures?show=problems",
+            "text?doc=news-01",
+        ):
             shown = []
             for page in (viewer, report):
                 page.evaluate("target => { location.hash = '#/' + target }", target)
@@ -57,8 +65,8 @@ def test_the_viewer_shows_the_same_as_the_report(opened, tmp_path, karat_cli):
 def test_an_empty_viewer_is_filled_by_an_upload(opened, tmp_path, shots):
     gold = tmp_path / "gold.jsonl"
     gold.write_text('{"id": "a", "text": "Ada met Bo.", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}\n')
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text('{"id": "a", "answers": [{"start": 0, "end": 3, "entity": "Q1"}]}\n')
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text('{"id": "a", "predictions": [{"start": 0, "end": 3, "entity": "Q1"}]}\n')
     with (
         served(str(tmp_path / "new"), "--uploads", "--token", "x") as address,
         opened(address, own=address, said=["422", "401", "403"]) as page,
@@ -74,15 +82,15 @@ def test_an_empty_viewer_is_filled_by_an_upload(opened, tmp_path, shots):
         page.set_viewport_size(wide)
         page.emulate_media(color_scheme="light")
         page.get_by_label("gold standard").set_input_files(gold)
-        page.get_by_label("answers").set_input_files(answers)
-        page.get_by_label("name of the system").fill("mine")
-        page.get_by_label("token of the server").fill("wrong")
+        page.get_by_label("predictions").set_input_files(predictions)
+        page.get_by_label("system name").fill("mine")
+        page.get_by_label("server token").fill("wrong")
         page.get_by_role("button", name="Score").click()
         page.wait_for_selector("[role=status] .missing")
         page.screenshot(path=shots / "upload-refused.png")
-        page.get_by_label("token of the server").fill("x")
+        page.get_by_label("server token").fill("x")
         page.get_by_role("button", name="Score").click()
-        page.get_by_role("link", name="Look at it").click()
+        page.get_by_role("link", name="View results").click()
         page.wait_for_selector("main table")
         page.screenshot(path=shots / "uploaded.png")
         assert "mine" in page.locator("main").inner_text()

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 GOOD_GOLD = {"id": "a", "text": "Ada met Bob.", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}
-GOOD_ANSWERS = {"id": "a", "answers": [{"start": 0, "end": 3, "entity": "Q1", "score": 0.5}]}
+GOOD_PREDICTIONS = {"id": "a", "predictions": [{"start": 0, "end": 3, "entity": "Q1", "score": 0.5}]}
 
 
 def gold(**changes):
@@ -21,8 +21,8 @@ def label(**changes):
     return gold(labels=[{**GOOD_GOLD["labels"][0], **changes}])
 
 
-def answer(**changes):
-    return json.dumps({"id": "a", "answers": [{**GOOD_ANSWERS["answers"][0], **changes}]})
+def prediction(**changes):
+    return json.dumps({"id": "a", "predictions": [{**GOOD_PREDICTIONS["predictions"][0], **changes}]})
 
 
 BAD_GOLD = {
@@ -44,8 +44,8 @@ BAD_GOLD = {
     "unknown field": (gold(lables=[]), ":1", "`lables`"),
     "unknown label field": (label(enity="Q1"), ":1", "`enity`"),
     "unknown kind": (label(kind="person"), ":1", "kind"),
-    "dangling parent": (label(unit="u", parent="v"), ":1", "parent 'v'"),
-    "own parent": (label(unit="u", parent="u"), ":1", "among its own parents"),
+    "dangling parent": (label(mention_id="u", parent="v"), ":1", "parent 'v'"),
+    "own parent": (label(mention_id="u", parent="u"), ":1", "among its own parents"),
     "bad evaluation span": (gold(evaluation_span=[5, 2]), ":1", "evaluation_span"),
     "meta not strings": (gold(meta={"year": 1999}), ":1", "meta"),
     "truncated line": (gold() + "\n" + gold(id="b")[:-10], ":2", "not valid JSON"),
@@ -58,7 +58,7 @@ BAD_GOLD = {
     "half a surrogate": ('{"id":"a","text":"\\ud800"}', ":1", "surrogate"),
     "a score of NaN in a tag": (gold(tags=[{"entity": "Q1", "score": float("nan")}]), ":1", "finite"),
     "an empty id": (label(entity=""), ":1", "an empty entity id"),
-    "answers as gold": (json.dumps(GOOD_ANSWERS), ":1", "Give the gold file first"),
+    "predictions as gold": (json.dumps(GOOD_PREDICTIONS), ":1", "Pass the gold file first"),
     "one array": (json.dumps([GOOD_GOLD]), "", "one JSON array"),
     "one object over several lines": (json.dumps(GOOD_GOLD, indent=1), ":1", "several lines"),
     "blank": ("\n\n", "", "an empty file"),
@@ -78,33 +78,33 @@ def refused(ran, place, *said):
 @pytest.mark.parametrize("name", BAD_GOLD)
 def test_bad_gold(name, karat_cli, tmp_path):
     content, line, said = BAD_GOLD[name]
-    path, answers, out = tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", tmp_path / "out.json"
+    path, predictions, out = tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl", tmp_path / "out.json"
     path.write_text(content, encoding="utf-8")
-    answers.write_text(json.dumps(GOOD_ANSWERS))
-    ran = karat_cli("score", path, answers, "--json", out, "--verdicts", tmp_path / "v.jsonl")
+    predictions.write_text(json.dumps(GOOD_PREDICTIONS))
+    ran = karat_cli("score", path, predictions, "--json", out, "--verdicts", tmp_path / "v.jsonl")
     refused(ran, f"{path}{line}", said)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["answers.jsonl", "gold.jsonl"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["gold.jsonl", "predictions.jsonl"]
 
 
-BAD_ANSWERS = {
-    "inverted span": (answer(start=3, end=0), ":1", "0 <= start < end"),
-    "past the end": (answer(end=13), ":1", "12 code points"),
-    "score of NaN": (answer(score=float("nan")), ":1", "NaN"),
-    "infinite score": (answer(score=1).replace("1}", "1e999}"), ":1", "1e999"),
-    "score as text": (answer(score="high"), ":1", "score"),
-    "unknown document": (json.dumps({"id": "z", "answers": []}), ":1", "--allow-unknown"),
-    "document twice": (answer() + "\n" + answer(), ":2", "a second time"),
-    "candidate without entity": (answer(candidates=[{"score": 1}]), ":1", "entity"),
+BAD_PREDICTIONS = {
+    "inverted span": (prediction(start=3, end=0), ":1", "0 <= start < end"),
+    "past the end": (prediction(end=13), ":1", "12 code points"),
+    "score of NaN": (prediction(score=float("nan")), ":1", "found nan"),
+    "infinite score": (prediction(score=1).replace("1}", "1e999}"), ":1", "1e999"),
+    "score as text": (prediction(score="high"), ":1", "score"),
+    "unknown document": (json.dumps({"id": "z", "predictions": []}), ":1", "--allow-unknown"),
+    "document twice": (prediction() + "\n" + prediction(), ":2", "a second time"),
+    "candidate without entity": (prediction(candidates=[{"score": 1}]), ":1", "entity"),
 }
 
 
-@pytest.mark.parametrize("name", BAD_ANSWERS)
-def test_bad_answers(name, karat_cli, tmp_path):
-    content, line, said = BAD_ANSWERS[name]
-    path, answers, out = tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", tmp_path / "out.json"
+@pytest.mark.parametrize("name", BAD_PREDICTIONS)
+def test_bad_predictions(name, karat_cli, tmp_path):
+    content, line, said = BAD_PREDICTIONS[name]
+    path, predictions, out = tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl", tmp_path / "out.json"
     path.write_text(gold())
-    answers.write_text(content)
-    refused(karat_cli("score", path, answers, "--json", out), f"{answers}{line}", said)
+    predictions.write_text(content)
+    refused(karat_cli("score", path, predictions, "--json", out), f"{predictions}{line}", said)
     assert not out.exists()
 
 
@@ -136,8 +136,8 @@ def test_relations_that_fail(degree, said, karat_cli, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(
         "import numpy as np\n"
-        "from karat.matching.align.joins import overlapping\nfrom karat.spec.relation import Relation\n"
-        f"RELATION = Relation('Mine', 'Mine.', overlapping, degree=lambda g, a, p: {degree})\n"
+        "from karat.matching.align.overlap import find_overlaps\nfrom karat.model.spec.relation import MatchRelation\n"
+        f"RELATION = MatchRelation('Mine', 'Mine.', find_overlaps, degree=lambda g, a, p: {degree})\n"
     )
     ran = karat_cli("score", "demo", "demo/prior", "--match", path)
     assert ran.code == 2
@@ -167,7 +167,7 @@ def test_damaged_files(name, content, said, karat_cli, tmp_path):
 
 def test_folders_and_missing_files(karat_cli, tmp_path):
     refused(karat_cli("score", tmp_path, tmp_path), str(tmp_path), "a folder")
-    refused(karat_cli("score", tmp_path / "no.jsonl", "demo"), str(tmp_path / "no.jsonl"), "nothing")
+    refused(karat_cli("score", tmp_path / "no.jsonl", "demo"), str(tmp_path / "no.jsonl"), "no such file")
 
 
 def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
@@ -191,17 +191,17 @@ def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
     ("arguments", "said"),
     [
         (["score", "demo", "demo/noisi"], "Did you mean 'noisy'"),
-        (["score", "demo", "demo", "--like", "karet"], "Did you mean 'karat'"),
+        (["score", "demo", "demo", "--profile", "karet"], "Did you mean 'karat'"),
         (["score", "demo", "demo", "--match", "strongly"], "Did you mean 'strong'"),
         (["score", "demo", "demo", "--set", "assignment=optimum"], "Did you mean 'optimal'"),
         (["score", "demo", "demo", "--set", "asignment=greedy"], "Did you mean 'assignment'"),
-        (["score", "demo", "demo", "--set", "greedy"], "CHOICE=VALUE"),
-        (["score", "demo", "demo", "--match", "weak", "--set", "match=strong"], "given twice"),
-        (["score", "demo", "demo", "--threshold", "high"], "no number"),
+        (["score", "demo", "demo", "--set", "greedy"], "SETTING=VALUE"),
+        (["score", "demo", "demo", "--match", "weak", "--set", "match=strong"], "set twice"),
+        (["score", "demo", "demo", "--threshold", "high"], "is not a threshold"),
         (["score", "demo", "demo/perfect", "--threshold", "0.5"], "no scores"),
         (["score", "demo", "demo", "-m", "strong:f1"], "'micro.f1'"),
         (["score", "demo", "demo", "-m", "strong:micro.f2"], "'micro.f1'"),
-        (["score", "demo", "demo", "-m", "strong"], "no measure name"),
+        (["score", "demo", "demo", "-m", "strong"], "not a measure name"),
         (["score", "demo", "demo", "-m", "strong[nill]:micro.f1"], "Did you mean 'nil'"),
         (["score", "demo", "demo", "-m", "mention:accuracy"], "detection"),
         (["score", "demo", "demo", "-m", "strong:micro.f1@types=PERSON"], "Did you mean 'PER'"),
@@ -213,7 +213,7 @@ def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
         (["score", "demo/prior", "demo/prior"], "demo/prior"),
         (["score", "demo", "demo", "--json", "a.json", "--json", "b.json"], "2 times"),
         (["score", "demo", "demo", "--json", "-", "--verdicts", "-"], "two outputs"),
-        (["score", "demo", "demo", "--match", "weak", "-m", "strong:micro.f1"], "both choose relations"),
+        (["score", "demo", "demo", "--match", "weak", "-m", "strong:micro.f1"], "both select relations"),
         (["score", "demo", "demo", "-m", "strong:accuracy@types=PER"], "measure by types"),
         (["score", "dem", "demo"], "Did you mean 'demo'"),
         (["explain", "strongest:micro.f1"], "strongest"),
@@ -229,3 +229,10 @@ def test_requests_that_make_no_sense(arguments, said, karat_cli, tmp_path, monke
     assert "Traceback" not in ran.err
     assert said in ran.err
     assert not list(tmp_path.iterdir())
+
+
+def test_the_output_that_two_options_share_is_named(karat_cli, tmp_path):
+    first, second = tmp_path / "a.json", tmp_path / "b.jsonl"
+    done = karat_cli("score", "demo", "demo", "--json", first, "--verdicts", second, "--html", second)
+    assert done.code == 2
+    assert f"two outputs go to {second}." in done.err

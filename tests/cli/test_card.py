@@ -1,4 +1,4 @@
-"""`karat card`: averages worked by hand, what is left out, and cards that say what was put into the data."""
+"""`karat scorecard`: averages worked by hand, what is left out, and cards that say what was put into the data."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 import karat
-from karat.cli.card import command
-from karat.comparison.card.benchmarks import adds
-from karat.comparison.card.card import CardTerms, cards
-from karat.comparison.entries import entries
-from karat.comparison.grid import grid
-from karat.data.load import inputs
+from karat.analysis.comparison.entries import load_entries
+from karat.analysis.comparison.grid import build_grid
+from karat.analysis.comparison.scorecard.dataset_counts import count_documents
+from karat.analysis.comparison.scorecard.scorecard import ScorecardOptions, build_scorecards
+from karat.cli.scorecard import command
+from karat.data.load import detect_inputs
 from karat.evaluation.request import Request
-from tests.compare.contest import entry
+from tests.analysis.comparison.contest import entry
 
 TEXT = "Norse sailor Vega came home to Oslo."
 LABELS = (
@@ -29,13 +29,13 @@ RIGHT = {(start, end): entity for start, end, entity, *_ in LABELS}
 NORSE, VEGA, OSLO = RIGHT
 
 
-def answers(*spans, **links):
+def predictions(*spans, **links):
     """Right links of some spans; keywords give others by the name of a span."""
     named = {"norse": NORSE, "vega": VEGA, "oslo": OSLO}
     return {span: RIGHT[span] for span in spans} | {named[name]: link for name, link in links.items()}
 
 
-def linked(folder, system, benchmark, replies, labels=LABELS, text=TEXT):
+def linked(folder, system, benchmark, responses, labels=LABELS, text=TEXT):
     """Linked articles with the same text over and over."""
     path = folder / f"{system}.{benchmark}.linked_articles.jsonl"
     gold = [
@@ -44,8 +44,8 @@ def linked(folder, system, benchmark, replies, labels=LABELS, text=TEXT):
     ]
     by = {"recognized_by": system, "linked_by": system, "candidates": []}
     lines = []
-    for number, reply in enumerate(replies):
-        found = [{"span": span, "id": entity, **by} for span, entity in reply.items()]
+    for number, response in enumerate(responses):
+        found = [{"span": span, "id": entity, **by} for span, entity in response.items()]
         document = {"id": number, "title": benchmark, "text": f"{text}{' ' * number}", "labels": gold}
         lines.append(json.dumps({**document, "entity_mentions": found}) + "\n")
     path.write_text("".join(lines), encoding="utf-8")
@@ -62,12 +62,12 @@ def two(tmp_path):
     On `fjord` (one document, three mentions) `keen` finds one, right: P 1, R 1/3, F1 0.5, the same for detection.
     `dull` finds two and one of them right: P 1/2, R 1/3, F1 0.4, detection P 1, R 2/3, F1 0.8, accuracy 1/2.
     """
-    everything = answers(NORSE, VEGA, OSLO)
+    everything = predictions(NORSE, VEGA, OSLO)
     return [
         linked(tmp_path, "keen", "bay", [everything, everything]),
-        linked(tmp_path, "dull", "bay", [answers(NORSE, vega="Q9") | {(6, 12): "Q45"}, answers(OSLO)]),
-        linked(tmp_path, "keen", "fjord", [answers(VEGA)], text="So, " + TEXT[4:]),
-        linked(tmp_path, "dull", "fjord", [answers(OSLO, vega="Q9")], text="So, " + TEXT[4:]),
+        linked(tmp_path, "dull", "bay", [predictions(NORSE, vega="Q9") | {(6, 12): "Q45"}, predictions(OSLO)]),
+        linked(tmp_path, "keen", "fjord", [predictions(VEGA)], text="So, " + TEXT[4:]),
+        linked(tmp_path, "dull", "fjord", [predictions(OSLO, vega="Q9")], text="So, " + TEXT[4:]),
     ]
 
 
@@ -92,7 +92,7 @@ def figure(found, name):
 
 def test_averages_by_hand(two):
     found = report(*two)
-    assert found["benchmarks"] == ["bay", "fjord"]
+    assert found["datasets"] == ["bay", "fjord"]
     assert means(found, "f1") == pytest.approx({"keen": (1 + 0.5) / 2, "dull": (0.4 + 0.4) / 2})
     assert means(found, "ner-f1") == pytest.approx({"keen": (1 + 0.5) / 2, "dull": (0.6 + 0.8) / 2})
     assert means(found, "accuracy") == pytest.approx({"keen": 1, "dull": (2 / 3 + 1 / 2) / 2})
@@ -109,31 +109,31 @@ def test_averages_by_hand(two):
 
 
 def test_what_is_averaged_is_what_score_says(two):
-    found = report(*two, "--like", "elevant-paper")
+    found = report(*two, "--profile", "elevant-paper")
     results = {}
     for path in two:
-        corpus, (run,) = inputs(str(path), ()).load()
-        results[run.name, corpus.name] = karat.evaluate(corpus, run, like="elevant-paper", by=["error"])
+        corpus, (run,) = detect_inputs(str(path), ()).load()
+        results[run.name, corpus.name] = karat.evaluate(corpus, run, profile="elevant-paper", by=["error"])
     for name in ("f1", "disambiguation-partial-name"):
         measure = figure(found, name)["measure"]
         for system, value in means(found, name).items():
-            own = [results[system, benchmark].score(measure).value for benchmark in figure(found, name)["counted"]]
+            own = [results[system, benchmark].score(measure).value for benchmark in figure(found, name)["datasets"]]
             assert value == pytest.approx(sum(own) / len(own))
 
 
 def test_a_benchmark_that_a_system_lacks_is_left_out_and_said(two):
     found = report(*two[:3])
-    assert found["benchmarks"] == ["bay"]
-    assert found["left_out"] == {"fjord": "no answers of dull"}
+    assert found["datasets"] == ["bay"]
+    assert found["excluded"] == {"fjord": "no predictions of dull"}
     assert means(found, "f1") == pytest.approx({"keen": 1, "dull": 0.4})
-    assert "left out: fjord (no answers of dull)" in page(*two[:3])
+    assert "excluded: fjord (no predictions of dull)" in page(*two[:3])
 
 
 def test_another_gold_standard_of_the_same_name_is_not_the_same_benchmark(two, tmp_path):
     (tmp_path / "more").mkdir()
-    other = linked(tmp_path / "more", "dull", "fjord", [answers(OSLO)], labels=LABELS[1:])
+    other = linked(tmp_path / "more", "dull", "fjord", [predictions(OSLO)], labels=LABELS[1:])
     found = report(*two[:3], other)
-    assert found["left_out"] == {"fjord": "its labels or texts are not the same in all files"}
+    assert found["excluded"] == {"fjord": "labels or texts differ between files"}
 
 
 def test_the_order_of_documents_may_differ(two, tmp_path):
@@ -145,12 +145,12 @@ def test_the_order_of_documents_may_differ(two, tmp_path):
 
 def test_a_rate_that_one_system_lacks_is_averaged_for_none(two):
     """On `fjord` keen detects no mention that is no partial name: Oslo, which dull finds, is not compared."""
-    found = report(*two, "--like", "elevant", "--view", "strong[in-kb]")
+    found = report(*two, "--profile", "elevant", "--view", "strong[in-kb]")
     other = figure(found, "disambiguation-other")
-    assert (other["counted"], other["not_counted"]) == (["bay"], {"fjord": "no case (keen)"})
+    assert (other["datasets"], other["excluded"]) == (["bay"], {"fjord": "no case (keen)"})
     hyperlinks = figure(found, "hyperlink")
-    assert hyperlinks["counted"] == []
-    assert {card["averages"]["hyperlink"]["reason"] for card in found["systems"]} == {"no benchmark counts"}
+    assert hyperlinks["datasets"] == []
+    assert {card["averages"]["hyperlink"]["reason"] for card in found["systems"]} == {"no dataset counts"}
     assert "no average of" in page(*two)
 
 
@@ -169,7 +169,7 @@ def facts(tmp_path):
 def test_demonyms_count_where_there_are_enough(tmp_path, facts):
     """One mention in three on `bay`, none on `dock`; NIL is no linked mention."""
     nil = ((6, 12, "<NIL>", "Unknown", "OTHER"),)
-    everything = answers(NORSE, VEGA, OSLO)
+    everything = predictions(NORSE, VEGA, OSLO)
     paths = [
         linked(tmp_path, system, benchmark, [everything], labels=labels)
         for system in ("keen", "dull")
@@ -177,19 +177,19 @@ def test_demonyms_count_where_there_are_enough(tmp_path, facts):
     ]
     found = report(*paths, "--kb", facts)
     demonyms = figure(found, "disambiguation-demonym")
-    assert (demonyms["counted"], demonyms["not_counted"]) == (["bay"], {"dock": "0.0 % of 2 linked mentions"})
-    assert figure(found, "disambiguation-partial-name")["counted"] == ["bay", "dock"]
+    assert (demonyms["datasets"], demonyms["excluded"]) == (["bay"], {"dock": "0.0 % of 2 linked mentions"})
+    assert figure(found, "disambiguation-partial-name")["datasets"] == ["bay", "dock"]
     over = {
         share: figure(report(*paths, "--kb", facts, "--min-share", share), "disambiguation-demonym")
         for share in (0, 0.33, 0.34)
     }
-    assert {share: each["counted"] for share, each in over.items()} == {0: ["bay"], 0.33: ["bay"], 0.34: []}
-    assert over[0]["not_counted"] == {"dock": "no case"}
-    assert over[0.34]["not_counted"]["bay"] == "33.3 % of 3 linked mentions"
+    assert {share: each["datasets"] for share, each in over.items()} == {0: ["bay"], 0.33: ["bay"], 0.34: []}
+    assert over[0]["excluded"] == {"dock": "no case"}
+    assert over[0.34]["excluded"]["bay"] == "33.3 % of 3 linked mentions"
 
 
 def test_without_facts_no_share_can_be_told(two):
-    without = figure(report(*two, "--like", "elevant"), "disambiguation-demonym")["not_counted"]
+    without = figure(report(*two, "--profile", "elevant"), "disambiguation-demonym")["excluded"]
     assert without == dict.fromkeys(("bay", "fjord"), "needs --kb with demonyms.txt")
 
 
@@ -197,16 +197,17 @@ def fleet(folder, documents=40):
     """Three systems that find everything, and link Vega right always, in every second document, and never."""
     wrong = {"steady": lambda number: False, "mixed": lambda number: number % 2, "shaky": lambda number: True}
     for system, fails in wrong.items():
-        replies = [
-            answers(NORSE, OSLO, vega="Q9" if fails(number) else "Q1") | ({(6, 12): "Q45"} if system == "mixed" else {})
+        responses = [
+            predictions(NORSE, OSLO, vega="Q9" if fails(number) else "Q1")
+            | ({(6, 12): "Q45"} if system == "mixed" else {})
             for number in range(documents)
         ]
-        yield linked(folder, system, "bay", replies)
+        yield linked(folder, system, "bay", responses)
 
 
 def test_cards_say_what_is_in_the_data(tmp_path, karat_cli):
     paths = list(fleet(tmp_path))
-    ran = karat_cli("card", *paths)
+    ran = karat_cli("scorecard", *paths)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == page(*paths)
     steady, mixed, shaky = (
@@ -249,7 +250,7 @@ def test_too_few_cases_and_tiny_effects_are_no_strengths(tmp_path):
     assert "partial names" in page(*paths).partition("too few cases to judge (under 20): ")[2]
     paths = list(fleet(tmp_path, documents=40))
     assert "strong on" not in page(*paths, "--min-effect", 80)
-    assert "strong on" not in page(*paths, "--level", 0.001)
+    assert "strong on" not in page(*paths, "--alpha", 0.001)
 
 
 def test_two_systems_are_one_test(tmp_path):
@@ -271,20 +272,20 @@ def test_seeds_repeat_and_stand_in_the_signature(tmp_path):
 def test_one_system_has_averages_and_nothing_to_compare_with(two, karat_cli):
     shown = page(two[0], two[2])
     assert "keen: overall F1 75.0, NER F1 75.0, disambiguation accuracy 100.0\n" in shown
-    assert "A card needs other systems" in shown
+    assert "A scorecard compares systems; pass at least two." in shown
 
 
-def test_one_gold_standard_and_answers_to_it(karat_cli):
-    shown = page("--gold", "demo", "demo", "--like", "karat", "--view", "strong", "--permutations", 999)
+def test_one_gold_standard_and_predictions_to_it(karat_cli):
+    shown = page("--gold", "demo", "demo", "--profile", "karat", "--view", "strong", "--permutations", 999)
     scores = karat_cli("score", "demo", "demo").out
     linking = scores.partition("strong:micro.f1\n")[2].splitlines()[1:4]
     row = next(line for line in shown.splitlines() if line.startswith("Overall F1"))
     assert row.split()[3:] == sorted((line.split()[3] for line in linking), key=float, reverse=True)
-    assert "without any mistake: perfect" in shown
+    assert "no errors: perfect" in shown
 
 
 def test_benchmarks_with_the_same_texts_are_said(tmp_path):
-    everything = answers(NORSE, VEGA, OSLO)
+    everything = predictions(NORSE, VEGA, OSLO)
     paths = [
         linked(tmp_path, system, name, [everything] * 3) for system in ("keen", "dull") for name in ("bay", "dock")
     ]
@@ -293,7 +294,7 @@ def test_benchmarks_with_the_same_texts_are_said(tmp_path):
 
 def test_too_few_permutations_are_said(two, karat_cli):
     shown = page(*two, "--permutations", 19, "--min-cases", 0)
-    assert "tests with 19 permutations may find nothing at level 0.05" in shown
+    assert "tests with 19 permutations may find nothing at alpha 0.05" in shown
 
 
 def test_tables_for_papers(tmp_path):
@@ -311,18 +312,21 @@ def test_tables_for_papers(tmp_path):
     ("arguments", "said"),
     [
         (["nowhere.jsonl"], "nowhere.jsonl"),
-        (["demo"], "demo does not hold both gold labels and answers. Give the gold standard of all with --gold"),
-        (["--gold", "demo", "demo", "--view", "mention"], "a card is about links at places, and mention is not"),
-        (["--gold", "demo", "demo", "--level", "5"], "level is 5.0. Give a share between 0 and 1"),
-        (["--gold", "demo", "demo", "--permutations", "0"], "Give at least 2 and 1"),
-        (["--gold", "demo", "demo", "--like", "karat", "--set", "threshold=oracle"], "at fixed thresholds"),
+        (["demo"], "demo does not contain both gold labels and predictions. Pass the gold standard with --gold"),
+        (
+            ["--gold", "demo", "demo", "--view", "mention"],
+            "a scorecard needs a view of linked spans, and mention is not",
+        ),
+        (["--gold", "demo", "demo", "--alpha", "5"], "alpha is 5.0. Give a number between 0 and 1"),
+        (["--gold", "demo", "demo", "--permutations", "0"], "too few draws"),
+        (["--gold", "demo", "demo", "--profile", "karat", "--set", "threshold=oracle"], "at a fixed threshold"),
         (["--gold", "demo", "demo", "--set", "seed=x"], "seed is 'x'"),
     ],
-    ids=["no file", "no answers", "no links", "no level", "no draws", "oracle", "no seed"],
+    ids=["no file", "no predictions", "no links", "no level", "no draws", "oracle", "no seed"],
 )
 def test_bad_input_is_one_message(arguments, said, karat_cli, tmp_path):
     out = tmp_path / "out.json"
-    ran = karat_cli("card", *arguments, "--json", out)
+    ran = karat_cli("scorecard", *arguments, "--json", out)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
     assert ran.err.count("\n") == 1
@@ -330,10 +334,10 @@ def test_bad_input_is_one_message(arguments, said, karat_cli, tmp_path):
 
 
 def test_a_system_twice_on_a_benchmark_and_nothing_in_common_are_refused(two, tmp_path, karat_cli):
-    assert "keen answers bay twice" in karat_cli("card", two[0], two[0]).err
+    assert "keen has two entries for bay" in karat_cli("scorecard", two[0], two[0]).err
     assert (
-        "no benchmark has answers of all systems (bay: no answers of dull; fjord: no answers of keen)"
-        in karat_cli("card", two[0], two[3]).err
+        "no dataset has predictions of all systems (bay: no predictions of dull; fjord: no predictions of keen)"
+        in karat_cli("scorecard", two[0], two[3]).err
     )
 
 
@@ -370,13 +374,15 @@ def test_averages_of_real_systems_are_those_of_elevants_own_figures(shared):
         for name in BENCHMARKS:
             (path,) = (results / system).glob(f"*.{name}.linked_articles.jsonl.gz")
             files.append(str(path))
-    request = Request.of(like="elevant", kb=shared / "elevant" / "kb")
-    found = cards(entries(files), request, CardTerms(resamples=200, permutations=1999), view="strong[in-kb]")
-    assert found.benchmarks == BENCHMARKS
+    request = Request.from_options(profile="elevant", kb=shared / "elevant" / "kb")
+    found = build_scorecards(
+        load_entries(files), request, ScorecardOptions(resamples=200, permutations=1999), view="strong[in-kb]"
+    )
+    assert found.datasets == BENCHMARKS
     # Table 4's rule: demonyms are rare in all three, metonyms in none (14 of MSNBC's 653 linked mentions).
-    assert found.counted["disambiguation-demonym"] == ()
-    assert found.counted["disambiguation-metonymy"] == BENCHMARKS
-    by_name = {next(name for name in SYSTEMS if card.system.startswith(name)): card for card in found.cards}
+    assert found.datasets_by_figure["disambiguation-demonym"] == ()
+    assert found.datasets_by_figure["disambiguation-metonymy"] == BENCHMARKS
+    by_name = {next(name for name in SYSTEMS if card.system.startswith(name)): card for card in found.scorecards}
     for system, card in by_name.items():
         theirs = published(results / system)
         errors = [each["error_categories"] for each in theirs]
@@ -397,11 +403,11 @@ def test_averages_of_real_systems_are_those_of_elevants_own_figures(shared):
 def test_statistics_of_documents_sum_to_the_result():
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
     result = karat.evaluate(corpus, run, by=["error"], measures=["strong:micro.f1", "mention:micro.f1"])
-    request = Request.of(also=["mention:micro.f1"], staged=True)
-    table = grid([entry(corpus, run)], request, "strong:micro.f1", least=1)
-    found = adds(table.cells["demo"]["noisy"], "strong")
+    request = Request.from_options(extra_measures=["mention:micro.f1"], needs_stages=True)
+    table = build_grid([entry(corpus, run)], request, "strong:micro.f1", min_systems=1)
+    found = count_documents(table.cells["demo"]["noisy"], "strong")
     for view, weights in (("strong", found.links), ("mention", found.detection)):
         assert weights.sum(axis=0).tolist() == list(msgspec.structs.astuple(result.counts(view)))
-    for name, group in result.by["error"]["strong"].items():
+    for name, group in result.groups["error"]["strong"].items():
         assert found.categories[name].errors.sum() == group.errors
         assert found.categories[name].undecided == group.undecided

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 import karat
 from karat.cli.compare import command
-from karat.errors import KaratError
-from tests.compare import contest
+from karat.model.errors import KaratError
+from tests.analysis.comparison import contest
 from tests.conftest import ROOT
 
 QUICK = ("--permutations", 200, "--resamples", 30)
@@ -35,7 +35,7 @@ def report(*arguments):
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """The gold standards, the answers and the results."""
+    """The gold standards, the predictions and the results."""
     monkeypatch.chdir(tmp_path)
     for name, documents in DATASETS.items():
         data = contest.corpus(name, *[2] * len(documents["keen"]))
@@ -52,7 +52,7 @@ def results(*names):
 
 
 def test_the_page_of_several_datasets(files):
-    out = page(*results("bay", "fjord"), "--home", "keen=bay")
+    out = page(*results("bay", "fjord"), "--developed-on", "keen=bay")
     lines = out.splitlines()
     assert lines[0].startswith(
         "2 systems on bay, fjord: profile karat, strong:micro.f1 (linking with NIL), in percent, 95 % "
@@ -63,35 +63,32 @@ def test_the_page_of_several_datasets(files):
     assert re.search(r"^mean of 2, unweighted +70\.8 ±\S+ +64\.3 ±\S+$", out, re.MULTILINE)
     assert re.search(r"^mean of 2, by mentions +70\.0 ±\S+ +71\.4 ±\S+$", out, re.MULTILINE)
     assert re.search(r"^mean rank +1\.50 +1\.50$", out, re.MULTILINE)
-    assert (
-        "2 tests: 200 permutations of paired documents (systems change places), p ≤ 0.05 after correction by Holm"
-        in out
-    )
+    assert "2 tests: 200 permutations of paired documents (outputs swapped), p ≤ 0.05 after correction by Holm" in out
     assert re.search(r"^keen − dull +\+6\.5 ", out, re.MULTILINE)
     assert "overfitting of keen: 75.0 on bay, 66.7 on average over 1 other: index +8.3" in out
     assert lines[-1].startswith("karat:")
     assert "data:bay@" in lines[-1]
 
 
-def test_answers_are_looked_at_mention_by_mention(files):
+def test_predictions_are_looked_at_mention_by_mention(files):
     out = page("--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--by", "types", "--flips", "flips.jsonl")
     # Keen detects 4 and links 3 right, dull detects 3 and links 1 right; of these three keen has two or three right.
     assert re.search(r"^keen +100\.0 +75\.0 +100\.0$", out, re.MULTILINE)
     assert re.search(r"^dull +75\.0 +33\.3 +33\.3$", out, re.MULTILINE)
     assert re.search(r"^dull / keen +0 +0 +2 +2 +0\.5000$", out, re.MULTILINE)
-    assert re.search(r"^keen gets, dull not +2 +1 +1$", out, re.MULTILINE)
+    assert re.search(r"^keen only, not dull +2 +1 +1$", out, re.MULTILINE)
     assert re.search(r"^keen +10$", out, re.MULTILINE)  # milliseconds
     flips = [json.loads(line) for line in (files / "flips.jsonl").read_text().splitlines()]
-    assert [(line["document"], line["start"], line["right"]) for line in flips] == [
+    assert [(line["document"], line["start"], line["correct"]) for line in flips] == [
         ("d00", 5, ["keen"]),
         ("d01", 0, ["keen"]),
     ]
 
 
 def test_all_of_it_as_json(files):
-    found = report(*results("bay", "fjord"), "--home", "dull=fjord")
-    assert found["layout"] == "karat-comparison/1"
-    assert found["averaged"] == ["bay", "fjord"]
+    found = report(*results("bay", "fjord"), "--developed-on", "dull=fjord")
+    assert found["layout"] == "karat-comparison/2"
+    assert found["averaged_datasets"] == ["bay", "fjord"]
     bay, _ = found["datasets"]
     assert bay["scores"]["keen"]["value"] == 0.75
     assert bay["pairs"][0]["difference"] == pytest.approx(2 / 7 - 3 / 4)
@@ -99,10 +96,10 @@ def test_all_of_it_as_json(files):
     assert found["means"]["keen"]["unweighted"]["value"] == pytest.approx((3 / 4 + 2 / 3) / 2)
     assert found["means"]["keen"]["weighted"]["value"] == pytest.approx((4 * 3 / 4 + 6 * 2 / 3) / 10)
     assert found["ranks"]["means"] == {"dull": 1.5, "keen": 1.5}
-    assert found["homes"][0]["index"]["value"] == pytest.approx(1 - 2 / 7)
-    assert found["rule"]["correction"] == "holm"
+    assert found["overfitting"][0]["index"]["value"] == pytest.approx(1 - 2 / 7)
+    assert found["options"]["correction"] == "holm"
     assert found["signature"].startswith("karat:")
-    assert (found["similarity"], found["winners"]) == ([], None)
+    assert (found["similarity"], found["sensitivity"]) == ([], None)
 
 
 def test_every_pair_on_every_dataset(files):
@@ -114,16 +111,16 @@ def test_every_pair_on_every_dataset(files):
 def test_the_paired_bootstrap_is_an_option(files):
     out = page(*results("bay", "fjord"), "--test", "bootstrap")
     assert "2 tests: 200 samples of paired documents (paired bootstrap), p ≤ 0.05" in out
-    assert "with less than 50 documents the bootstrap finds differences too often: bay, fjord" in out
-    assert report(*results("bay", "fjord"), "--test", "bootstrap")["rule"]["test"] == "bootstrap"
-    assert report(*results("bay", "fjord"))["rule"]["test"] == "permutation"
+    assert "with fewer than 50 documents the bootstrap finds differences too often: bay, fjord" in out
+    assert report(*results("bay", "fjord"), "--test", "bootstrap")["options"]["test"] == "bootstrap"
+    assert report(*results("bay", "fjord"))["options"]["test"] == "permutation"
 
 
 def test_similarity_is_an_option(files):
     given = ("--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl")
     assert "similarity in percent" not in page(*given)
     out = page(*given, "--similarity", "--match", "strong")
-    # Both say Q0 in the first document, and Q900 twice at different places: 2 of 7 answers.
+    # Both say Q0 in the first document, and Q900 twice at different places: 2 of 7 predictions.
     assert re.search(r"^strong: similarity in percent, macro/micro +keen\ndull +\S+/28\.6$", out, re.MULTILINE)
     assert "of 4 gold mentions 3 are found by at least one system (75.0 %" in out
     several = page("--gold", "bay.jsonl", "--gold", "other.jsonl", *_other(files), "--match", "strong")
@@ -131,21 +128,21 @@ def test_similarity_is_an_option(files):
 
 
 def _other(folder):
-    """A second gold standard with ids of its own, so that answers find their way."""
+    """A second gold standard with ids of its own, so that predictions find their way."""
     for name in ("keen", "dull"):
-        run = karat.Run.of([karat.Reply("z", (karat.Answer(0, 4, "Q0"),))], name=name)
+        run = karat.Run.from_responses([karat.Response("z", (karat.Prediction(0, 4, "Q0"),))], name=name)
         karat.save(run, f"{name}-other.jsonl")
     labels = (karat.Label(0, 4, "Q0"),)
-    karat.save(karat.Corpus.of([karat.Document("z", "other", labels)], name="other"), "other.jsonl")
+    karat.save(karat.Corpus.from_documents([karat.Document("z", "other", labels)], name="other"), "other.jsonl")
     return [f"{system}-{name}.jsonl" for name in ("bay", "other") for system in ("keen", "dull")]
 
 
 def test_the_map_of_winners(files):
-    found = report("--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--winners")["winners"]
-    assert found["evaluations"] > 2 * len({lead["profile"] for lead in found["leads"]})
-    strong = next(lead for lead in found["leads"] if (lead["profile"], lead["relation"]) == ("karat", "strong"))
+    found = report("--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--sensitivity")["sensitivity"]
+    assert found["evaluations"] > 2 * len({lead["profile"] for lead in found["leaders"]})
+    strong = next(lead for lead in found["leaders"] if (lead["profile"], lead["relation"]) == ("karat", "strong"))
     assert (strong["leaders"], strong["score"]["value"]) == (["keen"], 0.75)
-    out = page("--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--winners")
+    out = page("--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--sensitivity")
     assert f"{found['evaluations']:,} evaluations" in out
     assert re.search(r"^karat, strong +keen +75\.0", out, re.MULTILINE)
 
@@ -172,10 +169,10 @@ def _both_datasets(folder):
     """Two gold standards whose documents have ids of their own, with times of all systems."""
     files = ["--gold", "bay.jsonl", "--gold", "lake.jsonl"]
     documents = [karat.Document(f"l{number}", f"lake {number}", (karat.Label(0, 4, "Q0"),)) for number in range(2)]
-    karat.save(karat.Corpus.of(documents, name="lake"), "lake.jsonl")
+    karat.save(karat.Corpus.from_documents(documents, name="lake"), "lake.jsonl")
     for system, entity in (("keen", "Q0"), ("dull", "Q1")):
-        replies = [karat.Reply(f"l{n}", (karat.Answer(0, 4, entity),), seconds=0.02) for n in range(2)]
-        karat.save(karat.Run.of(replies, name=system), f"{system}-lake.jsonl")
+        responses = [karat.Response(f"l{n}", (karat.Prediction(0, 4, entity),), seconds=0.02) for n in range(2)]
+        karat.save(karat.Run.from_responses(responses, name=system), f"{system}-lake.jsonl")
         files += [f"{system}-bay.jsonl", f"{system}-lake.jsonl"]
     return files
 
@@ -184,22 +181,22 @@ def _both_datasets(folder):
     ("arguments", "said"),
     [
         (["keen-bay.json"], "only keen to compare"),
-        (["keen-bay.json", "dull-bay.json", "--home", "keen"], "write SYSTEM=DATASET"),
-        (["keen-bay.json", "dull-bay.json", "--home", "kene=bay"], "Did you mean 'keen'"),
-        (["keen-bay.json", "dull-bay.json", "--flips", "out.jsonl"], "results have none"),
-        (["keen-bay.json", "dull-bay.json", "--similarity"], "results have none"),
-        (["keen-bay.json", "dull-bay.json", "--winners"], "results have none"),
-        (["keen-bay.json", "dull-bay.json", "--like", "bat"], "is a result, which is as it was scored"),
+        (["keen-bay.json", "dull-bay.json", "--developed-on", "keen"], "write SYSTEM=DATASET"),
+        (["keen-bay.json", "dull-bay.json", "--developed-on", "kene=bay"], "Did you mean 'keen'"),
+        (["keen-bay.json", "dull-bay.json", "--flips", "out.jsonl"], "result files contain none"),
+        (["keen-bay.json", "dull-bay.json", "--similarity"], "result files contain none"),
+        (["keen-bay.json", "dull-bay.json", "--sensitivity"], "result files contain none"),
+        (["keen-bay.json", "dull-bay.json", "--profile", "bat"], "is a result and cannot be rescored"),
         (["keen-bay.json", "dull-bay.json", "-m", "strong:micro.f2"], "Did you mean 'micro.f1'"),
         (["keen-bay.json", "dull-bay.json", "--correction", "none"], "unknown correction 'none'"),
-        (["keen-bay.json", "dull-bay.json", "--level", "95"], "level is 95"),
+        (["keen-bay.json", "dull-bay.json", "--alpha", "95"], "alpha is 95"),
         (["keen-bay.json", "dull-bay.json", "--set", "seed=first"], "seed is 'first'"),
         (["keen-bay.json", "dull-bay.json", "--json", "dull-bay.json"], "would be overwritten"),
-        (["keen-bay.jsonl", "dull-bay.jsonl"], "Give the gold standard of all with --gold"),
+        (["keen-bay.jsonl", "dull-bay.jsonl"], "Pass the gold standard with --gold"),
         (["--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--by", "typse"], "Did you mean 'types'"),
         pytest.param(
             ["--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--json", "out.json", "--ranks", "r.svg"],
-            "ranks are",
+            "ranks need",
             marks=pytest.mark.extras,
         ),
         (["--gold", "bay.jsonl", "keen-bay.jsonl", "dull-bay.jsonl", "--ranks", "r.gif"], "charts are written as"),
@@ -223,4 +220,4 @@ def test_the_page_of_the_documentation_is_what_is_printed(monkeypatch):
 def test_the_command_as_users_call_it(files, karat_cli):
     ran = karat_cli("compare", "keen-bay.json", "nobody.json")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "karat: nobody.json: found nothing; expected a readable file. Check the path.\n"
+    assert ran.err == "karat: nobody.json: found no such file; expected a readable file. Check the path.\n"

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, Label, Reply, Run, Tag
+from karat import Corpus, Document, Label, Prediction, Response, Run, Tag
 
 TEXT = "Ada met Bob in Rome."
 
@@ -17,32 +17,39 @@ TEXT = "Ada met Bob in Rome."
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     labels = (Label(0, 3, "Q1", types=("PER",)), Label(8, 11, "Q2", types=("PER",)), Label(15, 19, "Q3"))
-    answers = (Answer(0, 3, "Q1", score=0.9), Answer(8, 11, "Q8", score=0.4), Answer(15, 19, "Q3b", score=0.6))
+    predictions = (
+        Prediction(0, 3, "Q1", score=0.9),
+        Prediction(8, 11, "Q8", score=0.4),
+        Prediction(15, 19, "Q3b", score=0.6),
+    )
     for name in ("test", "dev"):
-        karat.save(Corpus.of([Document(f"{name}-1", TEXT, labels)], name=name), f"{name}.jsonl")
-    karat.save(Run.of([Reply("test-1", answers)]), "answers.jsonl")
-    karat.save(Run.of([Reply("dev-1", answers), Reply("test-1", answers)]), "both.jsonl")
-    karat.save(Run.of([Reply("dev-1", answers)]), "dev-answers.jsonl")
+        karat.save(Corpus.from_documents([Document(f"{name}-1", TEXT, labels)], name=name), f"{name}.jsonl")
+    karat.save(Run.from_responses([Response("test-1", predictions)]), "predictions.jsonl")
+    karat.save(Run.from_responses([Response("dev-1", predictions), Response("test-1", predictions)]), "both.jsonl")
+    karat.save(Run.from_responses([Response("dev-1", predictions)]), "dev-predictions.jsonl")
     (tmp_path / "kb").mkdir()
     (tmp_path / "kb" / "redirects.tsv").write_text("Q3b\tQ3\n", encoding="utf-8")
     return tmp_path
 
 
 def test_profiles_print_oracles_as_such(files, karat_cli):
-    ran = karat_cli("score", "test.jsonl", "answers.jsonl", "--like", "gerbil", "--set", "prefixes=Q")
+    ran = karat_cli("score", "test.jsonl", "predictions.jsonl", "--profile", "gerbil", "--set", "prefixes=Q")
     assert ran.code == 0
     assert "strong:micro.f1 (oracle)" in ran.out
-    assert "strong: oracle, a score > 0.6 gives the best micro.f1" in ran.out
-    plain = karat_cli("score", "test.jsonl", "answers.jsonl")
+    assert "strong: oracle threshold: a score > 0.6 gives the best micro.f1" in ran.out
+    plain = karat_cli("score", "test.jsonl", "predictions.jsonl")
     assert "oracle" not in plain.out
 
 
 def test_ids_that_no_prefix_knows_are_said(files, karat_cli):
-    assert "any two match: set prefixes" in karat_cli("score", "test.jsonl", "answers.jsonl", "--like", "gerbil").out
+    assert (
+        "any two match: set prefixes"
+        in karat_cli("score", "test.jsonl", "predictions.jsonl", "--profile", "gerbil").out
+    )
 
 
 def test_a_threshold_is_tuned_on_another_corpus(files, karat_cli):
-    for given in (["both.jsonl"], ["answers.jsonl", "--tune-answers", "dev-answers.jsonl"]):
+    for given in (["both.jsonl"], ["predictions.jsonl", "--tune-predictions", "dev-predictions.jsonl"]):
         ran = karat_cli("score", "test.jsonl", *given, "--tune-on", "dev.jsonl", "--json", "out.json")
         assert ran.code == 0, ran.err
         signature = karat.parse_signature(json.loads((files / "out.json").read_text())["signature"])
@@ -54,20 +61,20 @@ def test_a_threshold_is_tuned_on_another_corpus(files, karat_cli):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["answers.jsonl", "--tune-on", "dev.jsonl"], "no reply to any document of dev"),
-        (["both.jsonl", "--tune-on", "dev.jsonl", "--threshold", "0.5"], "Give one of the two"),
-        (["answers.jsonl", "--tune-answers", "dev-answers.jsonl"], "goes with --tune-on"),
-        (["answers.jsonl", "--like", "gerbill"], "Did you mean 'gerbil'"),
-        (["answers.jsonl", "--task", "a2k"], "Did you mean 'a2kb'"),
-        (["answers.jsonl", "--set", "nil=emergent"], "Did you mean 'emerging'"),
-        (["answers.jsonl", "--set", "nils=explicit"], "Did you mean 'nil'"),
-        (["answers.jsonl", "--set", "nil=emerging"], "prefixes=none says that all are"),
-        (["answers.jsonl", "--set", "ids=resolved"], "needs a knowledge base"),
-        (["answers.jsonl", "--threshold", "high"], "is no number"),
-        (["answers.jsonl", "--task", "re"], "Possible here: a2kb (A2W)"),
-        (["answers.jsonl", "--task", "etyping"], "without types"),
-        (["answers.jsonl", "--task", "erec", "-m", "entity:micro.f1"], "no relation for task erec"),
-        (["answers.jsonl", "--kb", "kbx"], "kbx"),
+        (["predictions.jsonl", "--tune-on", "dev.jsonl"], "no response to any document of dev"),
+        (["both.jsonl", "--tune-on", "dev.jsonl", "--threshold", "0.5"], "Pass only one of them"),
+        (["predictions.jsonl", "--tune-predictions", "dev-predictions.jsonl"], "needs --tune-on"),
+        (["predictions.jsonl", "--profile", "gerbill"], "Did you mean 'gerbil'"),
+        (["predictions.jsonl", "--task", "a2k"], "Did you mean 'a2kb'"),
+        (["predictions.jsonl", "--set", "nil=emergent"], "Did you mean 'emerging'"),
+        (["predictions.jsonl", "--set", "nils=explicit"], "Did you mean 'nil'"),
+        (["predictions.jsonl", "--set", "nil=emerging"], "prefixes=none means all ids"),
+        (["predictions.jsonl", "--set", "ids=resolved"], "needs a knowledge base"),
+        (["predictions.jsonl", "--threshold", "high"], "is not a threshold"),
+        (["predictions.jsonl", "--task", "re"], "Possible tasks: a2kb (A2W)"),
+        (["predictions.jsonl", "--task", "etyping"], "without types"),
+        (["predictions.jsonl", "--task", "erec", "-m", "entity:micro.f1"], "not a relation of task erec"),
+        (["predictions.jsonl", "--kb", "kbx"], "kbx"),
     ],
 )
 def test_requests_that_make_no_sense(arguments, said, files, karat_cli):
@@ -81,37 +88,41 @@ def test_requests_that_make_no_sense(arguments, said, files, karat_cli):
 
 def test_a_hierarchy_with_a_cycle_is_refused(files, karat_cli):
     (files / "kb" / "subclass_of.tsv").write_text("A\tB\nB\tA\n", encoding="utf-8")
-    ran = karat_cli("score", "test.jsonl", "answers.jsonl", "--kb", "kb")
+    ran = karat_cli("score", "test.jsonl", "predictions.jsonl", "--kb", "kb")
     assert (ran.code, ran.out) == (2, "")
     assert "A → B → A" in ran.err
 
 
 def test_ids_are_resolved_by_tables(files, karat_cli):
-    ran = karat_cli("score", "test.jsonl", "answers.jsonl", "--kb", "kb", "--json", "-")
+    ran = karat_cli("score", "test.jsonl", "predictions.jsonl", "--kb", "kb", "--json", "-")
     result = json.loads(ran.out)
-    assert result["counts"]["strong"]["matched_answers"] == 2
+    assert result["counts"]["strong"]["matched_predictions"] == 2
     assert "kb:kb@" in result["signature"]
     assert "ids:normalised" in result["signature"]
     kept = json.loads(
-        karat_cli("score", "test.jsonl", "answers.jsonl", "--kb", "kb", "--set", "ids=as-written", "--json", "-").out
+        karat_cli(
+            "score", "test.jsonl", "predictions.jsonl", "--kb", "kb", "--set", "ids=as-written", "--json", "-"
+        ).out
     )
-    assert kept["counts"]["strong"]["matched_answers"] == 1
+    assert kept["counts"]["strong"]["matched_predictions"] == 1
 
 
 def test_scores_outside_the_unit_interval_are_kept_and_said(files, karat_cli):
-    karat.save(Run.of([Reply("test-1", (Answer(0, 3, "Q1", score=-3.5),))]), "odd.jsonl")
+    karat.save(Run.from_responses([Response("test-1", (Prediction(0, 3, "Q1", score=-3.5),))]), "odd.jsonl")
     ran = karat_cli("score", "test.jsonl", "odd.jsonl")
     assert ran.code == 0
-    assert "1 scores lie outside [0, 1] (from -3.5 to -3.5)" in ran.out
+    assert "1 scores are outside [0, 1] (from -3.5 to -3.5)" in ran.out
 
 
 def test_tasks_and_tags(files, karat_cli):
-    karat.save(Corpus.of([Document("t", TEXT, tags=(Tag("Q1"), Tag("Q2")))]), "tags.jsonl")
-    karat.save(Run.of([Reply("t", tags=(Tag("Q1", score=0.5), Tag("Q7", score=0.7)))]), "tag-answers.jsonl")
-    ran = karat_cli("score", "tags.jsonl", "tag-answers.jsonl", "--task", "C2W")
+    karat.save(Corpus.from_documents([Document("t", TEXT, tags=(Tag("Q1"), Tag("Q2")))]), "tags.jsonl")
+    karat.save(
+        Run.from_responses([Response("t", tags=(Tag("Q1", score=0.5), Tag("Q7", score=0.7)))]), "tag-predictions.jsonl"
+    )
+    ran = karat_cli("score", "tags.jsonl", "tag-predictions.jsonl", "--task", "C2W")
     assert ran.code == 0
     assert "entity:micro.f1" in ran.out
-    harder = karat_cli("score", "tags.jsonl", "tag-answers.jsonl")
+    harder = karat_cli("score", "tags.jsonl", "tag-predictions.jsonl")
     assert harder.code == 2
     assert "has tags but no mentions" in harder.err
     assert "c2kb (C2W)" in harder.err
@@ -119,16 +130,18 @@ def test_tasks_and_tags(files, karat_cli):
 
 def test_why_prints_the_gap_and_writes_all_of_it(karat_cli, tmp_path):
     out = tmp_path / "why.json"
-    ran = karat_cli("why", "demo", "demo/noisy", "--theirs", "gerbil", "--set-theirs", "prefixes=Q", "--json", out)
+    ran = karat_cli(
+        "why", "demo", "demo/noisy", "--reference-profile", "gerbil", "--set-reference", "prefixes=Q", "--json", out
+    )
     assert ran.code == 0
     page = json.loads(out.read_text())
-    assert page["exact"]
+    assert page["is_exact"]
     assert sum(cause["share"] for cause in page["causes"]) == pytest.approx(page["gap"])
-    assert page["ours"]["score"] - page["theirs"]["score"] == pytest.approx(page["gap"])
+    assert page["evaluated"]["score"] - page["reference"]["score"] == pytest.approx(page["gap"])
     assert f"{100 * page['gap']:+.2f}" in ran.out
     assert "oracle-gerbil" in ran.out
     assert any(cause["flips"] for cause in page["causes"])
-    assert re.search(r"\ntheirs\nkarat:.*profile:gerbil@.*\n\nours\nkarat:.*profile:karat@", ran.out)
+    assert re.search(r"\nreference\nkarat:.*profile:gerbil@.*\n\nevaluated\nkarat:.*profile:karat@", ran.out)
 
 
 def test_compare_prints_similarity_and_what_is_found_together(karat_cli, tmp_path):
@@ -136,14 +149,14 @@ def test_compare_prints_similarity_and_what_is_found_together(karat_cli, tmp_pat
     ran = karat_cli("compare", "--gold", "demo", "demo", "--match", "strong", "--json", out)
     assert ran.code == 0
     page = json.loads(out.read_text())
-    pairs = {(pair["one"], pair["two"]): pair for pair in page["similarity"]}
+    pairs = {(pair["system_a"], pair["system_b"]): pair for pair in page["similarity"]}
     assert f"{100 * pairs['perfect', 'prior']['macro']:.1f}/{100 * pairs['perfect', 'prior']['micro']:.1f}" in ran.out
     documents = pairs["perfect", "prior"]["documents"]
     assert len(documents) == 50
     assert sum(documents.values()) / 50 == pytest.approx(pairs["perfect", "prior"]["macro"])
-    assert page["together"][0]["missed_by_all"] == 0  # the perfect answers are among them
-    assert page["together"][0]["oracle_recall"] == 1
-    best = karat_cli("compare", "--gold", "demo", "demo", "--match", "entity", "--best", "oracle-bat-paper")
+    assert page["coverage"][0]["missed_by_all"] == 0  # the perfect predictions are among them
+    assert page["coverage"][0]["oracle_recall"] == 1
+    best = karat_cli("compare", "--gold", "demo", "demo", "--match", "entity", "--best-threshold", "oracle-bat-paper")
     assert "(oracle)" in best.out
     alone = karat_cli("compare", "--gold", "demo", "demo/prior")
     assert alone.code == 2

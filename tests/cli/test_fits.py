@@ -11,7 +11,7 @@ import karat
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
 from karat.cli.zelda import COMMANDS as ZELDA
-from karat.fitting import chained, columns, counted, noted, wrapped
+from karat.model.output.text_layout import format_count, format_notes, format_table, wrap_signature, wrap_text
 from tests.conftest import ROOT
 
 LONG = "a-linker-with-a-rather-long-name-of-the-year"
@@ -22,27 +22,36 @@ PAGES = [
     ["score", "demo", "demo", "--ci"],
     ["score", "demo", "demo", "--all", "--details", "--ci", "--plus-minus"],
     ["score", "demo", "demo", "--by", "types", "--by", "error", "--by", "category"],
-    *(["score", "demo", "demo", "--like", name] for name in ("gerbil", "bat", "elevant", "neleval", "finegrained")),
+    *(["score", "demo", "demo", "--profile", name] for name in ("gerbil", "bat", "elevant", "neleval", "finegrained")),
     ["score", "demo", "MANY", "--all"],
     ["compare", "--gold", "demo", "demo", "--details", "--by", "types", "--similarity"],
-    ["compare", "--gold", "demo", "demo", "--winners", "-m", "strong:micro.f1", "-m", "mention:micro.f1"],
+    ["compare", "--gold", "demo", "demo", "--sensitivity", "-m", "strong:micro.f1", "-m", "mention:micro.f1"],
     ["compare", "--gold", "demo", "MANY"],
     ["show", "demo", "demo", "--outcome", "wrong"],
     ["show", "demo", "MANY", "--flips", f"{LONG}-0.jsonl,{LONG}-1.jsonl"],
-    ["card", "--gold", "demo", "demo"],
-    ["card", "--gold", "demo", "MANY", "--details"],
+    ["scorecard", "--gold", "demo", "demo"],
+    ["scorecard", "--gold", "demo", "MANY", "--details"],
     ["curve", "demo", "demo"],
     ["curve", "demo", "demo", "--over", "coverage"],
     ["curve", "demo", "MANY"],
-    ["run", "oracle", "candidate-oracle", "--on", "demo", "--first", "9"],
+    ["run", "oracle", "candidate-oracle", "--on", "demo", "--limit", "9"],
     ["systems"],
     ["systems", "show", "graph"],
     ["systems", "show", "luke"],
     ["systems", "stages", "popular", "--on", "demo"],
-    ["why", "demo", "demo/noisy", "--theirs", "gerbil"],
-    ["why", "demo", "demo/noisy", "--theirs", "neleval", "--their-measure", "strong_link_match:micro.f1", "--details"],
-    ["agree", "demo", "OTHER", "THIRD"],
-    ["conform", "cases", "CASES"],
+    ["why", "demo", "demo/noisy", "--reference-profile", "gerbil"],
+    [
+        "why",
+        "demo",
+        "demo/noisy",
+        "--reference-profile",
+        "neleval",
+        "--reference-measure",
+        "strong_link_match:micro.f1",
+        "--details",
+    ],
+    ["agreement", "demo", "OTHER", "THIRD"],
+    ["reproduce", "cases", "--data", "CASES"],
     ["explain", "strong:micro.f1"],
     ["explain", "gerbil"],
     ["explain", "assignment"],
@@ -60,12 +69,12 @@ PAGES = [
     ["data", "fetch", "demo"],
     ["verify", "apply", "OVERLAY", "demo", "--out", "PATCHED.jsonl"],
     ["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo"],
-    ["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo", "--like", "gerbil", "--set", "prefixes=Q"],
+    ["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo", "--profile", "gerbil", "--set", "prefixes=Q"],
     ["report", "--gold", "demo", "demo", "--to", "table"],
     ["report", "--gold", "demo", "demo", "--one-profile", "--resamples", "50", "--out", "report.html"],
     ["serve", "--help"],  # which would not end
-    ["zelda", "score", "BED", "PREDICTED", "--train", "TRAIN", "--lists", "LISTS", "--details"],
-    ["zelda", "recall", "BED", "--lists", "LISTS"],
+    ["zelda", "score", "BED", "PREDICTED", "--train", "TRAIN", "--candidate-lists", "LISTS", "--details"],
+    ["zelda", "recall", "BED", "--candidate-lists", "LISTS"],
     ["zelda", "candidates", "lists.parquet", "--text", "TRAIN"],
     ["zelda", "audit", "TRAIN", "BED", "--details"],
     ["zelda", "sample", "TRAIN", "BED", "--out", "bed", "--threshold", "1"],
@@ -86,7 +95,7 @@ def given(tmp_path, monkeypatch):
         karat.save(karat.load_run("demo/noisy" if number % 2 else "demo/prior"), many[-1])
     for name in ("other", "third"):
         karat.save(gold, f"{name}.jsonl")
-    head = {"layout": "karat-overlay/1", "name": "o", "version": 1, "dataset": "demo", "digest": gold.digest}
+    head = {"layout": "karat-overlay/2", "name": "o", "version": 1, "dataset": "demo", "digest": gold.digest}
     Path("overlay.jsonl").write_text(
         json.dumps({**head, "judged_by": "people", "undecided": {}}) + "\n", encoding="utf-8"
     )
@@ -97,10 +106,10 @@ def given(tmp_path, monkeypatch):
         "OVERLAY": ["overlay.jsonl"],
         "OTHER": ["other.jsonl"],
         "THIRD": ["third.jsonl"],
-        "CASES": [ROOT / "tests" / "conform" / "own_cases.json"],
+        "CASES": [ROOT / "tests" / "protocols" / "reproduce" / "own_cases.json"],
         "SIGNATURE": [signature],
         "BED": ["tests"],
-        "PREDICTED": ["answers"],
+        "PREDICTED": ["predictions"],
         "TRAIN": ["other.jsonl"],
         "LISTS": ["lists.json"],
         "VOCABULARY": ["titles.txt"],
@@ -108,8 +117,8 @@ def given(tmp_path, monkeypatch):
 
 
 def bed(gold):
-    """Test sets with answers, candidate lists and a vocabulary."""
-    for folder, content in (("tests", gold), ("answers", karat.load_run("demo/noisy"))):
+    """Test sets with predictions, candidate lists and a vocabulary."""
+    for folder, content in (("tests", gold), ("predictions", karat.load_run("demo/noisy"))):
         Path(folder).mkdir()
         karat.save(content, f"{folder}/a-test-set-with-a-long-name.jsonl")
     linked = [
@@ -160,7 +169,7 @@ def test_a_wider_terminal_is_used(karat_cli, monkeypatch):
 
 def test_what_is_too_wide_goes_into_blocks_that_say_their_rows():
     rows = [["", *"abcdef"], ["one", *["10.0"] * 6], ["two", *["20.0"] * 6]]
-    assert columns(rows, width=26).split("\n\n") == [
+    assert format_table(rows, width=26).split("\n\n") == [
         "        a     b     c\none  10.0  10.0  10.0\ntwo  20.0  20.0  20.0",
         "        d     e     f\none  10.0  10.0  10.0\ntwo  20.0  20.0  20.0",
     ]
@@ -168,7 +177,7 @@ def test_what_is_too_wide_goes_into_blocks_that_say_their_rows():
 
 def test_names_wrap_and_numbers_do_not():
     rows = [["a system", "F1"], ["one two three four five six", "68.7 [61.0, 70.0]"]]
-    drawn = columns(rows, width=30)
+    drawn = format_table(rows, width=30)
     assert "68.7 [61.0, 70.0]" in drawn
     assert max(map(len, drawn.split("\n"))) <= 30
     assert drawn.replace("68.7 [61.0, 70.0]", "").split() == [
@@ -186,20 +195,25 @@ def test_names_wrap_and_numbers_do_not():
 
 def test_notes_are_a_line_each_unless_details_are_asked_for():
     notes = ["short", "a long note " * 10, *(f"note {number}" for number in range(9))]
-    few = noted(notes, 40, details=False).split("\n")
+    few = format_notes(notes, 40, details=False).split("\n")
     assert few[0] == "short"
     assert few[1].endswith("…")
     assert few[-1] == "… and 3 more notes: --details shows all"
     assert max(map(len, few)) <= 40
-    every = noted(notes, 40, details=True)
+    every = format_notes(notes, 40, details=True)
     assert [line.strip() for line in every.split("\n")][-1] == "note 8"
     assert "".join(every.split()) == "".join("".join(notes).split())
 
 
 def test_prose_wraps_between_words_only():
-    assert wrapped("see https://example.org/" + "x" * 90, 80).split() == ["see", "https://example.org/" + "x" * 90]
-    assert chained("a:1|b:2|c:3", 8) == "a:1|b:2|\nc:3"
-    assert [counted(number, "test") for number in (0, 1, 2, 1000)] == ["0 tests", "1 test", "2 tests", "1,000 tests"]
+    assert wrap_text("see https://example.org/" + "x" * 90, 80).split() == ["see", "https://example.org/" + "x" * 90]
+    assert wrap_signature("a:1|b:2|c:3", 8) == "a:1|b:2|\nc:3"
+    assert [format_count(number, "test") for number in (0, 1, 2, 1000)] == [
+        "0 tests",
+        "1 test",
+        "2 tests",
+        "1,000 tests",
+    ]
 
 
 def test_several_measures_are_compared_at_once(given, karat_cli, tmp_path):
@@ -212,7 +226,7 @@ def test_several_measures_are_compared_at_once(given, karat_cli, tmp_path):
     assert [each["measure"] for each in found] == ["strong:micro.f1", "mention:micro.f1"]
     assert found[1] == json.loads(one.read_text(encoding="utf-8"))
     refused = karat_cli(*common, "-m", "strong:micro.f1", "-m", "mention:micro.f1", "--flips", "flips.jsonl")
-    assert (refused.code, "Give -m once" in refused.err) == (2, True)
+    assert (refused.code, "Pass -m once" in refused.err) == (2, True)
 
 
 @pytest.mark.extras  # it takes long
@@ -222,9 +236,9 @@ def test_one_seed_gives_one_interval_and_one_p_value(given, karat_cli, tmp_path)
     two, seed = ["demo/prior", "demo/noisy"], ["--seed", "7"]
     ran = [
         karat_cli("score", "demo", *two, "--ci", *seed, "--json", paths[0]),
-        karat_cli("compare", "--gold", "demo", *two, *seed, "--winners", "--json", paths[1]),
+        karat_cli("compare", "--gold", "demo", *two, *seed, "--sensitivity", "--json", paths[1]),
         karat_cli("compare", "--gold", "demo", "demo", *seed, "--json", paths[2]),
-        karat_cli("card", "--gold", "demo", *two, *seed, "--json", paths[3]),
+        karat_cli("scorecard", "--gold", "demo", *two, *seed, "--json", paths[3]),
     ]
     assert [each.code for each in ran] == [0] * 4
     assert all("profile karat, " in each.out.splitlines()[0] for each in ran)
@@ -235,18 +249,18 @@ def test_one_seed_gives_one_interval_and_one_p_value(given, karat_cli, tmp_path)
             score = found["datasets"][0]["scores"][name]
             assert [score["low"], score["high"]] == result["intervals"]["strong:micro.f1"]
     tests = [
-        next(p for p in found["datasets"][0]["pairs"] if {p["one"], p["two"]} == {"noisy", "prior"})
+        next(p for p in found["datasets"][0]["pairs"] if {p["system_a"], p["system_b"]} == {"noisy", "prior"})
         for found in (pair, three)
     ]
     differences = {one["system"]: one["differences"]["f1"] for one in cards["systems"]}
     assert tests[0]["p"] == tests[1]["p"] == differences["prior"]["p"] == differences["noisy"]["p"]
     assert differences["noisy"]["low"] == pytest.approx(tests[0]["low"])
     assert differences["noisy"]["high"] == pytest.approx(tests[0]["high"])
-    leads = pair["winners"]["leads"]
+    leads = pair["sensitivity"]["leaders"]
     lead = next(
         one for one in leads if [one[k] for k in ("profile", "relation", "threshold")] == ["karat", "strong", "none"]
     )
-    assert [lead["lead"]["low"], lead["lead"]["high"]] == pytest.approx([tests[0]["low"], tests[0]["high"]])
+    assert [lead["margin"]["low"], lead["margin"]["high"]] == pytest.approx([tests[0]["low"], tests[0]["high"]])
 
 
 @pytest.mark.parametrize(
@@ -262,8 +276,8 @@ def test_one_seed_gives_one_interval_and_one_p_value(given, karat_cli, tmp_path)
         (["curve", "demo", "demo", "-m", "F1"], "Did you mean 'macro.f1' or 'micro.f1'?"),
         (["explain", "F1"], "Did you mean 'strong:micro.f1'"),
         (["explain", "gerbl"], "Did you mean 'gerbil'?"),
-        (["score", "demo", "demo", "--like", "gebril"], "Did you mean 'gerbil'?"),
-        (["score", "demo", "demo", "--lik", "gerbil"], "'--like'"),
+        (["score", "demo", "demo", "--profile", "gebril"], "Did you mean 'gerbil'?"),
+        (["score", "demo", "demo", "--profil", "gerbil"], "'--profile'"),
     ],
 )
 def test_near_names_are_offered(arguments, said, karat_cli):

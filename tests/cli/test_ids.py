@@ -12,7 +12,7 @@ SPELLINGS = ("Q{}", "wd:Q{}", "q{}", "http://www.wikidata.org/entity/Q{}", "http
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """120 answers on the right spans: 60 right items in several spellings, 32 right pages, 28 invented items."""
+    """120 predictions on the right spans: 60 right items in several spellings, 32 right pages, 28 invented items."""
     monkeypatch.chdir(tmp_path)
     text = " ".join(f"name-{n:03}" for n in range(120))
     spans = [{"start": 9 * n, "end": 9 * n + 8} for n in range(120)]
@@ -20,10 +20,10 @@ def folder(tmp_path, monkeypatch):
     given += [f"http://en.m.wikipedia.org/wiki/page_{1000 + n}" for n in range(60, 92)]
     given += [f"Q{900_000_000 + n}" for n in range(92, 120)]
     gold = [{**span, "entity": f"Q{1000 + n}"} for n, span in enumerate(spans)]
-    answers = [{**span, "entity": id} for span, id in zip(spans, given, strict=True)]
+    predictions = [{**span, "entity": id} for span, id in zip(spans, given, strict=True)]
     (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "d", "text": text, "labels": gold}))
-    (tmp_path / "mixed.jsonl").write_text(json.dumps({"id": "d", "answers": answers}))
-    (tmp_path / "right.jsonl").write_text(json.dumps({"id": "d", "answers": gold}))
+    (tmp_path / "mixed.jsonl").write_text(json.dumps({"id": "d", "predictions": predictions}))
+    (tmp_path / "right.jsonl").write_text(json.dumps({"id": "d", "predictions": gold}))
     (tmp_path / "kb").mkdir()
     pages = [f"Q{1000 + n}\thttps://en.wikipedia.org/wiki/Page_{1000 + n}\n" for n in range(120)]
     (tmp_path / "kb" / "same_as.tsv").write_text("".join(pages))
@@ -41,16 +41,19 @@ def score(karat_cli, *arguments):
 def test_mixed_schemes_and_invented_ids_are_said(folder, karat_cli):
     page, f1, health = score(karat_cli)
     assert f1 == 50.0
-    assert "ids: gold QID 120; answers QID 88, Wikipedia en 32; 32 answers cannot match any gold id: --kb DIR" in page
+    assert (
+        "ids: gold QID 120; predictions QID 88, Wikipedia en 32; 32 predictions cannot match any gold id: try --kb DIR"
+        in page
+    )
     assert "48 ids in several spellings" in page
-    assert (health["unmatchable"], len(health["merged"])) == (32, 48)
+    assert (health["unmatchable"], len(health["spellings"])) == (32, 48)
     page, f1, health = score(karat_cli, "--kb", "kb")  # does as the line says
     assert f1 == 76.7
-    assert "28 answers unknown to kb" in page
-    assert (health.get("unmatchable", 0), health["unknown"], health["gold_unknown"]) == (0, 28, 0)
+    assert "28 predictions unknown to kb" in page
+    assert (health.get("unmatchable", 0), health["unknown_predictions"], health["unknown_gold"]) == (0, 28, 0)
     page, f1, health = score(karat_cli, "--set", "ids=as-written")
     assert f1 == 10.0
-    assert "80 answers cannot match any gold id: --set ids=normalised would help" in page
+    assert "80 predictions cannot match any gold id: try --set ids=normalised" in page
 
 
 def test_merged_ids_are_listed_on_request(folder, karat_cli):
@@ -62,19 +65,21 @@ def test_merged_ids_are_listed_on_request(folder, karat_cli):
 def test_http_is_https(folder, karat_cli):
     for name, web in (("gold", "http"), ("mixed", "https")):
         row = {"start": 0, "end": 6, "entity": f"{web}://en.wikipedia.org/wiki/Berlin"}
-        document = {"id": "d", "text": "Berlin", "labels": [row]} if name == "gold" else {"id": "d", "answers": [row]}
+        document = (
+            {"id": "d", "text": "Berlin", "labels": [row]} if name == "gold" else {"id": "d", "predictions": [row]}
+        )
         (folder / f"{name}.jsonl").write_text(json.dumps(document))
     assert score(karat_cli)[1] == 100.0
 
 
-@pytest.mark.parametrize("command", [("compare", "--gold", "gold.jsonl"), ("card", "--gold", "gold.jsonl")])
+@pytest.mark.parametrize("command", [("compare", "--gold", "gold.jsonl"), ("scorecard", "--gold", "gold.jsonl")])
 def test_comparisons_and_cards_say_it_too(command, folder, karat_cli):
     ran = karat_cli(*command, "right.jsonl", "mixed.jsonl", "--kb", "kb", "--json", "all.json")
     assert ran.code == 0, ran.err
-    assert "mixed: ids: gold QID 120; answers QID 88, Wikipedia en 32; 28 answers unknown to kb" in ran.out
+    assert "mixed: ids: gold QID 120; predictions QID 88, Wikipedia en 32; 28 predictions unknown to kb" in ran.out
     assert "right: ids: QID on both sides" in ran.out
     health = json.loads((folder / "all.json").read_text(encoding="utf-8"))["id_health"]
-    assert (health["mixed"]["unknown"], health["right"]["unknown"]) == (28, 0)
+    assert (health["mixed"]["unknown_predictions"], health["right"]["unknown_predictions"]) == (28, 0)
 
 
 def test_all_is_well_in_one_line(folder, karat_cli):

@@ -29,7 +29,7 @@ def test_explain_runs_no_file_that_a_signature_names(karat_cli, trap, match):
     done = karat_cli("explain", _signature(match))
     assert not (trap / "ran").exists()
     assert done.code == 0
-    assert "which only scoring runs" in " ".join(done.out.split())
+    assert "which is executed only when scoring" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_results_of_others_run_no_file(karat_cli, trap):
     for run in ("one", "two"):
         (trap / f"{run}.json").write_text(json.dumps(stored | {"run": run}).replace('"strong', '"./trap.py'))
     karat_cli("compare", trap / "one.json", trap / "two.json")
-    karat_cli("card", trap / "one.json", trap / "two.json")
+    karat_cli("scorecard", trap / "one.json", trap / "two.json")
     assert not (trap / "ran").exists()
 
 

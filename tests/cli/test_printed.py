@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, Label, Reply, Run
+from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
-from karat.pages.charts.encode import ENCODERS
-from karat.pages.charts.threshold import threshold_chart
-from karat.pages.tables import LAYOUTS
+from karat.render.charts.encoders import ENCODERS
+from karat.render.charts.threshold import threshold_chart
+from karat.render.tables import LAYOUTS
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\u202ered\x9b2J\rback\nline\u2028end"
 SHOWN = r"\x1b]0;owned\x07\x1b[31m\u202ered\x9b2J\rback\nline\u2028end"
@@ -36,13 +36,13 @@ def evil(tmp_path):
         ],
         "meta": {"domain": EVIL},
     }
-    answers = {"id": EVIL, "answers": [{"start": 0, "end": 3, "entity": f"other {EVIL}", "types": [EVIL]}]}
+    predictions = {"id": EVIL, "predictions": [{"start": 0, "end": 3, "entity": f"other {EVIL}", "types": [EVIL]}]}
     folder = tmp_path / "in"
     folder.mkdir()
     names = [f"{start}\x1b[31m\x07 {EVIL[-12:]}" for start in ("gold", "mine", "yours")]
     (folder / f"{names[0]}.jsonl").write_text(json.dumps(gold) + "\n", encoding="utf-8")
     for name in names[1:]:
-        (folder / f"{name}.jsonl").write_text(json.dumps(answers) + "\n", encoding="utf-8")
+        (folder / f"{name}.jsonl").write_text(json.dumps(predictions) + "\n", encoding="utf-8")
     return [str(folder / f"{name}.jsonl") for name in names]
 
 
@@ -56,7 +56,7 @@ def evil(tmp_path):
         ["compare", "--gold", "GOLD", "MINE", "YOURS"],
         ["compare", "--gold", "GOLD", "MINE", "YOURS", "--markdown"],
         ["compare", "--gold", "GOLD", "MINE", "YOURS", "--latex"],
-        ["why", "GOLD", "MINE", "--theirs", "gerbil"],
+        ["why", "GOLD", "MINE", "--reference-profile", "gerbil"],
         ["data", "stats", "GOLD"],
         ["data", "stats", "GOLD", "--latex"],
         ["data", "lint", "GOLD"],
@@ -89,10 +89,27 @@ def test_json_on_a_terminal_is_data_too(karat_cli, evil):
     gold, mine, _ = evil
     out = karat_cli("score", gold, mine, "--by", "types", "--json", "-").out
     assert OBEYED.search(out) is None
-    assert json.loads(out)["by"]["types"]["strong"][EVIL]
+    assert json.loads(out)["groups"]["types"]["strong"][EVIL]
     cases = karat_cli("show", gold, mine, "--jsonl", "-").out
     assert OBEYED.search(cases) is None
     assert json.loads(cases.splitlines()[0])["document"] == EVIL
+
+
+def test_every_json_output_is_data_too(karat_cli, evil, tmp_path):
+    gold, mine, _ = evil
+    good = tmp_path / "good.jsonl"
+    row = {"id": EVIL, "predictions": [{"start": 0, "end": 3, "entity": EVIL}]}
+    good.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    for arguments in (
+        ("compare", "--gold", gold, mine, good, "--flips", "-"),
+        ("kb", "resolve", gold, "--json", "-"),
+        ("kb", "near-misses", gold, mine, "--json", "-"),
+        ("score", gold, mine, "--verdicts", "-"),
+    ):
+        done = karat_cli(*arguments)
+        assert done.code == 0, done.err
+        assert r"\u202e" in done.out, arguments
+        assert OBEYED.search(done.out) is None, arguments
 
 
 LATEX = {
@@ -116,7 +133,7 @@ LATEX = {
 def test_latex_has_no_commands_of_names(sign):
     drawn = LAYOUTS["latex"].draw([["a", "b"], [f"x{sign}y", "1"]], {0})
     assert f"x{LATEX[sign]}y & 1" in drawn
-    assert all(line.startswith("% ") for line in LAYOUTS["latex"].page([f"x{sign}y\nz"]).splitlines())
+    assert all(line.startswith("% ") for line in LAYOUTS["latex"].join([f"x{sign}y\nz"]).splitlines())
 
 
 def test_no_cell_becomes_an_option_of_the_row_before():
@@ -136,7 +153,7 @@ def test_markdown_has_no_marks_of_names(name):
 
 @pytest.mark.parametrize("name", ["# head", "- item", "1. item", "> quote", "=== x"])
 def test_no_line_of_markdown_begins_with_a_mark(name):
-    page = LAYOUTS["markdown"].page([f"{name}\n{name}"])
+    page = LAYOUTS["markdown"].join([f"{name}\n{name}"])
     assert all(re.match(r"\\|\d+\\|&gt;", line) for line in page.splitlines())
 
 
@@ -144,7 +161,7 @@ def test_prose_beside_tables_is_escaped_as_they_are(karat_cli, tmp_path):
     gold, mine, yours = (tmp_path / name for name in ("gold_%.jsonl", "mine_$&#.jsonl", "yours_\\x.jsonl"))
     gold.write_text('{"id":"1","text":"Ada","labels":[{"start":0,"end":3,"entity":"Q1"}]}\n')
     for run in (mine, yours):
-        run.write_text('{"id":"1","answers":[{"start":0,"end":3,"entity":"Q1"}]}\n')
+        run.write_text('{"id":"1","predictions":[{"start":0,"end":3,"entity":"Q1"}]}\n')
     page = karat_cli("compare", "--gold", gold, mine, yours, "--latex").out
     typeset = "\n".join(line for line in page.splitlines() if not line.startswith("%"))
     assert re.search(r"(?<!\\)[%#_]", typeset) is None
@@ -158,7 +175,7 @@ FORMULAS = ("=1+1", "+1", "-1", "@A1", "\tx")
 def test_a_spreadsheet_finds_no_formula_in_a_name(karat_cli, tmp_path, name):
     gold, mine = tmp_path / "gold.jsonl", tmp_path / f"{name}.jsonl"
     gold.write_text('{"id":"1","text":"Ada","labels":[{"start":0,"end":3,"entity":"Q1"}]}\n')
-    mine.write_text('{"id":"1","answers":[{"start":0,"end":3,"entity":"Q1","score":-0.5}]}\n')
+    mine.write_text('{"id":"1","predictions":[{"start":0,"end":3,"entity":"Q1","score":-0.5}]}\n')
     done = karat_cli("curve", gold, mine, "--csv", "-")
     assert done.code == 0
     assert f'"\'{name}"' in done.out
@@ -168,9 +185,11 @@ def test_a_spreadsheet_finds_no_formula_in_a_name(karat_cli, tmp_path, name):
 @pytest.mark.extras
 @pytest.mark.parametrize("suffix", [".html", ".svg", ".json"])
 def test_no_name_is_code_in_a_picture(suffix):
-    corpus = Corpus.of([Document("1", "Ada", (Label(0, 3, "Q1"),))], name="gold</title>")
-    run = Run.of([Reply("1", (Answer(0, 3, "Q1", score=0.5),))], name="</script><script>alert(1)//\x1b[31m\n")
-    spec = threshold_chart([karat.curve(corpus, run)])
+    corpus = Corpus.from_documents([Document("1", "Ada", (Label(0, 3, "Q1"),))], name="gold</title>")
+    run = Run.from_responses(
+        [Response("1", (Prediction(0, 3, "Q1", score=0.5),))], name="</script><script>alert(1)//\x1b[31m\n"
+    )
+    spec = threshold_chart([karat.threshold_curve(corpus, run)])
     text = ENCODERS[suffix](spec).decode()
     assert "\x1b" not in text
     if suffix != ".json":

@@ -10,15 +10,15 @@ import time
 
 import pytest
 
-from karat.cli.progress import Ticker
-from karat.work import working
+from karat.cli.progress import ProgressLine
+from karat.model.output.progress import track_progress
 
 
 def test_the_innermost_work_is_shown_and_taken_away_again():
     stream = io.StringIO()
-    with Ticker(stream, patience=0.0).running(), working("reading gold"):
+    with ProgressLine(stream, delay=0.0).watch(), track_progress("reading gold"):
         time.sleep(0.25)
-        with working("scoring \x1b[31m", 4) as advance:
+        with track_progress("scoring \x1b[31m", 4) as advance:
             advance(3)
             time.sleep(0.25)
     drawn = [line for line in stream.getvalue().split("\r") if line.strip()]
@@ -29,13 +29,13 @@ def test_the_innermost_work_is_shown_and_taken_away_again():
 
 def test_quick_work_is_not_shown():
     stream = io.StringIO()
-    with Ticker(stream, patience=60.0).running(), working("reading gold"):
+    with ProgressLine(stream, delay=60.0).watch(), track_progress("reading gold"):
         time.sleep(0.25)
     assert stream.getvalue() == ""
 
 
 def test_work_that_nobody_watches_costs_nothing():
-    with working("reading") as advance:
+    with track_progress("reading") as advance:
         advance(1)
 
 
@@ -44,7 +44,7 @@ def test_work_that_nobody_watches_costs_nothing():
 def test_a_terminal_is_told_and_a_file_is_not():
     import pty
 
-    command = [sys.executable, "-m", "karat", "compare", "--gold", "demo", "demo", "--winners"]
+    command = [sys.executable, "-m", "karat", "compare", "--gold", "demo", "demo", "--sensitivity"]
     ours, theirs = pty.openpty()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as ran:
         os.close(theirs)
@@ -59,5 +59,5 @@ def test_a_terminal_is_told_and_a_file_is_not():
             shown += part
     os.close(ours)
     assert ran.returncode == 0
-    assert b"looking for winners" in shown
+    assert b"ranking systems" in shown
     assert subprocess.run(command, capture_output=True, check=True).stderr == b""

@@ -47,7 +47,7 @@ def test_the_result_file_says_what_the_table_says(karat_cli, tmp_path):
     assert result.measures == expected.measures
     assert result.signature == expected.signature
     assert result["strong:micro.f1@types=PER"] == expected["strong:micro.f1@types=PER"]
-    assert result.skipped["unanswered documents"] == 1
+    assert result.skipped["documents without predictions"] == 1
     assert result.to_json() == expected.to_json()
 
 
@@ -72,8 +72,8 @@ def test_verdicts_sum_to_the_scores(name, karat_cli, tmp_path):
         for view in result.views:
             own = [row for row in rows if row["run"] == run and row["view"] == view]
             counts = result.counts(view)
-            assert sum(row["matched_answer"] for row in own) == counts.matched_answers
-            assert sum(row["unmatched_answer"] for row in own) == counts.unmatched_answers
+            assert sum(row["matched_prediction"] for row in own) == counts.matched_predictions
+            assert sum(row["unmatched_prediction"] for row in own) == counts.unmatched_predictions
             assert sum(row["matched_gold"] for row in own) == counts.matched_gold
             assert sum(row["unmatched_gold"] for row in own) == counts.unmatched_gold
 
@@ -97,26 +97,26 @@ def test_standard_input_and_files_score_alike(karat_cli, tmp_path):
         assert piped.code == 0
 
 
-def test_gold_as_answers_is_a_second_annotator(karat_cli, tmp_path):
+def test_gold_as_predictions_is_a_second_annotator(karat_cli, tmp_path):
     karat.save(karat.load("demo"), tmp_path / "other.jsonl")
     ran = karat_cli("score", "demo", tmp_path / "other.jsonl", "--match", "strong")
     assert "strong:micro.f1           100.0" in ran.out
 
 
 def test_unknown_documents_can_be_left_out_and_are_counted(karat_cli, tmp_path):
-    path = tmp_path / "answers.jsonl"
-    path.write_text('{"id":"elsewhere","answers":[{"start":0,"end":9,"entity":"Q1"}]}\n')
+    path = tmp_path / "predictions.jsonl"
+    path.write_text('{"id":"elsewhere","predictions":[{"start":0,"end":9,"entity":"Q1"}]}\n')
     ran = karat_cli("score", "demo", path, "--allow-unknown")
     assert ran.code == 0
-    for said in ("unanswered documents: 50", "unknown documents: 1", "answers in unknown documents: 1"):
-        assert f"answers: {said}\n" in ran.out
+    for said in ("documents without predictions: 50", "unknown documents: 1", "predictions in unknown documents: 1"):
+        assert f"predictions: {said}\n" in ran.out
 
 
 def test_pipes_are_read_once(karat_cli):
     import subprocess
     import sys
 
-    folder = f"{karat.__path__[0]}/datasets/demo_data"
+    folder = f"{karat.__path__[0]}/plugins/datasets/demo_data"
     command = f"{sys.executable} -m karat score <(cat {folder}/gold.jsonl) <(gzip -c {folder}/noisy.jsonl)"
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, text=True)
     assert done.stdout == karat_cli("score", "demo", "demo/noisy").out
@@ -132,28 +132,28 @@ def test_a_folder_named_like_a_dataset_does_not_hide_it(karat_cli, tmp_path, mon
 def test_runs_of_one_name_are_told_apart(karat_cli, tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "answers.jsonl").write_text('{"id":"news-01"}\n')
-    ran = karat_cli("score", "demo", tmp_path / "a" / "answers.jsonl", tmp_path / "b" / "answers.jsonl")
+        (tmp_path / name / "predictions.jsonl").write_text('{"id":"news-01"}\n')
+    ran = karat_cli("score", "demo", tmp_path / "a" / "predictions.jsonl", tmp_path / "b" / "predictions.jsonl")
     for name in ("a", "b"):
-        assert f"\n{tmp_path / name / 'answers.jsonl'} " in ran.out
+        assert f"\n{tmp_path / name / 'predictions.jsonl'} " in ran.out
 
 
 def test_likely_mistakes_are_hinted_at(karat_cli, tmp_path):
     rows = [
         {
             "id": d.id,
-            "answers": [{"start": x.start, "end": x.end + 1, "entity": x.entity} for x in d.labels if x.entity],
+            "predictions": [{"start": x.start, "end": x.end + 1, "entity": x.entity} for x in d.labels if x.entity],
         }
         for d in karat.load("demo")
         if d.id.startswith("news")
     ]
     shifted, foreign, text = tmp_path / "shifted.jsonl", tmp_path / "foreign.jsonl", tmp_path / "text.jsonl"
     shifted.write_text("\n".join(map(json.dumps, rows)))
-    foreign.write_text('{"id":"news-01","answers":[{"start":0,"end":10,"entity":"http://example.org/Q48525"}]}')
-    text.write_text('{"id":"news-01","answers":[{"start":0,"end":10,"entity":"NIL"}]}')
-    assert "ends inclusive" in karat_cli("score", "demo", shifted).out
-    assert "1 answer cannot match any gold id" in karat_cli("score", "demo", foreign).out
-    assert "NIL is null" in karat_cli("score", "demo", text).out
+    foreign.write_text('{"id":"news-01","predictions":[{"start":0,"end":10,"entity":"http://example.org/Q48525"}]}')
+    text.write_text('{"id":"news-01","predictions":[{"start":0,"end":10,"entity":"NIL"}]}')
+    assert "begin or end inside a word or with white space" in " ".join(karat_cli("score", "demo", shifted).out.split())
+    assert "1 prediction cannot match any gold id" in karat_cli("score", "demo", foreign).out
+    assert "NIL is written as null" in karat_cli("score", "demo", text).out
 
 
 def test_help_names_every_command(karat_cli):
@@ -181,7 +181,7 @@ def test_importing_is_light():
     assert done.stdout.strip() == b""
 
 
-# --- files that hold gold labels and answers together
+# --- files that hold gold labels and predictions together
 
 _TEXT = "Ada met Bob in Ulm."
 
@@ -202,7 +202,7 @@ def test_a_file_with_both_may_be_given_once_or_twice_or_piped(karat_cli, tmp_pat
     result = karat.Result.from_json(once.out.encode())
     assert (result.corpus, result.run, result["strong:micro.r"]) == ("ships", "one", 0.5)
     assert karat_cli("score", path, path, "--json", "-") == once
-    forced = karat_cli("score", path, "--json", "-", "--answers-format", "elevant-linked")
+    forced = karat_cli("score", path, "--json", "-", "--predictions-format", "elevant-linked")
     assert forced == once
     piped = karat_cli("score", "-", "--json", "-", stdin=gzip.compress(path.read_bytes()))
     assert karat.Result.from_json(piped.out.encode()).measures == result.measures
@@ -226,9 +226,9 @@ def test_several_files_with_both_are_scored_against_the_same_gold(karat_cli, tmp
     assert karat_cli("score", gold, one, other).code == 0  # whatever gold labels the second has
 
 
-def test_where_some_files_hold_answers_only_the_first_is_the_gold(karat_cli, tmp_path):
+def test_where_some_files_hold_predictions_only_the_first_is_the_gold(karat_cli, tmp_path):
     one = linked(tmp_path / "one.ships.linked_articles.jsonl", (0, 3, "Q1"))
-    (tmp_path / "mine.jsonl").write_text('{"id":"1","answers":[]}')
+    (tmp_path / "mine.jsonl").write_text('{"id":"1","predictions":[]}')
     ran = karat_cli("score", one, tmp_path / "mine.jsonl", "--json", "-")
     assert karat.Result.from_json(ran.out.encode()).run == "mine"
 
@@ -236,11 +236,14 @@ def test_where_some_files_hold_answers_only_the_first_is_the_gold(karat_cli, tmp
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("gold.jsonl", "has no answers. Give them after it: karat score {} ANSWERS\n"),
-        ("answers.jsonl", "has no gold labels. Give the gold standard before it: karat score GOLD {}\n"),
-        ("demo", "has no answers. Give them after it: karat score demo ANSWERS; its stored answers have its name: "),
-        ("demo/prior", "has no gold labels. Give the gold standard before it: karat score GOLD demo/prior\n"),
-        ("ships.benchmark.jsonl", "has no answers."),
+        ("gold.jsonl", "has no predictions. Pass them after it: karat score {} PREDICTIONS\n"),
+        ("predictions.jsonl", "has no gold labels. Pass the gold standard before it: karat score GOLD {}\n"),
+        (
+            "demo",
+            "has no predictions. Pass them after it: karat score demo PREDICTIONS; to score its stored predictions: ",
+        ),
+        ("demo/prior", "has no gold labels. Pass the gold standard before it: karat score GOLD demo/prior\n"),
+        ("ships.benchmark.jsonl", "has no predictions."),
         ("bare.linked_articles.jsonl", "has no gold labels."),
         ("missing.jsonl", "Check the path"),
     ],
@@ -248,7 +251,7 @@ def test_where_some_files_hold_answers_only_the_first_is_the_gold(karat_cli, tmp
 def test_one_argument_that_is_not_both_is_refused(given, said, karat_cli, tmp_path):
     gold = karat.load("demo")
     karat.save(gold, tmp_path / "gold.jsonl")
-    karat.save(karat.load_run("demo/prior"), tmp_path / "answers.jsonl")
+    karat.save(karat.load_run("demo/prior"), tmp_path / "predictions.jsonl")
     karat.save(gold, tmp_path / "ships.benchmark.jsonl", format="elevant")
     karat.save(karat.load_run("demo/prior"), tmp_path / "bare.linked_articles.jsonl", format="elevant-linked")
     name = given if given.startswith("demo") else tmp_path / given
@@ -264,33 +267,72 @@ def test_standard_input_can_be_converted(karat_cli, tmp_path):
     assert list(karat.load(tmp_path / "again.jsonl")) == list(karat.load("demo"))
 
 
-# --- answers that are dropped
+# --- predictions that are dropped
 
 
-def test_dropped_answers_are_in_the_signature_and_counted(karat_cli, tmp_path):
-    gold, answers = tmp_path / "gold.parquet", tmp_path / "answers.jsonl"
+def test_dropped_predictions_are_in_the_signature_and_counted(karat_cli, tmp_path):
+    gold, predictions = tmp_path / "gold.parquet", tmp_path / "predictions.jsonl"
     karat.save(karat.load(linked(tmp_path / "x", (0, 3, "Q1"))), gold)
     rows = [{"start": 4, "end": 7, "entity": "Q9"}, {"start": 0, "end": 3, "entity": "Q1", "score": 0.2}]
-    answers.write_text(json.dumps({"id": "1", "answers": rows}) + "\n")
-    plain = karat_cli("score", gold, answers, "--json", "-")
+    predictions.write_text(json.dumps({"id": "1", "predictions": rows}) + "\n")
+    plain = karat_cli("score", gold, predictions, "--json", "-")
     assert "drop:none" in str(karat.Result.from_json(plain.out.encode()).signature)
-    ran = karat_cli("score", gold, answers, "--drop-answers", "lowercase", "--drop-answers", "score<0.1", "--json", "-")
+    ran = karat_cli(
+        "score", gold, predictions, "--drop-predictions", "lowercase", "--drop-predictions", "score<0.1", "--json", "-"
+    )
     assert (ran.code, ran.err) == (0, "")
     result = karat.Result.from_json(ran.out.encode())
     assert result.signature["drop"] == "lowercase,score<0.1"
     assert (result["strong:micro.p"], result["strong:micro.r"]) == (1.0, 0.5)
-    assert result.skipped["answers dropped by lowercase"] == 1
-    assert karat_cli("score", gold, answers, "--set", "drop=lowercase,score<0.1", "--json", "-").out == ran.out
+    assert result.skipped["predictions dropped by lowercase"] == 1
+    assert karat_cli("score", gold, predictions, "--set", "drop=lowercase,score<0.1", "--json", "-").out == ran.out
 
 
 @pytest.mark.parametrize("rule", ["lower", "", "type:"])
 def test_rules_that_do_not_exist_are_refused(rule, karat_cli):
-    ran = karat_cli("score", "demo", "demo", "--drop-answers", rule)
+    ran = karat_cli("score", "demo", "demo", "--drop-predictions", rule)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert "lowercase: " in ran.err
 
 
 def test_names_need_a_knowledge_base(karat_cli):
-    ran = karat_cli("score", "demo", "demo", "--drop-answers", "non-named")
+    ran = karat_cli("score", "demo", "demo", "--drop-predictions", "non-named")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert "--kb" in ran.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--resamples", "500"),
+        ("--resamples", "1000"),  # the default, but asked for
+        ("--confidence", "0.9"),
+        ("--ci-method", "bca"),
+        ("--ci-unit", "cases"),
+        ("--jackknife-groups", "20"),
+        ("--plus-minus",),
+    ],
+)
+def test_options_of_intervals_need_intervals(karat_cli, options):
+    refused = karat_cli("score", "demo", "demo/noisy", *options)
+    assert refused.code == 2
+    assert f"{options[0]} needs intervals. Add --ci." in refused.err
+    assert karat_cli("score", "demo", "demo/noisy", "--ci", *options).code == 0
+
+
+def test_intervals_of_no_samples_are_refused(karat_cli):
+    refused = karat_cli("score", "demo", "demo/noisy", "--ci", "--resamples", "0")
+    assert refused.code == 2
+    assert "--resamples is 0" in refused.err
+
+
+def test_the_headline_of_zelda_is_accuracy(karat_cli, tmp_path):
+    """Of 303 gold mentions, prior links 141 correctly: an accuracy of 46.5 %, whatever its precision."""
+    shown = karat_cli("score", "demo", "demo/prior", "--profile", "zelda", "--json", tmp_path / "a.json").out
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    start = lines.index("accuracy: strong:micro.r")
+    assert lines[start + 1 : start + 3] == ["accuracy gold predictions correct", "prior 46.5 303 183 141"]
+    assert json.loads((tmp_path / "a.json").read_bytes())["headline"] == {"accuracy": "strong:micro.r"}
+    compared = karat_cli("compare", "--gold", "demo", "demo/prior", "demo/noisy", "--profile", "zelda").out
+    assert "strong:micro.r" in compared
+    assert "strong:micro.f1" not in compared

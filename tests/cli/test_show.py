@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from karat import Answer, Corpus, Document, Label, Reply, Run, save
+from karat import Corpus, Document, Label, Prediction, Response, Run, save
 
 
 def columns(line: str) -> int:
@@ -26,7 +26,7 @@ def fits(text: str) -> bool:
     return all(columns(line) <= 80 for line in text.splitlines())
 
 
-def test_a_mention_in_its_sentence_with_gold_and_answers_by_name(karat_cli):
+def test_a_mention_in_its_sentence_with_gold_and_predictions_by_name(karat_cli):
     ran = karat_cli("show", "demo", "demo", "--outcome", "wrong-link", "--system", "prior", "--limit", 1)
     assert ran.code == 0
     assert ran.out == (
@@ -61,8 +61,8 @@ def test_a_mention_in_its_sentence_with_gold_and_answers_by_name(karat_cli):
         "--doc news-01 --doc news-02",
         "--view mention --outcome fp",
         "--view weak",
-        "--like gerbil",
-        "--like elevant --outcome wrong",
+        "--profile gerbil",
+        "--profile elevant --outcome wrong",
     ],
 )
 def test_everything_fits_80_columns(karat_cli, asked):
@@ -78,11 +78,11 @@ def test_long_wide_and_strange_names_fit_too(karat_cli, tmp_path, entity):
     start = text.index("Ulm")
     label = Label(start, start + 3, entity, name=entity[::-1], types=("LOC" * 20,))
     long = Label(start, start + 260, "Q1")
-    save(Corpus.of([Document("d" * 99, text, (label, long))]), tmp_path / "gold.jsonl")
+    save(Corpus.from_documents([Document("d" * 99, text, (label, long))]), tmp_path / "gold.jsonl")
     names = ["mine" * 30, "ours" * 30, "柏林" * 20]
     for name in names:
-        replies = [Reply("d" * 99, (Answer(start, start + 9, entity), Answer(5, 9, entity)))]
-        save(Run.of(replies, name=name), tmp_path / f"{name[:9]}.jsonl")
+        responses = [Response("d" * 99, (Prediction(start, start + 9, entity), Prediction(5, 9, entity)))]
+        save(Run.from_responses(responses, name=name), tmp_path / f"{name[:9]}.jsonl")
     ran = karat_cli("show", tmp_path / "gold.jsonl", *(tmp_path / f"{name[:9]}.jsonl" for name in names))
     assert ran.code == 0
     assert fits(ran.out)
@@ -92,8 +92,8 @@ def test_long_wide_and_strange_names_fit_too(karat_cli, tmp_path, entity):
 
 
 def test_a_name_that_is_written_to_the_left_ends_its_line(karat_cli, tmp_path):
-    save(Corpus.of([Document("d", "שלום Ulm", (Label(0, 4, "7", name="שלום"),))]), tmp_path / "gold.jsonl")
-    save(Run.of([Reply("d", (Answer(0, 4, "7"),))], name="mine"), tmp_path / "mine.jsonl")
+    save(Corpus.from_documents([Document("d", "שלום Ulm", (Label(0, 4, "7", name="שלום"),))]), tmp_path / "gold.jsonl")
+    save(Run.from_responses([Response("d", (Prediction(0, 4, "7"),))], name="mine"), tmp_path / "mine.jsonl")
     lines = karat_cli("show", tmp_path / "gold.jsonl", tmp_path / "mine.jsonl").out.splitlines()
     assert next(line for line in lines if line.endswith("7  שלום")).lstrip().startswith("gold")
 
@@ -105,14 +105,14 @@ def test_lines_and_json_say_the_same(karat_cli, tmp_path):
     whole = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
     assert whole["cases"] == lines
     assert len(lines) == 136
-    assert (whole["every"], whole["filter"]["flips"]) == (373, ["prior", "noisy"])
+    assert (whole["total"], whole["filter"]["flips"]) == (373, ["prior", "noisy"])
     assert lines[0]["gold"][0]["name"] == "United States Congress"
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("asked", "description"),
     [
-        ("--flips prior", "write ONE,TWO"),
+        ("--flips prior", "write A,B"),
         ("--flips prior,noise", "Did you mean 'noisy'"),
         ("--outcome wron", "Did you mean 'wrong'"),
         ("--error ner-fm", "or 'ner-fn'"),
@@ -121,13 +121,13 @@ def test_lines_and_json_say_the_same(karat_cli, tmp_path):
         ("--entity Q0", "linked to Q0"),
         ("--limit -1", "--limit"),
         ("--view strng", "Did you mean 'strong'"),
-        ("--like gerbli", "Did you mean 'gerbil'"),
+        ("--profile gerbli", "Did you mean 'gerbil'"),
     ],
 )
-def test_bad_requests_are_one_message(karat_cli, asked, says):
+def test_bad_requests_are_one_message(karat_cli, asked, description):
     ran = karat_cli("show", "demo", "demo", *asked.split())
     assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    assert description in ran.err
     assert "Traceback" not in ran.err
 
 
@@ -137,7 +137,7 @@ def test_results_are_refused_by_name(karat_cli, tmp_path):
     for given in ([path], ["demo", path]):
         ran = karat_cli("show", *given)
         assert ran.code == 2
-        assert "a result, which keeps sums and no cases" in ran.err
+        assert "a result file, which contains no cases" in ran.err
 
 
 def test_errors_stand_side_by_side_under_the_titles_of_cards(karat_cli):
@@ -148,7 +148,7 @@ def test_errors_stand_side_by_side_under_the_titles_of_cards(karat_cli):
     assert lines["strong, errors"] == ["perfect", "prior", "noisy"]
     assert lines["Undetected mentions"][3:6] == ["30.9", "80", "259"]
     assert "ner-fn" not in block
-    assert "decided by" in block
+    assert "required facts" in block
     assert "strong[in-kb]" in block, "other views are named"
     wide = karat_cli("score", "demo", "demo", "--by", "error", "--ci", "--resamples", 20).out
     assert wide.count("strong, errors") > 1, "what does not fit side by side stands below"
@@ -163,10 +163,10 @@ def test_verdicts_are_of_one_view_in_their_sentences(karat_cli, view):
         {"strong", "strong[in-kb]", "strong[nil]", "weak", "mention"} if view == "all" else {view or "strong"}
     )
     for row in rows:
-        start = row.get("gold_start", row.get("answer_start")) - row["sentence_start"]
+        start = row.get("gold_start", row.get("prediction_start")) - row["sentence_start"]
         assert row["sentence"][start:].startswith(row["text"])
     assert rows[0]["gold_name"] == "United States Congress"
-    assert rows[0]["answer_name"] == "Washington, D.C."
+    assert rows[0]["prediction_name"] == "Washington, D.C."
 
 
 def test_a_view_is_asked_for_with_verdicts_only(karat_cli):

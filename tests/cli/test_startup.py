@@ -35,8 +35,8 @@ def test_a_plugin_gets_its_pandas(tmp_path: Path) -> None:
     (tmp_path / "plugged.py").write_text("import pandas\n\nMADE = pandas.Series([1]).sum()\n", encoding="utf-8")
     code = (
         "import sys\n"
-        "from karat.cli.startup import start_sooner\n"
-        "start_sooner(['score'])\n"
+        "from karat.cli.startup import speed_up_start\n"
+        "speed_up_start(['score'])\n"
         "import karat\n"
         "karat.load('demo')\n"
         "assert 'pandas' not in sys.modules\n"
@@ -49,8 +49,8 @@ def test_a_plugin_gets_its_pandas(tmp_path: Path) -> None:
 def test_functions_of_pyarrow_are_the_same(tmp_path: Path) -> None:
     """Only what is written about them is shorter."""
     code = (
-        "from karat.cli.startup import start_sooner\n"
-        "start_sooner([])\n"
+        "from karat.cli.startup import speed_up_start\n"
+        "speed_up_start([])\n"
         "import pyarrow as pa, pyarrow.compute as pc\n"
         "assert pc.index_in(pa.array(['b']), pa.array(['a', 'b']), skip_nulls=True).to_pylist() == [1]\n"
         "assert pc.equal.__doc__"

@@ -8,86 +8,92 @@ import pytest
 
 import karat
 from karat import Corpus, Document, InputError, Label
-from karat.data.recognise import nearest
-from karat.matching.read.texts import PAIRED
+from karat.data.format_detection import find_similar_formats
+from karat.matching.read.text_alignment import PAIRED_BY_TEXT
 from karat.storage.files import Source
 
 TEXTS = ("Ada met Bob.", "Ulm is old.", "In Bern.")
 
 
 def gold(first=0, texts=TEXTS):
-    return Corpus.of([Document(str(n), text, (Label(0, 2, "Q1"),)) for n, text in enumerate(texts, first)], name="gold")
+    return Corpus.from_documents(
+        [Document(str(n), text, (Label(0, 2, "Q1"),)) for n, text in enumerate(texts, first)], name="gold"
+    )
 
 
-def answers(tmp_path, first, texts=TEXTS, *, own=True, end=2):
+def predictions(tmp_path, first, texts=TEXTS, *, own=True, end=2):
     lines = [
-        {"id": str(n), "answers": [{"start": 0, "end": end, "entity": "Q1"}]} | ({"text": text} if own else {})
+        {"id": str(n), "predictions": [{"start": 0, "end": end, "entity": "Q1"}]} | ({"text": text} if own else {})
         for n, text in enumerate(texts, first)
     ]
-    path = tmp_path / "answers.jsonl"
+    path = tmp_path / "predictions.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 
 
 def test_documents_are_paired_by_text_where_ids_do_not_meet(tmp_path):
-    run = karat.load_run(answers(tmp_path, 1), corpus=gold())
-    assert [reply.id for reply in run] == ["0", "1", "2"]
-    assert run.skipped == {PAIRED: 3}
+    run = karat.load_run(predictions(tmp_path, 1), corpus=gold())
+    assert [response.id for response in run] == ["0", "1", "2"]
+    assert run.skipped == {PAIRED_BY_TEXT: 3}
     result = karat.evaluate(gold(), run)
     assert result["strong:micro.f1"] == 1
-    assert [count for what, count in result.skipped.items() if PAIRED in what] == [3]
+    assert [count for what, count in result.skipped.items() if PAIRED_BY_TEXT in what] == [3]
 
 
 def test_white_space_may_differ_and_order_too(tmp_path):
     texts = [text.replace(" ", "\n\n") for text in reversed(TEXTS)]
-    run = karat.load_run(answers(tmp_path, 100, texts), corpus=gold())
-    assert [reply.id for reply in run] == ["2", "1", "0"]
+    run = karat.load_run(predictions(tmp_path, 100, texts), corpus=gold())
+    assert [response.id for response in run] == ["2", "1", "0"]
 
 
 def test_the_same_text_twice_is_taken_in_order(tmp_path):
     twice = ("Ulm.", "Ulm.", "Bern.")
-    run = karat.load_run(answers(tmp_path, 7, twice), corpus=gold(texts=twice))
-    assert [reply.id for reply in run] == ["0", "1", "2"]
+    run = karat.load_run(predictions(tmp_path, 7, twice), corpus=gold(texts=twice))
+    assert [response.id for response in run] == ["0", "1", "2"]
 
 
 def test_ids_that_meet_are_left_alone(tmp_path):
-    run = karat.load_run(answers(tmp_path, 0), corpus=gold())
+    run = karat.load_run(predictions(tmp_path, 0), corpus=gold())
     assert run.skipped == {}
     same = ("Ulm.", "Ulm.")
-    path = answers(tmp_path, 1, same)
+    path = predictions(tmp_path, 1, same)
     swapped = karat.load_run(path, corpus=gold(1, same))
-    assert [reply.id for reply in swapped] == ["1", "2"]
+    assert [response.id for response in swapped] == ["1", "2"]
 
 
 def test_the_command_pairs_by_text_too(tmp_path, karat_cli):
     karat.save(gold(), tmp_path / "gold.parquet")
-    ran = karat_cli("score", tmp_path / "gold.parquet", answers(tmp_path, 1), "-m", "strong:micro.f1")
+    ran = karat_cli("score", tmp_path / "gold.parquet", predictions(tmp_path, 1), "-m", "strong:micro.f1")
     assert ran.code == 0
-    assert f"{PAIRED}: 3" in " ".join(ran.out.split())
+    assert f"{PAIRED_BY_TEXT}: 3" in " ".join(ran.out.split())
 
 
 def test_without_texts_the_ranges_are_said_first(tmp_path):
     with pytest.raises(InputError) as refused:
-        karat.load_run(answers(tmp_path, 1, own=False), corpus=gold())
-    assert refused.value.found == ("document '3', which gold does not have: the ids here are 1–3, those of gold 0–2")
-    assert refused.value.remedy.startswith("Number the documents of both files alike (subtract 1 here)")
+        karat.load_run(predictions(tmp_path, 1, own=False), corpus=gold())
+    assert refused.value.actual == (
+        "document '3', which gold does not have: the ids here are 1–3, the ids of gold are 0–2"
+    )
+    assert refused.value.remedy.startswith("Number the documents of both files the same way (subtract 1 here)")
 
 
 def test_offsets_come_after_ids(tmp_path):
     with pytest.raises(InputError) as refused:
-        karat.load_run(answers(tmp_path, 1, TEXTS[:2], own=False, end=11), corpus=gold())
-    assert refused.value.found.startswith("the ids here are 1–2, those of gold 0–2, and answer [0, 11)")
+        karat.load_run(predictions(tmp_path, 1, TEXTS[:2], own=False, end=11), corpus=gold())
+    assert refused.value.actual.startswith("the ids here are 1–2, the ids of gold are 0–2, and prediction [0, 11)")
 
 
 def test_another_text_under_a_known_number(tmp_path):
-    with pytest.raises(InputError, match="the ids here are 1–3, those of gold 0–2, and another text of document '1'"):
-        karat.load_run(answers(tmp_path, 1, [text + "!" for text in TEXTS]), corpus=gold())
+    with pytest.raises(
+        InputError, match="the ids here are 1–3, the ids of gold are 0–2, and another text of document '1'"
+    ):
+        karat.load_run(predictions(tmp_path, 1, [text + "!" for text in TEXTS]), corpus=gold())
 
 
 def test_ids_that_are_no_numbers_are_shown(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text('{"id": "doc-1", "answers": []}\n')
-    with pytest.raises(InputError, match="the ids here are 'doc-1', those of gold '0', '1', …"):
+    path.write_text('{"id": "doc-1", "predictions": []}\n')
+    with pytest.raises(InputError, match="the ids here are 'doc-1', the ids of gold are '0', '1', …"):
         karat.load_run(path, corpus=gold())
 
 
@@ -109,7 +115,7 @@ def test_ids_that_are_no_numbers_are_shown(tmp_path):
 def test_the_nearest_formats_with_their_reasons(tmp_path, karat_cli, name, content, first, reason):
     path = tmp_path / name
     path.write_text(content)
-    found = nearest(Source(str(path)))
+    found = find_similar_formats(Source(str(path)))
     assert (found[0].name, found[0].reason) == (first, reason)
     assert len(found) <= 3
     ran = karat_cli("score", "demo", path)

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 
 import karat
-from karat import Answer, Corpus, Document, Label, Reply, Run
-from karat.errors import KaratError
-from karat.model.statistics import Statistics
-from karat.spec.choices.empty import EMPTY
-from karat.spec.format import Format
-from karat.spec.measure import UNDEFINED, Measure
-from karat.stats.ranking import Ranking
+from karat import Corpus, Document, Label, Prediction, Response, Run
+from karat.model.errors import KaratError
+from karat.model.results.ranking import Ranking
+from karat.model.results.statistics import Statistics
+from karat.model.spec.format import Format
+from karat.model.spec.measure import UNDEFINED_CASES, Measure
+from karat.model.spec.settings.empty import EMPTY
 from karat.storage.files import Source
 
-NOTHING_TO_FIND = "the document has nothing to find"
+NOTHING_TO_FIND = "there are no gold entities"
 ROWS = Statistics(np.array(list(product((0.0, 1.0, 2.5), repeat=4))))
-"""Matched and unmatched answers, matched and unmatched gold: everything that can be empty, is, beside all else."""
+"""Matched and unmatched predictions, matched and unmatched gold: everything that can be empty, is, beside all else."""
 
 RANKING = Ranking(
     4,
@@ -30,13 +30,13 @@ RANKING = Ranking(
     gold_document=np.array([0, 1, 1]),
     gold_gain=np.array([1.0, 1.0, 2.0]),
 )
-"""One is found, two are missed; of the last two documents one has no answer either."""
+"""One is found, two are missed; of the last two documents one has no prediction either."""
 
 
 def of_measure(measure: Measure) -> list[str]:
     """What a measure says and does not do."""
-    found = [f"it has no {word}" for word in ("title", "formula", "undefined") if not getattr(measure, word)]
-    ways = {"values": _values, "derive": _derived, "ranked": _ranked, "scored": _scored}
+    found = [f"it has no {word}" for word in ("title", "formula", "undefined_case") if not getattr(measure, word)]
+    ways = {"from_statistics": _values, "from_measures": _derived, "from_ranking": _ranked, "from_scores": _scored}
     given = [way for way in ways if getattr(measure, way) is not None]
     if len(given) != 1:
         return [*found, f"it is made in {len(given)} of four ways ({', '.join(ways)}), not in one"]
@@ -44,56 +44,57 @@ def of_measure(measure: Measure) -> list[str]:
 
 
 def _values(measure: Measure) -> Iterator[str]:
-    lacking = measure.undefined_where or UNDEFINED.get(measure.undefined)
+    lacking = measure.undefined_mask or UNDEFINED_CASES.get(measure.undefined_case)
     if lacking is None:
-        known = "; ".join(UNDEFINED)
-        yield f"nobody can test {measure.undefined!r}: say it as one of {known}, or give undefined_where"
+        known = "; ".join(UNDEFINED_CASES)
+        yield f"nobody can test {measure.undefined_case!r}: say it as one of {known}, or give undefined_mask"
         return
-    for rule, level, empty in ((name, *each) for name, own in EMPTY.items() for each in own.levels().items()):
-        values = measure.values(ROWS, empty)
+    for rule, level, empty in ((name, *each) for name, own in EMPTY.items() for each in own.tables().items()):
+        values = measure.from_statistics(ROWS, empty)
         if np.shape(values) != (len(ROWS),):
             yield f"{len(ROWS)} rows of statistics give values of shape {np.shape(values)}"
             return
         wrong = ~(np.isnan(values) | ((values >= 0) & (values <= 1)))
         if wrong.any():
             yield f"empty={rule}, {level}: {values[wrong][0]} is no share, of {_row(wrong)}"
-    values, said = measure.values(ROWS, EMPTY["fair"].totals), lacking(ROWS)
+    values, said = measure.from_statistics(ROWS, EMPTY["fair"].totals), lacking(ROWS)
     for mask, does in ((np.isnan(values) & ~said, "NaN where that is not so"), (~np.isnan(values) & said, "a value")):
         if mask.any():
-            yield f"it says that it is undefined where {measure.undefined}, and gives {does}: of {_row(mask)}"
+            yield f"it says that it is undefined where {measure.undefined_case}, and gives {does}: of {_row(mask)}"
 
 
 def _row(mask: np.ndarray) -> str:
-    names = ("matched answers", "unmatched answers", "matched gold", "unmatched gold")
+    names = ("matched predictions", "unmatched predictions", "matched gold", "unmatched gold")
     return ", ".join(
         f"{name} {value:g}" for name, value in zip(names, ROWS.weights[np.argmax(mask)].tolist(), strict=True)
     )
 
 
 def _ranked(measure: Measure) -> Iterator[str]:
-    if measure.undefined != NOTHING_TO_FIND:
-        yield f"nobody can test {measure.undefined!r} of ranked answers: say {NOTHING_TO_FIND!r}"
-    values = measure.ranked(RANKING, None if measure.cutoff == "none" else 2)
-    empty = RANKING.gold == 0
+    if measure.undefined_case != NOTHING_TO_FIND:
+        yield f"nobody can test {measure.undefined_case!r} of ranked predictions: say {NOTHING_TO_FIND!r}"
+    values = measure.from_ranking(RANKING, None if measure.cutoff == "none" else 2)
+    empty = RANKING.n_gold == 0
     if np.shape(values) != (4,):
         yield f"4 documents give values of shape {np.shape(values)}"
     elif (np.isnan(values) != empty).any():
-        yield f"it says that it is undefined where {measure.undefined}, and gives {values.tolist()}: that is {empty}"
+        yield f"it says that it is undefined where {measure.undefined_case}, and gives {values.tolist()}: that is "
+        f"{empty}"
 
 
 def _scored(measure: Measure) -> Iterator[str]:
-    none = measure.scored(np.zeros(0), np.zeros(0))
+    none = measure.from_scores(np.zeros(0), np.zeros(0))
     if none is not None:
-        yield f"it says that it is undefined where {measure.undefined}, and gives {none} for no answer"
+        yield f"it says that it is undefined where {measure.undefined_case}, and gives {none} for no prediction"
     for score, right in (([0.5], [1.0]), ([0.9, 0.2, 0.2], [0.0, 1.0, 0.5]), ([0.0, 1.0], [0.0, 0.0])):
-        value = measure.scored(np.array(score), np.array(right))
+        value = measure.from_scores(np.array(score), np.array(right))
         if value is None or not math.isfinite(value):
             yield f"it gives {value} for scores {score}, of which right are {right}, and not undefined"
 
 
 def _derived(measure: Measure) -> Iterator[str]:
     for what, view in _views():
-        value, _, reason = measure.derive(view)
+        value, _, reason = measure.from_measures(view)
         if value is not None and not math.isfinite(value):
             yield f"it gives {value} of {what}, which is no number: it is None with a reason"
         elif (value is None) != (reason is not None):
@@ -103,14 +104,17 @@ def _derived(measure: Measure) -> Iterator[str]:
 def _views():
     """Views of a strong match with detection, in which one side or another has nothing."""
     mentions = (Label(0, 3, "Q1"), Label(8, 11, "Q2"))
-    right = (Answer(0, 3, "Q1"), Answer(8, 11, "Q3"))
-    for what, labels, answers in (
-        ("two mentions and answers", mentions, right),
-        ("mentions without answers", mentions, ()),
-        ("answers without mentions", (), right),
+    right = (Prediction(0, 3, "Q1"), Prediction(8, 11, "Q3"))
+    for what, labels, predictions in (
+        ("two mentions and predictions", mentions, right),
+        ("mentions without predictions", mentions, ()),
+        ("predictions without mentions", (), right),
         ("nothing", (), ()),
     ):
-        sides = Corpus.of([Document("d", "Ada met Bob.", labels)]), Run.of([Reply("d", answers)])
+        sides = (
+            Corpus.from_documents([Document("d", "Ada met Bob.", labels)]),
+            Run.from_responses([Response("d", predictions)]),
+        )
         result = karat.evaluate(*sides, measures=["strong:accuracy", "strong:micro.f1"])
         yield what, result.evaluation.views["strong"]
 
@@ -127,7 +131,7 @@ def of_format(known: Format, folder: Path) -> list[str]:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8", newline="")
-    return list(_read(known, Source(str(folder / known.sample.given))))
+    return list(_read(known, Source(str(folder / known.sample.main_file))))
 
 
 def _read(known: Format, source: Source) -> Iterator[str]:
@@ -137,7 +141,7 @@ def _read(known: Format, source: Source) -> Iterator[str]:
     except KaratError as problem:
         yield f"it does not read its own sample: {problem}"
         return
-    sides = found.labels if isinstance(found, Corpus) else found.answers
+    sides = found.labels if isinstance(found, Corpus) else found.predictions
     counted, said = (len(found), len(sides)), (sample.documents, sample.mentions)
     if counted != said:
         yield f"its sample has {said} documents and mentions, as it says, and it reads {counted}"

@@ -11,36 +11,37 @@ import pytest
 from hypothesis import given
 
 import karat
-from karat import Corpus, Run, registry
+from karat import Corpus, Run
 from karat.evaluation.cases import errors as categories
-from karat.kb.tables import Tables
-from karat.registry import get, names
-from karat.spec.category import Category, Example, Mark, marked
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.model import registry
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.category import ErrorCategory, Example, Mark, parse_marks
 from tests import strategies
 from tests.conftest import ROOT
 
-NAMES = names("categories")
-RANKED = {name: found for name in NAMES if (found := get("categories", name, Category)).rank is not None}
+NAMES = list_plugins("categories")
+RANKED = {name: found for name in NAMES if (found := get_plugin("categories", name, ErrorCategory)).rank is not None}
 SPACY = find_spec("spacy") is not None
 VIEW = "strong[in-kb]"
 
 
 def scored(example, **options):
-    corpus, run = Corpus.of([example.document]), Run.of([example.reply])
-    kb = Tables.of(**example.facts)
-    options = {"like": example.like, "kb": kb, "measures": [f"{VIEW}:micro.f1"], "by": ["error"]} | options
-    return karat.evaluate(corpus, run, **options).by["error"]
+    corpus, run = Corpus.from_documents([example.document]), Run.from_responses([example.response])
+    kb = InMemoryKB.from_tables(**example.facts)
+    options = {"profile": example.profile, "kb": kb, "measures": [f"{VIEW}:micro.f1"], "by": ["error"]} | options
+    return karat.evaluate(corpus, run, **options).groups["error"]
 
 
 @pytest.mark.both
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_counts_what_it_says(name):
-    category = get("categories", name, Category)
+    category = get_plugin("categories", name, ErrorCategory)
     example = category.example
     assert example is not None
-    assert marked(example.gold)[0] == marked(example.answers)[0]
+    assert parse_marks(example.gold)[0] == parse_marks(example.predictions)[0]
     found = scored(example)[VIEW][name]
-    no_words = category.words is not None and not SPACY
+    no_words = category.candidate_words is not None and not SPACY
     assert (found.errors, found.total) == (example.errors, None if no_words else example.total)
     assert found.undecided == 0
     assert example.errors > 0  # what is never an error shows nothing
@@ -52,38 +53,44 @@ def test_the_example_counts_what_it_says(name):
 @pytest.mark.extras
 def test_words_are_counted_where_the_extra_is():
     for name in NAMES:
-        category = get("categories", name, Category)
-        if category.words is not None:
+        category = get_plugin("categories", name, ErrorCategory)
+        if category.candidate_words is not None:
             assert scored(category.example)[VIEW][name].total == category.example.total
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_says_what_it_is(name):
-    category = get("categories", name, Category)
+    category = get_plugin("categories", name, ErrorCategory)
     assert category.title
-    assert category.says.endswith(".")
-    assert category.words is None or category.avoided is None
-    assert bool(category.among) == (category.words is not None or category.avoided is not None)
-    assert category.tempted is None or category.rank is not None
+    assert category.description.endswith(".")
+    assert category.candidate_words is None or category.is_avoided is None
+    assert bool(category.total_description) == (category.candidate_words is not None or category.is_avoided is not None)
+    assert category.prediction_condition is None or category.rank is not None
     page = (ROOT / "docs" / "fair.md").read_text(encoding="utf-8")
-    for text in (f"`{name}`", category.says, category.among, category.example.gold, category.example.answers):
+    for text in (
+        f"`{name}`",
+        category.description,
+        category.total_description,
+        category.example.gold,
+        category.example.predictions,
+    ):
         assert text.replace("|", "\\|") in page
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_can_be_read_alone(name):
     """A category looks at cases and says yes or no; it needs nothing but their definition."""
-    path = ROOT / "src" / "karat" / "categories" / f"{name.replace('-', '_')}.py"
+    path = ROOT / "src" / "karat" / "plugins" / "categories" / f"{name.replace('-', '_')}.py"
     imports = [
         node
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Import | ast.ImportFrom)
     ]
     assert {node.module for node in imports} <= {
-        "karat.model.cases",
+        "karat.model.results.cases",
         "karat.model.tables.columns",
         "karat.model.truth",
-        "karat.spec.category",
+        "karat.model.spec.category",
     }
 
 
@@ -93,27 +100,29 @@ def test_ranks_are_used_once():
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("like", ["karat", "elevant", "elevant-paper"])
+@pytest.mark.parametrize("profile", ["karat", "elevant", "elevant-paper"])
 @given(pair=strategies.pairs(families=True, max_documents=3))
-def test_errors_are_among_what_could_have_been_and_groups_are_exclusive(like, pair):
+def test_errors_are_among_what_could_have_been_and_groups_are_exclusive(profile, pair):
     views = [f"strong{part}:micro.f1" for part in ("[in-kb]", "")]
-    found = karat.evaluate(*pair, like=like, measures=views, by=["error"], kb=Tables.of(popular={"a": ["Q1"]}))
-    for groups in found.by["error"].values():
+    found = karat.evaluate(
+        *pair, profile=profile, measures=views, by=["error"], kb=InMemoryKB.from_tables(popular={"a": ["Q1"]})
+    )
+    for groups in found.groups["error"].values():
         assert set(groups) == set(NAMES)
-        for name, group in groups.items():  # several spurious answers may stand on one word
-            words = get("categories", name, Category).words is not None
+        for name, group in groups.items():  # several spurious predictions may stand on one word
+            words = get_plugin("categories", name, ErrorCategory).candidate_words is not None
             assert words or group.total is None or 0 <= group.errors <= group.total
     for case in found.verdicts.to_pylist():
         assert not set(case["errors"]) & set(case["avoided"])
-        if like != "elevant-paper":  # where categories may overlap
+        if profile != "elevant-paper":  # where categories may overlap
             ranked = [RANKED[name].group for name in case["errors"] if name in RANKED]
             assert len(set(ranked)) == len(ranked)
-            assert sum(name in RANKED and RANKED[name].exclusive == "both" for name in case["avoided"]) <= 1
+            assert sum(name in RANKED and RANKED[name].exclusive_among == "both" for name in case["avoided"]) <= 1
 
 
 def test_marks():
-    assert marked("No marks [here].") == ("No marks [here].", ())
-    text, marks = marked("[Rome → NIL] and [Bonn → Bonn, not Berlin, Bonn (Ohio)]")
+    assert parse_marks("No marks [here].") == ("No marks [here].", ())
+    text, marks = parse_marks("[Rome → NIL] and [Bonn → Bonn, not Berlin, Bonn (Ohio)]")
     assert text == "Rome and Bonn"
     assert marks == (Mark(0, 4, None, ()), Mark(9, 13, "Bonn", ("Berlin", "Bonn (Ohio)")))
 
@@ -125,8 +134,8 @@ def installed(monkeypatch, tmp_path):
     (tmp_path / "long_misses.py").write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     entry = EntryPoint("long-misses", "long_misses", "karat.categories")
-    monkeypatch.setattr(registry, "_installed", lambda: {entry.group: {entry.name: entry}})
-    caches = (registry._entries, categories.categories)
+    monkeypatch.setattr(registry, "_entry_points_by_group", lambda: {entry.group: {entry.name: entry}})
+    caches = (registry._group_entry_points, categories.categories)
     for cache in caches:
         cache.cache_clear()
     yield
@@ -136,10 +145,10 @@ def installed(monkeypatch, tmp_path):
 
 
 def test_a_category_of_ones_own(installed):
-    assert set(names("categories")) == {*NAMES, "long-misses"}
+    assert set(list_plugins("categories")) == {*NAMES, "long-misses"}
     example = Example(
         gold="[Lake Como → Lake Como] and [Lake Garda → Lake Garda] are near [Milan → Milan].",
-        answers="Lake Como and [Lake Garda → Lake Garda] are near Milan.",
+        predictions="Lake Como and [Lake Garda → Lake Garda] are near Milan.",
         errors=1,
         total=2,
     )
@@ -149,10 +158,16 @@ def test_a_category_of_ones_own(installed):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_category_is_explained_by_name_and_by_title(name):
-    category = get("categories", name, Category)
+    category = get_plugin("categories", name, ErrorCategory)
     said = karat.explain(name)
     assert said == karat.explain(category.title) == karat.explain(category.title.upper())
-    for words in (category.says, category.among, category.example.gold, *category.needs, f"--error {name}"):
+    for words in (
+        category.description,
+        category.total_description,
+        category.example.gold,
+        *category.required_facts,
+        f"--error {name}",
+    ):
         assert words in said
     assert f"{name}: {category.title}." in karat.explain("error")
 
@@ -160,6 +175,6 @@ def test_every_category_is_explained_by_name_and_by_title(name):
 def test_what_is_undecided_without_facts_says_which_it_needs():
     """Categories of a corpus with names and types, but without a knowledge base."""
     found = karat.evaluate(karat.load("demo"), karat.load_run("demo/noisy"), by=["error"])
-    open_ = {name for groups in found.by["error"].values() for name, group in groups.items() if group.undecided}
+    open_ = {name for groups in found.groups["error"].values() for name, group in groups.items() if group.undecided}
     assert open_
-    assert all(get("categories", name, Category).needs for name in open_)
+    assert all(get_plugin("categories", name, ErrorCategory).required_facts for name in open_)

@@ -7,89 +7,93 @@ import math
 import numpy as np
 import pytest
 
-from karat.model.result import Scored
-from karat.model.statistics import ratio
-from karat.registry import get
-from karat.spec.format import Format, Sample
-from karat.spec.measure import Measure
+from karat.model.registry import get_plugin
+from karat.model.results.result import Score
+from karat.model.results.statistics import ratio
+from karat.model.spec.format import Format, Sample
+from karat.model.spec.measure import Measure
 from tests.contract import faults
 
 
 def measure(**how) -> Measure:
-    said = {"title": "Mine", "formula": "x / y", "undefined": "there are no answers", "aggregates": ("micro",)}
+    said = {"title": "Mine", "formula": "x / y", "undefined_case": "there are no predictions", "aggregates": ("micro",)}
     return Measure(**said | how)
 
 
 def precision(s, _):
-    return ratio(s.matched_answers, s.answers)
+    return ratio(s.matched_predictions, s.predictions)
 
 
 MEASURES = {
     "it says one thing and does another": (
-        measure(undefined="there are no gold mentions", values=precision),
+        measure(undefined_case="there are no gold mentions", from_statistics=precision),
         "undefined where there are no gold mentions, and gives NaN where that is not so",
     ),
     "it has a value where it says that it has none": (
-        measure(values=lambda s, _: np.nan_to_num(precision(s, _))),
-        "undefined where there are no answers, and gives a value: of matched answers 0, unmatched answers 0",
+        measure(from_statistics=lambda s, _: np.nan_to_num(precision(s, _))),
+        "undefined where there are no predictions, and gives a value: of matched predictions 0, unmatched "
+        "predictions 0",
     ),
     "its words are its own and nothing tests them": (
-        measure(undefined="it rains", values=precision),
+        measure(undefined_case="it rains", from_statistics=precision),
         "nobody can test 'it rains'",
     ),
     "its test is not that of its values": (
-        measure(undefined="it rains", values=precision, undefined_where=lambda s: s.gold == 0),
+        measure(undefined_case="it rains", from_statistics=precision, undefined_mask=lambda s: s.gold == 0),
         "undefined where it rains, and gives NaN",
     ),
     "it is NaN now and then": (
-        measure(values=lambda s, _: np.where(s.gold > 2, np.nan, precision(s, _))),
+        measure(from_statistics=lambda s, _: np.where(s.gold > 2, np.nan, precision(s, _))),
         "gives NaN where that is not so",
     ),
-    "it is more than everything": (measure(values=lambda s, _: s.answers), "is no share"),
-    "it has one value for all": (measure(values=lambda s, _: np.ones(1)), "give values of shape (1,)"),
+    "it is more than everything": (measure(from_statistics=lambda s, _: s.predictions), "is no share"),
+    "it has one value for all": (measure(from_statistics=lambda s, _: np.ones(1)), "give values of shape (1,)"),
     "a derived one is NaN": (
-        measure(derive=lambda view: Scored(math.nan, 1)),
-        "gives nan of two mentions and answers, which is no number",
+        measure(from_measures=lambda view: Score(math.nan, 1)),
+        "gives nan of two mentions and predictions, which is no number",
     ),
     "a derived one has no reason": (
-        measure(derive=lambda view: Scored(None, 0)),
+        measure(from_measures=lambda view: Score(None, 0)),
         "with the reason None: None has one",
     ),
     "a ranked one has values without gold": (
-        measure(undefined=faults.NOTHING_TO_FIND, ranked=lambda ranking, k: np.zeros(ranking.documents)),
-        "undefined where the document has nothing to find, and gives [0.0, 0.0, 0.0, 0.0]",
+        measure(undefined_case=faults.NOTHING_TO_FIND, from_ranking=lambda ranking, k: np.zeros(ranking.n_documents)),
+        "undefined where there are no gold entities, and gives [0.0, 0.0, 0.0, 0.0]",
     ),
     "one of scores is NaN without any": (
         measure(
-            undefined="no answer that counts has a score", scored=lambda s, r: float(np.mean(s)) if len(s) else math.nan
+            undefined_case="no counted prediction has a score",
+            from_scores=lambda s, r: float(np.mean(s)) if len(s) else math.nan,
         ),
-        "gives nan for no answer",
+        "gives nan for no prediction",
     ),
     "one of scores is NaN": (
-        measure(undefined="no answer that counts has a score", scored=lambda s, r: math.nan if len(s) else None),
+        measure(
+            undefined_case="no counted prediction has a score", from_scores=lambda s, r: math.nan if len(s) else None
+        ),
         "it gives nan for scores [0.5]",
     ),
     "it is made in two ways": (
-        measure(values=precision, derive=lambda view: Scored(1.0, 1)),
+        measure(from_statistics=precision, from_measures=lambda view: Score(1.0, 1)),
         "it is made in 2 of four ways",
     ),
-    "it has no words": (measure(formula="", values=precision), "it has no formula"),
+    "it has no words": (measure(formula="", from_statistics=precision), "it has no formula"),
 }
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_a_broken_measure_is_caught(name):
-    broken, says = MEASURES[name]
-    assert says in "\n".join(faults.of_measure(broken))
+    broken, description = MEASURES[name]
+    assert description in "\n".join(faults.of_measure(broken))
 
 
 def test_a_sound_measure_is_not():
-    assert faults.of_measure(measure(values=precision)) == []
+    assert faults.of_measure(measure(from_statistics=precision)) == []
 
 
 def a_format(**how) -> Format:
-    aida = get("formats", "aida", Format)
-    said = {"title": "Mine", "suffix": ".x", "recognises": aida.recognises, "holds_gold": aida.holds_gold}
+    aida = get_plugin("formats", "aida", Format)
+    said = {"title": "Mine", "suffix": ".x", "recognises": aida.recognises, "has_gold": aida.has_gold}
     return Format(**said | {"read_corpus": aida.read_corpus, "sample": aida.sample} | how)
 
 
@@ -114,8 +118,8 @@ FORMATS = {
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_broken_format_is_caught(name, tmp_path):
-    broken, says = FORMATS[name]
-    assert says in "\n".join(faults.of_format(broken, tmp_path))
+    broken, description = FORMATS[name]
+    assert description in "\n".join(faults.of_format(broken, tmp_path))
 
 
 def test_a_sound_format_is_not(tmp_path):

@@ -19,7 +19,8 @@ def test_no_two_classes_share_a_name():
 
 def test_no_folder_but_those_of_plugins_is_crowded():
     package = ROOT / "src" / "karat"
-    plugins = {"categories", "datasets", "formats", "labels", "measures", "rules", "systems"}
+    # A command is one file, and so is a plugin.
+    plugins = {"categories", "cli", "datasets", "facets", "measures", "plugins", "rules"}
     sizes = {
         str(folder.relative_to(package)): len(list(folder.glob("*.py")))
         for folder in package.rglob("*")

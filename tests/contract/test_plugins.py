@@ -10,88 +10,94 @@ import msgspec
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, Label, Reply, Run, registry
-from karat.errors import KaratError, UnknownNameError, UsageError
-from karat.kb.opened import starter
-from karat.model.document import Answer as AnswerType
-from karat.model.document import Candidate, Statement, Tag
+from karat import Corpus, Document, Label, Prediction, Response, Run
+from karat.kb.catalogue import open_starter
+from karat.model import registry
+from karat.model.document import Candidate, Tag, Triple
+from karat.model.document import Prediction as PredictionType
+from karat.model.errors import KaratError, UnknownNameError, UsageError
+from karat.model.profile_signatures import get_profile
+from karat.model.profile_signatures import shorten_signature as shortened
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.clustering import Clustering
+from karat.model.spec.dataset import Dataset
+from karat.model.spec.format import Format
+from karat.model.spec.measure import Measure
+from karat.model.spec.relation import MatchRelation
+from karat.model.spec.report import Report
+from karat.model.spec.settings.settings import SETTINGS
 from karat.model.tables import schema
-from karat.registry import get, names
-from karat.signing import profile_named
-from karat.signing import short as shortened
-from karat.spec.choices.choices import CHOICES
-from karat.spec.clustering import Clustering
-from karat.spec.dataset import Dataset
-from karat.spec.format import Format
-from karat.spec.measure import Measure
-from karat.spec.relation import Relation
-from karat.spec.report import Report
-from tests.conftest import ROOT
+from tests.conftest import ROOT, SCHEMAS
 from tests.contract import faults
 
 
 def _tiny():
     labels = (Label(0, 3, "Q1", types=("PER",)), Label(8, 11, None, types=("PER",)))
-    answers = (Answer(0, 3, "Q1", types=("PER",), score=0.9), Answer(8, 11, "Q2", types=("LOC",), score=0.2))
-    return Corpus.of([Document("d", "Ada met Bob.", labels)]), Run.of([Reply("d", answers)])
+    predictions = (
+        Prediction(0, 3, "Q1", types=("PER",), score=0.9),
+        Prediction(8, 11, "Q2", types=("LOC",), score=0.2),
+    )
+    return Corpus.from_documents([Document("d", "Ada met Bob.", labels)]), Run.from_responses(
+        [Response("d", predictions)]
+    )
 
 
-@pytest.mark.parametrize("name", names("relations"))
+@pytest.mark.parametrize("name", list_plugins("relations"))
 def test_relations(name):
-    relation = get("relations", name, Relation)
+    relation = get_plugin("relations", name, MatchRelation)
     assert relation.title
-    assert relation.says.endswith(".")
-    assert relation.detection is None or not get("relations", relation.detection, Relation).links
+    assert relation.description.endswith(".")
+    assert relation.detection is None or not get_plugin("relations", relation.detection, MatchRelation).compares_links
     corpus, run = _tiny()
-    asked = {"measures": [f"{name}:micro.f1"], "kb": None if relation.least is None else starter()}
+    asked = {"measures": [f"{name}:micro.f1"], "kb": None if relation.min_relatedness is None else open_starter()}
     assert 0 <= karat.evaluate(corpus, run, **asked)[f"{name}:micro.f1"] <= 1
-    assert karat.evaluate(corpus, Run.of_gold(corpus), **asked)[f"{name}:micro.f1"] == 1
+    assert karat.evaluate(corpus, Run.from_gold(corpus), **asked)[f"{name}:micro.f1"] == 1
 
 
-@pytest.mark.parametrize("name", names("measures"))
+@pytest.mark.parametrize("name", list_plugins("measures"))
 def test_measures(name):
-    measure = get("measures", name, Measure)
+    measure = get_plugin("measures", name, Measure)
     assert faults.of_measure(measure) == []
     own = f"{name.removesuffix('-at')}@1" if measure.cutoff == "required" else name
     for short in [f"{aggregate}.{own}" for aggregate in measure.aggregates] or [own]:
-        full = f"{'entity' if measure.ranked else 'strong'}:{short}"
+        full = f"{'entity' if measure.from_ranking else 'strong'}:{short}"
         assert str(karat.parse_measure(full)) == full
         assert measure.formula in karat.explain(full)
         assert karat.evaluate(*_tiny(), measures=[full])[full] is not None
 
 
-@pytest.mark.parametrize("name", names("clusterings"))
+@pytest.mark.parametrize("name", list_plugins("clusterings"))
 def test_clusterings(name):
-    clustering = get("clusterings", name, Clustering)
+    clustering = get_plugin("clusterings", name, Clustering)
     assert clustering.title
-    assert clustering.says.endswith(".")
+    assert clustering.description.endswith(".")
     corpus, run = _tiny()
     result = karat.evaluate(corpus, run, measures=[f"{name}:micro.f1"])
     assert result[f"{name}:macro.f1"] is None
     assert result.totals[name].weights.shape == (1, 4)
     assert karat.Result.from_json(result.to_json()).measures == result.measures
-    itself = karat.evaluate(corpus, Run.of_gold(corpus), measures=[f"{name}:micro.f1"])[f"{name}:micro.f1"]
+    itself = karat.evaluate(corpus, Run.from_gold(corpus), measures=[f"{name}:micro.f1"])[f"{name}:micro.f1"]
     assert itself in (1, None)
 
 
-@pytest.mark.parametrize("name", names("profiles"))
+@pytest.mark.parametrize("name", list_plugins("profiles"))
 def test_profiles(name):
-    profile = profile_named(name)
-    assert set(profile.choices) == set(CHOICES)
-    for choice, value in profile.choices.items():
-        assert value in CHOICES[choice].values or CHOICES[choice].open
-    result = karat.evaluate(*_tiny(), like=name)
-    assert result.shown == profile.measures
+    profile = get_profile(name)
+    assert set(profile.settings) == set(SETTINGS)
+    for setting, value in profile.settings.items():
+        assert value in SETTINGS[setting].values or SETTINGS[setting].open_description
+    result = karat.evaluate(*_tiny(), profile=name)
+    assert result.table_measures == profile.measures
     text = str(result.signature)
     assert str(karat.parse_signature(text)) == text
-    assert karat.explain(text).count("\n") >= len(CHOICES)
+    assert karat.explain(text).count("\n") >= len(SETTINGS)
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.extras if n == "spacy-docbin" else ()) for n in names("formats")]
+    "name", [pytest.param(n, marks=pytest.mark.extras if n == "spacy-docbin" else ()) for n in list_plugins("formats")]
 )
 def test_formats(name, tmp_path):
-    known = get("formats", name, Format)
+    known = get_plugin("formats", name, Format)
     assert known.title
     assert faults.of_format(known, tmp_path / "sample") == []
     corpus, run = _tiny()
@@ -100,40 +106,43 @@ def test_formats(name, tmp_path):
         again = karat.load(tmp_path / f"gold{known.suffix}", format=name)
         assert _kept(again, "labels", known) == _kept(corpus, "labels", known)
     if known.write_run is not None:
-        karat.save(run, tmp_path / f"answers{known.suffix}", format=name)
-        answered = karat.load_run(tmp_path / f"answers{known.suffix}", corpus=corpus, format=name)
-        assert _kept(answered, "answers", known) == _kept(run, "answers", known)
+        karat.save(run, tmp_path / f"predictions{known.suffix}", format=name)
+        answered = karat.load_run(tmp_path / f"predictions{known.suffix}", corpus=corpus, format=name)
+        assert _kept(answered, "predictions", known) == _kept(run, "predictions", known)
 
 
 def _kept(data, items, known):
     """What a format says it keeps: spans, links, and the fields it names."""
-    if known.holds is None:
+    if known.stored_fields is None:
         return list(data)
-    fields = ("start", "end", "entity", *sorted(known.holds & {"types", "score", "same_as"}))
+    fields = ("start", "end", "entity", *sorted(known.stored_fields & {"types", "score", "same_as"}))
     return [
         (item.id, sorted(str([getattr(x, f, None) for f in fields]) for x in getattr(item, items))) for item in data
     ]
 
 
-@pytest.mark.parametrize("name", names("datasets"))
+@pytest.mark.parametrize("name", list_plugins("datasets"))
 def test_datasets(name):
-    dataset = get("datasets", name, Dataset)
+    dataset = get_plugin("datasets", name, Dataset)
     assert dataset.licence
     for version, found in dataset.versions.items():
         for split, said in found.splits.items():
             if said.root is not None:
                 corpus = karat.load(f"{name}@{version}/{split}")
-                assert (len(corpus), len(corpus.labels)) == (said.expected.documents, said.expected.labels)
-                for system in said.answers:
+                assert (len(corpus), len(corpus.labels)) == (
+                    said.expected_counts.documents,
+                    said.expected_counts.labels,
+                )
+                for system in said.predictions:
                     karat.load_run(f"{name}@{version}/{split}/{system}", corpus=corpus)
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("name", names("reports"))
+@pytest.mark.parametrize("name", list_plugins("reports"))
 def test_reports(name):
-    report = get("reports", name, Report)
-    result = karat.evaluate(*_tiny(), also=report.measures, by=report.by or ["nil"])
-    if report.peer:  # holds one result, and has no place for its signature
+    report = get_plugin("reports", name, Report)
+    result = karat.evaluate(*_tiny(), extra_measures=report.measures, by=report.facets or ["nil"])
+    if report.is_reference_layout:  # holds one result, and has no place for its signature
         with pytest.raises(UsageError):
             report.render([result, result])
         assert report.render([result]) == report.render([result]) != ""
@@ -145,42 +154,44 @@ def test_reports(name):
 
 def test_names_are_found_without_importing_and_near_ones_are_offered():
     with pytest.raises(UnknownNameError, match="Did you mean 'strong'"):
-        get("relations", "stronk", Relation)
+        get_plugin("relations", "stronk", MatchRelation)
     with pytest.raises(KaratError, match="no such plugin file"):
-        get("relations", "no/such/file.py", Relation)
+        get_plugin("relations", "no/such/file.py", MatchRelation)
 
 
 def test_installed_plugins_are_found_and_take_no_built_in_name(monkeypatch):
     def entry(name):
-        return EntryPoint(name, "karat.relations.weak", "karat.relations")
+        return EntryPoint(name, "karat.plugins.relations.weak", "karat.relations")
 
     for name, fits in (("mine", True), ("strong", False)):
-        monkeypatch.setattr(registry, "_installed", lambda name=name: {"karat.relations": {name: entry(name)}})
-        registry._entries.cache_clear()
+        monkeypatch.setattr(
+            registry, "_entry_points_by_group", lambda name=name: {"karat.relations": {name: entry(name)}}
+        )
+        registry._group_entry_points.cache_clear()
         if fits:
-            assert "mine" in names("relations")
-            assert get("relations", "mine", Relation).title == "Weak annotation match"
+            assert "mine" in list_plugins("relations")
+            assert get_plugin("relations", "mine", MatchRelation).title == "Weak annotation match"
         else:
             with pytest.raises(KaratError, match="built-in name"):
-                names("relations")
+                list_plugins("relations")
     monkeypatch.undo()
-    registry._entries.cache_clear()
+    registry._group_entry_points.cache_clear()
 
 
 def test_packages_of_others_are_found_where_they_are_installed(monkeypatch, tmp_path):
     said = tmp_path / "theirs-1.0.dist-info"
     said.mkdir()
     (said / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    (said / "entry_points.txt").write_text("[karat.relations]\ntheirs = karat.relations.weak\n")
-    for clear in (registry._entries.cache_clear, registry._installed.cache_clear):
+    (said / "entry_points.txt").write_text("[karat.relations]\ntheirs = karat.plugins.relations.weak\n")
+    for clear in (registry._group_entry_points.cache_clear, registry._entry_points_by_group.cache_clear):
         clear()
-    assert "theirs" not in names("relations")
+    assert "theirs" not in list_plugins("relations")
     monkeypatch.syspath_prepend(tmp_path)
-    for clear in (registry._entries.cache_clear, registry._installed.cache_clear):
+    for clear in (registry._group_entry_points.cache_clear, registry._entry_points_by_group.cache_clear):
         clear()
-    assert get("relations", "theirs", Relation).title == "Weak annotation match"
+    assert get_plugin("relations", "theirs", MatchRelation).title == "Weak annotation match"
     monkeypatch.undo()
-    for clear in (registry._entries.cache_clear, registry._installed.cache_clear):
+    for clear in (registry._group_entry_points.cache_clear, registry._entry_points_by_group.cache_clear):
         clear()
 
 
@@ -188,18 +199,18 @@ def test_a_file_without_its_constant_is_refused(tmp_path):
     path = tmp_path / "empty.py"
     path.write_text("X = 1\n")
     with pytest.raises(KaratError, match="no RELATION"):
-        get("relations", str(path), Relation)
+        get_plugin("relations", str(path), MatchRelation)
 
 
 @pytest.mark.parametrize(
     ("kind", "columns"),
     [
         (Document, schema.GOLD.names),
-        (Reply, schema.ANSWERS.names),
+        (Response, schema.PREDICTIONS.names),
         (Label, [f.name for f in schema.GOLD.field("labels").type.value_type]),
-        (AnswerType, [f.name for f in schema.ANSWERS.field("answers").type.value_type]),
+        (PredictionType, [f.name for f in schema.PREDICTIONS.field("predictions").type.value_type]),
         (Tag, [f.name for f in schema.GOLD.field("tags").type.value_type]),
-        (Statement, [f.name for f in schema.GOLD.field("relations").type.value_type]),
+        (Triple, [f.name for f in schema.GOLD.field("relations").type.value_type]),
     ],
 )
 def test_columns_follow_the_objects(kind, columns):
@@ -207,11 +218,11 @@ def test_columns_follow_the_objects(kind, columns):
     assert set(Candidate.__struct_fields__) == {"entity", "score"}
 
 
-@pytest.mark.parametrize("name", ["gold", "answers"])
+@pytest.mark.parametrize("name", ["gold", "predictions"])
 def test_the_shipped_schema_accepts_the_demo_and_refuses_defects(name):
-    text = (ROOT / "src" / "karat" / "schema" / f"{name}.schema.json").read_text()
+    text = (SCHEMAS / f"{name}.schema.json").read_text()
     validator = jsonschema.Draft202012Validator(json.loads(text))
-    folder = ROOT / "src" / "karat" / "datasets" / "demo_data"
+    folder = ROOT / "src" / "karat" / "plugins" / "datasets" / "demo_data"
     for path in [folder / "gold.jsonl"] if name == "gold" else [folder / "prior.jsonl", folder / "noisy.jsonl"]:
         for line in path.read_text(encoding="utf-8").splitlines():
             validator.validate(json.loads(line))
@@ -220,6 +231,6 @@ def test_the_shipped_schema_accepts_the_demo_and_refuses_defects(name):
 
 
 def test_the_shipped_schema_accepts_results():
-    text = (ROOT / "src" / "karat" / "schema" / "result.schema.json").read_text()
+    text = (SCHEMAS / "result.schema.json").read_text()
     result = karat.evaluate(*_tiny(), by=["nil"])
     jsonschema.Draft202012Validator(json.loads(text)).validate(msgspec.json.decode(result.to_json()))

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 import karat
 from karat import Corpus, Document, Label
-from karat.categorise import spacy as categorise_spacy
-from karat.categorise.categorise import categorise, tagger_named
-from karat.categorise.compared import agreements
-from karat.categorise.names import likeness, same_word, shares_stem, title_in
-from karat.categorise.pos import Token
-from karat.categorise.words import numeric
-from karat.errors import UsageError
-from karat.facts.nesting import nesting
-from karat.kb.tables import Tables
-from karat.model.scheme import is_leaf
+from karat.data.categoriser import spacy as categorise_spacy
+from karat.data.categoriser.categorise import categorise, get_tagger
+from karat.data.categoriser.confusion import compare_categories
+from karat.data.categoriser.names import is_same_word, page_title, relate_to_name, shares_all_stems
+from karat.data.categoriser.pos import Token
+from karat.data.categoriser.words import is_numeric
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.matching.facts.nested_spans import find_nesting
+from karat.model.errors import UsageError
+from karat.model.finegrained_scheme import is_leaf
 from tests.conftest import ROOT
 
 WIKI = "https://en.wikipedia.org/wiki/"
@@ -48,7 +48,7 @@ def marked(text: str, *pages: str | None, **more: object) -> Document:
 def leaves(dimension: str, *documents: Document, **how: object) -> list[str | None]:
     """What the labels of the first document get in one dimension; the others are only there."""
     others = [Document(f"o{number}", one.text, one.labels) for number, one in enumerate(documents[1:])]
-    done = next(iter(categorise(Corpus.of([documents[0], *others]), **how).corpus))
+    done = next(iter(categorise(Corpus.from_documents([documents[0], *others]), **how).corpus))
     found = [[tag for tag in label.categories if tag.startswith(f"{dimension}:")] for label in done.labels]
     return [tags[0].partition(":")[2] if tags else None for tags in found]
 
@@ -115,10 +115,10 @@ def test_what_cannot_be_known_is_undecided():
 
 def test_names_and_aliases_come_from_the_knowledge_base():
     document = Document("d", "They like Elbflorenz and Dresden.", (Label(10, 20, "Q1731"), Label(25, 32, "Q1731")))
-    named = Tables.of(entities=["Q1731"], names={"Q1731": "Dresden"})
+    named = InMemoryKB.from_tables(entities=["Q1731"], names={"Q1731": "Dresden"})
     assert leaves("form", document, kb=named) == ["Alias", "Full"]
     assert leaves("reference", document, kb=named) == [None, "Direct"]
-    knowing = Tables.of(entities=["Q1731"], names={"Q1731": "Dresden"}, aliases=[("Q1731", "elbflorenz")])
+    knowing = InMemoryKB.from_tables(entities=["Q1731"], names={"Q1731": "Dresden"}, aliases=[("Q1731", "elbflorenz")])
     assert leaves("reference", document, kb=knowing) == ["Direct", "Direct"]
 
 
@@ -131,37 +131,37 @@ def test_a_placeholder_is_no_name():
     "text", ["7", "1,300", "3.5", "1999-2000", "12th", "XIV", "two dozen", "May", "the 5th century", "9 pm"]
 )
 def test_numbers_and_times(text):
-    assert numeric(text)
+    assert is_numeric(text)
 
 
 @pytest.mark.parametrize("text", ["may", "I", "pm", "SAT", "ring", "the", "", "twice a ring"])
 def test_neither_numbers_nor_times(text):
-    assert not numeric(text)
+    assert not is_numeric(text)
 
 
 @given(st.text(), st.text())
 def test_a_mention_that_is_the_name_is_full_and_words_are_alike_both_ways(one, other):
-    assert likeness(one, one) in ("Full", None)  # None where there is no word
-    assert same_word(one, other) == same_word(other, one)
-    if likeness(one, other) == "Extended":
-        assert likeness(other, one) in ("Short", "Full", "Extended")
+    assert relate_to_name(one, one) in ("Full", None)  # None where there is no word
+    assert is_same_word(one, other) == is_same_word(other, one)
+    if relate_to_name(one, other) == "Extended":
+        assert relate_to_name(other, one) in ("Short", "Full", "Extended")
 
 
 def test_likeness_by_hand():
-    assert same_word("scottish", "scotland")
-    assert same_word("talbot", "talbott")
-    assert not same_word("iran", "iraq")
-    assert not same_word("ring", "king")
-    assert likeness("Big Apple", "New York City") is None
-    assert shares_stem("divorcing", "Divorce")
-    assert shares_stem("leaders", "Leadership")
-    assert not shares_stem("treaty", "Peace treaty")
+    assert is_same_word("scottish", "scotland")
+    assert is_same_word("talbot", "talbott")
+    assert not is_same_word("iran", "iraq")
+    assert not is_same_word("ring", "king")
+    assert relate_to_name("Big Apple", "New York City") is None
+    assert shares_all_stems("divorcing", "Divorce")
+    assert shares_all_stems("leaders", "Leadership")
+    assert not shares_all_stems("treaty", "Peace treaty")
 
 
 def test_titles_in_links():
-    assert title_in(f" {WIKI}Danube_(river)") == "Danube (river)"
-    assert title_in("http://dbpedia.org/resource/M%C3%A1la") == "Mála"
-    assert title_in("Q42") is None
+    assert page_title(f" {WIKI}Danube_(river)") == "Danube (river)"
+    assert page_title("http://dbpedia.org/resource/M%C3%A1la") == "Mála"
+    assert page_title("Q42") is None
 
 
 # --- part of speech
@@ -206,7 +206,7 @@ class Stub:
     def __init__(self, *tags: tuple[str, int]) -> None:
         self.tags = tags
 
-    def tokens(self, texts):
+    def tag_texts(self, texts):
         for text in texts:
             found, start = [], 0
             for word, (tag, head) in zip(text.split(" "), self.tags, strict=True):
@@ -226,7 +226,7 @@ def test_the_head_decides():
 @pytest.fixture(scope="module")
 def spacy_tagger():
     """The model that tests use, which `make extras` installs."""
-    return tagger_named(f"spacy:{import_module(MODEL).model_path()}")
+    return get_tagger(f"spacy:{import_module(MODEL).model_path()}")
 
 
 @pytest.mark.extras
@@ -239,9 +239,9 @@ def test_part_of_speech_by_spacy(spacy_tagger):
 @pytest.mark.extras
 def test_spacy_tags_long_texts_piece_by_piece(spacy_tagger, monkeypatch):
     texts = ["The dogs bark. A cat sleeps. Many birds sing. " * 3, "", "One ring."]
-    whole = list(spacy_tagger.tokens(texts))
-    monkeypatch.setattr(categorise_spacy, "_LONGEST", 50)
-    pieces = list(spacy_tagger.tokens(texts))
+    whole = list(spacy_tagger.tag_texts(texts))
+    monkeypatch.setattr(categorise_spacy, "_MAX_LENGTH", 50)
+    pieces = list(spacy_tagger.tag_texts(texts))
     assert [[token[:3] for token in one] for one in pieces] == [[token[:3] for token in one] for one in whole]
     assert all(0 <= token.head < len(one) for one in pieces for token in one)
 
@@ -251,17 +251,17 @@ def test_spacy_tags_long_texts_piece_by_piece(spacy_tagger, monkeypatch):
 @pytest.mark.parametrize("name", ["ACE04", "VoxEL", "KORE50"])
 def test_spacy_agrees_with_people(spacy_tagger, shared, name):
     corpus = karat.load(shared / "finegrained" / "gold" / f"categorized{name}.ttl")
-    assert agreements(corpus, tagger=spacy_tagger)["pos"].accuracy >= 0.85
+    assert compare_categories(corpus, tagger=spacy_tagger)["pos"].accuracy >= 0.85
 
 
 @given(st.text(alphabet="a. \n"), st.integers(1, 9))
 def test_pieces_are_the_text(text, longest):
-    before = categorise_spacy._LONGEST
-    categorise_spacy._LONGEST = longest
+    before = categorise_spacy._MAX_LENGTH
+    categorise_spacy._MAX_LENGTH = longest
     try:
-        pieces = list(categorise_spacy._pieces(text))
+        pieces = list(categorise_spacy._split_text(text))
     finally:
-        categorise_spacy._LONGEST = before
+        categorise_spacy._MAX_LENGTH = before
     assert "".join(piece for _, piece in pieces) == text
     assert all(text.startswith(piece, start) and len(piece) <= longest for start, piece in pieces)
 
@@ -269,7 +269,7 @@ def test_pieces_are_the_text(text, longest):
 @pytest.mark.parametrize("name", ["", "rule", "rules:x", "nltk"])
 def test_an_unknown_tagger_is_refused(name):
     with pytest.raises(UsageError, match="spacy:MODEL"):
-        tagger_named(name)
+        get_tagger(name)
 
 
 # --- overlap
@@ -278,13 +278,13 @@ def test_an_unknown_tagger_is_refused(name):
 def test_overlap_by_hand():
     document = marked("[[[New York] City Police] Museum] and [Ulm][er] and [X]", *"ABCDEF")
     assert leaves("overlap", document) == ["Maximal", "Intermediate", "Minimal", "None", "None", "None"]
-    alternatives = Document("d", "Ulm", (Label(0, 3, "A", unit="u"), Label(0, 3, "B", unit="u")))
+    alternatives = Document("d", "Ulm", (Label(0, 3, "A", mention_id="u"), Label(0, 3, "B", mention_id="u")))
     assert leaves("overlap", alternatives) == ["None", "None"]
 
 
 def test_crossing_cannot_be_expressed():
     crossing = Document("d", "outside trade deals", (Label(0, 13, "A"), Label(8, 19, "B")))
-    done = categorise(Corpus.of([crossing]))
+    done = categorise(Corpus.from_documents([crossing]))
     assert (done.crossing, done.undecided["overlap"]) == (1, 2)
     nested = Document("d", "outside trade deals", (*crossing.labels, Label(8, 13, "C")))
     assert leaves("overlap", nested) == ["Maximal", "Maximal", "Minimal"]
@@ -293,7 +293,7 @@ def test_crossing_cannot_be_expressed():
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), max_size=8))
 def test_overlap_as_it_is_defined(places):
     labels = [Label(start, start + length, "X") for start, length in places]
-    found = nesting(Document("d", "x" * 12, tuple(labels)))
+    found = find_nesting(Document("d", "x" * 12, tuple(labels)))
     spans = {label.span for label in labels}
     for span in spans:
         others = spans - {span}
@@ -302,7 +302,7 @@ def test_overlap_as_it_is_defined(places):
         alone = not any(other.start < span.end and span.start < other.end for other in others)
         assert (found.leaves[span] == "overlap:None") == alone
         assert (found.leaves[span] is None) == (not (within or around or alone))
-        assert found.inside(span) == within
+        assert found.is_inside(span) == within
 
 
 # --- reference
@@ -333,13 +333,16 @@ def test_reference(text, page, refers):
 
 
 def test_beside_a_metonym_the_literal_link_is_related():
-    labels = (Label(5, 9, f"{WIKI}Peru_national_football_team", unit="u"), Label(5, 9, f"{WIKI}Peru", unit="u"))
+    labels = (
+        Label(5, 9, f"{WIKI}Peru_national_football_team", mention_id="u"),
+        Label(5, 9, f"{WIKI}Peru", mention_id="u"),
+    )
     assert leaves("reference", Document("d", "That Peru will win.", labels)) == ["Metonymic", "Related"]
 
 
 def test_a_knowledge_base_knows_more_metonyms_and_what_is_no_alias():
     document = Document("d", "That Brussels pays the daily.", (Label(5, 13, "EU"), Label(23, 28, "news")))
-    kb = Tables.of(
+    kb = InMemoryKB.from_tables(
         names={"EU": "European Union", "news": "Newspaper"},
         types={"EU": ["Q43229"], "Q239": ["Q27096213"]},
         popular={"Brussels": ["Q239"]},
@@ -359,13 +362,16 @@ def test_what_the_gold_standard_says_is_believed():
 
 def test_categories_are_replaced_or_only_filled_in():
     said = ("case:upper", "form:Alias", "form:Short")
-    corpus = Corpus.of([marked("[Ulm] grew.", "Ulm", categories=said)])
+    corpus = Corpus.from_documents([marked("[Ulm] grew.", "Ulm", categories=said)])
     (new,) = next(iter(categorise(corpus).corpus)).labels
     assert new.categories == ("case:upper", "form:Full", "pos:NounSingular", "overlap:None", "reference:Direct")
     done = categorise(corpus, keep=True)
     (kept,) = next(iter(done.corpus)).labels
     assert kept.categories == (*said, "pos:NounSingular", "overlap:None", "reference:Direct")
-    assert (done.kept, done.counts["form"]["form:Full"]) == ({"form": 1, "pos": 0, "overlap": 0, "reference": 0}, 0)
+    assert (done.unchanged, done.counts["form"]["form:Full"]) == (
+        {"form": 1, "pos": 0, "overlap": 0, "reference": 0},
+        0,
+    )
 
 
 def test_twice_is_once_and_every_label_is_counted():
@@ -374,8 +380,8 @@ def test_twice_is_once_and_every_label_is_counted():
     assert list(categorise(once.corpus, keep=True).corpus) == list(once.corpus)
     for dimension, counts in once.counts.items():
         assert sum(counts.values()) + once.undecided[dimension] == len(once.corpus.labels)
-    assert once.corpus.about["categories"].endswith(", rules")
-    assert all(agreed.accuracy_of_decided == 1 for agreed in agreements(once.corpus).values())
+    assert once.corpus.metadata["categories"].endswith(", rules")
+    assert all(agreed.accuracy_of_decided == 1 for agreed in compare_categories(once.corpus).values())
 
 
 @given(st.text(min_size=1, max_size=20), st.data())
@@ -383,20 +389,22 @@ def test_any_text_is_categorised(text, data):
     place = st.tuples(st.integers(0, len(text)), st.integers(0, len(text)), st.none() | st.text())
     places = {(start, end): name for start, end, name in data.draw(st.lists(place, max_size=4)) if start < end}
     labels = tuple(Label(start, end, None if name == "" else "Q1", name=name) for (start, end), name in places.items())
-    done = categorise(Corpus.of([Document("d", text, labels)]))
+    done = categorise(Corpus.from_documents([Document("d", text, labels)]))
     for label in next(iter(done.corpus)).labels:
         assert all(map(is_leaf, label.categories))
         assert len({tag.partition(":")[0] for tag in label.categories}) == len(label.categories)
 
 
 def test_notes_say_what_was_missing():
-    named = Corpus.of([marked("[Ulm] grew.", "Ulm")])
+    named = Corpus.from_documents([marked("[Ulm] grew.", "Ulm")])
     assert categorise(named).notes == (
-        "without --kb, names are those of the labels and the titles in their links, and no alias is known",
+        "without --kb, entity names come from labels and link titles, and no aliases are known",
     )
-    nameless = Corpus.of([Document("d", "Ulm grew.", (Label(0, 3, "Q3012"), Label(0, 3, None)))], language="de")
-    assert categorise(nameless, kb=Tables.of()).notes == (
-        "the rules know English, and the corpus is in de",
+    nameless = Corpus.from_documents(
+        [Document("d", "Ulm grew.", (Label(0, 3, "Q3012"), Label(0, 3, None)))], language="de"
+    )
+    assert categorise(nameless, kb=InMemoryKB.from_tables()).notes == (
+        "the rules are for English, but the corpus is in de",
         "no alias of these entities is known (aliases.tsv)",
         "1 of 1 linked labels have an entity without a known name",
     )
@@ -409,14 +417,14 @@ def test_agreement_by_hand():
         Document("c", "Ulm", (Label(0, 3, f"{WIKI}Ulm", categories=("form:Full", "form:Alias")),)),
         Document("e", "Ulm", (Label(0, 3, f"{WIKI}Ulm", categories=("form:ProperForm",)),)),
     ]
-    found = agreements(Corpus.of(documents))
+    found = compare_categories(Corpus.from_documents(documents))
     assert list(found) == ["form", "reference"]
     form = found["form"]
-    assert (form.total, form.right, form.undecided, form.unclear) == (2, 1, 1, 2)
+    assert (form.total, form.correct, form.undecided, form.unclear) == (2, 1, 1, 2)
     assert (form.accuracy, form.accuracy_of_decided) == (0.5, 1.0)
     assert found["reference"].confusion == {("reference:Related", "reference:Direct"): 1}
     with pytest.raises(UsageError, match="no categories"):
-        agreements(Corpus.of([marked("[Ulm]", "Ulm")]))
+        compare_categories(Corpus.from_documents([marked("[Ulm]", "Ulm")]))
 
 
 # --- the command
@@ -426,7 +434,7 @@ def test_agreement_by_hand():
 def gold(tmp_path):
     path = tmp_path / "gold.jsonl"
     said = ("form:Full", "pos:NounSingular", "overlap:None", "reference:Related")
-    karat.save(Corpus.of([marked("[Ulm] grew.", "Ulm", categories=said)], name="gold"), path)
+    karat.save(Corpus.from_documents([marked("[Ulm] grew.", "Ulm", categories=said)], name="gold"), path)
     return path
 
 
@@ -446,7 +454,7 @@ def test_on_the_command_line(karat_cli, gold, tmp_path):
         "form:CommonForm": 0,
         "form:ProForm": 0,
         "undecided": 0,
-        "kept": 0,
+        "unchanged": 0,
     }
 
 
@@ -454,16 +462,16 @@ def test_evaluation_on_the_command_line(karat_cli, gold):
     ran = karat_cli("data", "categorise", gold, "--evaluate", "--json", "-")
     assert ran.code == 0
     assert json.loads(ran.out)["evaluation"]["reference"]["accuracy"] == 0
-    assert "Reference: 0.0% of 1 label right\n" in ran.err
-    assert "Base Form: 100.0% of 1 label right\n" in ran.err
+    assert "Reference: 0.0% of 1 label correct\n" in ran.err
+    assert "Base Form: 100.0% of 1 label correct\n" in ran.err
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--evaluate", "--keep"], "Leave one of them out"),
+        (["--evaluate", "--keep-existing"], "Remove one of them"),
         (["--tagger", "nltk"], "write `rules`"),
-        (["--kb", "nowhere"], "nowhere: found nothing"),
+        (["--kb", "nowhere"], "nowhere: found no such folder"),
         (["--tagger", "spacy:no_such_model"], "--tagger spacy"),
         (["--to", "no-such-format"], "no-such-format"),
     ],
@@ -489,7 +497,7 @@ def test_the_gold_standard_is_not_overwritten(karat_cli, gold):
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["ACE04", "VoxEL", "KORE50"])
 def test_agrees_with_people(shared, name):
-    found = agreements(karat.load(shared / "finegrained" / "gold" / f"categorized{name}.ttl"))
+    found = compare_categories(karat.load(shared / "finegrained" / "gold" / f"categorized{name}.ttl"))
     assert found["overlap"].accuracy >= 0.99
     assert found["pos"].accuracy >= 0.85
     assert found["form"].accuracy >= 0.85

@@ -6,11 +6,13 @@ import pyoxigraph
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, Label, Reply, Run, UsageError
-from karat.data.iris import Bases
+from karat import Corpus, Document, Label, Prediction, Response, Run, UsageError
+from karat.data.absolute_iris import IriBases
 
 LABELS = (Label(0, 3, "Q1", same_as=("http://x.org/a",), types=("PER", "Q5")), Label(4, 7, None), Label(8, 9))
-GOLD = Corpus.of([Document("news 1#%é", "Ada met Bob.", LABELS), Document("https://b.org/2", "Ulm")], name="tiny")
+GOLD = Corpus.from_documents(
+    [Document("news 1#%é", "Ada met Bob.", LABELS), Document("https://b.org/2", "Ulm")], name="tiny"
+)
 
 
 def test_documents_types_and_entities_get_absolute_iris(karat_cli, tmp_path):
@@ -33,28 +35,32 @@ def test_who_gives_no_base_is_told_to(karat_cli, tmp_path):
     karat.save(GOLD, tmp_path / "gold.jsonl")
     ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "x.ttl")
     assert (ran.code, (tmp_path / "x.ttl").exists()) == (2, False)
-    assert "'news 1#%é' is none" in ran.err
+    assert "'news 1#%é' is not an absolute IRI" in ran.err
     assert "--base https://" in ran.err
     ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "x.jsonl", "--base", "https://a.org/")
-    assert "needs no base" in ran.err
+    assert "does not use IRIs" in ran.err
     assert karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "x.ttl", "--base", "mine").code == 2
 
 
 def test_entities_that_stay_relative_are_said(karat_cli, tmp_path):
-    karat.save(Corpus.of([Document("https://b.org/2", "Ulm", (Label(0, 3, "Q3012"),))]), tmp_path / "gold.jsonl")
+    karat.save(
+        Corpus.from_documents([Document("https://b.org/2", "Ulm", (Label(0, 3, "Q3012"),))]), tmp_path / "gold.jsonl"
+    )
     ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "gold.ttl")
-    assert "written as relative IRIs: 1 entities, such as 'Q3012'" in ran.err
+    assert "1 entities have relative IRIs, such as 'Q3012'" in ran.err
 
 
 def test_titles_need_a_base_of_their_own(tmp_path):
-    run = Run.of([Reply("d", (Answer(0, 3, "Ada Lovelace", score=0.5),))])
-    with pytest.raises(UsageError, match=r"names entities by absolute IRIs, and 'Ada Lovelace'.*--entity-base"):
+    run = Run.from_responses([Response("d", (Prediction(0, 3, "Ada Lovelace", score=0.5),))])
+    with pytest.raises(
+        UsageError, match=r"'Ada Lovelace' is not an absolute IRI, which this format needs for entities.*--entity-base"
+    ):
         karat.save(run, tmp_path / "x.ttl", base="https://a.org/")
     karat.save(run, tmp_path / "x.ttl", base="https://a.org/", entity_base="https://en.wikipedia.org/wiki/")
-    [reply] = karat.load_run(tmp_path / "x.ttl", format="nif")
-    assert reply.answers == (Answer(0, 3, "https://en.wikipedia.org/wiki/Ada%20Lovelace", score=0.5),)
+    [response] = karat.load_run(tmp_path / "x.ttl", format="nif")
+    assert response.predictions == (Prediction(0, 3, "https://en.wikipedia.org/wiki/Ada%20Lovelace", score=0.5),)
 
 
 @pytest.mark.parametrize(("base", "made"), [("https://a.org/x#", "https://a.org/x#d"), ("urn:x:", "urn:x:d")])
 def test_a_base_may_end_as_it_likes(base, made):
-    assert Bases(base).document("d") == made
+    assert IriBases(base).to_document_iri("d") == made

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from karat.errors import UnknownNameError
-from karat.model.scheme import (
+from karat.model.errors import UnknownNameError
+from karat.model.finegrained_scheme import (
     DIMENSIONS,
     LEAVES,
     NODES,
-    address_of,
-    category_of,
-    dimension_of,
+    category_iri,
+    find_category,
+    get_dimension,
+    get_leaves,
+    get_title,
     is_leaf,
-    leaves_of,
-    spelt,
-    title_of,
+    spell_category,
 )
 
 
@@ -37,35 +37,35 @@ def test_dimensions_and_their_leaves_in_the_papers_order():
 
 def test_inner_nodes_stand_for_leaves():
     proper = ("form:Full", "form:Short", "form:Extended", "form:Alias")
-    assert leaves_of("form:ProperForm") == DIMENSIONS["form"].inner["form:ProperForm"] == proper
-    assert leaves_of("pos:NounPhrase") == ("pos:NounSingular", "pos:NounPlural")
-    assert leaves_of("overlap:None") == ("overlap:None",)
-    assert leaves_of("reference") == DIMENSIONS["reference"].leaves
+    assert get_leaves("form:ProperForm") == DIMENSIONS["form"].inner["form:ProperForm"] == proper
+    assert get_leaves("pos:NounPhrase") == ("pos:NounSingular", "pos:NounPlural")
+    assert get_leaves("overlap:None") == ("overlap:None",)
+    assert get_leaves("reference") == DIMENSIONS["reference"].leaves
     assert [node for node in NODES if not is_leaf(node)] == ["form:ProperForm", "pos:NounPhrase"]
     assert not is_leaf("form")
     assert not is_leaf("case:upper")
-    assert dimension_of("pos:NounPhrase").title == "Part of Speech"
+    assert get_dimension("pos:NounPhrase").title == "Part of Speech"
 
 
 def test_titles_are_those_of_the_two_tables():
-    assert (title_of("form:Full"), title_of("form:Full", counted=True)) == ("Full Mention", "Full Name")
-    assert (title_of("overlap:None"), title_of("overlap:None", counted=True)) == ("Non-Overlapping", "No Overlap")
-    assert (title_of("form"), title_of("pos:NounPhrase")) == ("Base Form", "Noun Phrase")
+    assert (get_title("form:Full"), get_title("form:Full", counted=True)) == ("Full Mention", "Full Name")
+    assert (get_title("overlap:None"), get_title("overlap:None", counted=True)) == ("Non-Overlapping", "No Overlap")
+    assert (get_title("form"), get_title("pos:NounPhrase")) == ("Base Form", "Noun Phrase")
 
 
 @pytest.mark.parametrize("dialect", ["el", "fel", "nifify"])
 @pytest.mark.parametrize("category", NODES)
 def test_every_dialect_is_read_as_it_is_spelt(category, dialect):
-    assert category_of(spelt(category, dialect)) == category
+    assert find_category(spell_category(category, dialect)) == category
 
 
 def test_spellings_are_distinct_but_for_their_category():
     spellings = [name for node in NODES.values() for name in (*node.el, *node.fel, *node.nifify)]
     assert len(set(spellings)) == len(spellings)
-    assert address_of("pos:NounSingular") == "http://w3id.org/vcb/fel#SingularNounPhrasePoS"
-    assert category_of("Mnt-Unheard") is None
+    assert category_iri("pos:NounSingular") == "http://w3id.org/vcb/fel#SingularNounPhrasePoS"
+    assert find_category("Mnt-Unheard") is None
 
 
 def test_an_unknown_category_is_refused_with_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'form:Alias'"):
-        leaves_of("form:Alia")
+        get_leaves("form:Alia")

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Tag
 from karat.data.describe import describe
-from karat.facts.facts import labels_of
-from karat.facts.traits import TRAITS
-from karat.kb.folder import read_kb
-from karat.kb.tables import Tables
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.kb.tsv_folder import load_tsv_folder
+from karat.matching.facts.facts import label_facts
+from karat.matching.facts.label_traits import TRAITS
 from karat.model.truth import UNKNOWN, YES
+from karat.render.data.stats import render_paper_table
 
 TEXT = "The German visited Berlin. Angela Merkel met her there in may."
 
@@ -23,14 +24,14 @@ TEXT = "The German visited Berlin. Angela Merkel met her there in may."
 def corpus():
     labels = (
         Label(4, 10, "Q183", name="Germany", types=("LOC",)),
-        Label(19, 25, "Q64", unit="b", types=("LOC",)),
-        Label(19, 25, "Q1022", unit="b"),
-        Label(27, 40, "Q567", unit="m"),
-        Label(27, 33, None, unit="n", parent="m"),
+        Label(19, 25, "Q64", mention_id="b", types=("LOC",)),
+        Label(19, 25, "Q1022", mention_id="b"),
+        Label(27, 40, "Q567", mention_id="m"),
+        Label(27, 33, None, mention_id="n", parent="m"),
         Label(45, 48, "Q567", kind="coreference", optional=True),
         Label(58, 61, UNLINKED),
     )
-    return Corpus.of(
+    return Corpus.from_documents(
         [Document("a", TEXT, labels), Document("b", "Nothing here", tags=(Tag("Q1"), Tag("Q2")))],
         name="tiny",
         domain="news",
@@ -73,13 +74,13 @@ def test_what_there_is():
         ({"categories": ("coreference:no",)}, 0),  # the file denies it
         ({"start": 19, "end": 25}, 0),
         ({"start": 19, "end": 25, "kind": "coreference"}, 1),
-        ({"unit": "m", "parent": "x"}, 0),  # a part of another mention
+        ({"mention_id": "m", "parent": "x"}, 0),  # a part of another mention
     ],
 )
 def test_coreference_is_counted_as_mention_types_tell_it(label, refers):
-    whole = (Label(41, 48, "Q2", unit="x"),) if "parent" in label else ()
+    whole = (Label(41, 48, "Q2", mention_id="x"),) if "parent" in label else ()
     own = Label(**{"start": 45, "end": 48, "entity": "Q567"} | label)
-    found = describe(Corpus.of([Document("a", TEXT, (*whole, own))]))
+    found = describe(Corpus.from_documents([Document("a", TEXT, (*whole, own))]))
     assert found.numbers["coreference"] == refers
 
 
@@ -89,7 +90,7 @@ def test_the_registry_says_domain_and_document_type(karat_cli):
     assert (lines["domain"], lines["document type"], lines["language"]) == ("mixed", "short texts", "en")
 
 
-def pack(folder):
+def snapshot(folder):
     (folder / "entities.tsv").write_text(
         "id\tname\ttypes\nQ183\tGermany\tQ27096213\nQ64\tBerlin\tQ27096213\nQ567\tAngela Merkel\tQ215627\n"
         "Q1022\tBerlin Brigade\tQ43229\n",
@@ -97,28 +98,28 @@ def pack(folder):
     )
     (folder / "popular.tsv").write_text("surface\tids\nBerlin\tQ64\nGerman\tQ188|Q183\n", encoding="utf-8")
     (folder / "demonyms.txt").write_text("German\n", encoding="utf-8")
-    return read_kb(folder)
+    return load_tsv_folder(folder)
 
 
 def test_what_a_knowledge_base_adds(tmp_path):
-    columns = describe(corpus(), pack(tmp_path)).columns
+    columns = describe(corpus(), snapshot(tmp_path)).columns
     # German, Berlin (the city or the brigade), Angela Merkel and may are required.
-    assert columns == {
-        "lowercase": (1, 25, 0),  # may
-        "multiword": (1, 25, 0),
-        "nil": (0, 0, 0),
-        "demonym": (1, 25, 0),
-        "metonym": (1, 25, 0),  # Berlin may be the brigade, and is popular for the place
-        "partial": (0, 0, 0),  # Berlin Brigade is a metonym before
-        "rare": (0, 0, 1),  # nobody knows what Angela Merkel is popular for
-        "person": (1, 25, 0),
-        "location": (2, 50, 0),
-        "organisation": (1, 25, 0),
+    assert columns == {  # number, percent, undecided, and the required mentions that percentages refer to
+        "lowercase": (1, 25, 0, 4),  # may
+        "multiword": (1, 25, 0, 4),
+        "nil": (0, 0, 0, 4),
+        "demonym": (1, 25, 0, 4),
+        "metonym": (1, 25, 0, 4),  # Berlin may be the brigade, and is popular for the place
+        "partial": (0, 0, 0, 4),  # Berlin Brigade is a metonym before
+        "rare": (0, 0, 1, 4),  # nobody knows what Angela Merkel is popular for
+        "person": (1, 25, 0, 4),
+        "location": (2, 50, 0, 4),
+        "organisation": (1, 25, 0, 4),
     }
 
 
 def test_every_label_counts_in_traits(tmp_path):
-    found = describe(corpus(), pack(tmp_path))
+    found = describe(corpus(), snapshot(tmp_path))
     numbers = {name: share.number for name, share in found.traits.items()}
     assert numbers == {
         "capitalised": 5,
@@ -150,12 +151,12 @@ def test_every_label_counts_in_traits(tmp_path):
 def test_without_a_fact_there_is_no_number():
     found = describe(corpus())
     # German is a place by its type, Berlin may be; nobody knows what Merkel is.
-    assert found.columns["demonym"] == (None, None, 3)
-    assert found.columns["rare"] == (None, None, 3)
-    assert found.columns["location"] == (2, 50, 1)
+    assert found.columns["demonym"] == (None, None, 3, 4)
+    assert found.columns["rare"] == (None, None, 3, 4)
+    assert found.columns["location"] == (2, 50, 1, 4)
     assert found.undefined == {
-        "document type": "the source does not say",
-        "language": "the source does not say",
+        "document type": "not stated by the source",
+        "language": "not stated by the source",
         "demonym": "needs --kb with demonyms.txt",
         "metonym": "needs --kb with popular.tsv",
         "rare": "needs --kb with popular.tsv",
@@ -172,9 +173,11 @@ FACTS = {
 
 
 def held(text, label, **facts):
-    root = () if label.parent is None else (Label(0, len(text), UNLINKED, unit=label.parent),)
-    side = labels_of(Corpus.of([Document("a", text, (label, *root))]), Tables.of(**FACTS | facts))
-    found = {name: trait.of(side)[0] for name, trait in TRAITS.items()}
+    root = () if label.parent is None else (Label(0, len(text), UNLINKED, mention_id=label.parent),)
+    side = label_facts(
+        Corpus.from_documents([Document("a", text, (label, *root))]), InMemoryKB.from_tables(**FACTS | facts)
+    )
+    found = {name: trait.evaluate(side)[0] for name, trait in TRAITS.items()}
     return {name for name, value in found.items() if value == YES}, {
         name for name, value in found.items() if value == UNKNOWN
     }
@@ -272,8 +275,8 @@ def test_on_the_command_line(karat_cli, tmp_path):
     found = json.loads(karat_cli("data", "stats", path, "--json", "-").out)
     assert {"documents": 2, "mentions": 5, "entities": 4, "nil": 0}.items() <= found.items()
     assert found["undefined"]["demonym"].startswith("needs --kb")
-    assert found["columns"]["multiword"] == {"number": 1, "percent": 25, "undecided": 0}
-    pack(tmp_path)
+    assert found["columns"]["multiword"] == {"number": 1, "percent": 25, "undecided": 0, "total": 4}
+    snapshot(tmp_path)
     shown = karat_cli("data", "stats", path, "--kb", tmp_path).out
     lines = [" ".join(line.split()) for line in shown.splitlines()]
     assert lines[lines.index("rare 0 (0.0 %)") + 1] == "undecided 1"
@@ -283,7 +286,7 @@ def test_on_the_command_line(karat_cli, tmp_path):
     assert table.code == 0
     assert "mentions" in table.out
     latex = karat_cli("data", "stats", path, "--latex").out
-    assert "\nbenchmark & docs & words & mentions & entities & " in latex
+    assert "\ndataset & docs & words & mentions & entities & " in latex
     assert latex.count(r" \\") == 3
     assert karat_cli("data", "stats", tmp_path / "missing.jsonl").code == 2
     assert karat_cli("data", "stats", path, "--kb", tmp_path / "missing").code == 2
@@ -301,3 +304,69 @@ def test_table_2_of_the_fair_evaluation(name, expected, shared):
     path = next((shared / "elevant" / "benchmarks").glob(f"{name}.benchmark.jsonl*"))
     numbers = describe(karat.load(path)).numbers
     assert {column: numbers[column] for column in expected} == expected
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "mentions"), [("news-fair-no-coref", 275), ("wiki-fair-no-coref", 1034)])
+def test_shares_stand_beside_the_mentions_they_refer_to(name, mentions, shared):
+    """Table 3 of the fair evaluation prints 275 and 1,035; the published file has 1,034 mentions that are required."""
+    path = next((shared / "elevant" / "benchmarks").glob(f"{name}.benchmark.jsonl*"))
+    statistics = describe(karat.load(path))
+    assert {share.total for share in statistics.columns.values()} == {mentions}
+    row = next(
+        line
+        for line in render_paper_table([statistics], "markdown").splitlines()
+        if line.startswith("| news") or line.startswith("| wiki")
+    )
+    assert row.split(" | ")[3] == f"{mentions:,}"
+
+
+def test_the_table_for_papers_counts_undecided_mentions(tmp_path):
+    table = render_paper_table([describe(corpus(), snapshot(tmp_path))], "markdown")
+    row = next(line for line in table.splitlines() if line.startswith("| tiny")).split(" | ")
+    assert row[3] == "4"  # not 5: one mention is optional
+    assert "tiny, mentions undecided for lack of facts: rare 1" in table
+    assert "≥ 0.0" in row
+    labels = (
+        Label(0, 1, "Q1", types=("PER",)),
+        Label(2, 3, "Q2"),
+        Label(4, 5, "Q3", optional=True, types=("Q215627",)),
+    )
+    table = render_paper_table(
+        [describe(Corpus.from_documents([Document("a", "A B C", labels)], name="c"))], "markdown"
+    )
+    assert "| ≥ 50.0 |" in table
+    assert "c, mentions undecided for lack of facts: person 1" in table
+
+
+@pytest.mark.parametrize(
+    ("type_id", "role"),
+    [
+        *((name, "person") for name in ("Person", "PERSON", "person", "PER", "pers", "pers.ind", "Q215627", "Q5")),
+        *(
+            (name, "person")
+            for name in ("http://dbpedia.org/ontology/Person", "dbo:Person", "https://schema.org/Person")
+        ),
+        *(
+            (name, "location")
+            for name in ("Place", "Location", "LOC", "GPE", "loc.adm.town", "Q27096213", "DBpedia:Place")
+        ),
+        *((name, "organisation") for name in ("Organisation", "Organization", "ORG", "org.adm", "Q43229")),
+        *((name, None) for name in ("Thing", "Product", "Personification", "Organism", "OTHER", "Q21562")),
+    ],
+)
+def test_types_in_any_usual_spelling_have_their_role(type_id, role):
+    document = Document("a", "A", (Label(0, 1, "Q1", types=(type_id,)),))
+    columns = describe(Corpus.from_documents([document])).columns
+    assert {name for name in ("person", "location", "organisation") if columns[name].number} == ({role} - {None})
+
+
+def test_types_have_names(karat_cli, tmp_path):
+    types = ("Q215627", "Q3895768", "Q515", "Q999999999", "OTHER")
+    path = tmp_path / "gold.jsonl"
+    karat.save(Corpus.from_documents([Document("a", "A", (Label(0, 1, "Q1", types=types),))], name="c"), path)
+    lines = json.loads(karat_cli("data", "stats", path, "--json", "-").out)
+    assert lines["types"] == dict.fromkeys(sorted(types), 1)
+    assert lines["type names"] == {"Q215627": "person", "Q3895768": "fictional location", "Q515": "city"}
+    shown = " ".join(karat_cli("data", "stats", path).out.split())
+    assert "types: OTHER 1, person (Q215627) 1, fictional location (Q3895768) 1, city (Q515) 1, Q999999999 1" in shown

@@ -90,13 +90,13 @@ def test_links_between_pages_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_stored_answers_of_the_demo_can_be_made_again(tmp_path):
-    inside = "src/karat/datasets/demo_data"
+def test_the_stored_predictions_of_the_demo_can_be_made_again(tmp_path):
+    inside = "src/karat/plugins/datasets/demo_data"
     shutil.copytree(ROOT / inside, tmp_path / inside)
     shutil.copytree(ROOT / "tools", tmp_path / "tools")
     for name in ("perfect", "prior", "noisy"):
         (tmp_path / inside / f"{name}.jsonl").unlink()
-    subprocess.run([sys.executable, tmp_path / "tools" / "demo_answers.py"], check=True, capture_output=True)
+    subprocess.run([sys.executable, tmp_path / "tools" / "demo_predictions.py"], check=True, capture_output=True)
     for path in (ROOT / inside).iterdir():
         assert (tmp_path / inside / path.name).read_bytes() == path.read_bytes()
 

@@ -1,4 +1,5 @@
-"""The pages about reading answers: their files are written, their commands run, their Python gives what it shows."""
+"""The pages about reading predictions: their files are written, their commands run, their Python gives what it
+shows."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ import shlex
 
 import pytest
 
-from karat.parsing.surfaces import entries
-from karat.parsing.surfaces.columns import ROLES
+from karat.formats.parsing.surfaces import entries
+from karat.formats.parsing.surfaces.columns import ROLES
 from tests.conftest import ROOT
 
 FILES = re.compile(r"^```\w+ (\S+\.\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -51,8 +52,16 @@ def test_python_of_the_page_about_models_gives_what_it_shows(in_folder):
 
 def test_the_page_about_models_names_every_field_and_every_count_that_is_read(in_folder):
     page = in_folder("docs/llm.md")
-    known = (entries.WORDS, entries.IDS, entries.LINKS, entries.STARTS, entries.ENDS, entries.TYPES, entries.SCORES)
-    for names in (*known, entries.BEFORE, entries.AFTER, entries.LISTS):
+    known = (
+        entries.TEXT_NAMES,
+        entries.ID_NAMES,
+        entries.LINK_NAMES,
+        entries.START_NAMES,
+        entries.END_NAMES,
+        entries.TYPE_NAMES,
+        entries.SCORE_NAMES,
+    )
+    for names in (*known, entries.LEFT_CONTEXT_NAMES, entries.RIGHT_CONTEXT_NAMES, entries.LIST_NAMES):
         assert [name for name in names if f"`{name}`" not in page] == []
 
 
@@ -63,8 +72,8 @@ def test_every_role_of_a_column_is_documented(in_folder):
 def test_the_format_of_the_contributing_page_works(karat_cli, in_folder, tmp_path):
     in_folder("CONTRIBUTING.md")
     in_folder("docs/llm.md")
-    (tmp_path / "answers.bars").write_text("d1|0|12|Q7259\nd2|4|10|\n")
+    (tmp_path / "predictions.bars").write_text("d1|0|12|Q7259\nd2|4|10|\n")
     (tmp_path / "broken.bars").write_text("d1|0|12\n")
-    assert karat_cli("score", "gold.jsonl", "answers.bars", "--answers-format", "./bars.py").code == 0
-    ran = karat_cli("score", "gold.jsonl", "broken.bars", "--answers-format", "./bars.py")
+    assert karat_cli("score", "gold.jsonl", "predictions.bars", "--predictions-format", "./bars.py").code == 0
+    ran = karat_cli("score", "gold.jsonl", "broken.bars", "--predictions-format", "./bars.py")
     assert (ran.code, "broken.bars:1: found 3 cells" in ran.err) == (2, True)

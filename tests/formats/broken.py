@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import strategies as st
 
-from karat.errors import InputError
+from karat.model.errors import InputError
 from karat.storage.files import Source
 
 PIECES = (
@@ -40,7 +40,7 @@ def read_or_refused(read, data: bytes, name: str = "x", beside: dict[str, bytes]
         problem = _raised(read, Source(str(Path(folder) / name)))
     if problem is not None:
         assert problem.where
-        assert problem.found
+        assert problem.actual
         assert problem.expected
         assert problem.remedy
 

@@ -9,8 +9,8 @@ from hypothesis import given
 
 import karat
 from karat import Document, InputError, Label
-from karat.formats import aida, zelda_conll
-from karat.formats.aida import conll2003
+from karat.formats.plugins import aida, zelda_conll
+from karat.formats.plugins.aida import conll2003
 from karat.storage.files import Source
 from tests.formats.broken import nearly, read_or_refused
 
@@ -60,7 +60,7 @@ def _hash(text):
 def small(monkeypatch):
     """A CoNLL-2003 of two documents, and a test set that is not there."""
     splits = (
-        conll2003.AidaSplit("train", 1, 2, ("eng.train",), 9, words=_hash(TEXT)),
+        conll2003.AidaSplit("train", 1, 2, ("eng.train",), 9, tokens_digest=_hash(TEXT)),
         conll2003.AidaSplit("testb", 3, 3, ("eng.testb",), 1),
     )
     monkeypatch.setattr(conll2003, "SPLITS", splits)
@@ -78,7 +78,7 @@ def test_annotations_get_their_text(small, folder):
     first, second = corpus
     assert first == Document("1 Ada", "Ada King met Bob Ross .\nWien", LABELS, meta={"split": "train"})
     assert second == Document("2 Rain", "Rain fell", meta={"split": "train"})
-    assert corpus.about == {"tokens of train": _hash(TEXT)}
+    assert corpus.metadata == {"tokens of train": _hash(TEXT)}
     assert not corpus.skipped
     assert list(karat.load(folder)) == list(corpus)
 
@@ -114,7 +114,7 @@ def test_a_split_without_text_is_left_out_and_counted(small, folder):
     (folder / "AIDA-YAGO2-annotations.tsv").write_text(ANNOTATIONS + "-DOCSTART- (3testb X)\n0\tX\n")
     corpus = karat.load(folder)
     assert len(corpus) == 2
-    assert corpus.skipped == {"documents of testb (left out, since eng.testb is not beside the annotations)": 1}
+    assert corpus.skipped == {"documents of testb (skipped, since eng.testb is not next to the annotations)": 1}
 
 
 def test_without_any_text_there_is_a_clear_error(folder):
@@ -137,11 +137,11 @@ def test_another_text_is_refused(small, folder, old, new, found, expected):
     with pytest.raises(InputError, match=expected) as caught:
         karat.load(folder)
     assert caught.value.where.endswith("eng.train")
-    assert found in caught.value.found
+    assert found in caught.value.actual
 
 
 def test_lengths_prove_a_text_too(small, folder, monkeypatch):
-    known = conll2003.SPLITS[0]._replace(words=None, lengths="0" * 64)
+    known = conll2003.SPLITS[0]._replace(tokens_digest=None, lengths_digest="0" * 64)
     monkeypatch.setattr(conll2003, "SPLITS", (known,))
     with pytest.raises(InputError, match="000000000000 as hash of the lengths of the tokens"):
         karat.load(folder)
@@ -161,14 +161,14 @@ def test_annotations_that_do_not_fit_are_refused(small, folder, old, new, place,
     with pytest.raises(InputError) as caught:
         karat.load(folder)
     assert caught.value.where.endswith(place)
-    assert caught.value.found == found
+    assert caught.value.actual == found
 
 
 def test_a_mention_at_a_token_that_is_no_name_is_counted(small, folder):
     (folder / "AIDA-YAGO2-annotations.tsv").write_text(ANNOTATIONS.replace("(2 Rain)\n", "(2 Rain)\n1\tFall\n"))
     corpus = karat.load(folder)
     assert corpus["2 Rain"].labels == (Label(5, 9, "Fall"),)
-    assert corpus.skipped == {"mentions that are no name in CoNLL-2003 (read as one token)": 1}
+    assert corpus.skipped == {"mentions that are not names in CoNLL-2003 (read as one token)": 1}
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_token_that_continues_nothing_is_counted(tmp_path):
     path.write_text("-DOCSTART- (1 A)\nA\tB\tA\tE\nb\nC\tI\tC\tE\n")
     corpus = karat.load(path)
     assert len(corpus.labels) == 1
-    assert corpus.skipped == {"tokens marked I that continue no mention (left out)": 1}
+    assert corpus.skipped == {"tokens tagged I that continue no mention (skipped)": 1}
 
 
 def test_it_is_told_from_other_files_of_tokens():

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import UNLINKED, Answer, Corpus, Document, InputError, Label, Reply, Run
-from karat.errors import UsageError
-from karat.formats.bat_csv import FORMAT
+from karat import UNLINKED, Corpus, Document, InputError, Label, Prediction, Response, Run
+from karat.formats.plugins.bat_csv import FORMAT
+from karat.model.errors import UsageError
 from karat.storage.files import Source
 
 NAMES = st.text(alphabet='aZ0 é😀:|,"\\\t;', min_size=1, max_size=6)
@@ -34,29 +34,29 @@ def path(tmp_path):
 def test_gold(path):
     corpus = karat.load(path('b,0,3,7\na,5,9,-1\n"b,x",2,4,\nb,0,3,7\n'))
     assert [(document.id, document.labels) for document in corpus] == [
-        ("b", (Label(0, 3, "7"), Label(0, 3, "7", unit="repeated 1"))),
+        ("b", (Label(0, 3, "7"), Label(0, 3, "7", mention_id="repeated 1"))),
         ("a", (Label(5, 9, None),)),
         ("b,x", (Label(2, 4, UNLINKED),)),
     ]
     assert corpus.skipped == {
-        "documents without text (blanks stand for it)": 3,
-        "labels given twice (both kept)": 1,
+        "documents without text (replaced by spaces)": 3,
+        "duplicate labels (kept as separate mentions)": 1,
     }
 
 
-def test_answers(path):
+def test_predictions(path):
     run = karat.load_run(path("b,0,3,7,0.5\nb,9,12,8,1\na,1,2,9,0\n"))
     assert list(run) == [
-        Reply("b", (Answer(0, 3, "7", score=0.5), Answer(9, 12, "8", score=1.0))),
-        Reply("a", (Answer(1, 2, "9", score=0.0),)),
+        Response("b", (Prediction(0, 3, "7", score=0.5), Prediction(9, 12, "8", score=1.0))),
+        Response("a", (Prediction(1, 2, "9", score=0.0),)),
     ]
 
 
-def test_gold_without_texts_takes_answers_behind_its_last_label(path):
-    gold, answers = path("a,0,3,7\na,5,8,9\n", "gold.csv"), path("a,0,3,7,0.9\na,5000,5003,1,0.1\n")
-    result = karat.evaluate(karat.load(gold), karat.load_run(answers), measures=["strong:micro.f1"])
+def test_gold_without_texts_takes_predictions_behind_its_last_label(path):
+    gold, predictions = path("a,0,3,7\na,5,8,9\n", "gold.csv"), path("a,0,3,7,0.9\na,5000,5003,1,0.1\n")
+    result = karat.evaluate(karat.load(gold), karat.load_run(predictions), measures=["strong:micro.f1"])
     assert result["strong:micro.f1"] == 0.5
-    assert result.skipped["gold: documents without text (blanks stand for it)"] == 1
+    assert result.skipped["gold: documents without text (replaced by spaces)"] == 1
 
 
 def test_blanks_stay_small_for_many_documents(path):
@@ -65,19 +65,19 @@ def test_blanks_stay_small_for_many_documents(path):
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "description"),
     [
         ("a,1,2", "toy.csv:2: found 3 columns"),
         ("a,1,2,3,4,5", "toy.csv:2: found 6 columns"),
         ("a,x,2,3", "toy.csv:2: found 'x' for the start"),
         ("a,1,-2,3", "toy.csv:2: found '-2' for the end"),
         ("a,1,2,3,inf", "toy.csv:2: found 'inf' for the score"),
-        ('"a,1,2,3', "toy.csv:2: found a row that is no CSV"),
+        ('"a,1,2,3', "toy.csv:2: found a row that is not CSV"),
         ("a,3,3,7", r"toy.csv, document 'a': found label \[3, 3\)"),
     ],
 )
-def test_defects_are_named_with_their_line(path, line, says):
-    with pytest.raises(InputError, match=says):
+def test_defects_are_named_with_their_line(path, line, description):
+    with pytest.raises(InputError, match=description):
         karat.load(path(f"a,0,3,7\n{line}\n"), format="bat-csv")
 
 
@@ -105,7 +105,7 @@ def _again(write, data, read):
 @given(_documents(st.builds(lambda span, e: Label(*span, e), SPANS, ENTITIES | st.sampled_from([None, UNLINKED]))))
 def test_labels_come_back(labels):
     once = {name: tuple({(x.span, x.entity): x for x in given}.values()) for name, given in labels.items()}
-    corpus = Corpus.of([Document(name, " " * 20, given) for name, given in once.items()])
+    corpus = Corpus.from_documents([Document(name, " " * 20, given) for name, given in once.items()])
     again = _again(FORMAT.write_corpus, corpus, lambda source: FORMAT.read_corpus(source, True))
     assert {document.id: document.labels for document in again} == once
 
@@ -113,17 +113,20 @@ def test_labels_come_back(labels):
 @given(
     _documents(
         st.builds(
-            lambda span, e, s: Answer(*span, e, score=s), SPANS, ENTITIES | st.sampled_from([None, UNLINKED]), SCORES
+            lambda span, e, s: Prediction(*span, e, score=s),
+            SPANS,
+            ENTITIES | st.sampled_from([None, UNLINKED]),
+            SCORES,
         )
     )
 )
-def test_answers_come_back(answers):
-    run = Run.of([Reply(name, tuple(given)) for name, given in answers.items()])
+def test_predictions_come_back(predictions):
+    run = Run.from_responses([Response(name, tuple(given)) for name, given in predictions.items()])
     assert list(_again(FORMAT.write_run, run, FORMAT.read_run)) == list(run)
 
 
 @pytest.mark.parametrize(("document", "entity"), [("a\nb", "7"), ("a", "x\ry"), ("a", "-1"), ("\ufeffa", "7")])
 def test_what_a_row_cannot_hold_is_refused(document, entity):
-    corpus = Corpus.of([Document(document, "Ulm", (Label(0, 3, entity),))])
-    with pytest.raises(UsageError, match="BAT CSV cannot hold"):
+    corpus = Corpus.from_documents([Document(document, "Ulm", (Label(0, 3, entity),))])
+    with pytest.raises(UsageError, match="BAT CSV cannot store"):
         FORMAT.write_corpus(corpus, io.BytesIO())

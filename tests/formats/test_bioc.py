@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 import karat
-from karat import UNLINKED, Answer, InputError, Label, Statement
-from karat.formats.bioc import FORMAT
+from karat import UNLINKED, InputError, Label, Prediction, Triple
+from karat.formats.plugins.bioc import FORMAT
 from karat.storage.files import Source
 from tests.formats.broken import nearly, read_or_refused
 
@@ -67,11 +67,11 @@ def test_passages_annotations_and_infons(tmp_path):
         Label(18, 21, "5", types=("Part",)),
         Label(12, 21, UNLINKED),
     )
-    assert document.relations == (Statement("MESH:D1", "CID", "5"),)
-    assert corpus.about == {"source": "S", "key": "k"}
+    assert document.relations == (Triple("MESH:D1", "CID", "5"),)
+    assert corpus.metadata == {"source": "S", "key": "k"}
     assert corpus.skipped == {
         "annotations outside all passages": 1,
-        "annotations of several locations (taken from first to last)": 1,
+        "annotations of several locations (read as one span from first to last)": 1,
     }
 
 
@@ -103,7 +103,7 @@ def test_sentences_in_place_of_a_text(tmp_path):
     (document,) = corpus
     assert (document.id, document.text) == ("1", "One.\nTwo.")
     assert document.labels == (Label(0, 3, "C1"), Label(5, 8, "C2"))
-    assert corpus.skipped == {"passages that do not begin one character behind the last": 1}
+    assert corpus.skipped == {"passages that do not begin one character after the previous one": 1}
 
 
 def test_offsets_in_bytes_are_told_by_the_surfaces(tmp_path):
@@ -115,19 +115,19 @@ def test_offsets_in_bytes_are_told_by_the_surfaces(tmp_path):
     assert next(iter(corpus)).labels == (Label(5, 10, "D1"), Label(14, 18, "D2"))
     assert corpus.skipped == {
         "texts whose offsets count bytes": 1,
-        "passages that do not begin one character behind the last": 1,
+        "passages that do not begin one character after the previous one": 1,
     }
 
 
-def test_answers(tmp_path):
+def test_predictions(tmp_path):
     path = written(tmp_path, article())
-    answers = (
-        Answer(5, 10, "MESH:D1", types=("Drug",)),
-        Answer(17, 21, None, types=("Sign",)),
-        Answer(12, 16, UNLINKED),
+    predictions = (
+        Prediction(5, 10, "MESH:D1", types=("Drug",)),
+        Prediction(17, 21, None, types=("Sign",)),
+        Prediction(12, 16, UNLINKED),
     )
-    assert next(iter(karat.load_run(path, format="bioc"))).answers == answers
-    assert next(iter(FORMAT.read_run(Source(str(path))))).answers == answers
+    assert next(iter(karat.load_run(path, format="bioc"))).predictions == predictions
+    assert next(iter(FORMAT.read_run(Source(str(path))))).predictions == predictions
 
 
 @pytest.mark.parametrize(
@@ -193,23 +193,27 @@ def test_xml_says_what_json_says(tmp_path):
     seven, eight = corpus
     assert (seven.id, seven.text, seven.meta) == ("7", "Café <chalk>.\nLess pain.\nNo more.", {"journal": "J"})
     assert seven.labels == (
-        Label(6, 11, "MESH:D1,MESH:D2", types=("Drug",), categories=("source:hand",)),
+        Label(6, 11, "MESH:D1", types=("Drug",), categories=("source:hand",)),
+        Label(6, 11, "MESH:D2", types=("Drug",), categories=("source:hand",)),
         Label(19, 23, None),
         Label(14, 18, "5"),
     )
-    assert seven.relations == (Statement("D8", "CID", "D9"), Statement("MESH:D1,MESH:D2", "CID", "5"))
+    assert seven.relations == (Triple("D8", "CID", "D9"), Triple("MESH:D1,MESH:D2", "CID", "5"))
     assert (eight.id, eight.text, eight.labels) == ("8", "", ())
-    assert corpus.about == {"source": "S", "key": "k"}
-    assert corpus.skipped == {"relations that are not between two linked mentions": 1}
-    answers = next(iter(karat.load_run(path, format="bioc"))).answers
-    assert answers[0] == Answer(6, 11, "MESH:D1,MESH:D2", types=("Drug",))
+    assert corpus.metadata == {"source": "S", "key": "k"}
+    assert corpus.skipped == {
+        "relations that are not between two linked mentions": 1,
+        "mentions with several ids (each id counts, as in BioCreative; formats with -any accept one of them)": 1,
+    }
+    predictions = next(iter(karat.load_run(path, format="bioc"))).predictions
+    assert [prediction.entity for prediction in predictions[:2]] == ["MESH:D1", "MESH:D2"]
 
 
 def test_xml_with_composite_ids_divided(tmp_path):
     path = written(tmp_path, XML, "gold.xml")
     each = next(iter(karat.load(path, format="bioc-each"))).labels
     assert [label.entity for label in each] == ["MESH:D1", "MESH:D2", None, "5"]
-    any_of = next(iter(karat.load_run(path, format="bioc-any"))).answers
+    any_of = next(iter(karat.load_run(path, format="bioc-any"))).predictions
     assert (any_of[0].entity, any_of[0].same_as) == ("MESH:D1", ("MESH:D2",))
 
 
@@ -217,8 +221,8 @@ def test_xml_with_composite_ids_divided(tmp_path):
     ("before", "after", "message"),
     [
         ("<offset>14</offset>\n", "<offset>x</offset>\n", ": document '7': found 'x' for the offset of a passage;"),
-        ('offset="6"', 'offset="-6"', ": document '7': found '-6' for the offset of a location; expected a whole"),
-        ('length="5"', "", ": document '7': found no length of a location; expected a whole number"),
+        ('offset="6"', 'offset="-6"', ": document '7': found '-6' for the offset of a location; expected an integer"),
+        ('length="5"', "", ": document '7': found no length of a location; expected an integer"),
         ("</collection>", "", ":21: found XML that cannot be read (no element found"),
         ('"BioC.dtd"', '"BioC.dtd" [<!ENTITY a "b">]', ": found XML that is not allowed (EntitiesForbidden"),
         ('length="5"', 'length="500"', ": document '7', annotation '1': found a mention from 6 to 506 in a text"),
@@ -233,7 +237,9 @@ def test_errors_in_xml_say_where(tmp_path, before, after, message):
 
 def test_other_words_than_the_text_has_are_refused(tmp_path):
     path = written(tmp_path, XML.replace("chalk<", "cheese<").replace("pain<", "gain<"), "gold.xml")
-    with pytest.raises(InputError, match="found the surface 'cheese' where the text has 'chalk', and 2 of 3 so;"):
+    with pytest.raises(
+        InputError, match="found the surface 'cheese' where the text has 'chalk'; 2 of 3 surfaces differ;"
+    ):
         loaded(path)
 
 

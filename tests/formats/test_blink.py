@@ -9,7 +9,7 @@ from hypothesis import given
 
 import karat
 from karat import Document, InputError, Label
-from karat.formats import blink
+from karat.formats.plugins import blink
 from tests.formats.broken import nearly, read_or_refused
 
 OWN = {
@@ -41,7 +41,7 @@ def test_its_own_fields(tmp_path):
     label = Label(7, 10, "Ada Lovelace", same_as=("974",))
     meta = {"label": "a mathematician", "world": "w"}
     assert list(corpus) == [Document("d:0", "we saw Ada, and Bob", (label,), meta=meta)]
-    assert corpus.skipped == {"blanks put back between a mention and its context": 1}
+    assert corpus.skipped == {"spaces inserted between a mention and its context": 1}
 
 
 def test_nil_as_in_nil_aware_sets_where_contexts_are_cut_from_the_text(tmp_path):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 import karat
-from karat import UNLINKED, Answer, InputError, Label, Statement
-from karat.formats.brat import FORMAT
+from karat import UNLINKED, InputError, Label, Prediction, Triple
+from karat.formats.plugins.brat import FORMAT
 from karat.storage.files import Source
 from tests.formats.broken import nearly, read_or_refused
 
@@ -47,20 +47,22 @@ def test_a_folder_of_pairs(tmp_path):
     assert (one.id, one.text, two.id, two.text) == ("sub/one", TEXT, "two", "Ulm\r\n")
     assert one.labels == (
         Label(0, 3, "Wikidata:Q1", name="Ada L.", types=("PER",)),
-        Label(7, 10, "Wikidata:Q2", name="Ulm", types=("LOC",), categories=("Confidence:Low", "Negated"), unit="T2"),
-        Label(7, 10, "Wikidata:Q3", types=("LOC",), categories=("Confidence:Low", "Negated"), unit="T2"),
+        Label(
+            7, 10, "Wikidata:Q2", name="Ulm", types=("LOC",), categories=("Confidence:Low", "Negated"), mention_id="T2"
+        ),
+        Label(7, 10, "Wikidata:Q3", types=("LOC",), categories=("Confidence:Low", "Negated"), mention_id="T2"),
         Label(15, 18, UNLINKED, types=("PER",)),
         Label(30, 45, UNLINKED, types=("LOC",)),
     )
-    assert one.relations == (Statement("Wikidata:Q1", "Knows", "Wikidata:Q2"),)
+    assert one.relations == (Triple("Wikidata:Q1", "Knows", "Wikidata:Q2"),)
     assert corpus.skipped == {
         "texts without annotations": 1,
         "events": 1,
         "notes": 1,
         "equivalences": 1,
         "triggers of events": 1,
-        "normalizations and attributes of other things than mentions": 1,
-        "mentions of several fragments (taken from first to last)": 1,
+        "normalizations and attributes of annotations other than mentions": 1,
+        "mentions of several fragments (read as one span from first to last)": 1,
         "relations that are not between two linked mentions": 1,
     }
 
@@ -68,11 +70,14 @@ def test_a_folder_of_pairs(tmp_path):
 def test_a_single_file_with_its_text_beside_it(tmp_path):
     made = folder(tmp_path, one_txt=TEXT, one_ann=ANN)
     assert next(iter(karat.load(made / "one.ann"))).id == "one"
-    answers = next(iter(karat.load_run(made / "one.ann"))).answers
-    assert answers[:2] == (Answer(0, 3, "Wikidata:Q1", types=("PER",)), Answer(7, 10, "Wikidata:Q2", types=("LOC",)))
-    assert len(next(iter(FORMAT.read_run(Source(str(made))))).answers) == 5
+    predictions = next(iter(karat.load_run(made / "one.ann"))).predictions
+    assert predictions[:2] == (
+        Prediction(0, 3, "Wikidata:Q1", types=("PER",)),
+        Prediction(7, 10, "Wikidata:Q2", types=("LOC",)),
+    )
+    assert len(next(iter(FORMAT.read_run(Source(str(made))))).predictions) == 5
     (made / "one.txt").unlink()
-    with pytest.raises(InputError, match=r"one\.ann: found no one\.txt beside it"):
+    with pytest.raises(InputError, match=r"one\.ann: found no one\.txt next to it"):
         karat.load(made / "one.ann")
 
 
@@ -88,7 +93,7 @@ def test_offsets_that_count_otherwise(tmp_path):
     [
         ("T1\tLOC 0\tUlm", ":1: found 'T1\\tLOC 0\\tUlm'; expected an annotation such as T1"),
         ("T1\tLOC 0 3\tUlm\nX1\tLOC", ":2: found 'X1\\tLOC'; expected an annotation such as T1"),
-        ("T1\tLOC 0 3\tUlm\nT1\tLOC 0 3\tUlm", ":2: found T1 a second time; expected each id once."),
+        ("T1\tLOC 0 3\tUlm\nT1\tLOC 0 3\tUlm", ":2: found the duplicate id T1; expected distinct ids."),
         ("T1\tLOC 0 9\tUlm", ":1: found a mention from 0 to 9 in a text of 3 code points; expected"),
     ],
 )

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 import karat
-from karat import UNLINKED, Answer, Document, InputError, Label
-from karat.formats import conel
-from karat.formats.conel.placing import places
+from karat import UNLINKED, Document, InputError, Label, Prediction
+from karat.formats.plugins import conel
+from karat.formats.plugins.conel.word_search import find_word_spans
 from tests.formats.broken import nearly, read_or_refused
 
 TURN = {
@@ -61,8 +61,8 @@ def test_a_turn_is_a_document(tmp_path):
     }
     assert list(corpus) == [Document("wow/5/1", TURN["utterance"], labels, meta=meta)]
     assert corpus.skipped == {
-        "turns without annotation (they are context)": 1,
-        "mentions that stand in several places of their turn (the first was taken)": 1,
+        "turns without annotation (context only)": 1,
+        "mentions with several occurrences in their turn (the first was used)": 1,
     }
 
 
@@ -80,7 +80,7 @@ def test_spans_are_taken_where_they_are_given(tmp_path):
 def test_mentions_that_are_not_there_are_counted(tmp_path):
     turn = {"turn_number": 0, "utterance": "a b", "el_annotations": [{"mention": "c", "entity": "C"}]}
     corpus = karat.load(_written(tmp_path / "x.json", [{"dialogue_id": 7, "turns": [turn]}]))
-    assert corpus.skipped == {"mentions that do not stand in their turn (left out)": 1}
+    assert corpus.skipped == {"mentions not found in their turn (skipped)": 1}
 
 
 @pytest.mark.parametrize(
@@ -96,27 +96,27 @@ def test_mentions_that_are_not_there_are_counted(tmp_path):
     ],
 )
 def test_whole_words_come_first(text, mention, found):
-    assert [tuple(span) for span in places(text, mention)] == found
+    assert [tuple(span) for span in find_word_spans(text, mention)] == found
 
 
 @pytest.mark.parametrize("gold", ["ConEL_X.json", "gold.json"])
 def test_a_run_finds_its_gold_beside_it(gold, tmp_path):
     corpus = karat.load(_written(tmp_path / gold, GOLD))
     run = karat.load_run(_written(tmp_path / "ConEL_X-tool-2.json", RUN), corpus=corpus)
-    (reply,) = run
-    assert (reply.id, reply.answers) == ("wow/5/1", (Answer(11, 15, "Fish"),))
+    (response,) = run
+    assert (response.id, response.predictions) == ("wow/5/1", (Prediction(11, 15, "Fish"),))
     rows = karat.load_run(_written(tmp_path / "ConEL_X-rows.json", ROWS), corpus=corpus)
-    (reply,) = rows
-    assert (reply.id, reply.answers) == ("wow/5/1", (Answer(17, 23, "Rex"),))
+    (response,) = rows
+    assert (response.id, response.predictions) == ("wow/5/1", (Prediction(17, 23, "Rex"),))
     assert rows.skipped == {
-        "mentions that do not stand in their turn (left out)": 1,
-        "answers to turns that the gold does not have (left out)": 1,
+        "mentions not found in their turn (skipped)": 1,
+        "predictions for turns that the gold standard lacks (skipped)": 1,
     }
 
 
 def test_a_run_without_gold_is_refused(tmp_path):
     with pytest.raises(
-        InputError, match=r"X-tool\.json: found answers without text or spans.* as X\.json or gold\.json"
+        InputError, match=r"X-tool\.json: found predictions without text or spans.* as X\.json or gold\.json"
     ):
         karat.load_run(_written(tmp_path / "X-tool.json", RUN))
 
@@ -143,9 +143,9 @@ def test_the_published_files(shared):
     counts = {kind: kinds.count((kind,)) for kind in ("concept", "named_entity", "personal entity")}
     assert counts == {"concept": 128, "named_entity": 44, "personal entity": 27}
     run = karat.load_run(shared / "formats" / "conel" / "ConEL_PE-REL_history.json.gz", corpus=corpus)
-    assert (len(run), len(run.answers)) == (113, 50)
-    several = "mentions that stand in several places of their turn (the first was taken)"
-    assert corpus.skipped == {several: 7, "turns without annotation (they are context)": 112}
+    assert (len(run), len(run.predictions)) == (113, 50)
+    several = "mentions with several occurrences in their turn (the first was used)"
+    assert corpus.skipped == {several: 7, "turns without annotation (context only)": 112}
     assert run.skipped == {several: 1}
 
 
@@ -190,14 +190,14 @@ def test_the_published_folder_is_a_gold_standard_for_its_runs(tmp_path):
     assert corpus["5/0"].labels == (Label(21, 25, "Fish"), Label(0, 6, "Tom", categories=("personal entity",)))
     assert corpus["5/2"].meta["history"] == "USER: My cat and a cat eat fish.\nSYSTEM: Oh."
     assert corpus.skipped == {
-        "turns without annotation (they are context)": 1,
-        "labels of turns that the dialogues do not have (left out)": 1,
+        "turns without annotation (context only)": 1,
+        "labels of turns that the dialogues lack (skipped)": 1,
     }
     assert list(karat.load(folder / "gold" / "gold.json")) == list(corpus)
     run = karat.load_run(folder / "runs" / "Tool-A.json", corpus=corpus)
-    assert {reply.id: reply.answers for reply in run} == {
-        "5/0": (Answer(3, 6, "Cat"), Answer(21, 25, "Fish")),
-        "5/2": (Answer(5, 9, "Fish"),),
+    assert {response.id: response.predictions for response in run} == {
+        "5/0": (Prediction(3, 6, "Cat"), Prediction(21, 25, "Fish")),
+        "5/2": (Prediction(5, 9, "Fish"),),
     }
     result = karat.evaluate(corpus, run)
     assert (result["strong:micro.p"], result["strong:micro.r"]) == (1 / 3, 1 / 2)
@@ -218,12 +218,16 @@ def test_scores_of_the_published_runs_count_common_rows(shared, given):
     corpus = karat.load(folder / given)
     rows = {tuple(row) for row in json.loads((folder / "gold" / "gold.json").read_text())}
     assert (len(corpus), len(corpus.labels), len(rows)) == (267, 567, 567)
-    for name, both, answers in (("CREL-S2E_ast_ON", 336, 472), ("Tagme-W2V", 231, 458), ("WAT-S2E_ast_ON", 278, 475)):
+    for name, both, predictions in (
+        ("CREL-S2E_ast_ON", 336, 472),
+        ("Tagme-W2V", 231, 458),
+        ("WAT-S2E_ast_ON", 278, 475),
+    ):
         path = folder / "runs" / f"{name}.json"
         answered = {tuple(row) for row in json.loads(path.read_text())}
-        assert (len(rows & answered), len(answered)) == (both, answers)
+        assert (len(rows & answered), len(answered)) == (both, predictions)
         counts = karat.evaluate(corpus, karat.load_run(path, corpus=corpus)).counts("strong")
-        assert (counts.matched_answers, counts.unmatched_answers) == (both, answers - both)
+        assert (counts.matched_predictions, counts.unmatched_predictions) == (both, predictions - both)
         assert (counts.matched_gold, counts.unmatched_gold) == (both, 567 - both)
 
 
@@ -232,6 +236,6 @@ def test_the_published_annotations(shared):
     folder = shared / "formats" / "conel22" / "dataset"
     linked = karat.load(folder / "ConEL22_EL_Val.json.gz")
     assert (len(linked), len(linked.labels)) == (267, 523 + 65 + 25)
-    assert linked.skipped == {"turns without annotation (they are context)": 264}
+    assert linked.skipped == {"turns without annotation (context only)": 264}
     mentions = karat.load(folder / "ConEL22_PEMD_Val.json.gz")
     assert (len(mentions), len(mentions.labels), dict(mentions.skipped)) == (1_807, 286, {})

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.errors import KaratError
-from karat.registry import get
-from karat.spec.format import Format
+from karat.model.errors import KaratError
+from karat.model.registry import get_plugin
+from karat.model.spec.format import Format
 from karat.storage.files import Source
 
 WNED = (
@@ -61,7 +61,7 @@ EDITS = st.lists(
 @given(edits=EDITS)
 def test_damage_is_reported(case, edits):
     name, given_path, files = CASES[case]
-    known = get("formats", name, Format)
+    known = get_plugin("formats", name, Format)
     with TemporaryDirectory() as folder:
         for place, (path, content) in enumerate(files.items()):
             data = content.encode()

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Corpus, Document, InputError, Label, Run, UsageError
-from karat.formats.elevant import FORMAT
-from karat.parsing.json import blocks as json_blocks
+from karat.formats.parsing.json import blocks as json_blocks
+from karat.formats.plugins.elevant import FORMAT
 from karat.storage.files import Source
 from tests import strategies
 
@@ -72,7 +72,7 @@ def test_what_becomes_of_what(tmp_path):
         )
     )
     assert corpus.name == "ships"
-    assert corpus.skipped == {"labels without entity id (read as without link)": 1}
+    assert corpus.skipped == {"labels without entity id (read as unlinked)": 1}
     (document,) = corpus
     assert document == Document(
         "7",
@@ -80,7 +80,7 @@ def test_what_becomes_of_what(tmp_path):
         (
             Label(9, 13, "Q1", name="Vega", types=("Q11446", "Q42889")),
             Label(18, 21, "Q1", name="Vega", types=("OTHER",), kind="coreference"),
-            Label(22, 26, None, name="Unknown", types=("OTHER",), categories=("coreference:no",), unit="2"),
+            Label(22, 26, None, name="Unknown", types=("OTHER",), categories=("coreference:no",), mention_id="2"),
             Label(
                 22,
                 26,
@@ -90,11 +90,11 @@ def test_what_becomes_of_what(tmp_path):
                 categories=("nil:no-mapping",),
                 kind="descriptive",
                 optional=True,
-                unit="3",
+                mention_id="3",
             ),
             Label(30, 34, UNLINKED, name="Vega", types=("OTHER",), optional=True),
-            Label(38, 42, "1921", name="Vega", types=("DATETIME",), kind="datetime", optional=True, unit="5"),
-            Label(38, 42, "QUANTITY", types=("QUANTITY",), kind="quantity", optional=True, unit="6"),
+            Label(38, 42, "1921", name="Vega", types=("DATETIME",), kind="datetime", optional=True, mention_id="5"),
+            Label(38, 42, "QUANTITY", types=("QUANTITY",), kind="quantity", optional=True, mention_id="6"),
         ),
         evaluation_span=(0, 43),
         meta={
@@ -126,7 +126,7 @@ def test_trees_and_what_they_cannot_say(tmp_path):
         )
     )
     (document,) = corpus
-    assert [(x.unit, x.parent, x.categories) for x in document.labels] == [
+    assert [(x.mention_id, x.parent, x.categories) for x in document.labels] == [
         ("0", None, ()),
         ("1", "0", ()),
         ("2", "1", ("also-part-of:3",)),
@@ -139,8 +139,8 @@ def test_trees_and_what_they_cannot_say(tmp_path):
         ("13", "4", ("not-listed-by:4",)),
     ]
     assert corpus.skipped == {
-        "labels whose parent is not in the document (read as mentions of their own)": 1,
-        "labels among their own parents (read as mentions of their own)": 3,
+        "labels whose parent is not in the document (read as separate mentions)": 1,
+        "labels among their own ancestors (read as separate mentions)": 3,
         "children that are not in the document": 1,
     }
 
@@ -156,12 +156,12 @@ def test_what_is_not_known_is_counted_or_kept(tmp_path):
     assert next(iter(corpus)).meta == {"title": "A meeting", "mood": "calm"}
     assert corpus.skipped == {
         "fields `colour` of labels": 2,
-        "coreference labels that also describe (read as optional)": 1,
+        "coreference labels that are also descriptive (read as optional)": 1,
     }
 
 
 def test_lines_are_numbered_over_blocks_and_blank_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(json_blocks, "_BLOCK", 300)
+    monkeypatch.setattr(json_blocks, "_BLOCK_SIZE", 300)
     good = [json.dumps(article(label(0, 0, 3), id=number)) for number in range(9)]
     path = tmp_path / "x"
     path.write_bytes("\ufeff".encode() + "\r\n\n".join(good).encode())
@@ -173,7 +173,7 @@ def test_lines_are_numbered_over_blocks_and_blank_lines(tmp_path, monkeypatch):
         path.write_text("\n\n".join([*good[:7], json.dumps(bad), *good[7:]]), encoding="utf-8")
         with pytest.raises(InputError) as problem:
             read(path)
-        assert (problem.value.where, problem.value.found) == (f"{path}:15", found)
+        assert (problem.value.where, problem.value.actual) == (f"{path}:15", found)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_lines_are_numbered_over_blocks_and_blank_lines(tmp_path, monkeypatch):
         (json.dumps(article(label(0, "a", 3))), "`str` at `labels[0].span[0]`", "`int`"),
         (json.dumps(article(label(0, -1, 3))), "another value at `labels[0].span[0]`", "`int` >= 0"),
         (json.dumps(article({**label(0, 0, 3), "span": [0]})), "at `labels[0].span`", "`array` of at least length 2"),
-        (json.dumps(article(label(3, 0, 3), label(3, 4, 8))), "the label id 3 a second time", "each id once"),
+        (json.dumps(article(label(3, 0, 3), label(3, 4, 8))), "the duplicate label id 3", "distinct ids"),
     ],
 )
 def test_errors_say_where(tmp_path, line, found, expected):
@@ -196,7 +196,7 @@ def test_errors_say_where(tmp_path, line, found, expected):
     with pytest.raises(InputError) as problem:
         read(path)
     assert problem.value.where == f"{path}:2"
-    assert problem.value.found.endswith(found)
+    assert problem.value.actual.endswith(found)
     assert problem.value.expected.startswith(expected)
 
 
@@ -308,7 +308,7 @@ def test_other_corpora_keep_what_the_format_names(documents):
         return document.id, document.text, rows, document.evaluation_span, document.meta
 
     with TemporaryDirectory() as folder:
-        again = read(written(Path(folder) / "x", *rewritten(Corpus.of(documents))))
+        again = read(written(Path(folder) / "x", *rewritten(Corpus.from_documents(documents))))
     assert list(map(kept, again)) == list(map(kept, documents))
     for new, old in zip(again, documents, strict=True):
         assert all(x.optional >= y.optional for x, y in zip(new.labels, old.labels, strict=True))
@@ -316,13 +316,13 @@ def test_other_corpora_keep_what_the_format_names(documents):
 
 def test_alternatives_become_parts_and_units_are_numbered():
     labels = (
-        Label(0, 8, "Q1", unit="ship"),
-        Label(0, 8, "Q2", unit="ship"),
-        Label(4, 8, "Q3", unit="part", parent="ship"),
+        Label(0, 8, "Q1", mention_id="ship"),
+        Label(0, 8, "Q2", mention_id="ship"),
+        Label(4, 8, "Q3", mention_id="part", parent="ship"),
         Label(9, 13, "Q4"),
-        Label(22, 26, "Q5", unit="3"),
+        Label(22, 26, "Q5", mention_id="3"),
     )
-    (one,) = rewritten(Corpus.of([Document("d", TEXT, labels)]))
+    (one,) = rewritten(Corpus.from_documents([Document("d", TEXT, labels)]))
     assert one["id"] == "d"
     assert [(x["id"], x.get("parent"), x.get("children")) for x in one["labels"]] == [
         (0, None, [1, 2]),
@@ -336,7 +336,7 @@ def test_alternatives_become_parts_and_units_are_numbered():
 @pytest.mark.parametrize(("name", "value"), [("labels", "x"), ("hyperlinks", "none"), ("sections", "[[1]]")])
 def test_names_that_are_taken_are_refused(name, value):
     with pytest.raises(UsageError, match=f"document 'd': .*{name}"):
-        rewritten(Corpus.of([Document("d", TEXT, meta={name: value})]))
+        rewritten(Corpus.from_documents([Document("d", TEXT, meta={name: value})]))
 
 
 # --- what is this file
@@ -362,18 +362,18 @@ def test_recognition(tmp_path):
         assert not FORMAT.recognises(other)
 
 
-def test_mentions_behind_the_opening_are_answers(tmp_path):
+def test_mentions_behind_the_opening_are_predictions(tmp_path):
     mention = {"span": [9, 13], "id": "Q2", "recognized_by": "a", "linked_by": "a", "candidates": []}
     path = written(
         tmp_path / "x",
         *(article(label(0, 0, 3), id=number) for number in range(600)),
         article(entity_mentions=[mention], id=600),
     )
-    assert FORMAT.recognises(Source(str(path)).opening)
+    assert FORMAT.recognises(Source(str(path)).first_bytes)
     run = karat.load_run(path, format="elevant")
-    assert [(len(run), len(run.answers))] == [(601, 1)]
+    assert [(len(run), len(run.predictions))] == [(601, 1)]
     labels = written(tmp_path / "y", article(label(0, 0, 3)))
-    assert len(karat.load_run(labels, format="elevant").answers) == 1  # a second annotator
+    assert len(karat.load_run(labels, format="elevant").predictions) == 1  # a second annotator
 
 
 _LINE = json.dumps(article(label(0, 0, 3, parent=1), label(1, 0, 8, children=[0]), hyperlinks=[[[0, 1], "x"]])).encode()
@@ -475,10 +475,10 @@ def test_benchmarks_are_written_as_they_were(shared):
     assert len(files) == 18
     for path in files:
         assert rewritten(read(path)) == lines(path)
-        assert FORMAT.recognises(Source(str(path)).opening)
+        assert FORMAT.recognises(Source(str(path)).first_bytes)
 
 
 @pytest.mark.shared
-def test_gold_as_answers_scores_one(shared):
+def test_gold_as_predictions_scores_one(shared):
     corpus = read(shared / "elevant" / "benchmarks" / "wiki-fair-v2.benchmark.jsonl.gz")
-    assert karat.evaluate(corpus, Run.of_gold(corpus))["strong:micro.f1"] == 1
+    assert karat.evaluate(corpus, Run.from_gold(corpus))["strong:micro.f1"] == 1

@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import UNLINKED, InputError, Label
-from karat.data.steps import stepped
+from karat.data.steps import apply_steps
 
 XML = """<?xml version='1.0' encoding='UTF-8'?>
 <dataset><instance>old <annotation rank_0_id="7" rank_0_score="0.9" rank_0_title="Ulm" rank_1_id="8"
@@ -31,20 +31,20 @@ def test_ranked_entities_are_alternatives(path):
     first, second = corpus
     assert (first.id, first.text) == ("1", "old 😀ulm by train!")
     assert first.labels == (
-        Label(4, 8, "7", name="Ulm", unit="1"),
-        Label(4, 8, "8", name="Ulm (song)", unit="1"),
+        Label(4, 8, "7", name="Ulm", mention_id="1"),
+        Label(4, 8, "8", name="Ulm (song)", mention_id="1"),
         Label(12, 17, "Train", name="Train"),
     )
     assert first.meta == {"score of 4-8 7": "0.9", "score of 4-8 8": "0.4", "refused for 4-8 5": "0.1 Elm"}
     assert second.labels == (Label(3, 7, UNLINKED),)
     assert corpus.skipped == {
-        "entities given twice for a mention (one kept)": 1,
-        "elements that the format does not have": 1,
+        "duplicate entities of a mention (dropped)": 1,
+        "elements unknown to the format": 1,
     }
 
 
 def test_the_first_step_takes_the_best(path):
-    made, _ = stepped(karat.load(path()), ["first"])
+    made, _ = apply_steps(karat.load(path()), ["first"])
     assert [label.entity for label in next(iter(made)).labels] == ["7", "Train"]
 
 
@@ -66,6 +66,6 @@ def test_an_empty_mention_is_named_with_its_instance(path):
 def test_counts(shared, split, documents, length, mentions, entities):
     corpus = karat.load(shared / "bat/gerdaq_1.0" / f"gerdaq_{split}.xml")
     assert (len(corpus), len(corpus.labels), corpus.skipped) == (documents, entities, {})
-    assert len(set(corpus.units.unit)) == mentions
-    assert len(stepped(corpus, ["first"])[0].labels) == mentions
+    assert len(set(corpus.mention_index.mention)) == mentions
+    assert len(apply_steps(corpus, ["first"])[0].labels) == mentions
     assert round(sum(len(document.text) for document in corpus) / documents, 1) == length

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 
 import karat
-from karat import UNLINKED, Answer, Corpus, Document, InputError, Label, Run
-from karat.formats.hf_datasets import FORMAT
+from karat import UNLINKED, Corpus, Document, InputError, Label, Prediction, Run
+from karat.formats.plugins.hf_datasets import FORMAT
 from tests import strategies
 from tests.formats.broken import nearly, read_or_refused
 
@@ -55,7 +55,15 @@ def test_tokens_with_tags_and_links(tmp_path):
     pq.write_table(pa.ipc.open_stream(with_names(ROWS)).read_all(), tmp_path / "x.parquet")
     assert list(karat.load(tmp_path / "x.parquet", format="hf-datasets")) == DOCUMENTS
     run = FORMAT.read_run(Held(with_names(ROWS)))
-    assert next(iter(run)).answers == (Answer(0, 9, "Q1", types=("PER",)), Answer(13, 16, types=("LOC",)))
+    assert next(iter(run)).predictions == (Prediction(0, 9, "Q1", types=("PER",)), Prediction(13, 16, types=("LOC",)))
+
+
+def test_a_null_id_leaves_the_other_column_of_ids(tmp_path):
+    rows = {"id": ["a", None, None], "doc_id": ["x", "y", None], "tokens": [["Ada"]] * 3, "ner_tags": [["O"]] * 3}
+    (tmp_path / "x.arrow").write_bytes(stream(rows))
+    corpus = karat.load(tmp_path / "x.arrow")
+    assert [document.id for document in corpus] == ["a", "y", "3"]
+    assert corpus.skipped == {"documents without an id (numbered)": 1}
 
 
 def test_rows_without_ids_texts_and_links_and_with_odd_ones(tmp_path):
@@ -68,29 +76,29 @@ def test_rows_without_ids_texts_and_links_and_with_odd_ones(tmp_path):
     ]
     assert corpus.skipped == {
         "documents without an id (numbered)": 2,
-        "texts without their tokens (these were joined by spaces)": 1,
+        "texts that lack a token (tokens joined by spaces)": 1,
         "mentions that begin without a B or S tag": 1,
         "links on tokens outside all mentions": 1,
     }
 
 
-@given(strategies.rich_documents(), strategies.about)
-def test_a_written_corpus_is_read_again(documents, about):
-    corpus = Corpus.of(documents, name="mine", **about)
+@given(strategies.rich_documents(), strategies.metadata)
+def test_a_written_corpus_is_read_again(documents, metadata):
+    corpus = Corpus.from_documents(documents, name="mine", **metadata)
     read = FORMAT.read_corpus(Held(written(FORMAT.write_corpus, corpus)), True)
     assert list(read) == documents
-    assert (read.name, read.about, read.digest, read.skipped) == ("mine", about, corpus.digest, {})
+    assert (read.name, read.metadata, read.digest, read.skipped) == ("mine", metadata, corpus.digest, {})
 
 
-@given(strategies.rich_replies(), strategies.about)
-def test_a_written_run_is_read_again(replies, about):
-    run = Run.of(replies, name="mine", **about)
+@given(strategies.rich_responses(), strategies.metadata)
+def test_a_written_run_is_read_again(responses, metadata):
+    run = Run.from_responses(responses, name="mine", **metadata)
     data = written(FORMAT.write_run, run)
     read = FORMAT.read_run(Held(data))
-    assert list(read) == replies
-    assert (read.name, read.about, read.digest) == ("mine", about, run.digest)
+    assert list(read) == responses
+    assert (read.name, read.metadata, read.digest) == ("mine", metadata, run.digest)
     assert FORMAT.recognises(data)
-    assert not FORMAT.holds_gold(Held(data))
+    assert not FORMAT.has_gold(Held(data))
 
 
 def written(write, what) -> bytes:
@@ -102,17 +110,17 @@ def written(write, what) -> bytes:
 class Held:
     """Bytes in memory, as a format is given them."""
 
-    given = label = stem = "memory"
-    folder = False
+    path = label = stem = "memory"
+    is_folder = False
 
     def __init__(self, data: bytes) -> None:
-        self.opening = data
+        self.first_bytes = data
 
-    def data(self) -> bytes:
-        return self.opening
+    def read_bytes(self) -> bytes:
+        return self.first_bytes
 
-    def stream(self) -> BytesIO:
-        return BytesIO(self.opening)
+    def open_stream(self) -> BytesIO:
+        return BytesIO(self.first_bytes)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +128,7 @@ class Held:
     [
         (
             with_names({**ROWS, "ner_tags": [[1], [1, 0]]}),
-            ": row 1: found 4 tokens, 1 tags and 4 links; expected as many",
+            ": row 1: found 4 tokens, 1 tags and 4 links; expected the same number",
         ),
         (
             with_names({**ROWS, "ner_tags": [[1, 2, 0, 9], [1, 0]]}),
@@ -136,7 +144,7 @@ class Held:
         (stream({"id": ["a"], "text": ["b"], "labels": [["c"]]}), ": found a column of another type at labels[]"),
         (
             stream({"id": ["a"], "text": ["b"], "labels": [[{"start": 0, "end": 1}]]}),
-            ": found labels without a field `entity`; expected start, end, and entity",
+            ": found labels without a field `entity`; expected start, end and entity",
         ),
         (
             stream({"id": ["a"], "text": ["b"], "labels": [[{"start": 0, "end": 9, "entity": "Q1"}]]}),
@@ -186,7 +194,7 @@ def test_a_folder_as_the_library_saves_it(tmp_path):
 def test_the_library_reads_what_is_written_and_the_other_way_round(tmp_path):
     datasets = pytest.importorskip("datasets")
     datasets.disable_progress_bars()
-    corpus = Corpus.of([Document("d", "Ada met Bob.", (Label(0, 3, "Q1"), Label(8, 11)), meta={"k": "v"})])
+    corpus = Corpus.from_documents([Document("d", "Ada met Bob.", (Label(0, 3, "Q1"), Label(8, 11)), meta={"k": "v"})])
     karat.save(corpus, tmp_path / "gold.arrow", format="hf-datasets")
     opened = datasets.Dataset.from_file(str(tmp_path / "gold.arrow"))
     assert opened[0]["labels"][0]["entity"] == "Q1"
@@ -213,7 +221,7 @@ def test_not_recognised(head):
     assert not FORMAT.recognises(head)
 
 
-@pytest.mark.parametrize("kind", ["gold", "answers"])
+@pytest.mark.parametrize("kind", ["gold", "predictions"])
 def test_a_folder_that_karat_writes_is_as_the_library_saves_it(tmp_path, kind, karat_cli):
     """What `load_from_disk` looks for: the state names the files, which are Arrow streams; the info is there."""
     source, read = ("demo", karat.load) if kind == "gold" else ("demo/noisy", karat.load_run)
@@ -243,7 +251,7 @@ def test_a_folder_that_karat_writes_is_as_the_library_saves_it(tmp_path, kind, k
     assert read(folder).digest == read(source).digest
     assert karat_cli("data", "convert", source, folder, "--to", "hf-datasets").code == 2
     assert not list(tmp_path.glob(".*"))
-    with pytest.raises(karat.UsageError, match="is there already"):
+    with pytest.raises(karat.UsageError, match="already exists"):
         karat.save(read(source), folder, format="hf-datasets")
     with pytest.raises(karat.UsageError, match="no folder"):
         karat.save(read(source), tmp_path / "nowhere" / "mine", format="hf-datasets")

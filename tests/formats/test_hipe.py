@@ -1,4 +1,4 @@
-"""HIPE TSV: mentions, links and text from tokens; documents; files of answers that say little."""
+"""HIPE TSV: mentions, links and text from tokens; documents; files of predictions that say little."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 import karat
-from karat import UNLINKED, Answer, Candidate, InputError, Label
-from karat.formats import hipe
+from karat import UNLINKED, Candidate, InputError, Label, Prediction
+from karat.formats.plugins import hipe
 from tests.formats.broken import nearly, read_or_refused
 
 COLUMNS = [
@@ -64,7 +64,7 @@ def test_text_spans_links_and_flags(tmp_path):
         Label(15, 18, None, types=("pers",)),
     )
     assert (two.text, two.labels) == ("Bob.", (Label(0, 3, UNLINKED, types=("pers",)),))
-    assert corpus.skipped == {"flags that end a sentence": 1, "flags of tokens outside mentions": 1}
+    assert corpus.skipped == {"flags for the end of a sentence": 1, "flags of tokens outside mentions": 1}
 
 
 def test_iobes_tags_and_neighbours(tmp_path):
@@ -91,15 +91,15 @@ def test_metonymic_senses_are_alternatives(tmp_path):
     ]
     corpus = karat.load(written(tmp_path, table(*rows)))
     assert next(iter(corpus)).labels == (
-        Label(0, 3, "Q1", types=("loc",), unit="0-1"),
-        Label(0, 3, "Q2", types=("org",), categories=("sense:metonymic",), unit="0-1"),
-        Label(4, 8, "Q3", types=("loc",), unit="1-2"),
-        Label(4, 8, None, types=("loc",), unit="1-2"),
+        Label(0, 3, "Q1", types=("loc",), mention_id="0-1"),
+        Label(0, 3, "Q2", types=("org",), categories=("sense:metonymic",), mention_id="0-1"),
+        Label(4, 8, "Q3", types=("loc",), mention_id="1-2"),
+        Label(4, 8, None, types=("loc",), mention_id="1-2"),
         Label(14, 18, UNLINKED, types=("loc",)),
     )
     assert corpus.skipped == {
         "metonymic senses without link, or of mentions without a literal link": 2,
-        "metonymic senses where no literal one is": 1,
+        "metonymic senses without a literal sense": 1,
     }
 
 
@@ -116,12 +116,12 @@ def test_what_is_left_out_is_counted(tmp_path):
     assert corpus.skipped == {
         "comment lines inside documents": 1,
         "lines without a token": 1,
-        "mentions whose tokens are linked differently (the first counts)": 1,
+        "mentions whose tokens have different links (the first counts)": 1,
         "links on tokens outside all mentions": 1,
         "nested mentions": 1,
         "components of mentions": 1,
-        "mentions of a part of a token (the whole is taken)": 1,
-        "mentions whose fine type is not one": 1,
+        "mentions of a part of a token (read as the whole token)": 1,
+        "mentions with several fine types": 1,
     }
 
 
@@ -132,7 +132,7 @@ RUN = table(
 )
 
 
-def test_answers_are_laid_on_the_gold_file_beside_them(tmp_path):
+def test_predictions_are_laid_on_the_gold_file_beside_them(tmp_path):
     rows = ["In O _", "Old O _", "Ulm B-loc Q1", ", O _", "#5 O _", "Ada B-pers NIL", "Bob O _", ". O _"]
     path = written(tmp_path, table(*rows), "team9_bundle1_tiny_en_1.tsv")
     with pytest.raises(InputError) as caught:
@@ -141,11 +141,11 @@ def test_answers_are_laid_on_the_gold_file_beside_them(tmp_path):
     gold = tmp_path / "HIPE-2022-v2.1-tiny-test-en.tsv.gz"
     gold.write_bytes(gzip.compress(GOLD.encode()))
     run = karat.load_run(path)
-    assert [(reply.id, reply.answers) for reply in run] == [
-        ("one", (Answer(7, 10, "Q1", types=("loc",)), Answer(15, 18, None, types=("pers",)))),
+    assert [(response.id, response.predictions) for response in run] == [
+        ("one", (Prediction(7, 10, "Q1", types=("loc",)), Prediction(15, 18, None, types=("pers",)))),
         ("two", ()),
     ]
-    assert run.skipped == {f"documents cut and spaced as in {gold.name}": 2}
+    assert run.skipped == {f"documents split and spaced as in {gold.name}": 2}
 
 
 def test_a_gold_file_with_other_tokens_is_not_taken(tmp_path):
@@ -158,12 +158,12 @@ def test_a_gold_file_with_other_tokens_is_not_taken(tmp_path):
 def test_ranked_links_are_candidates(tmp_path):
     path = written(tmp_path, RUN.replace("In", "# document_id = d\nIn", 1), "run.tsv")
     run = karat.load_run(path)
-    assert next(iter(run)).answers == (
-        Answer(3, 10, "Q7", types=("loc",), candidates=(Candidate("Q7"), Candidate("Q1"))),
+    assert next(iter(run)).predictions == (
+        Prediction(3, 10, "Q7", types=("loc",), candidates=(Candidate("Q7"), Candidate("Q1"))),
     )
-    assert run.skipped["metonymic senses in answers"] == 2
-    assert run.skipped["documents without a NoSpaceAfter flag (a space taken between all tokens)"] == 1
-    assert run.skipped["NIL behind other links of a ranking"] == 1
+    assert run.skipped["metonymic senses in predictions"] == 2
+    assert run.skipped["documents without a NoSpaceAfter flag (spaces between all tokens)"] == 1
+    assert run.skipped["NIL after other links of a ranking"] == 1
 
 
 @pytest.mark.parametrize(
@@ -194,24 +194,24 @@ def test_runs_of_equal_links_are_read_only_by_their_own_name(tmp_path):
     assert next(iter(corpus)).labels == (
         Label(0, 2, None),
         Label(3, 6, "Q1"),
-        Label(9, 10, "Q1", unit="5-6"),
-        Label(9, 10, "Q2", unit="5-6"),
+        Label(9, 10, "Q1", mention_id="5-6"),
+        Label(9, 10, "Q2", mention_id="5-6"),
     )
-    assert corpus.skipped == {"tokens of mentions, whose bounds and types are not read": 3}
+    assert corpus.skipped == {"tokens of mentions (bounds and types are not read)": 3}
     written(tmp_path, table(*rows[1:]), "t_bundle1_x_en_1.tsv")
     written(tmp_path, table(*rows), "HIPE-2022-v2.0-x-test-en.tsv")
     run = karat.load_run(tmp_path / "t_bundle1_x_en_1.tsv", format="hipe-runs")
-    assert next(iter(run)).answers == (
-        Answer(0, 2, None),
-        Answer(3, 6, "Q1"),
-        Answer(9, 10, "Q1", candidates=(Candidate("Q1"), Candidate("Q2"))),
+    assert next(iter(run)).predictions == (
+        Prediction(0, 2, None),
+        Prediction(3, 6, "Q1"),
+        Prediction(9, 10, "Q1", candidates=(Candidate("Q1"), Candidate("Q2"))),
     )
 
 
-def test_a_file_of_gold_is_told_from_answers(tmp_path):
+def test_a_file_of_gold_is_told_from_predictions(tmp_path):
     ranked = GOLD.replace("\tQ1\t", "\tQ1|Q2\t")
-    for name, text, about in (("a.tsv", GOLD, {"answers": "labels"}), ("b.tsv", ranked, {})):
-        assert karat.load_run(written(tmp_path, text, name)).about == about
+    for name, text, metadata in (("a.tsv", GOLD, {"predictions": "labels"}), ("b.tsv", ranked, {})):
+        assert karat.load_run(written(tmp_path, text, name)).metadata == metadata
 
 
 @given(nearly(GOLD.encode()))
@@ -221,8 +221,8 @@ def test_broken_files_are_refused_in_words(data):
 
 
 @given(nearly(GOLD.encode()))
-def test_broken_answers_are_refused_beside_their_gold(corpus, data):
-    read_or_refused(lambda source: hipe.read_run_on(source, lambda: corpus), data)
+def test_broken_predictions_are_refused_beside_their_gold(corpus, data):
+    read_or_refused(lambda source: hipe.read_run_with_gold(source, lambda: corpus), data)
 
 
 @pytest.fixture(scope="module")
@@ -238,12 +238,12 @@ def test_counts_on_the_shared_files(shared):
     entities = [label.entity for document in gold for label in document.labels]
     assert (entities.count(None), entities.count(UNLINKED)) == (9, 165)
     assert gold.skipped == {
-        "mentions of a part of a token (the whole is taken)": 2,
-        "flags that end a sentence": 238,
+        "mentions of a part of a token (read as the whole token)": 2,
+        "flags for the end of a sentence": 238,
         "flags of tokens outside mentions": 17,
     }
-    for number, answers in ((1, 370), (2, 356)):
+    for number, predictions in ((1, 370), (2, 356)):
         run = karat.load_run(folder / f"team2_bundle1_ajmc_en_{number}.tsv.gz", corpus=gold)
-        assert (len(run), len(run.answers)) == (13, answers)
+        assert (len(run), len(run.predictions)) == (13, predictions)
     by_runs = karat.load(folder / "HIPE-2022-v2.1-ajmc-test-en.tsv.gz", format="hipe-runs")
     assert len(by_runs.labels) == 183

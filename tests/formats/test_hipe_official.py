@@ -25,7 +25,7 @@ VIEWS = {
     ("NEL", "fuzzy"): "hipe-nel-fuzzy",
 }
 KINDS = ("date", "loc", "pers", "scope", "work")
-COUNTS = {"TP": "matched_answers", "FP": "unmatched_answers", "FN": "unmatched_gold"}
+COUNTS = {"TP": "matched_predictions", "FP": "unmatched_predictions", "FN": "unmatched_gold"}
 
 
 class Figure(NamedTuple):
@@ -58,7 +58,7 @@ def own(result, figure):
     view = VIEWS[figure.column, figure.regime]
     group = figure.label.lower()
     if figure.name in COUNTS:
-        counts = result.counts(view) if group == "all" else result.by["types"][view][group].counts
+        counts = result.counts(view) if group == "all" else result.groups["types"][view][group].counts
         return getattr(counts, COUNTS[figure.name])
     short = figure.name.lower().replace("_std", "-sd")
     name = f"{view}:{figure.aggregate}.{short}"
@@ -78,7 +78,7 @@ def compared(folder, format=None):
         groups = [f"@types={kind}" for kind in KINDS] if format is None else []
         measures = [f"{view}:{short}" for view in views for short in shorts]
         measures += [f"{name}{group}" for name in measures for group in groups if name.startswith("rt2kb/")]
-        result = karat.evaluate(gold, run, like="hipe", measures=measures)
+        result = karat.evaluate(gold, run, profile="hipe", measures=measures)
         for figure in official(folder, name):
             if VIEWS[figure.column, figure.regime] in views:
                 kind = "sd" if figure.name.endswith("_std") else figure.aggregate

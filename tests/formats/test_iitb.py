@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import InputError, Label
-from karat.data.steps import stepped
+from karat.data.steps import apply_steps
 
 
 def _annotation(document: str, user: str, title: str, offset: object, length: int) -> str:
@@ -40,31 +40,31 @@ def test_every_annotation_of_every_annotator_is_kept(folder, given):
     first, second = corpus
     assert (first.id, second.id, corpus.skipped) == ("b", "a", {"texts without annotations": 1})
     assert first.labels == (
-        Label(1, 4, "Ulm", unit="ada:1"),
-        Label(1, 4, "Ulm", unit="bob:2"),
-        Label(5, 8, None, unit="bob:3"),
+        Label(1, 4, "Ulm", mention_id="ada:1"),
+        Label(1, 4, "Ulm", mention_id="bob:2"),
+        Label(5, 8, None, mention_id="bob:3"),
     )
 
 
 def test_steps_lead_to_the_usual_counts(folder):
-    made, changes = stepped(karat.load(folder()), ["drop-nil", "distinct", "drop-empty"])
-    assert [label.unit for document in made for label in document.labels] == ["ada:1"]
+    made, changes = apply_steps(karat.load(folder()), ["drop-nil", "distinct", "drop-empty"])
+    assert [label.mention_id for document in made for label in document.labels] == ["ada:1"]
     assert {name: str(change) for name, change in changes.items()} == {
         "drop-nil": "4 → 2 labels",
         "distinct": "2 → 1 labels",
         "drop-empty": "2 → 1 documents, 11 → 8 characters",
     }
-    assert made.about["steps"] == "drop-nil, distinct, drop-empty"
+    assert made.metadata["steps"] == "drop-nil, distinct, drop-empty"
     assert made.skipped == {
         "texts without annotations": 1,
-        "labels left out by drop-nil": 2,
-        "labels left out by distinct": 1,
-        "documents left out by drop-empty": 1,
+        "labels excluded by drop-nil": 2,
+        "labels excluded by distinct": 1,
+        "documents excluded by drop-empty": 1,
     }
 
 
 @pytest.mark.parametrize(
-    ("row", "says"),
+    ("row", "description"),
     [
         (("b", "ada", "Ulm", "two", 3), r"CSAW_Annotations\.xml, document 'b': found 'two' for the offset"),
         (("b", "ada", "Ulm", 7, 30), r"document 'b': found label \[6, 37\) in a text of 8 code points"),
@@ -72,8 +72,8 @@ def test_steps_lead_to_the_usual_counts(folder):
         (("z", "ada", "Ulm", 0, 3), r"document 'z': found no text 'z' in"),
     ],
 )
-def test_defects_are_named_with_their_document(folder, row, says):
-    with pytest.raises(InputError, match=says):
+def test_defects_are_named_with_their_document(folder, row, description):
+    with pytest.raises(InputError, match=description):
         karat.load(folder([*ROWS, row]))
 
 
@@ -84,7 +84,7 @@ def test_counts(shared):
     The 11,245 of the BAT paper need the Wikipedia of 2012: BAT drops what has no page on the day it reads the data.
     """
     corpus = karat.load(shared / "bat/iitb")
-    made, changes = stepped(corpus, ["drop-nil", "distinct", "drop-empty"])
+    made, changes = apply_steps(corpus, ["drop-nil", "distinct", "drop-empty"])
     labels = [change.after.labels for change in changes.values()]
     assert (len(corpus.labels), *labels) == (19_751, 12_099, 11_254, 11_254)
     assert (len(corpus), len(made)) == (104, 103)

@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import UNLINKED, InputError, Label
-from karat.data.steps import stepped
+from karat.data.steps import apply_steps
 
 MARK = ".\tO\tO\t#"
 ADDRESS = "http://en.wikipedia.org/wiki/New_Ulm"
@@ -49,8 +49,18 @@ def test_words_become_queries(path):
     assert second.meta == {"entities at 15-18": "Elm\thttp://e\tNONE\tNONE"}
     assert corpus.skipped == {
         "entities on words outside mentions": 1,
-        "lines with a second title (kept in the metadata)": 1,
+        "lines with a second title (stored in `meta`)": 1,
     }
+
+
+def test_no_word_of_a_query_is_lost(path):
+    """An I- row without a B- row before it, or after a B- row without a mention in column 2, is a word of the text."""
+    rows = [MARK, "ulm\tO\tO\tI-LOC", "new\tO\tO\tB-LOC", "elm\tO\tO\tI-LOC", "bob\tbob_x\tO\tB-PER", "x\tO\tO\tI-PER"]
+    corpus = karat.load(path(rows))
+    (document,) = corpus
+    assert document.text == "ulm new elm bob x"
+    assert [(label.start, label.end) for label in document.labels] == [(4, 7), (12, 17)]
+    assert corpus.skipped == {"I- rows after no mention of several words (read as words outside mentions)": 2}
 
 
 def test_a_short_line_is_named(path):
@@ -70,6 +80,6 @@ def test_a_short_line_is_named(path):
 )
 def test_counts(shared, name, documents, length, raw, linked):
     corpus = karat.load(shared / "bat/kdd" / f"{name}.txt")
-    made, _ = stepped(corpus, ["drop-nil", "drop-unlinked"])
+    made, _ = apply_steps(corpus, ["drop-nil", "drop-unlinked"])
     assert (len(corpus), len(corpus.labels), len(made.labels)) == (documents, raw, linked)
     assert round(sum(len(document.text) for document in corpus) / documents, 1) == length

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 import karat
-from karat import UNLINKED, Answer, Candidate, Document, InputError, Label, Reply, Tag
-from karat.formats import kilt
+from karat import UNLINKED, Candidate, Document, InputError, Label, Prediction, Response, Tag
+from karat.formats.plugins import kilt
 from tests.formats.broken import nearly, read_or_refused
 
 GOLD = {
@@ -38,11 +38,11 @@ def test_several_outputs_are_alternatives_and_none_is_a_span_without_link(tmp_pa
     del bare["output"]
     corpus = karat.load(_written(tmp_path / "x", {**GOLD, "output": two}, bare), format="kilt")
     first, second = corpus
-    assert first.labels == (Label(10, 13, "A", unit="mention"), Label(10, 13, "5", unit="mention"))
+    assert first.labels == (Label(10, 13, "A", mention_id="mention"), Label(10, 13, "5", mention_id="mention"))
     assert (second.id, second.labels) == ("2", (Label(10, 13),))
     assert corpus.skipped == {
-        "mentions given twice (one was kept)": 1,
-        "mentions without an answer (read as spans without link)": 1,
+        "duplicate mentions (dropped)": 1,
+        "mentions without an answer (read as unlinked)": 1,
     }
 
 
@@ -62,7 +62,7 @@ def test_errors_say_where(change, found, tmp_path):
         karat.load(path, format="kilt")
 
 
-def test_answers_with_the_text(tmp_path):
+def test_predictions_with_the_text(tmp_path):
     pages = [
         {"wikipedia_id": "5", "title": "Ada (name)", "score": 2.0},
         {"wikipedia_id": "974", "title": "Ada Lovelace"},
@@ -71,23 +71,23 @@ def test_answers_with_the_text(tmp_path):
     run = karat.load_run(_written(tmp_path / "x", row, {**row, "id": 2, "output": []}), format="kilt")
     first, second = run
     candidates = (Candidate("Ada (name)", 2.0), Candidate("Ada Lovelace"))
-    assert first.answers == (Answer(10, 13, "Ada Lovelace", same_as=("974",), candidates=candidates),)
-    assert second.answers == (Answer(10, 13, UNLINKED),)
+    assert first.predictions == (Prediction(10, 13, "Ada Lovelace", same_as=("974",), candidates=candidates),)
+    assert second.predictions == (Prediction(10, 13, UNLINKED),)
     assert run.skipped == {"outputs without answer and page": 1}
 
 
-def test_answers_without_the_text_are_ranked_tags_that_score(tmp_path):
+def test_predictions_without_the_text_are_ranked_tags_that_score(tmp_path):
     pages = [{"wikipedia_id": "974", "title": "Ada Lovelace"}, {"wikipedia_id": "5"}]
     rows = [{"id": "u_1:0", "output": [{"answer": "Ada Lovelace", "provenance": pages[:1]}]}]
     path = _written(tmp_path / "answers", *rows)
     run = karat.load_run(path, format="kilt")
-    assert list(run) == [Reply("u_1:0", tags=(Tag("Ada Lovelace", ("974",), 1),))]
+    assert list(run) == [Response("u_1:0", tags=(Tag("Ada Lovelace", ("974",), 1),))]
     assert run.skipped == {"answers without `input` (read as tags)": 1}
     corpus = karat.load(_written(tmp_path / "gold", GOLD), format="kilt")
     assert karat.evaluate(corpus, run, task="c2kb", measures=["entity:micro.f1"])["entity:micro.f1"] == 1
     rows[0]["output"][0]["provenance"] = pages
-    (reply,) = karat.load_run(_written(path, *rows), format="kilt")
-    assert [(tag.entity, tag.rank) for tag in reply.tags] == [("Ada Lovelace", 1), ("5", 2)]
+    (response,) = karat.load_run(_written(path, *rows), format="kilt")
+    assert [(tag.entity, tag.rank) for tag in response.tags] == [("Ada Lovelace", 1), ("5", 2)]
 
 
 def test_it_is_told_from_other_json():

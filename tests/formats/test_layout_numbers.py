@@ -10,8 +10,8 @@ import pytest
 
 import karat
 from karat import InputError
-from karat.errors import refuse_newer
-from karat.model.result import LAYOUT, Result
+from karat.model.errors import check_layout_version
+from karat.model.results.result import LAYOUT, Result
 
 METADATA = b"karat-layout"
 NEWER = r"found the layout {}, written by a newer Karat; expected {}\. .*pip install --upgrade karat"
@@ -25,7 +25,7 @@ def load(side, path):
     return karat.load(path) if side == "gold" else karat.load_run(path)
 
 
-sides = pytest.mark.parametrize("side", ["gold", "answers"])
+sides = pytest.mark.parametrize("side", ["gold", "predictions"])
 suffixes = pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".arrow"])
 
 
@@ -52,11 +52,11 @@ def test_a_file_says_its_layout(tmp_path, side, suffix):
     path = tmp_path / f"data{suffix}"
     karat.save(demo(side), path)
     if suffix == ".jsonl":
-        assert json.loads(path.read_bytes().partition(b"\n")[0])["karat"] == f"{side}/1"
+        assert json.loads(path.read_bytes().partition(b"\n")[0])["karat"] == f"{side}/2"
     elif suffix == ".parquet":
-        assert pq.read_schema(path).metadata[METADATA] == f"{side}/1".encode()
+        assert pq.read_schema(path).metadata[METADATA] == f"{side}/2".encode()
     else:
-        assert pa.ipc.open_stream(path.read_bytes()).schema.metadata[METADATA] == f"{side}/1".encode()
+        assert pa.ipc.open_stream(path.read_bytes()).schema.metadata[METADATA] == f"{side}/2".encode()
 
 
 @sides
@@ -74,8 +74,8 @@ def test_one_without_a_number_is_read(tmp_path, side, suffix):
 def test_a_newer_one_is_refused(tmp_path, side, suffix):
     path = tmp_path / f"data{suffix}"
     karat.save(demo(side), path)
-    relabelled(path, f"{side}/2")
-    with pytest.raises(InputError, match=NEWER.format(f"{side}/2", f"{side}/1")):
+    relabelled(path, f"{side}/3")
+    with pytest.raises(InputError, match=NEWER.format(f"{side}/3", f"{side}/2")):
         load(side, path)
 
 
@@ -89,7 +89,7 @@ def test_a_newer_part_of_a_folder_is_refused(tmp_path, karat_cli):
 
 
 def test_a_newer_result_is_refused_in_one_line(tmp_path, karat_cli):
-    data = karat.evaluate(demo("gold"), demo("answers")).to_json()
+    data = karat.evaluate(demo("gold"), demo("predictions")).to_json()
     assert str(Result.from_json(data).signature)
     newer = json.loads(data) | {"layout": "karat-result/9", "something": ["new"]}
     path = tmp_path / "result.json"
@@ -103,16 +103,18 @@ def test_a_newer_result_is_refused_in_one_line(tmp_path, karat_cli):
 
 @pytest.mark.parametrize("layout", ["karat-result/0", "karat-result/x", "other/9", "karat-result", 9, None])
 def test_what_is_no_number_of_a_result_is_no_result(layout):
-    data = json.loads(karat.evaluate(demo("gold"), demo("answers")).to_json())
-    with pytest.raises(InputError, match="found no result"):
+    data = json.loads(karat.evaluate(demo("gold"), demo("predictions")).to_json())
+    with pytest.raises(InputError, match="found an invalid result file"):
         Result.from_json(json.dumps(data | {"layout": layout}).encode())
 
 
-@pytest.mark.parametrize("found", ["gold/1", "gold/0", "gold/-2", "gold/2.5", "answers/2", "gold", "", "gold/²"])
+@pytest.mark.parametrize(
+    "found", ["gold/2", "gold/1", "gold/0", "gold/-2", "gold/3.5", "predictions/3", "gold", "", "gold/²"]
+)
 def test_only_a_higher_number_of_the_same_layout_is_newer(found):
-    refuse_newer("here", found, "gold/1")
+    check_layout_version("here", found, "gold/2")
 
 
 def test_verdicts_say_their_layout(tmp_path, karat_cli):
     assert karat_cli("score", "demo", "demo/noisy", "--verdicts", tmp_path / "cases.parquet").code == 0
-    assert pq.read_schema(tmp_path / "cases.parquet").metadata[b"layout"] == b"karat-verdicts/1"
+    assert pq.read_schema(tmp_path / "cases.parquet").metadata[b"layout"] == b"karat-verdicts/2"

@@ -13,12 +13,12 @@ from contextlib import suppress
 import pytest
 
 from karat import Corpus, Document, Label
-from karat.categorise.categorise import categorise
+from karat.data.categoriser.categorise import categorise
 from karat.data.describe import describe
-from karat.errors import KaratError
-from karat.evaluation.drop import rules_of
-from karat.registry import get, names
-from karat.spec.format import Format
+from karat.evaluation.drop_rules import parse_drop_rules
+from karat.model.errors import KaratError
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.format import Format
 from karat.storage.files import Source
 
 SIZE = 15_000
@@ -27,7 +27,9 @@ REPEATED = [
     *(b" ", b"\n", b"\t", b"\r\n", b" \n", b".", b"a", b"0", b'"', b"\\", b"(", b"[", b"{", b"|", b",", b"<"),
     *(b"<?a?>", b"<!---->", b"<a>", b'{"a":', b"[0,", b"-DOCSTART- (1 a)\n", b"a\tO\n", b"# a\n", b"a|t|b\n", b'"""'),
 ]
-CORPUS = Corpus.of([Document("d", "Ulm is in Ulm.", (Label(0, 3, "http://www.wikidata.org/entity/Q3012"),))])
+CORPUS = Corpus.from_documents(
+    [Document("d", "Ulm is in Ulm.", (Label(0, 3, "http://www.wikidata.org/entity/Q3012"),))]
+)
 
 
 def seconds(work) -> float:
@@ -56,15 +58,15 @@ def beginnings(known: Format) -> list[bytes]:
     return [b"", data[: len(data) // 2]] if data else [b""]
 
 
-@pytest.mark.parametrize("name", names("formats"))
+@pytest.mark.parametrize("name", list_plugins("formats"))
 def test_readers_are_linear(name, tmp_path):
-    known = get("formats", name, Format)
+    known = get_plugin("formats", name, Format)
     path = tmp_path / f"x{known.suffix}"
 
     def reading(data: bytes):
         def read():
             path.write_bytes(data)
-            known.recognises(Source(str(path)).opening)
+            known.recognises(Source(str(path)).first_bytes)
             for reader in (known.read_run, known.read_corpus and (lambda source: known.read_corpus(source, True))):
                 if reader:
                     with suppress(KaratError):
@@ -87,7 +89,7 @@ def test_looks_at_texts_are_linear(piece, look):
         text = "Ulm " + piece * (size // len(piece)) + "!!"
         name = "http://en.wikipedia.org/wiki/U" + piece * (size // len(piece)) + "b"
         labels = (Label(0, 3, name), Label(0, len(text), name), Label(len(text) // 2, len(text), "Q1"))
-        corpus = Corpus.of([Document("d", text, labels)])
+        corpus = Corpus.from_documents([Document("d", text, labels)])
         return lambda: describe(corpus) if look == "describe" else categorise(corpus)
 
     check_growth(looking)
@@ -97,11 +99,11 @@ def test_nested_labels_are_counted_without_a_look_at_all_pairs():
     def looking(size: int):
         count = size // 5
         labels = tuple(Label(i, 2 * count + 2 - i, f"Q{i}") for i in range(count))
-        corpus = Corpus.of([Document("d", "x" * (2 * count + 2), labels)])
+        corpus = Corpus.from_documents([Document("d", "x" * (2 * count + 2), labels)])
         return lambda: describe(corpus)
 
     check_growth(looking)
 
 
 def test_rules_to_drop_are_read_in_time():
-    check_growth(lambda size: lambda: rules_of(" " * size + "x"))
+    check_growth(lambda size: lambda: parse_drop_rules(" " * size + "x"))

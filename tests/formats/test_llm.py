@@ -11,15 +11,22 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Candidate, Corpus, Document, InputError, UsageError
-from karat.formats import llm
-from karat.model.document import WrittenAnswer
-from karat.parsing.surfaces.entries import CUT_OFF, EARLIER, SAID_NIL, UNUSABLE, answer_of, entries_of
-from karat.parsing.surfaces.placing import MOVED, NOT_FOUND
-from karat.parsing.surfaces.prose import values_in
+from karat.formats.parsing.surfaces.entries import (
+    EARLIER_LISTS,
+    TRUNCATED,
+    UNUSABLE,
+    VERBAL_NIL,
+    extract_entries,
+    to_prediction,
+)
+from karat.formats.parsing.surfaces.json_extraction import extract_json
+from karat.formats.parsing.surfaces.search import NOT_FOUND, REALIGNED
+from karat.formats.plugins import llm
+from karat.model.document import WrittenPrediction
 from tests.formats.broken import nearly, read_or_refused
 
 TEXT = "Ada Lovelace met Charles Babbage in London."
-GOLD = Corpus.of([Document("d1", TEXT), Document("d2", "London is old.")], name="gold")
+GOLD = Corpus.from_documents([Document("d1", TEXT), Document("d2", "London is old.")], name="gold")
 FENCED = """Sure! Here they are:
 
 ```json
@@ -31,14 +38,14 @@ FENCED = """Sure! Here they are:
 I hope [1] this helps."""
 
 
-def entries(answer):
+def entries(prediction):
     counts = Counter()
-    found = entries_of(values_in(answer), counts)
+    found = extract_entries(extract_json(prediction), counts)
     return found, dict(+counts)
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("prediction", "words"),
     [
         (FENCED, ["Ada Lovelace", "London"]),
         ('[{"mention": "London"}]', ["London"]),
@@ -52,8 +59,8 @@ def entries(answer):
         ('Entities: [{"mention": "London"}]. Others: []', ["London"]),
     ],
 )
-def test_lists_are_found_in_fences_and_prose(answer, words):
-    found, counts = entries(answer)
+def test_lists_are_found_in_fences_and_prose(prediction, words):
+    found, counts = entries(prediction)
     assert [entry["mention"] for entry in found] == words
     assert counts == {}
 
@@ -65,58 +72,64 @@ def test_pairs_and_objects_of_links_are_lists_too():
 
 
 def test_the_last_list_counts_and_what_is_cut_off_is_read_as_far_as_it_is_whole():
-    assert entries('[{"text": "A"}] no: [{"text": "B"}]') == ([{"text": "B"}], {EARLIER: 1})
-    assert entries('```json\n[{"text": "A"}, {"text": "B') == ([{"text": "A"}], {CUT_OFF: 1})
+    assert entries('[{"text": "A"}] no: [{"text": "B"}]') == ([{"text": "B"}], {EARLIER_LISTS: 1})
+    assert entries('```json\n[{"text": "A"}, {"text": "B') == ([{"text": "A"}], {TRUNCATED: 1})
 
 
-@pytest.mark.parametrize("answer", ["", "I found nothing.", "[1, 2]", "{}", "[[[[", "{" * 5000, "[" * 100_000])
-def test_an_answer_without_list(answer):
-    assert entries(answer) == (None, {})
+@pytest.mark.parametrize("prediction", ["", "I found nothing.", "[1, 2]", "{}", "[[[[", "{" * 5000, "[" * 100_000])
+def test_an_prediction_without_list(prediction):
+    assert entries(prediction) == (None, {})
 
 
 @pytest.mark.parametrize(
     ("entry", "made"),
     [
-        ({"text": "London", "entity": "Q84"}, WrittenAnswer(text="London", entity="Q84")),
-        ({"entity": "London", "Wikidata ID": "Q84"}, WrittenAnswer(text="London", entity="Q84")),
-        ({"name": "London", "wikidataId": "Q84"}, WrittenAnswer(text="London", entity="Q84")),
-        ({"id": 1, "text": "London", "entity": "Q84"}, WrittenAnswer(text="London", entity="Q84")),
-        ({"mention": "London", "url": "https://x.org/L"}, WrittenAnswer(text="London", entity="https://x.org/L")),
-        ({"mention": "London", "entity": {"id": "Q84", "rank": 1}}, WrittenAnswer(text="London", entity="Q84")),
-        ({"mention": "London", "entity": 84}, WrittenAnswer(text="London", entity="84")),
-        ({"mention": "London", "qid": None}, WrittenAnswer(text="London", entity=None)),
-        ({"mention": "London", "qid": "NIL"}, WrittenAnswer(text="London", entity=None)),
-        ({"mention": "London"}, WrittenAnswer(text="London", entity=UNLINKED)),
-        ({"span": [36, 42], "qid": "Q84"}, WrittenAnswer(36, 42, entity="Q84")),
-        ({"span": "London", "start": "36", "end": 42.0}, WrittenAnswer(36, 42, "London")),
+        ({"text": "London", "entity": "Q84"}, WrittenPrediction(text="London", entity="Q84")),
+        ({"entity": "London", "Wikidata ID": "Q84"}, WrittenPrediction(text="London", entity="Q84")),
+        ({"name": "London", "wikidataId": "Q84"}, WrittenPrediction(text="London", entity="Q84")),
+        ({"id": 1, "text": "London", "entity": "Q84"}, WrittenPrediction(text="London", entity="Q84")),
+        ({"mention": "London", "url": "https://x.org/L"}, WrittenPrediction(text="London", entity="https://x.org/L")),
+        ({"mention": "London", "entity": {"id": "Q84", "rank": 1}}, WrittenPrediction(text="London", entity="Q84")),
+        ({"mention": "London", "entity": 84}, WrittenPrediction(text="London", entity="84")),
+        ({"mention": "London", "qid": None}, WrittenPrediction(text="London", entity=None)),
+        ({"mention": "London", "qid": "NIL"}, WrittenPrediction(text="London", entity=None)),
+        ({"mention": "London"}, WrittenPrediction(text="London", entity=UNLINKED)),
+        ({"span": [36, 42], "qid": "Q84"}, WrittenPrediction(36, 42, entity="Q84")),
+        ({"span": "London", "start": "36", "end": 42.0}, WrittenPrediction(36, 42, "London")),
         (
             {"text": "London", "type": "LOC", "confidence": "0.5", "before": "in "},
-            WrittenAnswer(text="London", types=("LOC",), score=0.5, before="in "),
+            WrittenPrediction(text="London", types=("LOC",), score=0.5, before="in "),
         ),
         (
             {"text": "London", "candidates": ["Q84", {"qid": "Q92561", "score": 0.1}]},
-            WrittenAnswer(text="London", candidates=(Candidate("Q84"), Candidate("Q92561", 0.1))),
+            WrittenPrediction(text="London", candidates=(Candidate("Q84"), Candidate("Q92561", 0.1))),
         ),
-        (["London", "Q84"], WrittenAnswer(text="London", entity="Q84")),
+        (["London", "Q84"], WrittenPrediction(text="London", entity="Q84")),
     ],
 )
 def test_names_of_fields(entry, made):
     counts = Counter()
-    assert answer_of(entry, counts) == made
+    assert to_prediction(entry, counts) == made
     assert set(+counts) <= {"fields `id` (not read)"}
 
 
 def test_what_is_passed_over_is_counted():
     counts = Counter()
-    assert answer_of({"text": "London", "qid": "unknown", "score": "high", "why": "x"}, counts).entity is None
-    assert answer_of({"text": " "}, counts) is None
-    assert answer_of(7, counts) is None
+    assert to_prediction({"text": "London", "qid": "unknown", "score": "high", "why": "x"}, counts).entity is None
+    assert to_prediction({"text": " "}, counts) is None
+    assert to_prediction(7, counts) is None
     assert dict(+counts) == {
-        SAID_NIL: 1,
-        "scores that are no numbers (left out)": 1,
+        VERBAL_NIL: 1,
+        "scores that are not numbers (skipped)": 1,
         "fields `why` (not read)": 1,
         UNUSABLE: 2,
     }
+
+
+def test_a_truth_value_is_no_score():
+    counts = Counter()
+    assert to_prediction({"text": "London", "qid": "Q84", "score": True}, counts).score is None
+    assert dict(+counts) == {"scores that are not numbers (skipped)": 1}
 
 
 def read(tmp_path, content, name="a.jsonl", **how):
@@ -126,7 +139,10 @@ def read(tmp_path, content, name="a.jsonl", **how):
 
 
 def spans(run):
-    return {reply.id: [(answer.start, answer.end, answer.entity) for answer in reply.answers] for reply in run}
+    return {
+        response.id: [(prediction.start, prediction.end, prediction.entity) for prediction in response.predictions]
+        for response in run
+    }
 
 
 FOUND = {"d1": [(0, 12, "Q7259"), (36, 42, "Q84")]}
@@ -149,7 +165,7 @@ FOUND = {"d1": [(0, 12, "Q7259"), (36, 42, "Q84")]}
         },
     ],
 )
-def test_lines_of_answers_are_recognised(tmp_path, record):
+def test_lines_of_predictions_are_recognised(tmp_path, record):
     assert spans(read(tmp_path, json.dumps(record) + "\n")) == FOUND
 
 
@@ -187,17 +203,17 @@ def test_tokens_and_failures_are_kept(tmp_path):
     assert (first.tokens, first.error) == (7, None)
     assert second.error == '{"code": "late"}'
     (silent,) = read(tmp_path, json.dumps({"id": "d1", "response": "I found nothing."}) + "\n")
-    assert silent.error == "no list of answers in what was answered"
+    assert silent.error == "no list of predictions in the answer"
 
 
 def test_wrong_spans_and_invented_words(tmp_path):
-    answers = [{"text": "London", "start": 30, "end": 36}, {"text": "Paris"}]
-    line = json.dumps({"id": "d1", "response": json.dumps(answers)}) + "\n"
+    predictions = [{"text": "London", "start": 30, "end": 36}, {"text": "Paris"}]
+    line = json.dumps({"id": "d1", "response": json.dumps(predictions)}) + "\n"
     with pytest.raises(InputError, match="the text 'London' at"):
         read(tmp_path, line)
-    run = read(tmp_path, line, wrong_span="repair")
+    run = read(tmp_path, line, span_mismatch="realign")
     assert spans(run) == {"d1": [(36, 42, UNLINKED)]}
-    assert run.skipped == {MOVED: 1, NOT_FOUND: 1}
+    assert run.skipped == {REALIGNED: 1, NOT_FOUND: 1}
 
 
 def test_a_line_without_id(tmp_path):
@@ -215,7 +231,7 @@ ARRAY = json.dumps([{"id": "d1", "answers": [{"text": "London", "entity": "Q84",
 def test_broken_files_are_refused_in_words(data):
     def refused(source):
         try:
-            return llm.read_run_on(source, lambda: GOLD)
+            return llm.read_run_with_gold(source, lambda: GOLD)
         except UsageError:
             return []
 

@@ -7,10 +7,10 @@ import gzip
 import pytest
 
 import karat
-from karat import Answer, InputError, Label
-from karat.data.steps import stepped
-from karat.registry import get
-from karat.spec.format import Format
+from karat import InputError, Label, Prediction
+from karat.data.steps import apply_steps
+from karat.model.registry import get_plugin
+from karat.model.spec.format import Format
 from karat.storage.files import Source
 
 TWEETS = "|20000001|,|😀 Ulm, Bob|\n|20000002|,|a|,|b|\n"
@@ -35,12 +35,12 @@ def test_either_file_stands_for_both(folder, given):
     assert (corpus.name, second.id, second.text) == ("toy", "20000002", "a|,|b")
     assert first.labels == (
         Label(2, 5, ULM, types=("Location",)),
-        Label(2, 5, ULM, types=("Location",), unit="repeated 1"),
+        Label(2, 5, ULM, types=("Location",), mention_id="repeated 1"),
         Label(7, 10, None, types=("Person",), nil_cluster="NIL3"),
     )
     assert corpus.skipped == {
-        "ids with blanks around them (taken off)": 1,
-        "labels given twice (both kept)": 1,
+        "ids with surrounding spaces (removed)": 1,
+        "duplicate labels (kept as separate mentions)": 1,
     }
 
 
@@ -52,25 +52,25 @@ def test_a_compressed_partner_is_found(folder):
     assert len(karat.load(here / "toy_neel.gs.gz").labels) == 3
 
 
-def test_rows_without_tweets_are_answers(folder):
+def test_rows_without_tweets_are_predictions(folder):
     here = folder()
     (here / "mine.gs").write_text(f"20000001\t2\t5\t{ULM}\t1\tLocation\n")
     run = karat.load_run(here / "mine.gs", corpus=karat.load(here / "toy.tsv"))
-    assert next(iter(run)).answers == (Answer(2, 5, ULM, types=("Location",), score=1.0),)
-    with pytest.raises(InputError, match=r"mine\.gs: found no file 'mine\.tsv' beside it"):
+    assert next(iter(run)).predictions == (Prediction(2, 5, ULM, types=("Location",), score=1.0),)
+    with pytest.raises(InputError, match=r"mine\.gs: found no file 'mine\.tsv' next to it"):
         karat.load(here / "mine.gs")
 
 
-def test_answers_that_could_as_well_be_neleval_s_are_not_guessed(folder):
+def test_predictions_that_could_as_well_be_neleval_s_are_not_guessed(folder):
     path = folder() / "mine.gs"
     path.write_text(f"20000001\t2\t5\t{ULM}\t0.7\tLocation\n")
     with pytest.raises(InputError, match=r"could be NEEL 2016 \(neel\), neleval"):
         karat.load_run(path)
-    assert len(karat.load_run(path, format="neel").answers) == 1
+    assert len(karat.load_run(path, format="neel").predictions) == 1
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "description"),
     [
         ({"tweets": TWEETS + "no tweet\n"}, r"toy\.tsv:3: found 'no tweet'"),
         ({"gold": GOLD + "20000001\t1\t2\n"}, r"toy_neel\.gs:4: found 3 columns"),
@@ -80,9 +80,9 @@ def test_answers_that_could_as_well_be_neleval_s_are_not_guessed(folder):
         ({"gold": GOLD + GOLD.replace("20000001", "20000009")}, r"toy_neel\.gs: found tweet '20000009'"),
     ],
 )
-def test_defects_are_named_with_their_place(folder, change, says):
-    with pytest.raises(InputError, match=says):
-        get("formats", "neel", Format).read_corpus(Source(str(folder(**change) / "toy.tsv")), True)
+def test_defects_are_named_with_their_place(folder, change, description):
+    with pytest.raises(InputError, match=description):
+        get_plugin("formats", "neel", Format).read_corpus(Source(str(folder(**change) / "toy.tsv")), True)
 
 
 @pytest.mark.shared
@@ -97,9 +97,9 @@ def test_defects_are_named_with_their_place(folder, change, says):
 def test_counts(shared, split, tweets, length, rows, nil, linked, distinct, silent):
     """Lengths are BAT's, in UTF-16 units; 2,873 test tweets have no link."""
     corpus = karat.load(shared / "bat/neel2016" / f"NEEL2016-{split}.tsv")
-    made, changes = stepped(corpus, ["drop-nil", "distinct"])
+    made, changes = apply_steps(corpus, ["drop-nil", "distinct"])
     assert (len(corpus), len(corpus.labels), len(made.labels)) == (tweets, rows, distinct)
     assert changes["drop-nil"].after.labels == linked == rows - nil
     assert sum(not document.labels for document in corpus) == silent
     assert round(sum(len(d.text.encode("utf-16-le")) // 2 for d in corpus) / tweets, 1) == length
-    assert len(stepped(made, ["drop-empty"])[0]) == {"training": 3342, "dev": 98, "test": 291}[split]
+    assert len(apply_steps(made, ["drop-empty"])[0]) == {"training": 3342, "dev": 98, "test": 291}[split]

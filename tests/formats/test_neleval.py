@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import UNLINKED, Answer, Candidate, Corpus, Document, InputError, Label, Reply, Run
-from karat.errors import UsageError
-from karat.formats.neleval import FORMAT
+from karat import UNLINKED, Candidate, Corpus, Document, InputError, Label, Prediction, Response, Run
+from karat.formats.plugins.neleval import FORMAT
+from karat.model.errors import UsageError
 from karat.storage.files import Source
 
 WORDS = st.text(alphabet='aZ0 é😀:|,"\\{}*?', max_size=5)
@@ -49,21 +49,21 @@ def test_gold(path):
     assert first.labels == (
         Label(0, 3, "Q1", types=("PER",)),
         Label(4, 7, UNLINKED),
-        Label(7, 8, "Q2", types=("LOC",), unit="4"),
-        Label(7, 8, "Q3", types=("PER",), unit="4"),
+        Label(7, 8, "Q2", types=("LOC",), mention_id="4"),
+        Label(7, 8, "Q3", types=("PER",), mention_id="4"),
         Label(9, 10, "Q4", types=("ORG",), categories=("genre:news", "n:3")),
-        Label(0, 3, "Q1", types=("PER",), unit="repeated 1"),
+        Label(0, 3, "Q1", types=("PER",), mention_id="repeated 1"),
     )
     assert second.labels == (Label(5, 9, None, nil_cluster="NIL07"),)
     assert corpus.skipped == {
-        "scores of labels (not kept)": 3,
-        "candidates given twice (one kept)": 1,
-        "labels given twice (both kept)": 1,
-        "documents without text (blanks stand for it)": 2,
+        "scores of labels (not stored)": 3,
+        "duplicate candidates (dropped)": 1,
+        "duplicate labels (kept as separate mentions)": 1,
+        "documents without text (replaced by spaces)": 2,
     }
 
 
-def test_answers(path):
+def test_predictions(path):
     run = karat.load_run(
         path(
             "b\t0\t2\tQ1\t0.5",
@@ -71,17 +71,17 @@ def test_answers(path):
             'b\t6\t7\tQ5\t0.1\t{"types": ["A", "B"], "genre": "news"}',
         )
     )
-    [reply] = run
-    assert reply.answers == (
-        Answer(0, 3, "Q1", score=0.5),
-        Answer(4, 5, "Q2", types=("LOC",), score=0.4, candidates=(Candidate("Q2", 0.4), Candidate("NIL1", 0.3))),
-        Answer(6, 8, "Q5", types=("A", "B"), score=0.1),
+    [response] = run
+    assert response.predictions == (
+        Prediction(0, 3, "Q1", score=0.5),
+        Prediction(4, 5, "Q2", types=("LOC",), score=0.4, candidates=(Candidate("Q2", 0.4), Candidate("NIL1", 0.3))),
+        Prediction(6, 8, "Q5", types=("A", "B"), score=0.1),
     )
-    assert run.skipped == {"fields of answers that have no place": 1}
+    assert run.skipped == {"fields of predictions (not stored)": 1}
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "description"),
     [
         ("a\t1", "toy.tab:2: found 2 columns"),
         ("a\tx\t2\tQ1", "toy.tab:2: found 'x' for the start"),
@@ -92,8 +92,8 @@ def test_answers(path):
         ("a\t4\t2\tQ1", r"toy.tab, document 'a': found label \[4, 3\)"),
     ],
 )
-def test_defects_are_named_with_their_line(path, line, says):
-    with pytest.raises(InputError, match=says):
+def test_defects_are_named_with_their_line(path, line, description):
+    with pytest.raises(InputError, match=description):
         karat.load(path("a\t0\t2\tQ1", line), format="neleval")
 
 
@@ -126,40 +126,40 @@ def _label(span, entity, types, categories, cluster):
 @given(_documents(st.builds(_label, SPANS, ENTITIES, TYPES, TYPES, CLUSTERS)))
 def test_labels_come_back(labels):
     once = {name: tuple({(x.span, x.entity): x for x in given}.values()) for name, given in labels.items()}
-    corpus = Corpus.of([Document(name, " " * 20, given) for name, given in once.items()])
+    corpus = Corpus.from_documents([Document(name, " " * 20, given) for name, given in once.items()])
     again = _again(FORMAT.write_corpus, corpus, lambda source: FORMAT.read_corpus(source, True))
     assert {document.id: document.labels for document in again} == once
 
 
-def _answer(span, entity, types, score, cluster):
-    return Answer(*span, entity, types=types, score=score, nil_cluster=cluster)
+def _prediction(span, entity, types, score, cluster):
+    return Prediction(*span, entity, types=types, score=score, nil_cluster=cluster)
 
 
-@given(_documents(st.builds(_answer, SPANS, ENTITIES, TYPES, SCORES, CLUSTERS)))
-def test_answers_come_back(answers):
-    run = Run.of([Reply(name, tuple(given)) for name, given in answers.items()])
+@given(_documents(st.builds(_prediction, SPANS, ENTITIES, TYPES, SCORES, CLUSTERS)))
+def test_predictions_come_back(predictions):
+    run = Run.from_responses([Response(name, tuple(given)) for name, given in predictions.items()])
     assert list(_again(FORMAT.write_run, run, FORMAT.read_run)) == list(run)
 
 
 def test_alternatives_come_back_as_alternatives(tmp_path):
     labels = (
-        Label(0, 3, "Q1", unit="u"),
+        Label(0, 3, "Q1", mention_id="u"),
         Label(4, 5, "Q9"),
-        Label(0, 3, None, types=("PER",), unit="u"),
-        Label(0, 2, "Q3", unit="u"),
+        Label(0, 3, None, types=("PER",), mention_id="u"),
+        Label(0, 2, "Q3", mention_id="u"),
     )
-    karat.save(Corpus.of([Document("d", "Ada is", labels)]), tmp_path / "x.tab")
+    karat.save(Corpus.from_documents([Document("d", "Ada is", labels)]), tmp_path / "x.tab")
     [document] = karat.load(tmp_path / "x.tab")
     assert document.labels == (
-        Label(0, 3, "Q1", unit="1"),
-        Label(0, 3, None, types=("PER",), unit="1"),
+        Label(0, 3, "Q1", mention_id="1"),
+        Label(0, 3, None, types=("PER",), mention_id="1"),
         Label(4, 5, "Q9"),
         Label(0, 2, "Q3"),
     )
 
 
 def test_nil_without_cluster_stays_alone_for_neleval_too():
-    corpus = Corpus.of([Document("d", "Ada met Bob", (Label(0, 3, None), Label(8, 11, None)))])
+    corpus = Corpus.from_documents([Document("d", "Ada met Bob", (Label(0, 3, None), Label(8, 11, None)))])
     file = io.BytesIO()
     FORMAT.write_corpus(corpus, file)
     assert file.getvalue() == b"d\t0\t2\tNIL*1\nd\t8\t10\tNIL*2\n"
@@ -167,6 +167,6 @@ def test_nil_without_cluster_stays_alone_for_neleval_too():
 
 @pytest.mark.parametrize(("document", "entity"), [("a\tb", "Q1"), ("a", "x\ty"), ("a", "NILE"), ("\ufeffa", "Q1")])
 def test_what_a_line_cannot_hold_is_refused(document, entity):
-    corpus = Corpus.of([Document(document, "Ulm", (Label(0, 3, entity),))])
+    corpus = Corpus.from_documents([Document(document, "Ulm", (Label(0, 3, entity),))])
     with pytest.raises(UsageError, match="Choose another format"):
         FORMAT.write_corpus(corpus, io.BytesIO())

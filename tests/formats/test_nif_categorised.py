@@ -1,4 +1,4 @@
-"""NIF with the categories of the fine-grained paper: gold, answers, and the paper's tables."""
+"""NIF with the categories of the fine-grained paper: gold, predictions, and the paper's tables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import karat
-from karat import Answer, Document, InputError, Label, Reply
-from karat.formats.nif_categorised import FORMAT
-from karat.parsing.nif.categories import SCHEME, category
-from karat.registry import get, names
-from karat.spec.format import Format
+from karat import Document, InputError, Label, Prediction, Response
+from karat.formats.parsing.nif.categories import SCHEME, parse_category
+from karat.formats.plugins.nif_categorised import FORMAT
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.format import Format
 
 GOLD = """@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .
 @prefix itsrdf: <http://www.w3.org/2005/11/its/rdf#> .
@@ -78,7 +78,7 @@ GOLD = """@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/ni
         itsrdf:taIdentRef <https://en.wikipedia.org/wiki/NotInLexico> .
 """
 
-ANSWERS = """<http://ex.org/a#char=0,34>
+PREDICTIONS = """<http://ex.org/a#char=0,34>
         nif:sourceUrl <http://ex.org/a> .
 
 <http://ex.org/a_sentence0#0,12>
@@ -136,8 +136,8 @@ def test_gold(tmp_path):
                     types=("http://ex.org/T", "Person"),
                     categories=("form:Short", "pos:NounSingular", direct, "overlap:None"),
                 ),
-                Label(18, 25, f"{WIKI}Friend", categories=(*common, direct), unit="18-25"),
-                Label(18, 25, f" {WIKI}Friendship", types=("mnt:LiteralRh",), categories=common, unit="18-25"),
+                Label(18, 25, f"{WIKI}Friend", categories=(*common, direct), mention_id="18-25"),
+                Label(18, 25, f" {WIKI}Friendship", types=("mnt:LiteralRh",), categories=common, mention_id="18-25"),
                 Label(
                     27,
                     33,
@@ -152,24 +152,24 @@ def test_gold(tmp_path):
     assert corpus.skipped == {"prefixes that were not declared": 4, "statements with comment about annotations": 1}
 
 
-def test_answers_whose_addresses_collide(tmp_path):
-    run = karat.load_run(written(tmp_path, ANSWERS))
+def test_predictions_whose_addresses_collide(tmp_path):
+    run = karat.load_run(written(tmp_path, PREDICTIONS))
     assert list(run) == [
-        Reply("http://ex.org/a#char=0,34", (Answer(2, 5, "x"), Answer(16, 19, "y", score=0.5))),
-        Reply("http://ex.org/b#char=0,3"),
+        Response("http://ex.org/a#char=0,34", (Prediction(2, 5, "x"), Prediction(16, 19, "y", score=0.5))),
+        Response("http://ex.org/b#char=0,3"),
     ]
 
 
-def test_the_text_of_answers_is_put_together(tmp_path):
-    corpus = karat.load(written(tmp_path, ANSWERS))
+def test_the_text_of_predictions_is_put_together(tmp_path):
+    corpus = karat.load(written(tmp_path, PREDICTIONS))
     first, second = corpus
     assert (first.text, second.text) == ("  Ada wrote.  Her friends, they.", "")
-    assert corpus.skipped["texts put together from sentences"] == 2
+    assert corpus.skipped["texts joined from sentences"] == 2
 
 
-def test_gold_as_the_answers_of_a_second_annotator(tmp_path):
-    (reply,) = karat.load_run(written(tmp_path, GOLD))
-    assert [(answer.start, answer.end) for answer in reply.answers] == [(2, 5), (18, 25), (27, 33)]
+def test_gold_as_the_predictions_of_a_second_annotator(tmp_path):
+    (response,) = karat.load_run(written(tmp_path, GOLD))
+    assert [(prediction.start, prediction.end) for prediction in response.predictions] == [(2, 5), (18, 25), (27, 33)]
 
 
 def test_what_does_not_fit_is_counted(tmp_path):
@@ -180,7 +180,7 @@ def test_what_does_not_fit_is_counted(tmp_path):
         "statements with comment about annotations": 1,
         "anchors that differ from the text": 1,
         "sentences that differ from their document": 1,
-        "texts of another length than stated": 1,
+        "texts whose length differs from the stated one": 1,
     }
 
 
@@ -190,7 +190,7 @@ def test_a_span_without_link_and_a_label_given_twice(tmp_path):
     labels = next(iter(corpus)).labels
     assert labels[0].entity is karat.UNLINKED
     assert [label.entity for label in labels[1:]] == [f"{WIKI}Friend", None]
-    assert corpus.skipped["mentions given twice (one was kept)"] == 1
+    assert corpus.skipped["duplicate mentions (dropped)"] == 1
 
 
 @pytest.mark.parametrize(
@@ -198,9 +198,9 @@ def test_a_span_without_link_and_a_label_given_twice(tmp_path):
     [
         ('beginIndex "2" ', 'beginIndex "two" ', ": <http://ex.org/a_sentence0#char=2,5>", "'two' for the beginIndex"),
         ('nif:beginIndex "14" ;', "", ": <http://ex.org/a_sentence1#14,34>", "no beginIndex"),
-        ("Context <http://ex.org/a_sentence0", "Context <lost", ": <lost#0,12>", "nothing about a context"),
+        ("Context <http://ex.org/a_sentence0", "Context <lost", ": <lost#0,12>", "no statement about a context"),
         ('endIndex "19"', 'endIndex "29"', ": <http://ex.org/a#char=0,34>", "label [27, 43) in a text of 34"),
-        ("el:Mnt-Short", "el:Mnt-Short el:more", ":25", "no Turtle"),
+        ("el:Mnt-Short", "el:Mnt-Short el:more", ":25", "invalid Turtle"),
     ],
 )
 def test_errors_say_where(tmp_path, old, new, where, found):
@@ -209,23 +209,23 @@ def test_errors_say_where(tmp_path, old, new, where, found):
     with pytest.raises(InputError) as problem:
         karat.load(path)
     assert problem.value.where == f"{path}{where}"
-    assert problem.value.found.startswith(found)
+    assert problem.value.actual.startswith(found)
 
 
 def test_three_vocabularies():
-    assert {category(f"el:{name}") for name in ("Mnt-Full", "FullProperForm", "FullMentionPN")} == {"form:Full"}
-    assert category("https://w3id.org/vcb/fel/MetonymicReference") == "reference:Metonymic"
-    assert category("el:Mnt-Unheard") is None
+    assert {parse_category(f"el:{name}") for name in ("Mnt-Full", "FullProperForm", "FullMentionPN")} == {"form:Full"}
+    assert parse_category("https://w3id.org/vcb/fel/MetonymicReference") == "reference:Metonymic"
+    assert parse_category("el:Mnt-Unheard") is None
     assert [len(tags) for tags in SCHEME.values()] == [7, 5, 4, 6]
 
 
 def _claims(opening: bytes) -> list[str]:
-    return [name for name in names("formats") if get("formats", name, Format).recognises(opening)]
+    return [name for name in list_plugins("formats") if get_plugin("formats", name, Format).recognises(opening)]
 
 
 def test_recognition():
-    assert _claims(GOLD.encode()) == _claims(ANSWERS.encode()) == ["nif-categorised"]
-    plain = re.sub(r"nif:context .*;\n", "", ANSWERS).replace("_sentence", "/s")
+    assert _claims(GOLD.encode()) == _claims(PREDICTIONS.encode()) == ["nif-categorised"]
+    plain = re.sub(r"nif:context .*;\n", "", PREDICTIONS).replace("_sentence", "/s")
     assert _claims(plain.encode()) == ["nif"]
 
 
@@ -262,7 +262,7 @@ def gold(shared) -> dict[str, karat.Corpus]:
 
 
 @pytest.fixture(scope="module")
-def answers(shared) -> dict[str, list[karat.Run]]:
+def predictions(shared) -> dict[str, list[karat.Run]]:
     """The runs of each system on the three sets."""
     folder = shared / "finegrained" / "systems"
     files = [name.removesuffix("04") for name in SETS.values()]
@@ -323,13 +323,13 @@ def test_mentions_alternatives_and_nil(gold):
     ]
     assert [len(found) for found in spans] == [348, 2904, 979]
     assert Counter(n for found in spans for n in found.values() if n > 1) == {2: 427, 3: 65, 4: 14}
-    assert [len(set(corpus.units.unit.tolist())) for corpus in gold.values()] == [348, 2904, 979]
+    assert [len(set(corpus.mention_index.mention.tolist())) for corpus in gold.values()] == [348, 2904, 979]
     nil = [sum(label.entity is None for d in corpus for label in d.labels) for corpus in gold.values()]
     assert nil == [4, 22, 4]
 
 
 @pytest.mark.shared
-def test_nothing_in_the_published_files_is_lost_unseen(gold, answers):
+def test_nothing_in_the_published_files_is_lost_unseen(gold, predictions):
     skipped = {name: dict(corpus.skipped) for name, corpus in gold.items()}
     bare = {"prefixes that were not declared": 2}
     assert skipped == {
@@ -337,15 +337,15 @@ def test_nothing_in_the_published_files_is_lost_unseen(gold, answers):
         "ACE2004": {**bare, "statements with comment about annotations": 10},
         "VoxEL": bare,
     }
-    for runs in answers.values():
+    for runs in predictions.values():
         assert [dict(run.skipped) for run in runs] == [{"prefixes that were not declared": 3}] * 3
 
 
 @pytest.mark.shared
-def test_answers_of_the_systems(gold, answers):
-    counts = {system: sum(len(run.answers) for run in runs) for system, runs in answers.items()}
+def test_predictions_of_the_systems(gold, predictions):
+    counts = {system: sum(len(run.predictions) for run in runs) for system, runs in predictions.items()}
     assert counts == dict(zip(SYSTEMS, (784, 2713, 3505, 956, 866, 887), strict=True))
-    for runs in answers.values():
+    for runs in predictions.values():
         for corpus, run in zip(gold.values(), runs, strict=True):
             assert run.ids == corpus.ids
 
@@ -366,7 +366,7 @@ def _accepted(gold: dict[str, karat.Corpus], tag: str | None) -> dict[object, se
 
 
 def _scores(accepted: dict[object, set[str]], given: dict[object, str]) -> list[str]:
-    """Precision, recall and F1 as the paper prints them: answers elsewhere are not looked at."""
+    """Precision, recall and F1 as the paper prints them: predictions elsewhere are not looked at."""
     right = sum(given.get(key) in links for key, links in accepted.items())
     wrong = sum(key in given and given[key] not in links for key, links in accepted.items())
     precision = right / (right + wrong) if right + wrong else 0
@@ -376,17 +376,17 @@ def _scores(accepted: dict[object, set[str]], given: dict[object, str]) -> list[
 
 
 @pytest.mark.shared
-def test_table_3(shared, gold, answers):
-    """Sizes and 413 of 414 scores; an escape in an answer of AIDA, which Turtle decodes, was not decoded there."""
+def test_table_3(shared, gold, predictions):
+    """Sizes and 413 of 414 scores; an escape in an prediction of AIDA, which Turtle decodes, was not decoded there."""
     table = {row: cells for row, cells in _table(shared, "Table 3").items() if row}
     given = {
         system: {
-            (reply.id, answer.start, answer.end): _last(answer.entity)
+            (response.id, prediction.start, prediction.end): _last(prediction.entity)
             for run in runs
-            for reply in run
-            for answer in reply.answers
+            for response in run
+            for prediction in response.predictions
         }
-        for system, runs in answers.items()
+        for system, runs in predictions.items()
     }
     tags = [*ROWS.values(), None]
     assert len(table) == len(tags) == 23
@@ -408,12 +408,12 @@ def test_each_file_is_claimed_once(shared):
         with path.open("rb") as file:
             opening = file.read(1 << 16)
         assert _claims(opening) == ["nif-categorised"], path
-        assert FORMAT.holds_gold(karat.storage.files.Source(str(path))) == (path.parent.name == "gold")
+        assert FORMAT.has_gold(karat.storage.files.Source(str(path))) == (path.parent.name == "gold")
 
 
 # --- the other reading
 
-ESCAPED = ANSWERS.replace("<y>", r"<http://w/Yoshir\u014d>").replace(
+ESCAPED = PREDICTIONS.replace("<y>", r"<http://w/Yoshir\u014d>").replace(
     '"Her friends, they."', r'"Her friends, they\u002e"'
 )
 
@@ -425,7 +425,7 @@ ESCAPED = ANSWERS.replace("<y>", r"<http://w/Yoshir\u014d>").replace(
 def test_escapes_in_links_are_decoded_unless_they_are_taken_literally(tmp_path, format, link):
     path = written(tmp_path, ESCAPED)
     first, _ = karat.load_run(path, format=format)
-    assert [answer.entity for answer in first.answers] == ["x", link]
+    assert [prediction.entity for prediction in first.predictions] == ["x", link]
     text, _ = karat.load(path, format=format)
     assert text.text.endswith("they.")  # a text is decoded in both
 
@@ -441,7 +441,9 @@ def test_gold_in_the_other_reading_is_the_same(tmp_path):
 def test_two_links_of_aida_are_read_differently(shared):
     path = shared / "finegrained" / "systems" / "AIDA_ACE.ttl"
     runs = [karat.load_run(path, format=format) for format in ("nif-categorised", "nif-categorised-literal")]
-    both = zip(*([answer.entity for reply in run for answer in reply.answers] for run in runs), strict=True)
+    both = zip(
+        *([prediction.entity for response in run for prediction in response.predictions] for run in runs), strict=True
+    )
     differ = [(_last(one), _last(two)) for one, two in both if one != two]
     assert differ == [
         ("Yoshirō_Mori", r"Yoshir\u014d_Mori"),

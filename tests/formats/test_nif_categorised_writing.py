@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import UNLINKED, Answer, Corpus, Document, Label, Reply, Run, UsageError
-from karat.model.scheme import NODES
+from karat import UNLINKED, Corpus, Document, Label, Prediction, Response, Run, UsageError
+from karat.model.finegrained_scheme import NODES
 from tests import strategies
-from tests.formats.test_nif_categorised import ANSWERS, GOLD, written
+from tests.formats.test_nif_categorised import GOLD, PREDICTIONS, written
 
 SUFFIX = ".categorised.ttl"
 
@@ -35,8 +35,8 @@ def test_a_small_gold_standard_comes_back(tmp_path):
     assert found.digest == corpus.digest
 
 
-def test_small_answers_come_back(tmp_path):
-    run = karat.load_run(written(tmp_path, ANSWERS))
+def test_small_predictions_come_back(tmp_path):
+    run = karat.load_run(written(tmp_path, PREDICTIONS))
     assert list(again(run)) == list(run)
 
 
@@ -50,7 +50,7 @@ def test_the_published_gold_standards_come_back(shared, name):
 
 
 @pytest.mark.shared
-def test_the_published_answers_come_back(shared):
+def test_the_published_predictions_come_back(shared):
     files = sorted((shared / "finegrained" / "systems").iterdir())
     assert len(files) == 18
     for path in files:
@@ -77,7 +77,7 @@ def categorised(draw):
                 linked = {"same_as": draw(LINKS.filter(lambda x: "Q1" not in x))} if isinstance(entity, str) else {}
                 types = tuple(draw(st.lists(strategies.WORDS, max_size=2)))
                 unit = f"{start}-{end}" if len(distinct) > 1 else None
-                more = {"types": types, "categories": draw(CATEGORIES), "unit": unit}
+                more = {"types": types, "categories": draw(CATEGORIES), "mention_id": unit}
                 labels.append(Label(start, end, entity, **linked, **more))
         cut = draw(st.integers(0, len(text)))
         crossed = any(label.start < cut < label.end for label in labels)
@@ -90,46 +90,46 @@ def categorised(draw):
 
 @given(categorised())
 def test_a_corpus_comes_back(documents):
-    corpus = Corpus.of(documents)
+    corpus = Corpus.from_documents(documents)
     assert list(again(corpus)) == list(corpus)
 
 
-@given(strategies.rich_replies(), CATEGORIES)
-def test_a_run_comes_back(replies, categories):
+@given(strategies.rich_responses(), CATEGORIES)
+def test_a_run_comes_back(responses, categories):
     kept = [
-        Reply(
-            reply.id,
+        Response(
+            response.id,
             tuple(
-                Answer(
-                    answer.start,
-                    answer.end,
-                    answer.entity,
-                    same_as=answer.same_as if isinstance(answer.entity, str) else (),
-                    types=answer.types,
+                Prediction(
+                    prediction.start,
+                    prediction.end,
+                    prediction.entity,
+                    same_as=prediction.same_as if isinstance(prediction.entity, str) else (),
+                    types=prediction.types,
                     categories=categories,
-                    score=answer.score,
+                    score=prediction.score,
                 )
-                for answer in reply.answers
+                for prediction in response.predictions
             ),
         )
-        for reply in replies
+        for response in responses
     ]
-    assert list(again(Run.of(kept))) == kept
+    assert list(again(Run.from_responses(kept))) == kept
 
 
 def test_documents_of_one_address_and_its_parts_come_back():
     names = ["x", "x#char=0,2", "x#1", "x;", "x_sentence0#0,2", "x_sentence0#char=0,1", "x#1_sentence0#0,2"]
     documents = [Document(name, "ab", (Label(0, 1, "a"),), meta={"sentences": "0,2"}) for name in names]
-    assert list(again(Corpus.of(documents))) == documents
-    replies = [Reply(name, (Answer(0, 1, "a"),)) for name in [*names, "x_sentence0#0"]]
-    assert list(again(Run.of(replies))) == replies
+    assert list(again(Corpus.from_documents(documents))) == documents
+    responses = [Response(name, (Prediction(0, 1, "a"),)) for name in [*names, "x_sentence0#0"]]
+    assert list(again(Run.from_responses(responses))) == responses
 
 
 @pytest.mark.parametrize("sentences", [None, "no numbers", "0,2 1,4", "4,6 0,4", "0,99", "2,6", "0,1 1,6", "0,4,6"])
 def test_a_text_whose_sentences_do_not_hold_all_mentions_is_one(sentences):
     meta = {} if sentences is None else {"sentences": sentences}
     document = Document("d", "ab cd.", (Label(0, 2, "a"), Label(3, 5, "b")), meta=meta)
-    (found,) = again(Corpus.of([document]))
+    (found,) = again(Corpus.from_documents([document]))
     assert found.meta == {"sentences": "0,6"}
     assert found.labels == document.labels
 
@@ -140,19 +140,19 @@ A, B = Label(0, 1, "a"), Label(0, 1, "b")
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        ((A, B), "two mentions at [0, 1)"),
-        ((Label(0, 1, "a", unit="u"), Label(0, 1, "b", unit="v")), "two mentions at [0, 1)"),
-        ((Label(0, 1, "a", unit="u"), Label(0, 2, "a", unit="u")), "at two places (unit 'u')"),
+        ((A, B), "two separate mentions at [0, 1)"),
+        ((Label(0, 1, "a", mention_id="u"), Label(0, 1, "b", mention_id="v")), "two separate mentions at [0, 1)"),
+        ((Label(0, 1, "a", mention_id="u"), Label(0, 2, "a", mention_id="u")), "at two spans (mention_id 'u')"),
         ((Label(0, 1, "a", categories=("form:Nickname",)),), "the category 'form:Nickname'"),
         ((Label(0, 1, "a", types=("http://ex.org/Alias", "x#AdverbPoS")),), "the type 'x#AdverbPoS'"),
-        ((Label(0, 1, "https://en.wikipedia.org/wiki/NotInLexico"),), "which stands for NIL"),
+        ((Label(0, 1, "https://en.wikipedia.org/wiki/NotInLexico"),), "which means NIL"),
         ((Label(0, 1, None, same_as=("b",)),), "ids for a mention without entity ('b')"),
     ],
 )
 def test_what_would_be_read_as_something_else_is_refused(tmp_path, labels, said):
     path = tmp_path / f"x{SUFFIX}"
     with pytest.raises(UsageError) as problem:
-        karat.save(Corpus.of([Document("d", "ab", labels)]), path)
+        karat.save(Corpus.from_documents([Document("d", "ab", labels)]), path)
     assert said in str(problem.value)
     assert not path.exists()
 
@@ -160,9 +160,15 @@ def test_what_would_be_read_as_something_else_is_refused(tmp_path, labels, said)
 def test_what_is_written_is_strict_turtle_and_recognised_whatever_its_length(tmp_path):
     label = Label(2, 3, "http://ex.org/é", types=("http://ex.org/T",), categories=("form:ProperForm", "overlap:None"))
     meta = {"sentences": "0,1 1,3", "sourceUrl": "http://ex.org/d"}
-    gold = Corpus.of([Document("http://ex.org/d#char=0,3", 'a"b' + "x" * 100_000, (label,), meta=meta)])
-    run = Run.of([Reply("http://ex.org/d#char=0,3", (Answer(2, 3, None, types=("http://ex.org/T",)),))])
-    for data, name in ((gold, "gold"), (run, "answers"), (Run.of([Reply("http://ex.org/d")]), "none")):
+    gold = Corpus.from_documents([Document("http://ex.org/d#char=0,3", 'a"b' + "x" * 100_000, (label,), meta=meta)])
+    run = Run.from_responses(
+        [Response("http://ex.org/d#char=0,3", (Prediction(2, 3, None, types=("http://ex.org/T",)),))]
+    )
+    for data, name in (
+        (gold, "gold"),
+        (run, "predictions"),
+        (Run.from_responses([Response("http://ex.org/d")]), "none"),
+    ):
         path = tmp_path / f"{name}.ttl"
         karat.save(data, path, format="nif-categorised")
         assert list(pyoxigraph.parse(path.read_bytes(), pyoxigraph.RdfFormat.TURTLE))
@@ -185,10 +191,10 @@ def test_a_conversion_says_what_is_lost_and_nothing_where_nothing_is(tmp_path, k
     ran = karat_cli("data", "convert", source, tmp_path / f"again{SUFFIX}")
     assert ran.code == 0
     assert "1 document, 4 labels to NIF with categories" in ran.err
-    assert "not kept" not in ran.err
+    assert "not stored" not in ran.err
     more = Document("http://a.org/d", "ab", (Label(0, 1, "a", optional=True),), meta={"domain": "news"})
-    karat.save(Corpus.of([more]), tmp_path / "more.jsonl")
+    karat.save(Corpus.from_documents([more]), tmp_path / "more.jsonl")
     ran = karat_cli("data", "convert", tmp_path / "more.jsonl", tmp_path / f"more{SUFFIX}")
     assert ran.code == 0
-    assert "not kept: optional of labels 1\n" in ran.err
-    assert "not kept: meta of documents 1\n" in ran.err
+    assert "not stored: optional of labels 1\n" in ran.err
+    assert "not stored: meta of documents 1\n" in ran.err

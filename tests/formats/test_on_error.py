@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, InputError, Label, Reply, Run
-from karat.model.defects import ID_TAKEN, Tolerance, collecting, pass_over, tolerating
-from karat.registry import get, names
-from karat.spec.format import Format
+from karat import Corpus, Document, InputError, Label, Prediction, Response, Run
+from karat.model.defects import RENAMED_NOTE, ErrorPolicy, collect_defects, skip_or_raise, use_error_policy
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.format import Format
 from tests.formats.test_texts import NIF
 
 NO_LENGTH = "<annotation><mention>Ada</mention><wikiName>U</wikiName><offset>0</offset><length>{}</length></annotation>"
@@ -277,12 +277,12 @@ ALIKE = {
 WHOLE = {"spacy-docbin"}
 """Formats of which a defect takes the whole file: their bytes are one value."""
 ANSWERING = {"llm"}
-"""Formats of answers only, which are below."""
+"""Formats of predictions only, which are below."""
 
 
 def test_every_format_is_here():
-    assert {case.split(" ")[0] for case in DAMAGED} | set(ALIKE) | WHOLE | ANSWERING == set(names("formats"))
-    assert set(ANSWERS) >= ANSWERING
+    assert {case.split(" ")[0] for case in DAMAGED} | set(ALIKE) | WHOLE | ANSWERING == set(list_plugins("formats"))
+    assert set(PREDICTIONS) >= ANSWERING
 
 
 def laid_out(folder: Path, files):
@@ -296,8 +296,8 @@ def laid_out(folder: Path, files):
 def test_what_is_sound_is_read(case, tmp_path):
     given, files, left = DAMAGED[ALIKE.get(case, case)]
     if case == "karat-parquet":
-        good = list(Corpus.of([Document(name, "Ada met", (Label(0, 3, "Q1"),)) for name in "abc"]))
-        table = Corpus.of(good).table.drop_columns(["length", "text_digest"])
+        good = list(Corpus.from_documents([Document(name, "Ada met", (Label(0, 3, "Q1"),)) for name in "abc"]))
+        table = Corpus.from_documents(good).table.drop_columns(["length", "text_digest"])
         files = {"x": _parquet(table.set_column(1, "text", pa.array(["Ada met", "A", "Ada met"])))}
     laid_out(tmp_path, files)
     format = case.split(" ")[0]
@@ -305,7 +305,7 @@ def test_what_is_sound_is_read(case, tmp_path):
         karat.load(tmp_path / given, format=format)
     corpus = karat.load(tmp_path / given, format=format, on_error="skip")
     assert corpus.ids.to_pylist() == ([*filter(None, left.split("|"))] if "|" in left else left.split())
-    said = {what: count for what, count in corpus.skipped.items() if what.startswith("left out, expected ")}
+    said = {what: count for what, count in corpus.skipped.items() if what.startswith("skipped, expected ")}
     assert sum(said.values()) >= 1
     assert all(str(tmp_path) in what for what in said)
 
@@ -318,12 +318,12 @@ def _parquet(table):
     return sink.getvalue().to_pybytes()
 
 
-def reply(id, *spans):
-    return {"id": id, "answers": [{"start": start, "end": end, "entity": "Q1"} for start, end in spans]}
+def response(id, *spans):
+    return {"id": id, "predictions": [{"start": start, "end": end, "entity": "Q1"} for start, end in spans]}
 
 
-ANSWERS = {
-    "karat-jsonl": rows(reply("a", (0, 3)), reply("b", (3, 0)), {"id": "n", "answers": 3}, reply("c")),
+PREDICTIONS = {
+    "karat-jsonl": rows(response("a", (0, 3)), response("b", (3, 0)), {"id": "n", "predictions": 3}, response("c")),
     "llm": rows(*({"response": "[]"} | ({"id": n} if n != "b" else {}) for n in "abc")),
     "simple-jsonl": rows({"id": "a", "predictions": []}, {"id": "b"}, {"id": "c", "predictions": []}),
     "elevant-linked": rows(
@@ -344,13 +344,13 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_sound_answers_are_read(name, tmp_path):
-    laid_out(tmp_path, {"x": ANSWERS[name]})
-    read = get("formats", name, Format).read_run
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_sound_predictions_are_read(name, tmp_path):
+    laid_out(tmp_path, {"x": PREDICTIONS[name]})
+    read = get_plugin("formats", name, Format).read_run
     with pytest.raises(InputError):
         read(karat.storage.files.Source(str(tmp_path / "x")))
-    with collecting(Tolerance(skip=True), str(tmp_path / "x")) as defects:
+    with collect_defects(ErrorPolicy(skip=True), str(tmp_path / "x")) as defects:
         run = read(karat.storage.files.Source(str(tmp_path / "x")))
     assert run.ids.to_pylist() == ["a", "c"]
     assert sum(defects.counts.values()) >= 1
@@ -371,18 +371,18 @@ def test_defects_are_counted_by_kind_with_three_places(tmp_path):
     path = str(tmp_path / "x")
     fields = ", ".join(Document.__struct_fields__)
     assert karat.load(path, on_error="skip").skipped == {
-        f"left out, expected fields out of {fields} (at {path}:7)": 1,
-        f"left out, expected an end inside the text (at {path}:2, 3, 4, …)": 5,
+        f"skipped, expected fields out of {fields} (at {path}:7)": 1,
+        f"skipped, expected an end inside the text (at {path}:2, 3, 4, …)": 5,
     }
 
 
 def test_kinds_differ_by_rule_not_by_value():
-    with collecting(Tolerance(skip=True), "x") as defects:
+    with collect_defects(ErrorPolicy(skip=True), "x") as defects:
         for number in range(200):
-            pass_over(InputError("x:1", found="f", expected=f"{number} tokens of {str(number)!r}", remedy="r"))
+            skip_or_raise(InputError("x:1", actual="f", expected=f"{number} tokens of {str(number)!r}", remedy="r"))
         for number in range(200):
-            pass_over(InputError("x:2", found="f", expected="abc"[number % 3] * number, remedy="r"))
-    assert defects.counts["left out, expected 0 tokens of '0' (at x:1, 1, 1, …)"] == 200
+            skip_or_raise(InputError("x:2", actual="f", expected="abc"[number % 3] * number, remedy="r"))
+    assert defects.counts["skipped, expected 0 tokens of '0' (at x:1, 1, 1, …)"] == 200
     assert len(defects.counts) <= 51
     assert sum(defects.counts.values()) == 400
 
@@ -390,59 +390,59 @@ def test_kinds_differ_by_rule_not_by_value():
 def test_a_document_given_twice_is_an_error_left_out_or_kept_apart(tmp_path):
     laid_out(tmp_path, {"x": rows(*(karat_line("a", end) for end in (3, 2, 1)), karat_line("a (2)"))})
     path = tmp_path / "x"
-    with pytest.raises(InputError, match="--same-id apart"):
+    with pytest.raises(InputError, match="--duplicate-ids rename"):
         karat.load(path)
     assert karat.load(path, on_error="skip").ids.to_pylist() == ["a", "a (2)"]
-    apart = karat.load(path, same_id="apart")
+    apart = karat.load(path, duplicate_ids="rename")
     assert apart.ids.to_pylist() == ["a", "a (2)", "a (3)", "a (2) (2)"]
-    assert apart.skipped == {ID_TAKEN: 3}
-    answers = tmp_path / "y"
-    laid_out(tmp_path, {"y": rows(*(reply("a", (0, end)) for end in (3, 2, 1)), reply("a (2)", (0, 3)))})
-    run = karat.load_run(answers, corpus=apart, same_id="apart")
+    assert apart.skipped == {RENAMED_NOTE: 3}
+    predictions = tmp_path / "y"
+    laid_out(tmp_path, {"y": rows(*(response("a", (0, end)) for end in (3, 2, 1)), response("a (2)", (0, 3)))})
+    run = karat.load_run(predictions, corpus=apart, duplicate_ids="rename")
     assert karat.evaluate(apart, run, measures=["strong:micro.f1"])["strong:micro.f1"] == 1
 
 
 def test_tables_of_tokens_keep_documents_of_one_id_apart(tmp_path):
     twice = "".join(f"# document_id = d\n{word}\tS-x\tQ1\t_\n" for word in ("Ada", "Babbage"))
     laid_out(tmp_path, {"x": HIPE + twice})
-    gold = karat.load(tmp_path / "x", format="hipe", same_id="apart")
+    gold = karat.load(tmp_path / "x", format="hipe", duplicate_ids="rename")
     assert [document.text for document in gold] == ["Ada", "Babbage"]
-    run = karat.load_run(tmp_path / "x", corpus=gold, format="hipe", same_id="apart")
-    assert [(answer.start, answer.end) for found in run for answer in found.answers] == [(0, 3), (0, 7)]
+    run = karat.load_run(tmp_path / "x", corpus=gold, format="hipe", duplicate_ids="rename")
+    assert [(prediction.start, prediction.end) for found in run for prediction in found.predictions] == [(0, 3), (0, 7)]
 
 
-def test_answers_that_do_not_fit_the_corpus_are_left_out(tmp_path):
-    gold = Corpus.of([Document("a", "Ada met"), Document("b", "Ada met"), Document("c", "Ada met")])
-    answers = tmp_path / "y"
-    laid_out(tmp_path, {"y": rows(reply("a", (0, 3)), reply("b", (0, 99)), reply("z", (0, 1)))})
+def test_predictions_that_do_not_fit_the_corpus_are_left_out(tmp_path):
+    gold = Corpus.from_documents([Document("a", "Ada met"), Document("b", "Ada met"), Document("c", "Ada met")])
+    predictions = tmp_path / "y"
+    laid_out(tmp_path, {"y": rows(response("a", (0, 3)), response("b", (0, 99)), response("z", (0, 1)))})
     with pytest.raises(InputError):
-        karat.load_run(answers, corpus=gold)
-    run = karat.load_run(answers, corpus=gold, on_error="skip")
+        karat.load_run(predictions, corpus=gold)
+    run = karat.load_run(predictions, corpus=gold, on_error="skip")
     assert run.ids.to_pylist() == ["a"]
     assert sum(run.skipped.values()) == 2
     simple = rows(*({"id": name, "text": text, "predictions": []} for name, text in (("a", "Ada met"), ("b", "ZZZ"))))
     laid_out(tmp_path, {"y": simple})
-    run = karat.load_run(answers, corpus=gold, on_error="skip")
+    run = karat.load_run(predictions, corpus=gold, on_error="skip")
     assert run.ids.to_pylist() == ["a"]
 
 
 def test_nothing_is_left_out_beyond_the_block_that_asks(tmp_path):
     laid_out(tmp_path, {"x": rows(karat_line("a"), karat_line("b", 99))})
-    with tolerating(Tolerance(skip=True)):
+    with use_error_policy(ErrorPolicy(skip=True)):
         assert len(karat.load(tmp_path / "x")) == 1
     with pytest.raises(InputError):
         karat.load(tmp_path / "x")
     with pytest.raises(InputError):
-        Run.of([Reply("a", (Answer(3, 1, "Q1"),))])
+        Run.from_responses([Response("a", (Prediction(3, 1, "Q1"),))])
 
 
 COMMANDS = (
     ("score", "G", "A"),
     ("compare", "--gold", "G", "A", "A2"),
-    ("card", "--gold", "G", "A", "A2"),
+    ("scorecard", "--gold", "G", "A", "A2"),
     ("curve", "G", "A"),
-    ("why", "G", "A", "--theirs", "gerbil"),
-    ("agree", "G", "G2"),
+    ("why", "G", "A", "--reference-profile", "gerbil"),
+    ("agreement", "G", "G2"),
     ("data", "stats", "G"),
     ("data", "convert", "G", "OUT"),
     ("data", "categorise", "G", "--out", "OUT"),
@@ -452,14 +452,16 @@ COMMANDS = (
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_can_leave_defects_out(command, karat_cli, tmp_path):
     good = [karat_line(f"d{n}") for n in range(4)]
-    scored = [{"id": f"d{n}", "answers": [{"start": 0, "end": 3, "entity": "Q1", "score": n / 4}]} for n in range(4)]
+    scored = [
+        {"id": f"d{n}", "predictions": [{"start": 0, "end": 3, "entity": "Q1", "score": n / 4}]} for n in range(4)
+    ]
     laid_out(
         tmp_path,
         {
             "gold.jsonl": rows(*good, karat_line("bad", 99)),
             "gold2.jsonl": rows(*good, karat_line("bad", 99)),
-            "one.jsonl": rows(*scored, reply("bad", (3, 0))),
-            "two.jsonl": rows(*scored, reply("bad", (3, 0))),
+            "one.jsonl": rows(*scored, response("bad", (3, 0))),
+            "two.jsonl": rows(*scored, response("bad", (3, 0))),
         },
     )
     places = {"G": "gold.jsonl", "G2": "gold2.jsonl", "A": "one.jsonl", "A2": "two.jsonl", "OUT": "out.jsonl"}
@@ -469,14 +471,14 @@ def test_every_command_can_leave_defects_out(command, karat_cli, tmp_path):
     assert ":5: found" in refused.err
     ran = karat_cli(*arguments, "--on-error", "skip")
     assert ran.code == 0, ran.err
-    assert f"{tmp_path / 'gold.jsonl'}: left out, expected" in ran.err
+    assert f"{tmp_path / 'gold.jsonl'}: skipped, expected" in ran.err
 
 
 def test_the_linter_reads_what_is_no_corpus_yet_and_can_leave_it_out(karat_cli, tmp_path):
     laid_out(tmp_path, {"gold.jsonl": rows(karat_line("a"), karat_line("bad", 99))})
     assert "out-of-range     error            1" in karat_cli("data", "lint", tmp_path / "gold.jsonl").out
     ran = karat_cli("data", "lint", tmp_path / "gold.jsonl", "--on-error", "skip")
-    assert "left out, expected an end inside the text" in ran.err
+    assert "skipped, expected an end inside the text" in ran.err
     assert "out-of-range" not in ran.out
 
 
@@ -484,11 +486,11 @@ def test_an_engine_reads_at_once_what_may_have_defects(karat_cli, tmp_path):
     folder = tmp_path / "gold"
     folder.mkdir()
     for name, text in (("a", "Ada met"), ("b", "A")):
-        corpus = Corpus.of([Document(name, "Ada met", (Label(0, 3, "Q1"),))])
+        corpus = Corpus.from_documents([Document(name, "Ada met", (Label(0, 3, "Q1"),))])
         table = corpus.table.drop_columns(["length", "text_digest"]).set_column(1, "text", pa.array([text]))
         (folder / f"{name}.parquet").write_bytes(_parquet(table))
-    laid_out(tmp_path, {"y.jsonl": rows(reply("a", (0, 3)), reply("b", (0, 1)))})
+    laid_out(tmp_path, {"y.jsonl": rows(response("a", (0, 3)), response("b", (0, 1)))})
     assert karat_cli("score", folder, tmp_path / "y.jsonl").code == 2
     ran = karat_cli("score", folder, tmp_path / "y.jsonl", "--on-error", "skip")
     assert ran.code == 0
-    assert "left out, expected an end inside the text" in ran.err
+    assert "skipped, expected an end inside the text" in ran.err

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import karat
 from karat import InputError, KaratError, UnknownNameError, UsageError
-from karat.parsing.surfaces.columns import ColumnRoles
-from karat.parsing.surfaces.table import own_table
+from karat.formats.parsing.surfaces.columns import ColumnRoles
+from karat.formats.parsing.surfaces.table import make_table_format
 from tests.formats.broken import nearly, read_or_refused
 
 ROLES = {"doc": "doc_id", "text": "body", "start": "begin", "end": "stop", "entity": "qid"}
@@ -55,12 +55,12 @@ def items(data, field):
         ("crlf.csv", table(",").replace("\n", "\r\n")),
     ],
 )
-def test_any_table_is_gold_and_answers(tmp_path, name, content):
+def test_any_table_is_gold_and_predictions(tmp_path, name, content):
     path = written(tmp_path, content, name)
     gold = karat.load(path, columns=ROLES)
     assert [document.text for document in gold] == ["Ada met Bob.", 'In "Ulm", now']
     assert items(gold, "labels") == FOUND
-    assert items(karat.load_run(path, columns=ROLES, corpus=gold), "answers") == FOUND
+    assert items(karat.load_run(path, columns=ROLES, corpus=gold), "predictions") == FOUND
 
 
 def test_a_table_without_header_has_numbers(tmp_path):
@@ -95,7 +95,7 @@ def test_words_in_place_of_spans_and_documents_without_ids(tmp_path):
     ]
     path = written(tmp_path, table(",", rows), "a.csv")
     run = karat.load_run(path, columns={"text": "t", "mention": "m", "entity": "q", "score": "s"}, corpus=gold)
-    assert items(run, "answers") == {"a": [(8, 11, "Q2")], "b": [(4, 7, "Q3")]}
+    assert items(run, "predictions") == {"a": [(8, 11, "Q2")], "b": [(4, 7, "Q3")]}
     assert sum(run.skipped.values()) == 3, "one in another case, and two documents paired by their text"
 
 
@@ -117,32 +117,32 @@ def test_texts_beside_the_table(tmp_path):
 def test_no_text_is_invented(tmp_path, karat_cli):
     path = written(tmp_path, table(","), "t.csv")
     roles = {role: name for role, name in ROLES.items() if role != "text"}
-    with pytest.raises(InputError, match="Karat invents no texts"):
+    with pytest.raises(InputError, match="expected text=COLUMN"):
         karat.load(path, columns=roles)
     bat = written(tmp_path, "d1,0,6,Q64\nd1,8,9,Q3\n", "bat.csv")
     ran = karat_cli("data", "convert", bat, tmp_path / "out.jsonl")
     assert (ran.code, (tmp_path / "out.jsonl").exists()) == (2, False)
-    assert "blanks would be written" in ran.err
+    assert "needs them. Pass a gold standard with texts" in ran.err
     assert karat_cli("data", "convert", bat, tmp_path / "out.csv", "--to", "bat-csv").code == 0
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ("doc", "no ROLE=COLUMN"),
+        ("doc", "not ROLE=COLUMN"),
         ("dok=x,start=a,end=b", "Did you mean 'doc'"),
-        ("doc=x", "where do mentions stand"),
-        ("start=a,end=b", "which column has the documents"),
-        ("doc=x,doc=y,start=a,end=b", "given twice"),
-        ("doc=,start=a,end=b", "no column is given for doc"),
+        ("doc=x", "no column for the mentions"),
+        ("start=a,end=b", "no column for the documents"),
+        ("doc=x,doc=y,start=a,end=b", "occurs twice"),
+        ("doc=,start=a,end=b", "no column for doc"),
         ("doc=x,start=a.b,end=c.d", "fields of different lists"),
         ("text=x,start=a,end=b,texts=c", "Add doc=COLUMN"),
-        ("", "no ROLE=COLUMN"),
+        ("", "not ROLE=COLUMN"),
     ],
 )
 def test_roles_that_make_no_sense(columns, message):
     with pytest.raises((UsageError, UnknownNameError), match=message):
-        ColumnRoles.of(columns)
+        ColumnRoles.from_columns(columns)
 
 
 @pytest.mark.parametrize(
@@ -150,19 +150,26 @@ def test_roles_that_make_no_sense(columns, message):
     [
         ('a,"Ada met Bob.",x,3,Q1', "t.csv:2: found 'x' in the column 'begin'"),
         ('a,"Ada met Bob.",0,,Q1', "found nothing in 'stop'; expected both ends"),
-        ('a,"Ada met Bob.",,,Q1', "expected a place for 'qid'"),
+        ('a,"Ada met Bob.",,,Q1', "expected a span or mention for 'qid'"),
         (',"Ada met Bob.",0,3,Q1', "expected the id of a document"),
         ("a,,0,3,Q1", "document 'a' without text"),
         ("a,Ada,0,9,Q1", "text of 3 code points"),
         ("a,Ada,0,3", "found 4 cells; expected 5"),
-        ('a,Ada,0,3,"Q1', "a row that is no CSV"),
-        ("a,Ada,0,3,Q1\na,Eva,0,3,Q1", "another text of document 'a'"),
+        ('a,Ada,0,3,"Q1', "a row that is not CSV"),
+        ("a,Ada,0,3,Q1\na,Eva,0,3,Q1", "a text of document 'a' that differs"),
     ],
 )
 def test_bad_rows_are_named(tmp_path, row, message):
     path = written(tmp_path, f"doc_id,body,begin,stop,qid\n{row}\n", "t.csv")
     with pytest.raises(InputError, match=message):
         karat.load(path, columns=ROLES)
+
+
+@pytest.mark.parametrize("score", [True, False])
+def test_a_truth_value_is_no_score(tmp_path, score):
+    path = written(tmp_path, json.dumps([{**ROWS[0], "p": score}]), "t.json")
+    with pytest.raises(InputError, match=f"found '{score}' in the column 'p'; expected a finite number"):
+        karat.load_run(path, columns={**ROLES, "score": "p"})
 
 
 def test_bad_rows_can_be_left_out(tmp_path):
@@ -174,21 +181,21 @@ def test_bad_rows_can_be_left_out(tmp_path):
 
 def test_the_command_shows_what_it_understood_and_leaves_other_files_alone(tmp_path, karat_cli):
     gold = written(tmp_path, json.dumps({"id": "a", "text": "Ada met Bob.", "labels": []}) + "\n", "gold.jsonl")
-    answers = written(tmp_path, table(",", [{"d": "a", "b": 0, "e": 3, "q": "Q1"}]), "a.csv")
-    ran = karat_cli("score", gold, answers, "--columns", "doc=d,start=b,end=e,entity=q")
+    predictions = written(tmp_path, table(",", [{"d": "a", "b": 0, "e": 3, "q": "Q1"}]), "a.csv")
+    ran = karat_cli("score", gold, predictions, "--columns", "doc=d,start=b,end=e,entity=q")
     assert ran.code == 0
     assert "a: [0, 3) 'Ada' → Q1" in ran.err
-    wrong = karat_cli("score", gold, answers, "--columns", "doc=d,start=bb,end=e,entity=q")
+    wrong = karat_cli("score", gold, predictions, "--columns", "doc=d,start=bb,end=e,entity=q")
     assert wrong.code == 2
-    assert "a.csv has no bb (it has d, b, e, q)" in wrong.err
+    assert "a.csv has no bb (columns: d, b, e, q)" in wrong.err
     unused = karat_cli("score", "demo", "demo/prior", "--columns", "doc=d,start=bb,end=e,entity=q")
     assert unused.code == 2
-    assert "fit no file" in unused.err
+    assert "match no file" in unused.err
 
 
 def test_columns_in_python_are_meant_for_this_file(tmp_path):
     path = written(tmp_path, table(","), "t.csv")
-    with pytest.raises(UsageError, match=r"has no x \(it has doc_id, body, begin, stop, qid\)"):
+    with pytest.raises(UsageError, match=r"has no x \(columns: doc_id, body, begin, stop, qid\)"):
         karat.load(path, columns=ROLES | {"start": "x"})
 
 
@@ -199,14 +206,15 @@ def test_cells_longer_than_the_limit_of_the_csv_module(tmp_path):
 
 
 BARS = """
-from karat import Answer, Reply, Run
-from karat.spec.format import Format
+from karat import Prediction, Response, Run
+from karat.model.spec.format import Format
 
 def read_run(source):
-    found = [line.split("|") for line in source.data().decode().splitlines()]
-    return Run.of([Reply(document, (Answer(int(start), int(end), entity),)) for document, start, end, entity in found])
+    found = [line.split("|") for line in source.read_bytes().decode().splitlines()]
+    return Run.from_responses([Response(document, (Prediction(int(start), int(end), entity),)) for document, start,
+    end, entity in found])
 
-FORMAT = Format("bars", ".bars", recognises=lambda head: False, holds_gold=lambda source: False, read_run=read_run)
+FORMAT = Format("bars", ".bars", recognises=lambda head: False, has_gold=lambda source: False, read_run=read_run)
 """
 
 
@@ -217,11 +225,11 @@ def test_a_format_of_the_users_own(tmp_path, karat_cli, monkeypatch):
         tmp_path, json.dumps({"id": "a", "text": "Ada", "labels": [{"start": 0, "end": 3}]}) + "\n", "g.jsonl"
     )
     good, bad = written(tmp_path, "a|0|3|Q1\n", "x.bars"), written(tmp_path, "a|0|Q1\n", "y.bars")
-    assert karat_cli("score", gold, good, "--answers-format", "./mine.py").code == 0
+    assert karat_cli("score", gold, good, "--predictions-format", "./mine.py").code == 0
     assert len(karat.load_run(good, format="./mine.py")) == 1
-    with pytest.raises(KaratError, match=r"mine.py cannot read this file \(ValueError: .*, in line 7 of mine.py\)"):
+    with pytest.raises(KaratError, match=r"mine.py cannot read this file \(ValueError: .*, line 7 of mine.py\)"):
         karat.load_run(bad, format="./mine.py")
-    assert karat_cli("score", gold, bad, "--answers-format", "./mine.py").code == 2
+    assert karat_cli("score", gold, bad, "--predictions-format", "./mine.py").code == 2
 
 
 @given(
@@ -231,6 +239,6 @@ def test_a_format_of_the_users_own(tmp_path, karat_cli, monkeypatch):
     | st.binary(max_size=20)
 )
 def test_broken_tables_are_refused_in_words(data):
-    known = own_table(ColumnRoles.of(ROLES | {"mention": "m", "score": "s"}))
+    known = make_table_format(ColumnRoles.from_columns(ROLES | {"mention": "m", "score": "s"}))
     read_or_refused(lambda source: known.read_corpus(source, True), data)
     read_or_refused(known.read_run, data)

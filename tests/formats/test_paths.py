@@ -40,7 +40,11 @@ def _refused(path, *, found: str = "leads out of the folder", **options) -> None
 @pytest.mark.parametrize("name", ["../secret.txt", "{secret}", "a/../../secret.txt", ".."])
 def test_no_name_leads_out(places, name):
     folder, secret = places
-    for look in (Source(str(folder)).inside, Source(str(folder / "x.json")).beside, Source(str(folder / "x")).above):
+    for look in (
+        Source(str(folder)).get_child,
+        Source(str(folder / "x.json")).get_sibling,
+        Source(str(folder / "x")).get_parent_sibling,
+    ):
         with pytest.raises(InputError, match="a path that leads out of the folder"):
             look(name.format(secret=secret))
 
@@ -53,14 +57,14 @@ def test_links_inside_a_folder_are_followed_and_others_are_not(places):
     (folder / "up").symlink_to("..")
     (folder / "again").symlink_to("again")
     source = Source(str(folder))
-    assert source.inside("in").data() == b"own"
-    assert source.inside("again").names == ()
+    assert source.get_child("in").read_bytes() == b"own"
+    assert source.get_child("again").file_names == ()
     for name in ("out", "up", "up/secret.txt"):
         with pytest.raises(InputError, match="a link that leads out of the folder"):
-            source.inside(name)
+            source.get_child(name)
         with pytest.raises(InputError, match="a link that leads out of the folder"):
-            Source(str(folder / "own.txt")).beside(name)
-    assert Source(str(folder), links=True).inside("out").data() == SECRET.encode()
+            Source(str(folder / "own.txt")).get_sibling(name)
+    assert Source(str(folder), trust_links=True).get_child("out").read_bytes() == SECRET.encode()
 
 
 def test_a_linked_folder_and_a_linked_file_are_what_the_user_named(places, tmp_path):
@@ -134,7 +138,7 @@ def _conel(folder) -> None:
 def test_a_run_of_conel_reads_the_published_folder_above_it_and_no_other(places, tmp_path):
     folder, _ = places
     _conel(folder)
-    assert len(karat.load_run(str(folder / "runs" / "run.json")).answers) == 1
+    assert len(karat.load_run(str(folder / "runs" / "run.json")).predictions) == 1
     hidden = tmp_path / "hidden"
     (folder / "dataset").rename(hidden)
     (folder / "dataset").symlink_to(hidden)
@@ -149,10 +153,10 @@ def test_texts_are_looked_for_in_the_folder_above_and_not_below_it(places, monke
     (folder / "Problems" / "p.xml").write_text(PROBLEM.format(name="t"))
     (folder / "RawTexts").mkdir()
     (folder / "RawTexts" / "t").write_text("the text")
-    monkeypatch.setattr(Source, "names", property(_only_texts))
+    monkeypatch.setattr(Source, "file_names", property(_only_texts))
     assert karat.load(str(folder / "Problems" / "p.xml"), format="wned")["t"].text == "the text"
 
 
 def _only_texts(source: Source) -> tuple[str, ...]:
-    assert source.given.endswith("RawTexts"), source.given
+    assert source.path.endswith("RawTexts"), source.path
     return ("t",)

@@ -7,7 +7,7 @@ from hypothesis import given
 
 import karat
 from karat import Document, InputError, Label
-from karat.formats import reddit
+from karat.formats.plugins import reddit
 from tests.formats.broken import nearly, read_or_refused
 
 FILES = {
@@ -68,11 +68,11 @@ def test_rows_that_do_not_fit_are_counted(folder):
     corpus = karat.load(folder / "gold_post_annotations.tsv")
     assert len(corpus.labels) == 2
     assert corpus.skipped == {
-        "rows with further columns, which are not read": 1,
-        "mentions given twice (one was kept)": 1,
-        "annotations whose mention is not what stands at their span": 1,
-        "annotations with a span outside of their text (left out)": 1,
-        "annotations of texts that are not there (left out)": 1,
+        "rows with further columns (not read)": 1,
+        "duplicate mentions (dropped)": 1,
+        "annotations whose mention differs from the text at their span": 1,
+        "annotations with a span outside their text (skipped)": 1,
+        "annotations of missing texts (skipped)": 1,
     }
 
 
@@ -89,15 +89,15 @@ def test_errors_say_where(file, text, place, found, folder):
     with pytest.raises(InputError) as caught:
         karat.load(folder)
     assert caught.value.where.endswith(place)
-    assert caught.value.found == found
+    assert caught.value.actual == found
 
 
 def test_a_file_must_say_what_it_annotates(folder):
     (folder / "mine.tsv").write_text(FILES["gold_post_annotations.tsv"])
-    with pytest.raises(InputError, match="whether they are of posts or comments"):
+    with pytest.raises(InputError, match="whether the annotations belong to posts or comments"):
         karat.load(folder / "mine.tsv")
     (folder / "posts.tsv").unlink()
-    with pytest.raises(InputError, match=r"posts\.tsv: found nothing"):
+    with pytest.raises(InputError, match=r"posts\.tsv: found no such file"):
         karat.load(folder / "gold_post_annotations.tsv")
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 
 import karat
 from karat import Document, InputError, Label
-from karat.formats import shadowlinks
+from karat.formats.plugins import shadowlinks
 from tests.formats.broken import nearly, read_or_refused
 
 ENTRY = {
@@ -39,8 +39,8 @@ def test_a_mention_without_a_place_is_counted_and_its_text_kept(tmp_path):
     lost, _ = corpus
     assert (lost.labels, lost.meta["entity_name"]) == ((), "Paris")
     assert corpus.skipped == {
-        "mentions whose place is not known (left out)": 1,
-        "documents whose id was taken (a number was added to it)": 1,
+        "mentions without a known span (skipped)": 1,
+        "documents with a duplicate id (a number was added)": 1,
     }
 
 

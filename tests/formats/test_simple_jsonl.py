@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import UNLINKED, Answer, Candidate, Corpus, Document, InputError, Label, Reply, Run, UsageError
-from karat.formats.simple_jsonl import FORMAT
+from karat import UNLINKED, Candidate, Corpus, Document, InputError, Label, Prediction, Response, Run, UsageError
+from karat.formats.plugins.simple_jsonl import FORMAT
 from tests import strategies
 
 TEXT = "The ship Vega met her twin in Oslo."
@@ -32,7 +32,7 @@ def gold(path):
     return karat.load(path, format="simple-jsonl")
 
 
-def answers(path):
+def predictions(path):
     return karat.load_run(path, format="simple-jsonl")
 
 
@@ -66,7 +66,7 @@ def test_gold(tmp_path):
                 Label(18, 21, "Vega", kind="coreference"),
                 Label(22, 26, None, categories=("coreference:no",), nil_cluster="http://example.org/notInWiki/Twin"),
                 Label(30, 34, "Q585"),
-                Label(30, 34, "Q585", unit="repeated 1"),
+                Label(30, 34, "Q585", mention_id="repeated 1"),
                 Label(0, 3, UNLINKED),
             ),
             meta={"title": "A meeting", "mood": "[1]"},
@@ -75,17 +75,17 @@ def test_gold(tmp_path):
     ]
     assert corpus.skipped == {
         "fields `colour` of labels": 1,
-        "labels given twice (each is a mention of its own)": 1,
+        "duplicate labels (kept as separate mentions)": 1,
     }
 
 
 @pytest.mark.parametrize("reference", ["", None, "NIL", "<NIL>", "<unk_wid>", "<unk>", "<UNK>", "http://dbpedia.org/"])
 def test_ways_to_write_nil(tmp_path, reference):
-    run = answers(written(tmp_path / "x", {"predictions": [entry(0, 3, reference)]}))
-    assert list(run) == [Reply("0", (Answer(0, 3, None),))]
+    run = predictions(written(tmp_path / "x", {"predictions": [entry(0, 3, reference)]}))
+    assert list(run) == [Response("0", (Prediction(0, 3, None),))]
 
 
-def test_answers_belong_to_the_labels_on_the_same_line(tmp_path):
+def test_predictions_belong_to_the_labels_on_the_same_line(tmp_path):
     corpus = gold(
         written(
             tmp_path / "gold",
@@ -93,16 +93,16 @@ def test_answers_belong_to_the_labels_on_the_same_line(tmp_path):
             {"text": TEXT, "labels": [entry(30, 34, "Oslo")]},
         )
     )
-    run = answers(
+    run = predictions(
         written(
-            tmp_path / "answers",
+            tmp_path / "predictions",
             {"predictions": [entry(9, 13, "Q1", candidates=["Q1", "Q2"]), entry(0, 3, "Q9")], "title": "x", "n": 1},
             {"predictions": [entry(30, 34, "Oslo", candidates=None)]},
         )
     )
     assert list(run) == [
-        Reply("0", (Answer(9, 13, "Q1", candidates=(Candidate("Q1"), Candidate("Q2"))), Answer(0, 3, "Q9"))),
-        Reply("1", (Answer(30, 34, "Oslo"),)),
+        Response("0", (Prediction(9, 13, "Q1", candidates=(Candidate("Q1"), Candidate("Q2"))), Prediction(0, 3, "Q9"))),
+        Response("1", (Prediction(30, 34, "Oslo"),)),
     ]
     assert run.skipped == {"fields `n` of documents": 1, "fields `title` of documents": 1}
     assert karat.evaluate(corpus, run)["strong:micro.f1"] == pytest.approx(0.8)
@@ -112,17 +112,17 @@ def test_answers_belong_to_the_labels_on_the_same_line(tmp_path):
     ("read", "line", "found"),
     [
         (gold, {"predictions": []}, "no field `text`"),
-        (answers, {"text": TEXT, "labels": []}, "no field `predictions`"),
+        (predictions, {"text": TEXT, "labels": []}, "no field `predictions`"),
         (gold, {"text": TEXT, "labels": [{"end_char": 3}]}, "no field `start_char` at `labels[0]`"),
         (gold, {"text": TEXT, "labels": [entry(30, 99, "Q1")]}, "label [30, 99) in a text of 35 code points"),
-        (answers, {"predictions": [entry(1.5, 2, "Q1")]}, "`float` at `predictions[0].start_char`"),
+        (predictions, {"predictions": [entry(1.5, 2, "Q1")]}, "`float` at `predictions[0].start_char`"),
     ],
 )
 def test_errors_say_where(tmp_path, read, line, found):
     path = written(tmp_path / "x", {"text": TEXT, "labels": [], "predictions": []}, line)
     with pytest.raises(InputError) as problem:
         read(path)
-    assert (problem.value.where, problem.value.found) == (f"{path}:2", found)
+    assert (problem.value.where, problem.value.actual) == (f"{path}:2", found)
     path.write_text("\n")
     with pytest.raises(InputError, match="no document"):
         read(path)
@@ -136,7 +136,7 @@ def test_a_corpus_keeps_what_the_format_names(documents):
     documents = [Document(x.id, x.text, _once(x.labels), meta=x.meta) for x in documents]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "x"
-        path.write_bytes(as_bytes(FORMAT.write_corpus, Corpus.of(documents)))
+        path.write_bytes(as_bytes(FORMAT.write_corpus, Corpus.from_documents(documents)))
         assert list(map(kept, gold(path))) == list(map(kept, documents))
 
 
@@ -144,15 +144,15 @@ def _once(labels):
     return tuple({(x.start, x.end, x.entity): x for x in labels}.values())
 
 
-@given(strategies.rich_replies())
-def test_a_run_keeps_what_the_format_names(replies):
-    def kept(reply):
-        return reply.id, [(x.start, x.end, x.entity, [c.entity for c in x.candidates]) for x in reply.answers]
+@given(strategies.rich_responses())
+def test_a_run_keeps_what_the_format_names(responses):
+    def kept(response):
+        return response.id, [(x.start, x.end, x.entity, [c.entity for c in x.candidates]) for x in response.predictions]
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "x"
-        path.write_bytes(as_bytes(FORMAT.write_run, Run.of(replies)))
-        assert list(map(kept, answers(path))) == list(map(kept, replies))
+        path.write_bytes(as_bytes(FORMAT.write_run, Run.from_responses(responses)))
+        assert list(map(kept, predictions(path))) == list(map(kept, responses))
         assert FORMAT.recognises(path.read_bytes())
 
 
@@ -161,7 +161,7 @@ def test_coreference_titles_and_clusters_come_back(entities, cluster):
     labels = [
         Label(n, n + 1, e, kind="coreference", nil_cluster=None if e else cluster) for n, e in enumerate(entities)
     ]
-    corpus = Corpus.of(
+    corpus = Corpus.from_documents(
         [Document("0", TEXT, (*labels, Label(9, 13, "Q2", categories=("coreference:no",))), meta={"title": "[1]"})]
     )
     written = as_bytes(FORMAT.write_corpus, corpus)
@@ -174,8 +174,8 @@ def test_coreference_titles_and_clusters_come_back(entities, cluster):
 
 
 def test_names_that_are_taken_are_refused():
-    with pytest.raises(UsageError, match="'labels' in `meta` is taken"):
-        as_bytes(FORMAT.write_corpus, Corpus.of([Document("d", TEXT, meta={"labels": "x"})]))
+    with pytest.raises(UsageError, match="ELEVANT reserves the name 'labels' in `meta`"):
+        as_bytes(FORMAT.write_corpus, Corpus.from_documents([Document("d", TEXT, meta={"labels": "x"})]))
 
 
 def test_recognition():
@@ -194,3 +194,17 @@ def test_recognition():
         b'{"text": "x", "labels": ["ORG"]}',
     ):
         assert not FORMAT.recognises(other)
+
+
+@pytest.mark.parametrize("entity", ["NIL", "<NIL>", "<unk>", "http://dbpedia.org/"])
+def test_an_id_that_would_be_read_as_nil_is_refused(entity):
+    corpus = Corpus.from_documents([Document("0", TEXT, (Label(0, 3, entity),))])
+    run = Run.from_responses([Response("0", (Prediction(0, 3, entity),))])
+    for write, data in ((FORMAT.write_corpus, corpus), (FORMAT.write_run, run)):
+        with pytest.raises(UsageError, match=rf"simple-jsonl reads the entity '{entity}' as NIL"):
+            as_bytes(write, data)
+
+
+def test_an_id_outside_wikipedia_is_counted_as_lost():
+    run = Run.from_responses([Response("0", (Prediction(0, 3, "http://x.org/notInWiki/A"), Prediction(4, 5, "Q1")))])
+    assert FORMAT.count_losses(run)["entity ids with /notInWiki/ (read back as NIL)"] == 1

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import UNLINKED, Answer, Corpus, Document, InputError, KaratError, Label
-from karat.errors import UsageError
-from karat.formats.spacy_docbin import FORMAT, _cut
+from karat import UNLINKED, Corpus, Document, InputError, KaratError, Label, Prediction
+from karat.formats.plugins.spacy_docbin import FORMAT, _tokenise
+from karat.model.errors import UsageError
 
 
 def made_by_spacy(*, data: bool = True) -> bytes:
@@ -54,11 +54,11 @@ def test_what_spacy_writes(tmp_path):
         "documents with categories": 1,
         "span groups that are not read": 1,
     }
-    assert next(iter(karat.load_run(path))).answers[0] == Answer(0, 3, "Q1", types=("PER",))
+    assert next(iter(karat.load_run(path))).predictions[0] == Prediction(0, 3, "Q1", types=("PER",))
     path.write_bytes(made_by_spacy(data=False))
     corpus = karat.load(path)
     assert ([d.id for d in corpus], corpus.skipped) == (["1", "2"], {"documents without an id (numbered)": 2})
-    assert len(FORMAT.read_run(karat.storage.files.Source(str(path))).answers) == 6
+    assert len(FORMAT.read_run(karat.storage.files.Source(str(path))).predictions) == 6
 
 
 @pytest.mark.extras
@@ -68,7 +68,7 @@ def test_spacy_reads_what_is_written():
 
     labels = (Label(0, 11, "Q1", types=("A",)), Label(5, 8, None, types=("B", "C")), Label(17, 20, "Q3"))
     file = io.BytesIO()
-    FORMAT.write_corpus(Corpus.of([Document("d", "New  Berlin and  Ulm", labels)]), file)
+    FORMAT.write_corpus(Corpus.from_documents([Document("d", "New  Berlin and  Ulm", labels)]), file)
     (doc,) = DocBin().from_bytes(file.getvalue()).get_docs(Vocab())
     assert doc.text == "New  Berlin and  Ulm"
     assert [(span.text, span.label_, span.kb_id_) for span in doc.ents] == [
@@ -109,20 +109,20 @@ def documents(draw):
 class Held:
     """Bytes in memory, as a format is given them."""
 
-    given = label = stem = "memory"
+    path = label = stem = "memory"
 
     def __init__(self, data: bytes) -> None:
-        self.opening = data
+        self.first_bytes = data
 
-    def data(self) -> bytes:
-        return self.opening
+    def read_bytes(self) -> bytes:
+        return self.first_bytes
 
 
 @pytest.mark.extras
 @given(documents())
 def test_what_is_written_is_read_again(made):
     file = io.BytesIO()
-    FORMAT.write_corpus(Corpus.of(made), file)
+    FORMAT.write_corpus(Corpus.from_documents(made), file)
     assert FORMAT.recognises(file.getvalue())
     assert list(FORMAT.read_corpus(Held(file.getvalue()), True)) == made
 
@@ -130,8 +130,8 @@ def test_what_is_written_is_read_again(made):
 @pytest.mark.extras
 @pytest.mark.parametrize("label", [Label(0, 1, "NIL"), Label(0, 1, types=("a,b",)), Label(0, 1, types=("MENTION",))])
 def test_what_cannot_be_held_is_refused(label):
-    with pytest.raises(UsageError, match="which a DocBin cannot hold"):
-        FORMAT.write_corpus(Corpus.of([Document("d", "text", (label,))]), io.BytesIO())
+    with pytest.raises(UsageError, match="which a DocBin cannot store"):
+        FORMAT.write_corpus(Corpus.from_documents([Document("d", "text", (label,))]), io.BytesIO())
 
 
 @pytest.mark.extras
@@ -152,7 +152,7 @@ def test_without_spacy_the_extra_is_named(monkeypatch):
 
 def test_words_are_cut_where_mentions_begin_and_end():
     text = "New  Berlin's mayor "
-    words, spaces = _cut(text, [Label(0, 11, "Q1"), Label(5, 8, "Q2"), Label(14, 20, "Q3")])
+    words, spaces = _tokenise(text, [Label(0, 11, "Q1"), Label(5, 8, "Q2"), Label(14, 20, "Q3")])
     assert words == ["New", "  ", "Ber", "lin", "'", "s", "mayor", " "]
     assert "".join(word + " " * space for word, space in zip(words, spaces, strict=True)) == text
 

@@ -1,4 +1,4 @@
-"""Answers that give words in place of spans: where they are placed, worked out by hand, and laws."""
+"""Predictions that give words in place of spans: where they are placed, worked out by hand, and laws."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 
 import karat
 from karat import Corpus, Document, InputError, Label, UsageError
-from karat.formats import karat_jsonl
-from karat.model.span import Span
-from karat.parsing.surfaces.placing import (
+from karat.formats.parsing.surfaces.run_builder import build_run_from_objects
+from karat.formats.parsing.surfaces.search import (
     AMBIGUOUS,
-    CASE,
-    LOOSE,
-    MOVED,
-    NO_CONTEXT,
+    CONTEXT_MISMATCH,
+    DIFFERENT_CASE,
+    DIFFERENT_CHARACTERS,
     NOT_FOUND,
-    TOO_OFTEN,
+    REALIGNED,
+    TOO_FREQUENT,
     Surface,
-    placed,
+    locate_surfaces,
 )
-from karat.parsing.surfaces.written import run_of_objects
+from karat.formats.plugins import karat_jsonl
+from karat.model.span import Span
 from tests.formats.broken import nearly, read_or_refused
 
 
@@ -32,7 +32,7 @@ def place(text, *wanted, standing=()):
     """The words that were marked with their beginning, and what was counted."""
     counts = Counter()
     surfaces = [one if isinstance(one, Surface) else Surface(one) for one in wanted]
-    spans = placed(text, surfaces, counts, standing)
+    spans = locate_surfaces(text, surfaces, counts, standing)
     found = [None if span is None else (span.start, text[span.start : span.end]) for span in spans]
     return found, dict(+counts)
 
@@ -51,19 +51,19 @@ def test_one_of_several_places_is_ambiguous():
 
 def test_words_that_are_not_there_or_not_as_often():
     assert place("Ulm and Bern.", "Paris") == ([None], {NOT_FOUND: 1})
-    assert place("Ulm and Bern.", "Ulm", "Ulm") == ([(0, "Ulm"), None], {TOO_OFTEN: 1})
+    assert place("Ulm and Bern.", "Ulm", "Ulm") == ([(0, "Ulm"), None], {TOO_FREQUENT: 1})
 
 
 @pytest.mark.parametrize(
     ("text", "wanted", "found", "kind"),
     [
-        ("in New\n  York now", "New York", (3, "New\n  York"), LOOSE),
-        ("the “Spiegel” said", '"Spiegel"', (4, "“Spiegel”"), LOOSE),
-        ("L’Oréal grew", "L'Oréal", (0, "L’Oréal"), LOOSE),
-        ("a cafe\u0301 there", "caf\u00e9", (2, "cafe\u0301"), LOOSE),
-        ("in BERLIN now", "Berlin", (3, "BERLIN"), CASE),
-        ("die Straße hier", "STRASSE", (4, "Straße"), CASE),
-        ("in New  York", "new york", (3, "New  York"), CASE),
+        ("in New\n  York now", "New York", (3, "New\n  York"), DIFFERENT_CHARACTERS),
+        ("the “Spiegel” said", '"Spiegel"', (4, "“Spiegel”"), DIFFERENT_CHARACTERS),
+        ("L’Oréal grew", "L'Oréal", (0, "L’Oréal"), DIFFERENT_CHARACTERS),
+        ("a cafe\u0301 there", "caf\u00e9", (2, "cafe\u0301"), DIFFERENT_CHARACTERS),
+        ("in BERLIN now", "Berlin", (3, "BERLIN"), DIFFERENT_CASE),
+        ("die Straße hier", "STRASSE", (4, "Straße"), DIFFERENT_CASE),
+        ("in New  York", "new york", (3, "New  York"), DIFFERENT_CASE),
         ("Ada ran", " Ada ", (0, "Ada"), None),
     ],
 )
@@ -82,26 +82,33 @@ def test_whole_words_come_before_parts_of_words():
     assert place("Bernard saw Bern", "Bern", "Bern") == ([(0, "Bern"), (12, "Bern")], {})
 
 
-def test_places_outside_longer_answers_come_first():
+def test_places_outside_longer_predictions_come_first():
     text = "New York is not York."
     assert place(text, "York", "New York") == ([(16, "York"), (0, "New York")], {})
     assert place(text, "York", "New York", "York")[0] == [(4, "York"), (0, "New York"), (16, "York")]
-    assert place("New  York is not York.", "York", "New York") == ([(17, "York"), (0, "New  York")], {LOOSE: 1})
+    assert place("New  York is not York.", "York", "New York") == (
+        [(17, "York"), (0, "New  York")],
+        {DIFFERENT_CHARACTERS: 1},
+    )
 
 
 def test_context_decides():
     text = "Ulm is old. We left Ulm, then came to Ulm again."
-    assert place(text, Surface("Ulm", before="came to")) == ([(38, "Ulm")], {})
-    assert place(text, Surface("Ulm", after=", THEN"), "Ulm", "Ulm")[0] == [(20, "Ulm"), (0, "Ulm"), (38, "Ulm")]
-    assert place(text, Surface("Ulm", before="from")) == ([(0, "Ulm")], {NO_CONTEXT: 1, AMBIGUOUS: 1})
+    assert place(text, Surface("Ulm", left_context="came to")) == ([(38, "Ulm")], {})
+    assert place(text, Surface("Ulm", right_context=", THEN"), "Ulm", "Ulm")[0] == [
+        (20, "Ulm"),
+        (0, "Ulm"),
+        (38, "Ulm"),
+    ]
+    assert place(text, Surface("Ulm", left_context="from")) == ([(0, "Ulm")], {CONTEXT_MISMATCH: 1, AMBIGUOUS: 1})
 
 
 def test_what_was_moved_goes_to_the_nearest_place():
     text = "Ulm is old. We left Ulm, then came to Ulm again."
-    assert place(text, Surface("Ulm", near=24)) == ([(20, "Ulm")], {MOVED: 1, AMBIGUOUS: 1})
+    assert place(text, Surface("Ulm", offset_hint=24)) == ([(20, "Ulm")], {REALIGNED: 1, AMBIGUOUS: 1})
 
 
-def test_places_of_other_answers_are_taken():
+def test_places_of_other_predictions_are_taken():
     assert place("Ulm, Bern, Ulm.", "Ulm", standing=[Span(0, 3)]) == ([(11, "Ulm")], {})
 
 
@@ -129,7 +136,7 @@ def texts_with_mentions(draw):
 def test_where_nothing_is_ambiguous_gold_surfaces_in_order_give_the_gold_spans(given):
     text, spans = given
     counts = Counter()
-    found = placed(text, [Surface(text[s:e]) for s, e in spans], counts)
+    found = locate_surfaces(text, [Surface(text[s:e]) for s, e in spans], counts)
     assert None not in found
     nested = any(text[s:e] in ("New", "York") for s, e in spans)
     if not counts[AMBIGUOUS] and not nested:
@@ -144,7 +151,7 @@ def test_every_occurrence_listed_in_order_comes_back(given):
         Span(place, place + len(word)) for word in words for place in range(len(text)) if text.startswith(word, place)
     )
     counts = Counter()
-    assert placed(text, [Surface(text[s:e]) for s, e in spans], counts) == spans
+    assert locate_surfaces(text, [Surface(text[s:e]) for s, e in spans], counts) == spans
     assert not +counts
 
 
@@ -155,7 +162,7 @@ def test_the_order_of_different_words_does_not_matter_and_no_place_is_given_twic
     order = list(range(len(surfaces)))
     random.shuffle(order)
     one, two = Counter(), Counter()
-    found, shuffled = placed(text, surfaces, one), placed(text, [surfaces[i] for i in order], two)
+    found, shuffled = locate_surfaces(text, surfaces, one), locate_surfaces(text, [surfaces[i] for i in order], two)
     assert sorted(found) == sorted(shuffled)
     assert one == two
     assert len(set(found)) == len(found)
@@ -163,8 +170,8 @@ def test_the_order_of_different_words_does_not_matter_and_no_place_is_given_twic
 
 @given(st.text(max_size=30), st.lists(st.text(min_size=1, max_size=5), max_size=5), st.text(max_size=4))
 def test_whatever_is_placed_lies_in_the_text(text, wanted, context):
-    surfaces = [Surface(one, before=context, near=i or None) for i, one in enumerate(wanted)]
-    for span, surface in zip(placed(text, surfaces, Counter()), surfaces, strict=True):
+    surfaces = [Surface(one, left_context=context, offset_hint=i or None) for i, one in enumerate(wanted)]
+    for span, surface in zip(locate_surfaces(text, surfaces, Counter()), surfaces, strict=True):
         if span is not None:
             assert 0 <= span.start < span.end <= len(text)
             same = "".join(text[span.start : span.end].split()).casefold()
@@ -175,7 +182,7 @@ def test_whatever_is_placed_lies_in_the_text(text, wanted, context):
 # --- in Karat JSONL
 
 TEXT = "Berlin is near Potsdam. Berlin is big."
-GOLD = Corpus.of([Document("d", TEXT, (Label(0, 6, "Q64"), Label(15, 22, "Q1711")))], name="gold")
+GOLD = Corpus.from_documents([Document("d", TEXT, (Label(0, 6, "Q64"), Label(15, 22, "Q1711")))], name="gold")
 
 
 def read(tmp_path, *lines, corpus=GOLD, **how):
@@ -185,56 +192,58 @@ def read(tmp_path, *lines, corpus=GOLD, **how):
 
 
 def spans(run):
-    return [(answer.start, answer.end, answer.entity) for reply in run for answer in reply.answers]
+    return [
+        (prediction.start, prediction.end, prediction.entity) for response in run for prediction in response.predictions
+    ]
 
 
 def test_a_file_may_mix_words_and_spans(tmp_path):
-    answers = [
+    predictions = [
         {"text": "Potsdam", "entity": "Q1711", "score": 0.5, "types": ["LOC"]},
         {"start": 0, "end": 6, "entity": "Q64"},
         {"text": "Berlin", "entity": None},
         {"text": "Rome"},
     ]
-    run = read(tmp_path, {"id": "d", "answers": answers, "seconds": 2.0})
+    run = read(tmp_path, {"id": "d", "predictions": predictions, "seconds": 2.0})
     assert spans(run) == [(15, 22, "Q1711"), (0, 6, "Q64"), (24, 30, None)]
     assert run.skipped == {NOT_FOUND: 1}
-    reply = next(iter(run))
-    assert (reply.seconds, reply.answers[0].score, reply.answers[0].types) == (2.0, 0.5, ("LOC",))
+    response = next(iter(run))
+    assert (response.seconds, response.predictions[0].score, response.predictions[0].types) == (2.0, 0.5, ("LOC",))
 
 
 def test_a_wrong_span_is_refused_or_repaired_and_never_kept(tmp_path):
-    line = {"id": "d", "answers": [{"start": 14, "end": 21, "text": "Potsdam", "entity": "Q1711"}]}
+    line = {"id": "d", "predictions": [{"start": 14, "end": 21, "text": "Potsdam", "entity": "Q1711"}]}
     with pytest.raises(InputError) as refused:
         read(tmp_path, line)
-    assert refused.value.where.endswith("a.jsonl:1: answer 1")
-    assert refused.value.found == "the text 'Potsdam' at [14, 21), where the document has ' Potsda'"
-    assert "--wrong-span repair" in refused.value.remedy
-    run = read(tmp_path, line, wrong_span="repair")
+    assert refused.value.where.endswith("a.jsonl:1: prediction 1")
+    assert refused.value.actual == "the text 'Potsdam' at [14, 21), where the document has ' Potsda'"
+    assert "--span-mismatch realign" in refused.value.remedy
+    run = read(tmp_path, line, span_mismatch="realign")
     assert spans(run) == [(15, 22, "Q1711")]
-    assert run.skipped == {MOVED: 1}
-    both = [line, {"id": "e", "answers": []}]
-    corpus = Corpus.of([*GOLD, Document("e", "Ulm")])
+    assert run.skipped == {REALIGNED: 1}
+    both = [line, {"id": "e", "predictions": []}]
+    corpus = Corpus.from_documents([*GOLD, Document("e", "Ulm")])
     skipped = read(tmp_path, *both, corpus=corpus, on_error="skip")
-    assert [reply.id for reply in skipped] == ["e"]
+    assert [response.id for response in skipped] == ["e"]
     assert sum(skipped.skipped.values()) == 1
 
 
 def test_a_right_span_with_its_text_is_kept_also_in_another_case(tmp_path):
     given = [{"start": 24, "end": 30, "text": "berlin"}, {"start": 15, "text": "Potsdam"}]
-    run = read(tmp_path, {"id": "d", "answers": given})
+    run = read(tmp_path, {"id": "d", "predictions": given})
     assert [(start, end) for start, end, _ in spans(run)] == [(24, 30), (15, 22)]
     assert run.skipped == {}
 
 
 def test_a_text_of_its_own_needs_no_gold_standard(tmp_path):
-    run = read(tmp_path, {"id": "d", "text": "Potsdam !", "answers": [{"text": "Potsdam"}]}, corpus=None)
+    run = read(tmp_path, {"id": "d", "text": "Potsdam !", "predictions": [{"text": "Potsdam"}]}, corpus=None)
     assert [(start, end) for start, end, _ in spans(run)] == [(0, 7)]
     with pytest.raises(UsageError, match="corpus="):
-        read(tmp_path, {"id": "d", "answers": [{"text": "Potsdam"}]}, corpus=None)
+        read(tmp_path, {"id": "d", "predictions": [{"text": "Potsdam"}]}, corpus=None)
 
 
 def test_a_text_of_its_own_is_compared_with_the_gold_standard(tmp_path):
-    own = {"id": "d", "text": TEXT.replace(" ", "\n"), "answers": [{"text": "Potsdam"}]}
+    own = {"id": "d", "text": TEXT.replace(" ", "\n"), "predictions": [{"text": "Potsdam"}]}
     assert [(start, end) for start, end, _ in spans(read(tmp_path, own))] == [(15, 22)]
     with pytest.raises(InputError, match="another text of document 'd'"):
         read(tmp_path, own | {"text": "Potsdam is far."})
@@ -244,45 +253,45 @@ def test_a_gold_standard_without_texts_cannot_place_words(tmp_path):
     path = tmp_path / "gold.csv"
     path.write_text("d,0,6,Q64\n")
     with pytest.raises(UsageError, match="has no texts"):
-        read(tmp_path, {"id": "d", "answers": [{"text": "Potsdam"}]}, corpus=karat.load(path))
+        read(tmp_path, {"id": "d", "predictions": [{"text": "Potsdam"}]}, corpus=karat.load(path))
 
 
 def test_words_for_an_unknown_document(tmp_path):
     with pytest.raises(InputError, match="document 'e', which gold does not have"):
-        read(tmp_path, {"id": "e", "answers": [{"text": "Potsdam"}]})
+        read(tmp_path, {"id": "e", "predictions": [{"text": "Potsdam"}]})
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("prediction", "message"),
     [
         ({"text": " "}, "found the text ' '"),
-        ({"text": "x", "end": "y"}, "found `str` at `answers"),
+        ({"text": "x", "end": "y"}, "found `str` at `predictions"),
         ({"text": "x", "color": 1}, "unknown field `color`"),
-        ({"text": 3}, "found `int` at `answers"),
+        ({"text": 3}, "found `int` at `predictions"),
     ],
 )
-def test_bad_answers_are_refused_in_words(tmp_path, answer, message):
+def test_bad_predictions_are_refused_in_words(tmp_path, prediction, message):
     with pytest.raises(InputError, match=message):
-        read(tmp_path, {"id": "d", "answers": [answer]})
+        read(tmp_path, {"id": "d", "predictions": [prediction]})
 
 
-def test_spans_are_still_asked_for_where_another_answer_has_words(tmp_path):
+def test_spans_are_still_asked_for_where_another_prediction_has_words(tmp_path):
     with pytest.raises(InputError, match="expected `start` and `end`, or `text`"):
-        read(tmp_path, {"id": "d", "answers": [{"text": "Berlin"}, {"start": 3}]})
+        read(tmp_path, {"id": "d", "predictions": [{"text": "Berlin"}, {"start": 3}]})
 
 
 def test_every_way_to_load_places_them(karat_cli, tmp_path):
     karat.save(GOLD, tmp_path / "gold.parquet")
-    (tmp_path / "a.jsonl").write_text('{"id": "d", "answers": [{"text": "Berlin", "entity": "Q64"}]}\n')
+    (tmp_path / "a.jsonl").write_text('{"id": "d", "predictions": [{"text": "Berlin", "entity": "Q64"}]}\n')
     ran = karat_cli("score", tmp_path / "gold.parquet", tmp_path / "a.jsonl", "-m", "strong:micro.p")
     assert ran.code == 0
     assert "100.0" in ran.out
     assert f"{AMBIGUOUS}: 1" in ran.out
 
 
-def test_answers_are_converted_to_spans_beside_their_gold_standard(karat_cli, tmp_path):
+def test_predictions_are_converted_to_spans_beside_their_gold_standard(karat_cli, tmp_path):
     karat.save(GOLD, tmp_path / "gold.jsonl")
-    (tmp_path / "a.jsonl").write_text('{"id": "d", "answers": [{"text": "Potsdam", "entity": "Q1711"}]}\n')
+    (tmp_path / "a.jsonl").write_text('{"id": "d", "predictions": [{"text": "Potsdam", "entity": "Q1711"}]}\n')
     refused = karat_cli("data", "convert", tmp_path / "a.jsonl", tmp_path / "b.jsonl")
     assert (refused.code, "--gold FILE" in refused.err) == (2, True)
     ran = karat_cli("data", "convert", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--gold", tmp_path / "gold.jsonl")
@@ -292,44 +301,48 @@ def test_answers_are_converted_to_spans_beside_their_gold_standard(karat_cli, tm
 
 def test_among_several_gold_standards_words_are_placed_in_the_one_that_is_answered(karat_cli, tmp_path):
     karat.save(GOLD, tmp_path / "gold.jsonl")
-    karat.save(Corpus.of([Document("e", "Ulm", (Label(0, 3, "Q3"),))], name="other"), tmp_path / "other.jsonl")
+    karat.save(
+        Corpus.from_documents([Document("e", "Ulm", (Label(0, 3, "Q3"),))], name="other"), tmp_path / "other.jsonl"
+    )
     for system in ("one", "two"):
-        (tmp_path / f"{system}.jsonl").write_text('{"id": "e", "answers": [{"text": "Ulm", "entity": "Q3"}]}\n')
+        (tmp_path / f"{system}.jsonl").write_text('{"id": "e", "predictions": [{"text": "Ulm", "entity": "Q3"}]}\n')
     golds = ("--gold", tmp_path / "gold.jsonl", "--gold", tmp_path / "other.jsonl")
     ran = karat_cli("compare", *golds, tmp_path / "one.jsonl", tmp_path / "two.jsonl")
     assert ran.code == 0, ran.err
     assert "100.0" in ran.out
 
 
-def test_words_in_answers_that_a_threshold_is_chosen_by(karat_cli, tmp_path):
-    dev = Corpus.of([Document("e", "Ulm", (Label(0, 3, "Q3"),))], name="dev")
+def test_words_in_predictions_that_a_threshold_is_chosen_by(karat_cli, tmp_path):
+    dev = Corpus.from_documents([Document("e", "Ulm", (Label(0, 3, "Q3"),))], name="dev")
     karat.save(GOLD, tmp_path / "gold.jsonl")
     karat.save(dev, tmp_path / "dev.jsonl")
     for name, id, words in (("a", "d", "Potsdam"), ("b", "e", "Ulm")):
-        answer = {"text": words, "entity": "Q3", "score": 0.5}
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": id, "answers": [answer]}) + "\n")
-    tuned = ("--tune-on", tmp_path / "dev.jsonl", "--tune-answers", tmp_path / "b.jsonl")
+        prediction = {"text": words, "entity": "Q3", "score": 0.5}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": id, "predictions": [prediction]}) + "\n")
+    tuned = ("--tune-on", tmp_path / "dev.jsonl", "--tune-predictions", tmp_path / "b.jsonl")
     assert karat_cli("score", tmp_path / "gold.jsonl", tmp_path / "a.jsonl", *tuned).code == 0
 
 
 def test_dictionaries_are_placed_too():
-    answers = [{"text": "Potsdam", "entity": "Q1711"}, {"start": 0, "end": 6, "entity": None}]
-    run = run_of_objects([{"id": "d", "answers": answers}], lambda: GOLD, name="mine")
+    predictions = [{"text": "Potsdam", "entity": "Q1711"}, {"start": 0, "end": 6, "entity": None}]
+    run = build_run_from_objects([{"id": "d", "predictions": predictions}], lambda: GOLD, name="mine")
     assert spans(run) == [(15, 22, "Q1711"), (0, 6, None)]
-    with pytest.raises(InputError, match="reply 1: found `int` at `answers"):
-        run_of_objects([{"id": "d", "answers": [{"text": 1}]}], lambda: GOLD, name="mine")
+    with pytest.raises(InputError, match="response 1: found `int` at `predictions"):
+        build_run_from_objects([{"id": "d", "predictions": [{"text": 1}]}], lambda: GOLD, name="mine")
     with pytest.raises(InputError, match="found no document"):
-        run_of_objects([], lambda: GOLD, name="mine")
+        build_run_from_objects([], lambda: GOLD, name="mine")
 
 
-SAMPLE = b'{"id": "d", "answers": [{"text": "Berlin", "entity": "Q64", "before": "x"}, {"start": 1, "text": "Ulm"}]}\n'
+SAMPLE = (
+    b'{"id": "d", "predictions": [{"text": "Berlin", "entity": "Q64", "before": "x"}, {"start": 1, "text": "Ulm"}]}\n'
+)
 
 
 @given(nearly(SAMPLE))
 def test_broken_files_are_refused_in_words(data):
     def refused(source):
         try:
-            return karat_jsonl.read_run_on(source, lambda: GOLD)
+            return karat_jsonl.read_run_with_gold(source, lambda: GOLD)
         except UsageError:
             return []
 

@@ -1,8 +1,9 @@
-"""Texts that a file of answers carries: those of the gold standard, or its offsets mean nothing."""
+"""Texts that a file of predictions carries: those of the gold standard, or its offsets mean nothing."""
 
 from __future__ import annotations
 
 import json
+import unicodedata
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,34 +12,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import Answer, Corpus, Document, InputError, Label, Reply, Run
-from karat.data.pool import pooled_run
-from karat.matching.read.texts import MAPPED, on_gold_text
-from karat.model.run import text_column
+from karat import Corpus, Document, InputError, Label, Prediction, Response, Run
+from karat.data.corpus_pool import pool_runs
+from karat.matching.read.text_alignment import REALIGNED, RECOMPOSED, align_with_corpus
+from karat.model.run import to_text_column
 
 TEXT = "Ada met\nBob Ross in  Ulm."
 GOLD = [Document("d", TEXT, (Label(0, 3, "Q1"), Label(8, 16, "Q2"), Label(21, 24, "Q3")))]
 
 
 def answered(text, *spans, id="d"):
-    run = Run.of([Reply(id, tuple(Answer(start, end, "Q1") for start, end in spans))])
-    return karat.model.run.replace(run, texts=text_column([text]))
+    run = Run.from_responses([Response(id, tuple(Prediction(start, end, "Q1") for start, end in spans))])
+    return karat.model.run.replace(run, texts=to_text_column([text]))
 
 
 def spans(run):
-    return [(answer.start, answer.end) for reply in run for answer in reply.answers]
+    return [(prediction.start, prediction.end) for response in run for prediction in response.predictions]
 
 
 def test_the_same_text_changes_nothing():
-    run = on_gold_text(Corpus.of(GOLD), answered(TEXT, (0, 3)))
+    run = align_with_corpus(Corpus.from_documents(GOLD), answered(TEXT, (0, 3)))
     assert (run.texts, run.skipped, spans(run)) == (None, {}, [(0, 3)])
 
 
-def test_other_white_space_moves_the_answers_to_their_words():
+def test_other_white_space_moves_the_predictions_to_their_words():
     mine = "  Ada met Bob\n\nRoss in Ulm.\n"
-    run = on_gold_text(Corpus.of(GOLD), answered(mine, (2, 5), (10, 19), (23, 26)))
+    run = align_with_corpus(Corpus.from_documents(GOLD), answered(mine, (2, 5), (10, 19), (23, 26)))
     assert spans(run) == [(0, 3), (8, 16), (21, 24)]
-    assert run.skipped == {MAPPED: 1}
+    assert run.skipped == {REALIGNED: 1}
     assert run.texts is None
 
 
@@ -52,7 +53,7 @@ def test_other_white_space_moves_the_answers_to_their_words():
     ],
 )
 def test_edges_inside_white_space(mine, span, moved):
-    assert spans(on_gold_text(Corpus.of(GOLD), answered(mine, span))) == [moved]
+    assert spans(align_with_corpus(Corpus.from_documents(GOLD), answered(mine, span))) == [moved]
 
 
 @pytest.mark.parametrize(
@@ -67,27 +68,27 @@ def test_edges_inside_white_space(mine, span, moved):
 )
 def test_another_text_is_refused_with_the_first_difference(mine, found, expected):
     with pytest.raises(InputError) as refused:
-        on_gold_text(Corpus.of(GOLD), answered(mine))
+        align_with_corpus(Corpus.from_documents(GOLD), answered(mine))
     assert refused.value.where == "document 'd'"
-    assert refused.value.found.endswith(f"document 'd' than the gold standard's: {found}")
+    assert refused.value.actual.endswith(f"document 'd' than in the gold standard: {found}")
     assert refused.value.expected.startswith(expected)
 
 
-def test_offsets_outside_the_own_text_and_answers_on_nothing_are_refused():
+def test_offsets_outside_the_own_text_and_predictions_on_nothing_are_refused():
     with pytest.raises(InputError, match="text of 24 code points"):
-        on_gold_text(Corpus.of(GOLD), answered(" ".join(TEXT.split()), (21, 25)))
-    with pytest.raises(InputError, match="white space that the text of the gold standard does not have"):
-        on_gold_text(Corpus.of(GOLD), answered("A da met Bob Ross in Ulm.", (1, 2)))
+        align_with_corpus(Corpus.from_documents(GOLD), answered(" ".join(TEXT.split()), (21, 25)))
+    with pytest.raises(InputError, match="white space that the gold text does not have"):
+        align_with_corpus(Corpus.from_documents(GOLD), answered("A da met Bob Ross in Ulm.", (1, 2)))
 
 
 def test_without_a_text_on_one_side_there_is_nothing_to_compare(tmp_path):
-    corpus = Corpus.of(GOLD)
-    assert spans(on_gold_text(corpus, answered(None, (5, 9)))) == [(5, 9)]
-    assert on_gold_text(corpus, answered("ZZZ", id="unknown")).texts is None
+    corpus = Corpus.from_documents(GOLD)
+    assert spans(align_with_corpus(corpus, answered(None, (5, 9)))) == [(5, 9)]
+    assert align_with_corpus(corpus, answered("ZZZ", id="unknown")).texts is None
     blank = tmp_path / "gold.csv"
     blank.write_text("d,0,3,Q1\n", encoding="utf-8")
-    assert spans(on_gold_text(karat.load(blank), answered("ZZZ", (0, 3)))) == [(0, 3)]
-    assert Run.of_gold(karat.load(blank)).texts is None  # the blanks that stand for a text are nobody's text
+    assert spans(align_with_corpus(karat.load(blank), answered("ZZZ", (0, 3)))) == [(0, 3)]
+    assert Run.from_gold(karat.load(blank)).texts is None  # the blanks that stand for a text are nobody's text
 
 
 WORDS = st.lists(st.text("ab\u0301ü😀", min_size=1, max_size=4), min_size=1, max_size=8)
@@ -95,13 +96,13 @@ GAPS = st.lists(st.text(" \n\t\xa0\u3000", max_size=3), min_size=9, max_size=9)
 
 
 @given(WORDS, GAPS, GAPS, st.data())
-def test_a_moved_answer_covers_the_same_characters(words, ours, theirs, data):
+def test_a_moved_prediction_covers_the_same_characters(words, ours, theirs, data):
     mine, gold = (joined(words, gaps) for gaps in (ours, theirs))
     start = data.draw(st.integers(0, len(mine) - 1))
     end = data.draw(st.integers(start + 1, len(mine)))
     if not mine[start:end].strip():
         return
-    moved = spans(on_gold_text(Corpus.of([Document("d", gold)]), answered(mine, (start, end))))[0]
+    moved = spans(align_with_corpus(Corpus.from_documents([Document("d", gold)]), answered(mine, (start, end))))[0]
     assert "".join(gold[slice(*moved)].split()) == "".join(mine[start:end].split())
     if not mine[start].isspace():
         assert not gold[moved[0]].isspace()
@@ -136,7 +137,7 @@ def _elevant(path, text):
 def _kilt(path, text):
     page = {"title": "U", "score": 1.0}
     marked = f"[START_ENT] {text[0]} [END_ENT]{text[1:]}"
-    jsonl(path, {"id": "d", "input": marked, "output": [{"answer": "U", "provenance": [page, page]}]})
+    jsonl(path, {"id": "d", "input": marked, "output": [{"prediction": "U", "provenance": [page, page]}]})
 
 
 def _zelda(path, text):
@@ -195,9 +196,9 @@ def _hf_tokens(path, text):
 
 
 def _hf_own(path, text):
-    answer = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("entity", pa.string())])
-    answers = pa.array([[{"start": 0, "end": 1, "entity": "Q1"}]], pa.list_(answer))
-    _stream(path, pa.table({"id": ["d"], "text": [text], "answers": answers}))
+    prediction = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("entity", pa.string())])
+    predictions = pa.array([[{"start": 0, "end": 1, "entity": "Q1"}]], pa.list_(prediction))
+    _stream(path, pa.table({"id": ["d"], "text": [text], "predictions": predictions}))
 
 
 def _stream(path, table):
@@ -207,13 +208,15 @@ def _stream(path, table):
 
 def _conel(path, text):
     turn = {"turn_number": 1, "speaker": "USER", "utterance": text, "el_annotations": []}
-    dialogues = [{"dialogue_id": "d", "turns": [turn]}]  # a run has no texts: its answers are placed in those beside it
+    dialogues = [
+        {"dialogue_id": "d", "turns": [turn]}
+    ]  # a run has no texts: its predictions are placed in those beside it
     (path.parent / "gold.json").write_text(json.dumps(dialogues), encoding="utf-8")
     path.write_text(json.dumps([["d", 1, text[0], "Q1"]]), encoding="utf-8")
 
 
 def _docbin(path, text):
-    karat.save(Corpus.of([Document("d", text, (Label(0, 1, "Q1"),))]), path, format="spacy-docbin")
+    karat.save(Corpus.from_documents([Document("d", text, (Label(0, 1, "Q1"),))]), path, format="spacy-docbin")
 
 
 CARRIERS = {
@@ -230,11 +233,11 @@ CARRIERS = {
     "nif-categorised": (_by_sentence, "x.ttl"),
     "hipe": (_hipe, "x.tsv"),
     "hf-datasets": (_hf_tokens, "x.arrow"),
-    "hf-datasets answers": (_hf_own, "x.arrow"),
+    "hf-datasets predictions": (_hf_own, "x.arrow"),
     "conel": (_conel, "gold-run.json"),
     "spacy-docbin": (_docbin, "x.spacy"),
 }
-"""A file of answers in every format that carries texts, from one text of one document."""
+"""A file of predictions in every format that carries texts, from one text of one document."""
 
 
 @pytest.mark.parametrize(
@@ -247,21 +250,25 @@ def test_every_format_that_carries_texts_hands_them_over(case, tmp_path):
     def read(text, gold):
         write(path, text)
         own = karat.load_run(path, format=format)
-        corpus = Corpus.of([Document(own.ids[0].as_py(), gold, (Label(gold.index("A"), gold.index("A") + 1, "Q1"),))])
+        corpus = Corpus.from_documents(
+            [Document(own.ids[0].as_py(), gold, (Label(gold.index("A"), gold.index("A") + 1, "Q1"),))]
+        )
         run = karat.load_run(path, corpus=corpus, format=format)
-        assert karat.evaluate(corpus, own, like="karat").skipped == karat.evaluate(corpus, run, like="karat").skipped
+        assert (
+            karat.evaluate(corpus, own, profile="karat").skipped == karat.evaluate(corpus, run, profile="karat").skipped
+        )
         return run
 
     assert spans(read("A b", "A b")) == [(0, 1)]
     moved = read("A b", "\n A  b")
     assert spans(moved) == [(2, 3)]
-    assert moved.skipped[MAPPED] == 1
+    assert moved.skipped[REALIGNED] == 1
     with pytest.raises(InputError, match="'B b' at 0"):
         read("B b", "A b")
 
 
 def test_the_command_line_refuses_and_says_what_it_mapped(karat_cli, tmp_path):
-    gold, answers = tmp_path / "gold.jsonl", tmp_path / "answers.jsonl"
+    gold, predictions = tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl"
     karat.save(karat.load("demo"), gold)
     demo = list(karat.load("demo"))
 
@@ -270,45 +277,92 @@ def test_the_command_line_refuses_and_says_what_it_mapped(karat_cli, tmp_path):
         for document in demo:
             marks = [{"span": [label.start, label.end], "id": label.entity or "<NIL>"} for label in document.labels]
             rows.append({"id": document.id, "text": change(document.text), "entity_mentions": marks})
-        jsonl(answers, *rows)
+        jsonl(predictions, *rows)
 
     write(lambda text: text)
-    assert karat_cli("score", gold, answers).code == 0
+    assert karat_cli("score", gold, predictions).code == 0
     write(lambda text: text + "\n")
-    ran = karat_cli("score", gold, answers)
+    ran = karat_cli("score", gold, predictions)
     assert ran.code == 0
-    assert MAPPED in ran.out + ran.err
+    assert REALIGNED in ran.out + ran.err
     write(lambda text: "ZZZ")
     for command in ("score", "curve"):
-        ran = karat_cli(command, gold, answers)
+        ran = karat_cli(command, gold, predictions)
         assert ran.code == 2
-        assert f"{answers}:1: found another text" in ran.err
-    karat.save(Corpus.of([Document(d.id, "Z" * len(d.text), d.labels) for d in demo]), answers)
-    assert "found another text" in karat_cli("compare", "--gold", gold, gold, answers).err
+        assert f"{predictions}:1: found another text" in ran.err
+    karat.save(Corpus.from_documents([Document(d.id, "Z" * len(d.text), d.labels) for d in demo]), predictions)
+    assert "found another text" in karat_cli("compare", "--gold", gold, gold, predictions).err
 
 
 def test_a_gold_standard_read_without_texts_is_read_again_where_they_matter(karat_cli, tmp_path):
-    gold, answers = tmp_path / "gold.parquet", tmp_path / "answers.jsonl"
-    karat.save(Corpus.of(GOLD), gold)
-    _simple(answers, TEXT)
+    gold, predictions = tmp_path / "gold.parquet", tmp_path / "predictions.jsonl"
+    karat.save(Corpus.from_documents(GOLD), gold)
+    _simple(predictions, TEXT)
     bare = karat.load(gold, text=False)
-    assert karat.load_run(answers, corpus=bare).texts is None
-    _simple(answers, " " + TEXT)
+    assert karat.load_run(predictions, corpus=bare).texts is None
+    _simple(predictions, " " + TEXT)
     with pytest.raises(karat.UsageError, match="text=True"):
-        karat.load_run(answers, corpus=bare)
-    ran = karat_cli("score", gold, answers)
-    assert ran.code == 2  # the answer is on the blank that the gold standard does not have
-    _simple(answers, TEXT + " ")
+        karat.load_run(predictions, corpus=bare)
+    ran = karat_cli("score", gold, predictions)
+    assert ran.code == 2  # the prediction is on the blank that the gold standard does not have
+    _simple(predictions, TEXT + " ")
     for options in ((), ("--engine", "local")):
-        ran = karat_cli("score", gold, answers, *options)
+        ran = karat_cli("score", gold, predictions, *options)
         assert ran.code == 0
-        assert MAPPED in ran.out + ran.err
-    _simple(answers, "ZZZ")
+        assert REALIGNED in ran.out + ran.err
+    _simple(predictions, "ZZZ")
     for options in ((), ("--engine", "local")):
-        assert "'ZZZ' at 0" in karat_cli("score", gold, answers, *options).err
+        assert "'ZZZ' at 0" in karat_cli("score", gold, predictions, *options).err
 
 
 def test_pooled_runs_keep_their_texts():
-    first, second = answered("A", id="a"), Run.of([Reply("b")])
-    run = pooled_run([first, second], numbered=False)
+    first, second = answered("A", id="a"), Run.from_responses([Response("b")])
+    run = pool_runs([first, second], has_numbered_ids=False)
     assert run.texts.to_pylist() == ["A", None]
+
+
+# --- Unicode normal forms
+
+ACCENTS = "Zoë met Đặng  Tiểu Bình in Köln."
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [("NFD", "NFC"), ("NFC", "NFD")])
+def test_another_normal_form_moves_the_predictions_to_their_characters(mine, theirs):
+    """Refused before, with two strings that look identical; without its texts the file scored 0."""
+    gold, text = unicodedata.normalize(theirs, ACCENTS), unicodedata.normalize(mine, ACCENTS).replace("  ", " ")
+    names = [unicodedata.normalize(mine, name) for name in ("Zoë", "Đặng Tiểu Bình", "Köln")]
+    run = answered(text, *((text.index(name), text.index(name) + len(name)) for name in names))
+    aligned = align_with_corpus(Corpus.from_documents([Document("d", gold)]), run)
+    covered = [unicodedata.normalize("NFC", gold[start:end]) for start, end in spans(aligned)]
+    assert covered == ["Zoë", "Đặng  Tiểu Bình", "Köln"]
+    assert aligned.skipped == {RECOMPOSED.format(f"{mine}, gold {theirs}"): 1}
+
+
+def test_other_ids_are_paired_in_another_normal_form():
+    run = answered(unicodedata.normalize("NFD", ACCENTS), (0, 4), id="other")
+    aligned = align_with_corpus(Corpus.from_documents([Document("d", ACCENTS)]), run)
+    assert (aligned.ids.to_pylist(), spans(aligned)) == (["d"], [(0, 3)])
+
+
+def test_a_difference_is_shown_in_composed_form():
+    """The accents are no difference; the last word is."""
+    run = answered(unicodedata.normalize("NFD", ACCENTS.replace("Köln", "Ulm")), (0, 4))
+    with pytest.raises(InputError, match=r"found .* 'Ulm.' at 27; expected 'Köln.' at 27"):
+        align_with_corpus(Corpus.from_documents([Document("d", ACCENTS)]), run)
+
+
+@given(
+    st.lists(st.sampled_from(["Zoë", "Đặng", "Köln", "한국", "क़", "a", "e\u0323\u0301", " ", "\n"]), max_size=8),
+    st.sampled_from(["NFC", "NFD"]),
+)
+def test_law_words_stay_in_every_normal_form(words, form):
+    """A word of the run's text is the same word of the gold text, whatever the forms of both."""
+    parts = [unicodedata.normalize(form, word) for word in words]
+    text = "x" + "".join(parts)
+    starts = [1 + sum(map(len, parts[:n])) for n in range(len(parts))]
+    run_spans = [(start, start + len(part)) for start, part in zip(starts, parts, strict=True) if part.strip()]
+    for other in ("NFC", "NFD"):
+        gold = unicodedata.normalize(other, "x" + "".join(words))
+        aligned = align_with_corpus(Corpus.from_documents([Document("d", gold)]), answered(text, *run_spans))
+        moved = [unicodedata.normalize("NFC", gold[start:end]) for start, end in spans(aligned)]
+        assert moved == [unicodedata.normalize("NFC", word) for word in words if word.strip()]

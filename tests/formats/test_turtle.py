@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from karat import InputError
-from karat.parsing.turtle import lines as turtle_lines
-from karat.parsing.turtle import shapes as turtle_shapes
-from karat.parsing.turtle.triples import Blank, Gathering
-from karat.parsing.turtle.turtle import iri, literal, local, resources
+from karat.formats.parsing.turtle import lines as turtle_lines
+from karat.formats.parsing.turtle import statement_patterns as turtle_patterns
+from karat.formats.parsing.turtle.triples import BlankNodeId, ResourceBuilder
+from karat.formats.parsing.turtle.turtle import format_iri, format_literal, get_local_name, read_resources
 
 PREFIXES = {"p": "http://p/", "q": "q:"}
 ONCE = frozenset({"http://p/once"})
@@ -31,28 +31,28 @@ class Given:
         self.data = data
 
     @contextmanager
-    def stream(self):
+    def open_stream(self):
         yield io.BytesIO(self.data)
 
 
 def by_line(data: bytes):
-    return list(resources(Given(data), PREFIXES, once=ONCE, skip=SKIP))
+    return list(read_resources(Given(data), PREFIXES, single_valued=ONCE, skipped_predicates=SKIP))
 
 
 def by_triple(data: bytes):
     """The definition: all of the file at once to the parser."""
-    state = Gathering(ONCE, SKIP)
+    state = ResourceBuilder(ONCE, SKIP)
     prelude = "".join(f"@prefix {name}: <{address}> . " for name, address in PREFIXES.items())
     quads = pyoxigraph.parse(prelude.encode() + data, pyoxigraph.RdfFormat.TURTLE, lenient=True)
-    return [*state.add(quads), *state.end()]
+    return [*state.add_quads(quads), *state.finish()]
 
 
 def without_blanks(found):
     """Nodes without address have other names each time, and the same words in brackets may be one node or several."""
     masked = [
         (
-            "[]" if isinstance(subject, Blank) else subject,
-            {name: tuple("[]" if isinstance(v, Blank) else v for v in said) for name, said in values.items()},
+            "[]" if isinstance(subject, BlankNodeId) else subject,
+            {name: tuple("[]" if isinstance(v, BlankNodeId) else v for v in said) for name, said in values.items()},
         )
         for subject, values in found
     ]
@@ -116,7 +116,10 @@ def alike(data: bytes, block: int, few: int):
         expected = problem.lineno
     except AttributeError:
         expected = "quoted"
-    with patch.multiple(turtle_lines, _BLOCK=block, _FEW=few, _SMALL=0), patch.object(turtle_shapes, "_OFTEN", 1):
+    with (
+        patch.multiple(turtle_lines, _BLOCK_SIZE=block, _MAX_NEW_LINES=few, _PATTERN_THRESHOLD=0),
+        patch.object(turtle_patterns, "_MIN_FREQUENCY", 1),
+    ):
         try:
             found = without_blanks(by_line(data))
         except InputError as problem:
@@ -181,7 +184,10 @@ def test_statements_of_one_shape_are_read_as_the_parser_does(statements, block, 
 
 def test_statements_of_one_shape_are_parsed_once():
     data = "".join(f'<http://s/{i}>\n  a p:T ;\n  p:x "{i}" .\n\n' for i in range(300)).encode()
-    often, small = patch.object(turtle_shapes, "_OFTEN", 1), patch.object(turtle_lines, "_SMALL", 0)
+    often, small = (
+        patch.object(turtle_patterns, "_MIN_FREQUENCY", 1),
+        patch.object(turtle_lines, "_PATTERN_THRESHOLD", 0),
+    )
     with patch.object(pyoxigraph, "parse", wraps=pyoxigraph.parse) as parse, often, small:
         assert len(by_line(data)) == 300
     given = [call.args[0] for call in parse.call_args_list if isinstance(call.args[0], str)]
@@ -226,7 +232,7 @@ def test_errors_say_where(data, where, found):
     with pytest.raises(InputError) as problem:
         by_line(data)
     assert problem.value.where == where
-    assert found in problem.value.found
+    assert found in problem.value.actual
 
 
 def test_a_byte_order_mark_is_skipped():
@@ -236,9 +242,14 @@ def test_a_byte_order_mark_is_skipped():
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 @example('\x00\t\n\r"\\ <>{}|^`\x7f\x85\ufeff\U0001f600')
 def test_what_is_written_is_read(text):
-    written = f"{iri(text)} {iri('p' + text)} {literal(text)} .".encode()
+    written = f"{format_iri(text)} {format_iri('p' + text)} {format_literal(text)} .".encode()
     assert by_line(written) == [(text, {f"p{text}": (text,)})]
 
 
 def test_local_names():
-    assert [local(name) for name in ("el:Mnt-Full", "http://x/y#z", "http://x/y", "z")] == ["Mnt-Full", "z", "y", "z"]
+    assert [get_local_name(name) for name in ("el:Mnt-Full", "http://x/y#z", "http://x/y", "z")] == [
+        "Mnt-Full",
+        "z",
+        "y",
+        "z",
+    ]

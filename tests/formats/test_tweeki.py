@@ -7,7 +7,7 @@ from hypothesis import given
 
 import karat
 from karat import UNLINKED, Document, InputError, Label
-from karat.formats import tweeki
+from karat.formats.plugins import tweeki
 from tests.formats.broken import nearly, read_or_refused
 
 GOLD = """# tweet_id 1
@@ -24,7 +24,7 @@ GOLD = """# tweet_id 1
 """
 OUTSIDE = "links on tokens tagged O (read as mentions)"
 BROKEN = "tags I- that continue no mention (read as the beginning of one)"
-BLANKS = "entity ids with blanks around them (removed)"
+BLANKS = "entity ids with surrounding spaces (removed)"
 
 
 def _load(path, text):
@@ -50,7 +50,7 @@ def test_tags_that_do_not_fit_are_counted(tmp_path):
     assert [document.id for document in corpus] == ["1", "1 (2)"]
     found = [(label.start, label.end, label.entity) for label in next(iter(corpus)).labels]
     assert found == [(0, 7, "Q23556"), (8, 10, "Q1428"), (13, 14, "Q2"), (15, 18, "Q1")]
-    assert corpus.skipped == {OUTSIDE: 1, BROKEN: 2, "documents whose id was taken (a number was added to it)": 1}
+    assert corpus.skipped == {OUTSIDE: 1, BROKEN: 2, "documents with a duplicate id (a number was added)": 1}
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,6 @@ def test_the_published_file_says_what_the_jsonl_says(shared):
         linked = {(x.start, x.end, x.entity, x.name) for x in one.labels if x.entity is not UNLINKED}
         assert one.text == other.text
         assert linked == {(x.start, x.end, x.entity, x.name) for x in other.labels}
-    taken = "documents whose id was taken (a number was added to it)"
+    taken = "documents with a duplicate id (a number was added)"
     assert corpus.skipped == {OUTSIDE: 6, BROKEN: 6, BLANKS: 3, taken: 1}
     assert others.skipped == {BLANKS: 3}

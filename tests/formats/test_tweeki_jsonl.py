@@ -9,7 +9,7 @@ from hypothesis import given
 
 import karat
 from karat import Document, InputError, Label
-from karat.formats import tweeki_jsonl
+from karat.formats.plugins import tweeki_jsonl
 from tests.formats.broken import nearly, read_or_refused
 
 GOLD = {"id": 1000, "sentence": "Ada met Bob", "index": [[0, 3], [8, 11]], "link": ["Ada|Lovelace|Q7259", "Bob|34086 "]}
@@ -24,7 +24,7 @@ def test_a_tweet(tmp_path):
     corpus = _load(tmp_path / "x", {**GOLD, "lang": "en"})
     labels = (Label(0, 3, "Q7259", name="Ada|Lovelace"), Label(8, 11, "34086", name="Bob"))
     assert list(corpus) == [Document("1000", "Ada met Bob", labels, meta={"lang": "en"})]
-    assert corpus.skipped == {"entity ids with blanks around them (removed)": 1}
+    assert corpus.skipped == {"entity ids with surrounding spaces (removed)": 1}
 
 
 @pytest.mark.parametrize(

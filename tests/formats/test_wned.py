@@ -8,7 +8,7 @@ import pytest
 
 import karat
 from karat import Corpus, InputError, Label
-from karat.data.steps import stepped
+from karat.data.steps import apply_steps
 
 WNED = """<?xml version="1.0" encoding="UTF-8"?>
 <toy.entityAnnotation>
@@ -67,8 +67,8 @@ def test_one_xml_of_all_documents(wned, given):
     assert (one.id, one.text, two.labels) == ("one", "😀 Ulm Bob", ())
     assert one.labels == (Label(2, 5, "Ulm"), Label(6, 9, None), Label(6, 8, None))
     assert corpus.skipped == {
-        "elements that the format does not have": 1,
-        "texts that the XML does not name": 1,
+        "elements unknown to the format": 1,
+        "texts that the XML does not mention": 1,
     }
 
 
@@ -101,12 +101,12 @@ def test_surface_forms_that_differ_and_labels_given_twice_are_counted(wned):
     (wned / "toy.xml").write_text(again)
     corpus = karat.load(wned)
     assert len(corpus.labels) == 3
-    assert corpus.skipped["labels given twice (both kept)"] == 1
-    assert corpus.skipped["labels whose surface form is not the text at their place"] == 2  # Rob, and Bo on Bob
+    assert corpus.skipped["duplicate labels (kept as separate mentions)"] == 1
+    assert corpus.skipped["labels whose surface form differs from the text at their span"] == 2  # Rob, and Bo on Bob
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "description"),
     [
         ("<offset>3<", "<offset>x<", r"toy\.xml, document 'one': found 'x' for the offset"),
         ("<offset>3</offset>", "", r"document 'one': found no offset"),
@@ -118,9 +118,9 @@ def test_surface_forms_that_differ_and_labels_given_twice_are_counted(wned):
         ("</document>", "", r"toy\.xml:9: found XML that cannot be read"),
     ],
 )
-def test_defects_are_named_with_their_place(wned, old, new, says):
+def test_defects_are_named_with_their_place(wned, old, new, description):
     (wned / "toy.xml").write_text(WNED.replace(old, new))
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(InputError, match=description):
         karat.load(wned)
 
 
@@ -140,7 +140,7 @@ def test_a_problem_without_texts_beside_it_is_refused(tmp_path):
     (tmp_path / "Problems").mkdir()
     path = tmp_path / "Problems" / "a.xml"
     path.write_text(PROBLEM.format(name="a.xml", chosen="*null*", offset=0))
-    with pytest.raises(InputError, match="found no folder RawTexts beside the problems"):
+    with pytest.raises(InputError, match="found no folder RawTexts next to the problems"):
         karat.load(path)
 
 
@@ -156,7 +156,7 @@ def test_aquaint(shared):
     corpus = karat.load(shared / "bat/AQUAINT")
     assert (len(corpus), len(corpus.labels), corpus.skipped) == (50, 727, {})
     assert round(_length(corpus), 2) == 1415.98
-    assert str(stepped(corpus, ["drop-nil", "longest"])[1]["longest"]) == "no change"
+    assert str(apply_steps(corpus, ["drop-nil", "longest"])[1]["longest"]) == "no change"
 
 
 @pytest.mark.shared
@@ -166,21 +166,21 @@ def test_msnbc(shared):
     The 658 of the BAT paper need the Wikipedia of 2012: BAT drops what has no page on the day it reads the data.
     """
     corpus = karat.load(shared / "bat/MSNBC")
-    made, changes = stepped(corpus, ["drop-nil", "longest"])
+    made, changes = apply_steps(corpus, ["drop-nil", "longest"])
     assert (len(corpus), len(corpus.labels), round(_length(corpus), 1)) == (20, 755, 3316.1)
     assert [str(change) for change in changes.values()] == ["755 → 747 labels", "747 → 737 labels"]
     assert len(made.labels) == 737
-    assert corpus.skipped == {"labels whose surface form is not the text at their place": 12}
+    assert corpus.skipped == {"labels whose surface form differs from the text at their span": 12}
 
 
 @pytest.mark.shared
 def test_ace2004(shared):
     """57 documents, of which 35 have a link; 306 labels, of which 257 are linked."""
     corpus = karat.load(shared / "bat/ACE2004_Coref_Turking")
-    made, _ = stepped(corpus, ["drop-nil", "longest"])
+    made, _ = apply_steps(corpus, ["drop-nil", "longest"])
     assert (len(corpus), len(corpus.labels), round(_length(corpus), 1)) == (57, 306, 2300.1)
     assert (len(made), len(made.labels)) == (57, 257)
-    assert len(stepped(made, ["drop-empty"])[0]) == 35
+    assert len(apply_steps(made, ["drop-empty"])[0]) == 35
 
 
 @pytest.mark.shared
@@ -190,4 +190,4 @@ def test_wned_releases(shared, name, documents, labels, linked):
     alone = karat.load(shared / "formats/wned" / name / f"{name}.xml")
     assert (len(corpus), len(corpus.labels)) == (documents, labels)
     assert alone.digest == corpus.digest
-    assert len(stepped(corpus, ["drop-nil"])[0].labels) == linked
+    assert len(apply_steps(corpus, ["drop-nil"])[0].labels) == linked

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat.facts import words
-from karat.facts.words import Words, counts
-from karat.model.surface import lowercased
+from karat.matching.facts import word_counts
+from karat.matching.facts.word_counts import WordCounts, count_words
+from karat.model.surface import is_lowercase
 
 
 @pytest.fixture
 def afresh():
     """As in a new process, before the test and after it."""
-    made = (words._tokenizer, words._counted, words._known)
+    made = (word_counts._get_tokenizer, word_counts._count_cache, word_counts._form_cache)
     for one in made:
         one.cache_clear()
     yield
@@ -31,18 +31,18 @@ def afresh():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", Words(0, 0, 0)),
-        (" \n\t ", Words(0, 0, 0)),
-        ("Ada met her aunt in Ulm.", Words(6, 4, 2)),
-        ("(Ada) ... !", Words(1, 0, 1)),
-        ("She isn't here", Words(4, 3, 1)),  # is + n't
-        ("42 iPhones of NASA", Words(4, 3, 1)),  # what has no capital first, or no letter at all
-        ("$ 5", Words(2, 2, 0)),  # a sign of currency is no punctuation
-        ("東京 and Ünï", Words(3, 2, 1)),  # letters that have no case are no capitals
+        ("", WordCounts(0, 0, 0)),
+        (" \n\t ", WordCounts(0, 0, 0)),
+        ("Ada met her aunt in Ulm.", WordCounts(6, 4, 2)),
+        ("(Ada) ... !", WordCounts(1, 0, 1)),
+        ("She isn't here", WordCounts(4, 3, 1)),  # is + n't
+        ("42 iPhones of NASA", WordCounts(4, 3, 1)),  # what has no capital first, or no letter at all
+        ("$ 5", WordCounts(2, 2, 0)),  # a sign of currency is no punctuation
+        ("東京 and Ünï", WordCounts(3, 2, 1)),  # letters that have no case are no capitals
     ],
 )
 def test_words_are_what_is_neither_punctuation_nor_space(text, expected):
-    assert counts([text]) == [expected]
+    assert count_words([text]) == [expected]
 
 
 @cache
@@ -59,17 +59,17 @@ def test_texts_are_counted_as_one_by_one(texts):
 
     def slowly(text):
         found = [token.text for token in tokenizer(text) if not (token.is_punct or token.is_space)]
-        lower = sum(map(lowercased, found))
-        return Words(len(found), lower, len(found) - lower)
+        lower = sum(map(is_lowercase, found))
+        return WordCounts(len(found), lower, len(found) - lower)
 
-    assert counts(texts) == [slowly(text) for text in texts]
+    assert count_words(texts) == [slowly(text) for text in texts]
 
 
 @pytest.mark.extras
 @pytest.mark.usefixtures("afresh")
 def test_a_text_is_tokenised_once_and_not_all_are_kept(monkeypatch):
     seen = []
-    real = words._tokenizer()
+    real = word_counts._get_tokenizer()
 
     class Watched:
         vocab = real.vocab
@@ -78,24 +78,24 @@ def test_a_text_is_tokenised_once_and_not_all_are_kept(monkeypatch):
             seen.append(text)
             return real(text)
 
-    monkeypatch.setattr(words, "_tokenizer", Watched)
-    monkeypatch.setattr(words, "_KEPT", 2)
-    two, one = Words(2, 1, 1), Words(1, 1, 0)
-    assert counts(["a B", "a B", "c"]) == [two, two, one]
-    assert counts(["c", "a B"]) == [one, two]
+    monkeypatch.setattr(word_counts, "_get_tokenizer", Watched)
+    monkeypatch.setattr(word_counts, "_MAX_CACHED", 2)
+    two, one = WordCounts(2, 1, 1), WordCounts(1, 1, 0)
+    assert count_words(["a B", "a B", "c"]) == [two, two, one]
+    assert count_words(["c", "a B"]) == [one, two]
     assert seen == ["a B", "c"]
-    assert counts(["a B", "d"]) == [two, one]  # one too many: those before are forgotten
-    assert set(words._counted()) == {"d"}
-    assert counts(["e", "f", "g", "e"]) == [one] * 4
+    assert count_words(["a B", "d"]) == [two, one]  # one too many: those before are forgotten
+    assert set(word_counts._count_cache()) == {"d"}
+    assert count_words(["e", "f", "g", "e"]) == [one] * 4
     assert seen == ["a B", "c", "d", "e", "f", "g"]
-    assert len(words._counted()) <= 2
+    assert len(word_counts._count_cache()) <= 2
 
 
 @pytest.mark.usefixtures("afresh")
 def test_without_spacy_nobody_knows(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)  # as if it were not installed
-    assert counts(["Ada met Bob."]) is None
-    assert counts([]) is None
+    assert count_words(["Ada met Bob."]) is None
+    assert count_words([]) is None
 
 
 def _evaluated(corpus):
@@ -110,13 +110,13 @@ def test_sums_equal_what_elevant_divides_by(shared):
     files = sorted(shared.glob("elevant/results/*/*.eval_results.json"))
     files = [path for path in files if ".aida-" not in path.name]  # whose texts are masked
     assert len(files) == 107
-    of_benchmark: dict[str, Words] = {}
+    of_benchmark: dict[str, WordCounts] = {}
     for path in files:
         stem = path.name.removesuffix(".eval_results.json")
         benchmark = stem.rpartition(".")[2]
         if benchmark not in of_benchmark:
             corpus = karat.load(path.with_name(f"{stem}.linked_articles.jsonl.gz"), format="elevant-linked")
-            of_benchmark[benchmark] = Words(*map(sum, zip(*counts(list(_evaluated(corpus))), strict=True)))
+            of_benchmark[benchmark] = WordCounts(*map(sum, zip(*count_words(list(_evaluated(corpus))), strict=True)))
         for mode in json.loads(path.read_bytes()).values():
             figures = mode["error_categories"]["ner_fp"]
-            assert of_benchmark[benchmark]._asdict() == {n: figures[n]["total"] for n in Words._fields}, path.name
+            assert of_benchmark[benchmark]._asdict() == {n: figures[n]["total"] for n in WordCounts._fields}, path.name

@@ -9,8 +9,8 @@ from itertools import chain, repeat
 
 import pytest
 
-from karat.errors import InputError
-from karat.parsing.xml import records, root
+from karat.formats.parsing.xml import get_root_name, read_elements
+from karat.model.errors import InputError
 from karat.storage.files import Source
 
 ONE = b"<d><a>" + b"Ulm " * 20 + b"</a>\n<b/></d>\n<other>" + b"x" * 50 + b"</other>\n"
@@ -36,7 +36,7 @@ class Stream:
     def __init__(self, count: int) -> None:
         self.count = count
 
-    def stream(self):
+    def open_stream(self):
         return nullcontext(Endless(self.count))
 
 
@@ -44,7 +44,7 @@ def test_memory_follows_a_record_and_not_the_file():
     peaks = []
     for count in (2_000, 20_000):  # 0.4 and 4 MB
         tracemalloc.start()
-        assert sum(len(record) for record in records(Stream(count), "d")) == 2 * count
+        assert sum(len(record) for record in read_elements(Stream(count), "d")) == 2 * count
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0]
@@ -63,22 +63,25 @@ def test_entities_other_files_and_unknown_encodings_are_refused(tmp_path, text, 
     path = tmp_path / "x.xml"
     path.write_text(text)
     with pytest.raises(InputError, match=found):
-        list(records(Source(str(path)), "d"))
+        list(read_elements(Source(str(path)), "d"))
 
 
 def test_a_file_that_was_cut_off_says_where(tmp_path):
     path = tmp_path / "x.xml"
     path.write_text("<x>\n<d>one</d>\n<d>tw")
     with pytest.raises(InputError, match=r"x\.xml:3: found XML that cannot be read"):
-        list(records(Source(str(path)), "d"))
+        list(read_elements(Source(str(path)), "d"))
 
 
 def test_records_are_outermost_and_complete(tmp_path):
     path = tmp_path / "x.xml"
     path.write_text("<x><y><d n='1'><d n='2'>deep</d></d></y><d n='3'/></x>")
-    assert [(r.get("n"), "".join(r.itertext())) for r in records(Source(str(path)), "d")] == [("1", "deep"), ("3", "")]
+    assert [(r.get("n"), "".join(r.itertext())) for r in read_elements(Source(str(path)), "d")] == [
+        ("1", "deep"),
+        ("3", ""),
+    ]
 
 
 def test_the_root_is_told_from_the_first_bytes():
-    assert root(b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- <no> -->\n<a.b:c x='1'>") == "a.b:c"
-    assert root(b'{"id": "<a>"}') == ""
+    assert get_root_name(b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- <no> -->\n<a.b:c x='1'>") == "a.b:c"
+    assert get_root_name(b'{"id": "<a>"}') == ""

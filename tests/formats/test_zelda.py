@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 
 import karat
-from karat import UNLINKED, Answer, Candidate, Corpus, Document, InputError, Label
-from karat.formats import zelda
-from karat.matching.read.pairing import pair
+from karat import UNLINKED, Candidate, Corpus, Document, InputError, Label, Prediction
+from karat.formats.plugins import zelda
+from karat.matching.read.pairing import pair_run
 from karat.storage.files import Source
 from tests import strategies
 from tests.formats.broken import nearly, read_or_refused
@@ -59,21 +59,21 @@ def test_a_section_of_the_training_data_is_named_by_its_page(tmp_path):
     corpus = _load(_written(tmp_path / "x.jsonl", row, row))
     assert [document.id for document in corpus] == ["5 Life", "5 Life (2)"]
     assert next(iter(corpus)).meta == {"page_id": "5", "section_name": "Life"}
-    assert corpus.skipped == {"documents whose id was taken (a number was added to it)": 1}
+    assert corpus.skipped == {"documents with a duplicate id (a number was added)": 1}
 
 
 def test_a_span_past_the_end_is_kept_and_counted(tmp_path):
     corpus = _load(_written(tmp_path / "x.jsonl", {**GOLD, "index": [[8, 15], [0, 3]]}))
     (document,) = corpus
     assert (document.text, document.labels[0].end) == ("Ada met Bob.   ", 15)
-    assert corpus.skipped == {"texts made longer with blanks, since a span goes past their end": 1}
+    assert corpus.skipped == {"texts extended with spaces, since a span exceeds their end": 1}
 
 
 def test_a_mention_given_twice_is_kept_once_and_counted(tmp_path):
     twice = {**GOLD, "index": [[0, 3]] * 2, "wikipedia_titles": ["A"] * 2, "wikipedia_ids": [1] * 2}
     corpus = _load(_written(tmp_path / "x.jsonl", twice))
     assert len(corpus.labels) == 1
-    assert corpus.skipped == {"mentions given twice (one was kept)": 1}
+    assert corpus.skipped == {"duplicate mentions (dropped)": 1}
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_predictions(tmp_path):
     run = karat.load_run(_written(tmp_path / "x.jsonl", *rows), format="zelda")
     seven, other = run
     candidates = (Candidate("A", 2.5), Candidate("B", 1.5))
-    assert seven.answers == tuple(Answer(start, 3, "B", score=1.5, candidates=candidates) for start in (0, 1))
-    assert (other.id, other.answers) == ("b", (Answer(0, 1, UNLINKED),))
+    assert seven.predictions == tuple(Prediction(start, 3, "B", score=1.5, candidates=candidates) for start in (0, 1))
+    assert (other.id, other.predictions) == ("b", (Prediction(0, 1, UNLINKED),))
 
 
 @given(strategies.rich_documents())
@@ -111,7 +111,7 @@ def test_what_is_written_is_read(documents):
         kept.append(Document(document.id, document.text, labels, meta=document.meta))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "x.jsonl"
-        karat.save(Corpus.of(documents), path, format="zelda")
+        karat.save(Corpus.from_documents(documents), path, format="zelda")
         again = karat.load(path, format="zelda")
     assert list(again) == kept
     assert not again.skipped
@@ -120,7 +120,7 @@ def test_what_is_written_is_read(documents):
 def test_page_ids_are_written_as_numbers():
     file = io.BytesIO()
     labels = (Label(0, 1, "A", same_as=("12",)), Label(1, 2, None), Label(2, 3))
-    zelda.write_corpus(Corpus.of([Document("d", "xyz", labels, meta={"bracket": "1"})]), file)
+    zelda.write_corpus(Corpus.from_documents([Document("d", "xyz", labels, meta={"bracket": "1"})]), file)
     assert json.loads(file.getvalue()) == {
         "id": "d",
         "bracket": "1",
@@ -156,27 +156,27 @@ def test_the_published_splits_have_their_published_counts(shared):
         corpus = zelda.read_corpus(source, True)
         found = {label.entity for document in corpus for label in document.labels}
         assert (len(corpus), len(corpus.labels), len(found)) == (documents, labels, distinct), split
-        assert zelda.FORMAT.recognises(source.opening)
-        assert zelda.FORMAT.holds_gold(source)
+        assert zelda.FORMAT.recognises(source.first_bytes)
+        assert zelda.FORMAT.has_gold(source)
         entities |= found
         mentions += labels
         file = Source(str(shared / "zelda" / "predictions" / f"{split}.jsonl.gz"))
-        assert zelda.FORMAT.recognises(file.opening)
-        assert not zelda.FORMAT.holds_gold(file)
+        assert zelda.FORMAT.recognises(file.first_bytes)
+        assert not zelda.FORMAT.has_gold(file)
         run = zelda.read_run(file)
-        pair(corpus, run)  # documents are known, spans lie in the texts
+        pair_run(corpus, run)  # documents are known, spans lie in the texts
         gold = {(d.id, x.start, x.end): x.entity for d in corpus for x in d.labels}
-        answers = {(r.id, x.start, x.end): x.entity for r in run for x in r.answers}
-        assert answers.keys() <= gold.keys(), "aligned by document and offsets"
-        assert len(answers) == len(run.answers) == predicted, split
-        hits = sum(gold[place] == entity for place, entity in answers.items())
+        predictions = {(r.id, x.start, x.end): x.entity for r in run for x in r.predictions}
+        assert predictions.keys() <= gold.keys(), "aligned by document and offsets"
+        assert len(predictions) == len(run.predictions) == predicted, split
+        hits = sum(gold[place] == entity for place, entity in predictions.items())
         assert round(hits / labels, 4) == right, split
     assert (mentions, len(entities)) == (27277, 14204)
 
 
 @pytest.mark.shared
 def test_the_faults_of_the_published_splits_are_counted(shared):
-    past = "texts made longer with blanks, since a span goes past their end"
+    past = "texts extended with spaces, since a span exceeds their end"
     faults = {"wned-wiki": {past: 1}, "shadowlinks-tail": {past: 1}}
     for split in SPLITS:
         corpus = zelda.read_corpus(Source(str(shared / "zelda" / "jsonl" / f"test_{split}.jsonl.gz")), True)

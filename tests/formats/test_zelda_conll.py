@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Corpus, Document, InputError, Label, UsageError
-from karat.formats import zelda, zelda_conll
+from karat.formats.plugins import zelda, zelda_conll
 from karat.storage.files import Source
 from tests import strategies
 from tests.formats.broken import nearly, read_or_refused
@@ -34,9 +34,9 @@ Bob\tB-12\tB-Bob_Ross
 x\tB-1\tB-X
 y\tB-1\tB-X
 """
-LOST_INSIDE = "tags I- that continue no mention (left out)"
-LOST_OUTSIDE = "links on tokens tagged O (left out)"
-TAKEN = "documents whose id was taken (a number was added to it)"
+LOST_INSIDE = "tags I- that continue no mention (skipped)"
+LOST_OUTSIDE = "links on tokens tagged O (skipped)"
+TAKEN = "documents with a duplicate id (a number was added)"
 SPLITS = {  # documents, mentions, entities, what is counted
     "aida-b": (231, 4485, 1537, {}),
     "tweeki": (500, 848, 635, {LOST_INSIDE: 2, LOST_OUTSIDE: 6, TAKEN: 1}),
@@ -83,7 +83,7 @@ def test_documents_without_id_are_numbered(tmp_path):
     (tmp_path / "x").write_text("-DOCSTART-\n\nx\tO\tO\n\n-DOCSTART-\n\ny\tO\tO\n", encoding="utf-8")
     corpus = karat.load(tmp_path / "x", format="zelda-conll")
     assert [document.id for document in corpus] == ["1", "2"]
-    assert corpus.skipped == {"documents without an id (they were numbered)": 2}
+    assert corpus.skipped == {"documents without an id (numbered)": 2}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_document_must_begin(tmp_path):
 
 
 def test_white_space_of_any_kind_is_written_beside_the_token():
-    text = _written(Corpus.of([Document("d", "Ada  met Bob.\n C\n\nD ", (Label(4, 5, "A"),))]))
+    text = _written(Corpus.from_documents([Document("d", "Ada  met Bob.\n C\n\nD ", (Label(4, 5, "A"),))]))
     assert text.splitlines()[3:] == [
         "Ada\tO\tO",
         "_\tB-\tB-A\tBlank=\\s|SpaceAfter=No",
@@ -117,9 +117,9 @@ def test_white_space_of_any_kind_is_written_beside_the_token():
         "D\tO\tO\tSpacesAfter=\\s",
         "",
     ]
-    text = _written(Corpus.of([Document("d", "Ada met Bob.\nIn Y", (Label(8, 11, "B"),))]))
+    text = _written(Corpus.from_documents([Document("d", "Ada met Bob.\nIn Y", (Label(8, 11, "B"),))]))
     assert "Bob\tB-\tB-B\tSpaceAfter=No\n.\tO\tO\n\nIn\tO\tO\nY\tO\tO\n" in text
-    text = _written(Corpus.of([Document("d", "ab", (Label(0, 1, None), Label(1, 2)))]))
+    text = _written(Corpus.from_documents([Document("d", "ab", (Label(0, 1, None), Label(1, 2)))]))
     assert "a\tB-NIL\tB-\tSpaceAfter=No\nb\tB-\tB-\n" in text
 
 
@@ -147,7 +147,7 @@ def _documents(draw):
 def test_what_is_written_is_read(documents):
     with TemporaryDirectory() as folder:
         path = Path(folder) / "x.conll"
-        karat.save(Corpus.of(documents), path)
+        karat.save(Corpus.from_documents(documents), path)
         assert zelda_conll.FORMAT.recognises(path.read_bytes())
         again = karat.load(path, format="zelda-conll")
     assert list(again) == documents
@@ -155,16 +155,19 @@ def test_what_is_written_is_read(documents):
 
 
 @pytest.mark.parametrize(
-    ("document", "says"),
+    ("document", "description"),
     [
-        (Document("d", "abc", (Label(0, 2, "A"), Label(1, 3, "B"))), r"overlap: \[0, 2\) and \[1, 3\) in document 'd'"),
-        (Document("d", "abc", (Label(0, 2, "A\tB"),)), "cannot hold 'A\\\\tB'"),
-        (Document("d\n", "abc"), "cannot hold 'd\\\\n'"),
+        (
+            Document("d", "abc", (Label(0, 2, "A"), Label(1, 3, "B"))),
+            r"overlapping mentions: \[0, 2\) and \[1, 3\) in document 'd'",
+        ),
+        (Document("d", "abc", (Label(0, 2, "A\tB"),)), "cannot store 'A\\\\tB'"),
+        (Document("d\n", "abc"), "cannot store 'd\\\\n'"),
     ],
 )
-def test_what_it_cannot_hold_is_refused(document, says, tmp_path):
-    with pytest.raises(UsageError, match=says):
-        karat.save(Corpus.of([document]), tmp_path / "x.conll")
+def test_what_it_cannot_hold_is_refused(document, description, tmp_path):
+    with pytest.raises(UsageError, match=description):
+        karat.save(Corpus.from_documents([document]), tmp_path / "x.conll")
     assert not list(tmp_path.iterdir())
 
 

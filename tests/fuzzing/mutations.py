@@ -145,7 +145,7 @@ def _columns(table: Any, random: Random) -> Any:
     if kind == "double":
         return table.append_column(name, table.column(place))
     if kind == "rename":
-        other = random.choice([*table.column_names, "", "x", "text", "tokens", "labels", "answers", "id"])
+        other = random.choice([*table.column_names, "", "x", "text", "tokens", "labels", "predictions", "id"])
         return table.rename_columns([other if i == place else n for i, n in enumerate(table.column_names)])
     if kind == "null":
         return table.set_column(place, name, pa.nulls(rows, table.column(place).type))

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import karat
-from karat import UNLINKED, Answer, Candidate, Corpus, Document, Label, Reply, Run, Statement, Tag
-from karat.registry import get, names
-from karat.spec.format import Format
+from karat import UNLINKED, Candidate, Corpus, Document, Label, Prediction, Response, Run, Tag, Triple
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.format import Format
 from tests.formats import (
     test_aida,
     test_bioc,
@@ -54,7 +54,7 @@ class Sample(NamedTuple):
 
 
 TEXT = "Ada met Bob of Ulm 😀 in 1921."
-CORPUS = Corpus.of(
+CORPUS = Corpus.from_documents(
     [
         Document(
             "d1",
@@ -67,37 +67,41 @@ CORPUS = Corpus.of(
             ),
             evaluation_span=(0, 28),
             tags=(Tag("Q1", rank=1, score=0.5), Tag("Q3")),
-            relations=(Statement("Q1", "knows", "Q3", score=0.25),),
+            relations=(Triple("Q1", "knows", "Q3", score=0.25),),
             meta={"domain": "news", "year": "1921"},
         ),
-        Document("d2", "Ulm again", (Label(0, 3, "Q3", unit="u"), Label(0, 9, "Q5", unit="v", parent="u"))),
+        Document("d2", "Ulm again", (Label(0, 3, "Q3", mention_id="u"), Label(0, 9, "Q5", mention_id="v", parent="u"))),
         Document("d3", "nothing"),
     ],
     name="toy",
     language="en",
 )
-PLAIN = Corpus.of([Document("d1", TEXT, (Label(0, 3, "Q1"), Label(15, 18, "Q3"))), Document("d2", "Ulm")], name="toy")
-RUN = Run.of(
+PLAIN = Corpus.from_documents(
+    [Document("d1", TEXT, (Label(0, 3, "Q1"), Label(15, 18, "Q3"))), Document("d2", "Ulm")], name="toy"
+)
+RUN = Run.from_responses(
     [
-        Reply(
+        Response(
             "d1",
             (
-                Answer(0, 3, "Q1", types=("PER",), score=0.9, candidates=(Candidate("Q1", 0.9), Candidate("Q2"))),
-                Answer(8, 11, None, nil_cluster="NIL1", score=0.5),
-                Answer(15, 18, UNLINKED, score=0.1),
+                Prediction(0, 3, "Q1", types=("PER",), score=0.9, candidates=(Candidate("Q1", 0.9), Candidate("Q2"))),
+                Prediction(8, 11, None, nil_cluster="NIL1", score=0.5),
+                Prediction(15, 18, UNLINKED, score=0.1),
             ),
             tags=(Tag("Q1", rank=1, score=0.5), Tag("Q2", rank=2)),
-            relations=(Statement("Q1", "knows", "Q3"),),
+            relations=(Triple("Q1", "knows", "Q3"),),
             seconds=0.5,
             tokens=7,
             cost=0.25,
         ),
-        Reply("d2", (Answer(0, 3, "Q3", score=0.4),)),
-        Reply("d3", error="timeout"),
+        Response("d2", (Prediction(0, 3, "Q3", score=0.4),)),
+        Response("d3", error="timeout"),
     ],
     name="system",
 )
-ANSWERED = Run.of([Reply("d1", (Answer(0, 3, "Q1", score=0.5),)), Reply("d2", (Answer(0, 3, "Q3", score=0.2),))])
+ANSWERED = Run.from_responses(
+    [Response("d1", (Prediction(0, 3, "Q1", score=0.5),)), Response("d2", (Prediction(0, 3, "Q3", score=0.2),))]
+)
 
 
 def _lines(*rows: object) -> bytes:
@@ -134,7 +138,7 @@ _SIMPLE = [
     {"id": "b", "text": "", "labels": [], "mood": [1]},
 ]
 _PREDICTED = {"predictions": [test_simple_jsonl.entry(9, 13, "Q1", candidates=["Q1", "Q2"])]}
-_KILT = {"id": 1, "output": [{"answer": "A", "provenance": [{"wikipedia_id": 5, "title": "A", "score": 0.5}]}]}
+_KILT = {"id": 1, "output": [{"prediction": "A", "provenance": [{"wikipedia_id": 5, "title": "A", "score": 0.5}]}]}
 
 _OWN: dict[str, Sample] = {
     "aida": Sample("aida", "x.tsv", {"x.tsv": test_aida.MERGED.encode()}),
@@ -202,10 +206,10 @@ _OWN: dict[str, Sample] = {
     "hipe-nested": Sample("hipe-nested", "x.tsv", _HIPE),
     "hipe-runs": Sample("hipe-runs", "x.tsv", _HIPE),
     "kilt": Sample("kilt", "x.jsonl", {"x.jsonl": _lines(test_kilt.GOLD, {**test_kilt.GOLD, "id": 2})}),
-    "kilt answers": Sample("kilt", "x.jsonl", {"x.jsonl": _lines(_KILT, {**test_kilt.GOLD, **_KILT, "id": 2})}),
+    "kilt predictions": Sample("kilt", "x.jsonl", {"x.jsonl": _lines(_KILT, {**test_kilt.GOLD, **_KILT, "id": 2})}),
     "nif-categorised": Sample("nif-categorised", "x.ttl", {"x.ttl": test_nif_categorised.GOLD.encode()}),
     "nif-categorised-literal": Sample(
-        "nif-categorised-literal", "x.ttl", {"x.ttl": test_nif_categorised.ANSWERS.encode()}
+        "nif-categorised-literal", "x.ttl", {"x.ttl": test_nif_categorised.PREDICTIONS.encode()}
     ),
     "pubtator": Sample("pubtator", "x.pubtator", {"x.pubtator": test_pubtator.GOLD.encode()}),
     "pubtator-any": Sample("pubtator-any", "x.pubtator", {"x.pubtator": test_pubtator.COMPOSITE.encode()}),
@@ -223,10 +227,10 @@ for _name, (_format, _given, _files) in test_damage.CASES.items():
 
 
 def _written(name: str, known: Format) -> Iterator[tuple[str, Sample]]:
-    """What Karat itself writes in a format, gold and answers: all that it holds, else what every format holds."""
+    """What Karat itself writes in a format, gold and predictions: all that it holds, else what every format holds."""
     for what, write, rich, plain in (
         ("gold", known.write_corpus, CORPUS, PLAIN),
-        ("answers", known.write_run, RUN, ANSWERED),
+        ("predictions", known.write_run, RUN, ANSWERED),
     ):
         if write is not None:
             path = f"{what}{known.suffix}"
@@ -247,13 +251,13 @@ def _bytes(write: Callable[[Corpus | Run, io.BytesIO], None], data: Corpus | Run
 def samples() -> dict[str, Sample]:
     """All samples by name; those of spaCy where it is installed."""
     found = dict(_OWN)
-    for name in names("formats"):
+    for name in list_plugins("formats"):
         if name != "spacy-docbin" or find_spec("spacy"):
-            known = get("formats", name, Format)
+            known = get_plugin("formats", name, Format)
             found |= _written(name, known)
             if known.sample is not None:
                 files = {path: text.encode() for path, text in known.sample.files.items()}
-                found[f"{name} sample"] = Sample(name, known.sample.given, files)
+                found[f"{name} sample"] = Sample(name, known.sample.main_file, files)
     if find_spec("spacy"):
         from tests.formats.test_spacy_docbin import made_by_spacy
 

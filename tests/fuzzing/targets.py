@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import karat
 from karat import Corpus, InputError, KaratError, Run
-from karat.data.load import load_either, load_parts, noted
-from karat.formats import karat_jsonl
-from karat.registry import get, names
-from karat.spec.format import Format
+from karat.data.load import load_gold_or_run, load_manifest, load_partitioned
+from karat.formats.plugins import karat_jsonl
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.format import Format
 from karat.storage.files import Source
 from tests.conftest import _karat
 from tests.formats.test_hf_datasets import Held
@@ -69,7 +69,7 @@ def _said(problem: KaratError) -> None:
     fault = message_fault(str(problem))
     if fault is not None:
         raise _FaultError(f"{fault}: {str(problem)[:300]!r}") from problem
-    if isinstance(problem, InputError) and not all((problem.where, problem.found, problem.expected, problem.remedy)):
+    if isinstance(problem, InputError) and not all((problem.where, problem.actual, problem.expected, problem.remedy)):
         raise _FaultError(f"a message without one of its parts: {problem}") from problem
 
 
@@ -100,10 +100,12 @@ def _used(data: object, random: Random) -> None:
         raise _FaultError("what was written is not what was read")
     if random.random() < 0.3:
         corpus = data if isinstance(data, Corpus) else sound.CORPUS
-        run = data if isinstance(data, Run) else Run.of_gold(data, name="itself")
+        run = data if isinstance(data, Run) else Run.from_gold(data, name="itself")
         _try(lambda: karat.evaluate(corpus, run, by=["types"]))
     if random.random() < 0.2:
-        known = get("formats", random.choice([n for n in names("formats") if n != "spacy-docbin"]), Format)
+        known = get_plugin(
+            "formats", random.choice([n for n in list_plugins("formats") if n != "spacy-docbin"]), Format
+        )
         writer = known.write_corpus if isinstance(data, Corpus) else known.write_run
         if writer is not None:
             _try(lambda: writer(data, io.BytesIO()))  # type: ignore[arg-type]
@@ -112,22 +114,22 @@ def _used(data: object, random: Random) -> None:
 def read_sample(name: str, random: Random) -> None:
     """A broken sample of a format, read as it and as what it seems to be."""
     sample = sound.samples()[name]
-    known = get("formats", sample.format, Format)
+    known = get_plugin("formats", sample.format, Format)
     with _written(broken(sample.files, random)) as folder:
         path = folder / sample.given
         format = sample.format if random.random() < 0.75 else None
-        ways: list[Callable[[], object]] = [lambda: load_either(path, format=format)]
+        ways: list[Callable[[], object]] = [lambda: load_gold_or_run(path, format=format)]
         if known.read_corpus is not None:
             ways.append(lambda: karat.load(path, format=format, text=random.random() < 0.8))
         ways.append(lambda: karat.load_run(path, format=format))
         ways.append(lambda: karat.load_run(path, format=format, corpus=sound.CORPUS))
-        ways.append(lambda: noted(str(path), format=format))
+        ways.append(lambda: load_manifest(str(path), format=format))
         if known.read_both is not None:
             ways.append(lambda: known.read_both and known.read_both(Source(str(path))))
-        if known.corpus_blocks is not None:
-            ways.append(lambda: known.corpus_blocks and list(known.corpus_blocks(Source(str(path)))))
-        if known.parts is not None:
-            ways.append(lambda: _pieces(load_parts(path, gold=random.random() < 0.5, format=format)))
+        if known.read_corpus_blocks is not None:
+            ways.append(lambda: known.read_corpus_blocks and list(known.read_corpus_blocks(Source(str(path)))))
+        if known.open_partitions is not None:
+            ways.append(lambda: _pieces(load_partitioned(path, gold=random.random() < 0.5, format=format)))
         for way in random.sample(ways, min(2, len(ways))):
             found = _try(way)
             for data in found if isinstance(found, tuple) else (found,):
@@ -142,19 +144,21 @@ def _pieces(found: object) -> None:
 # --- other files
 
 
-def read_kb(random: Random) -> None:
+def load_tsv_folder(random: Random) -> None:
     """A broken knowledge base."""
-    from karat.kb.folder import read_kb
+    from karat.kb.tsv_folder import load_tsv_folder
 
     with _written(broken(sound.KB, random)) as folder:
-        kb = _try(lambda: read_kb(folder))
+        kb = _try(lambda: load_tsv_folder(folder))
         if kb is not None and random.random() < 0.3:
-            _try(lambda: karat.evaluate(sound.CORPUS, sound.RUN, like="elevant", kb=kb, by=["error", "mention-type"]))
+            _try(
+                lambda: karat.evaluate(sound.CORPUS, sound.RUN, profile="elevant", kb=kb, by=["error", "mention-type"])
+            )
 
 
 def read_result(random: Random) -> None:
     """A broken result file, shown by whatever shows results."""
-    from karat.model.result import Result
+    from karat.model.results.result import Result
 
     data = random.choice((edited, revalued, revalued))(sound.result(), random)
     result = _try(lambda: Result.from_json(data))
@@ -171,7 +175,7 @@ def read_toml(random: Random) -> None:
             _command("data", "lint", folder / "gold.jsonl", "--rules", folder / "rules.toml")
         return
     with _written({"m.toml": _toml(random.choice((sound.MEMBERSHIP, sound.CONSENSUS)), random)}) as folder:
-        how = ["--like", "finegrained", "--task", "a2kb", "--set", f"membership={folder / 'm.toml'}"]
+        how = ["--profile", "finegrained", "--task", "a2kb", "--set", f"membership={folder / 'm.toml'}"]
         _command("score", "demo", "demo/prior", *how)
 
 
@@ -197,7 +201,7 @@ def _gold() -> bytes:
 
 
 @cache
-def _answers() -> bytes:
+def _predictions() -> bytes:
     file = io.BytesIO()
     karat_jsonl.write_run(sound.RUN, file)
     return file.getvalue()
@@ -207,24 +211,24 @@ _FEW = ("--permutations", 20, "--resamples", 20)
 COMMANDS: tuple[tuple[object, ...], ...] = (
     ("score", "GOLD", "RUN"),
     ("score", "GOLD", "RUN", "--by", "types", "--by", "nil", "--ci", "--resamples", 20, "--json", "OUT"),
-    ("score", "GOLD", "RUN", "--like", "elevant", "--by", "error", "--kb", "KB", "--verdicts", "-"),
-    ("score", "GOLD", "RUN", "--like", "gerbil", "--set", "prefixes=Q", "--json", "-"),
+    ("score", "GOLD", "RUN", "--profile", "elevant", "--by", "error", "--kb", "KB", "--verdicts", "-"),
+    ("score", "GOLD", "RUN", "--profile", "gerbil", "--set", "prefixes=Q", "--json", "-"),
     ("score", "GOLD", "RUN", "--threshold", "oracle", "--allow-unknown"),
     ("score", "GOLD", "RUN", "--task", "c2kb"),
     ("score", "GOLD", "RUN", "--task", "re"),
     ("score", "GOLD"),
     ("score", "GOLD", "RUN", "--engine", "local"),
-    ("score", "GOLD", "RUN", "--drop-answers", "lowercase", "--verdicts", "OUT"),
+    ("score", "GOLD", "RUN", "--drop-predictions", "lowercase", "--verdicts", "OUT"),
     ("compare", "--gold", "GOLD", "RUN", "OTHER", *_FEW, "--by", "types", "--flips", "-"),
     ("compare", "--gold", "GOLD", "RUN", "OTHER", *_FEW, "--similarity", "--markdown"),
     ("compare", "GOLD", "RUN", *_FEW),
-    ("card", "--gold", "GOLD", "RUN", "OTHER", *_FEW, "--kb", "KB", "--latex"),
-    ("card", "GOLD", "RUN", *_FEW),
+    ("scorecard", "--gold", "GOLD", "RUN", "OTHER", *_FEW, "--kb", "KB", "--latex"),
+    ("scorecard", "GOLD", "RUN", *_FEW),
     ("curve", "GOLD", "RUN", "--csv", "-"),
     ("curve", "GOLD", "RUN", "--over", "categories"),
-    ("why", "GOLD", "RUN", "--theirs", "gerbil", "--set-theirs", "prefixes=Q"),
-    ("agree", "GOLD", "GOLD", "--resamples", 20),
-    ("agree", "GOLD", "RUN", "--resamples", 20, "--kb", "KB"),
+    ("why", "GOLD", "RUN", "--reference-profile", "gerbil", "--set-reference", "prefixes=Q"),
+    ("agreement", "GOLD", "GOLD", "--resamples", 20),
+    ("agreement", "GOLD", "RUN", "--resamples", 20, "--kb", "KB"),
     ("data", "stats", "GOLD", "--kb", "KB"),
     ("data", "stats", "GOLD", "RUN", "--json", "-"),
     ("data", "lint", "GOLD", "--kb", "KB", "--json", "-"),
@@ -235,12 +239,12 @@ COMMANDS: tuple[tuple[object, ...], ...] = (
     ("data", "convert", "GOLD", "OUT.parquet"),
     ("data", "convert", "GOLD", "OUT.ttl"),
     ("data", "convert", "RUN", "-", "--to", "karat-jsonl", "--step", "drop-nil"),
-    ("data", "convert", "RUN", "OUT.parquet", "--as", "answers"),
+    ("data", "convert", "RUN", "OUT.parquet", "--as", "predictions"),
     ("data", "fetch", "kore50", "--from", "KB"),
-    ("conform", "cases", "GOLD"),
-    ("conform", "elevant", "KB"),
-    ("conform", "hipe", "KB"),
-    ("conform", "finegrained", "KB"),
+    ("reproduce", "cases", "--data", "GOLD"),
+    ("reproduce", "elevant", "--data", "KB"),
+    ("reproduce", "hipe", "--data", "KB"),
+    ("reproduce", "finegrained", "--data", "KB"),
 )
 """What is called; capitals stand for files, of which one is broken."""
 
@@ -259,7 +263,7 @@ def _command(*arguments: object) -> None:
 def call_command(random: Random) -> None:
     """A command on files of which one is broken."""
     everything = sound.samples()
-    gold, run = {"gold": _gold()}, {"run": _answers()}
+    gold, run = {"gold": _gold()}, {"run": _predictions()}
     kb = sound.KB
     sample = everything[random.choice(list(everything))]
     given_gold, given_run = "gold", "run"
@@ -275,7 +279,7 @@ def call_command(random: Random) -> None:
     else:
         run, given_run = broken(sample.files, random), sample.given
     called = random.choice(COMMANDS)
-    parts = {"gold": gold, "run": run, "kb": kb, "other": {"other": _answers()}}
+    parts = {"gold": gold, "run": run, "kb": kb, "other": {"other": _predictions()}}
     files = {f"{part}/{name}": data for part, its in parts.items() for name, data in its.items()}
     with _written(files) as folder:
         paths = {"GOLD": folder / "gold" / given_gold, "RUN": folder / "run" / given_run, "KB": folder / "kb"}
@@ -283,7 +287,7 @@ def call_command(random: Random) -> None:
         arguments = [paths.get(str(word), word) for word in called]
         arguments = [folder / str(word) if str(word).startswith("OUT.") else word for word in arguments]
         if which in (3, 4) and called[0] in ("score", "compare", "curve", "why"):
-            arguments += ["--gold-format" if which == 3 else "--answers-format", sample.format]
+            arguments += ["--gold-format" if which == 3 else "--predictions-format", sample.format]
         _command(*arguments)
 
 
@@ -291,7 +295,7 @@ def call_command(random: Random) -> None:
 
 
 TARGETS: tuple[tuple[int, str, Callable[[Random], None]], ...] = (
-    (8, "kb", read_kb),
+    (8, "kb", load_tsv_folder),
     (8, "result", read_result),
     (6, "toml", read_toml),
     (12, "command", call_command),

@@ -18,16 +18,16 @@ import pytest
 import karat
 from karat import Corpus, Document, InputError, KaratError, Label, UsageError
 from karat.cli import main as command_line
-from karat.errors import UnknownNameError
-from karat.model.result import Result
-from karat.storage.files import Source, writing
-from karat.storage.home import alone, put
+from karat.model.errors import UnknownNameError
+from karat.model.results.result import Result
+from karat.storage.data_folder import lock_target, move_into_place
+from karat.storage.files import Source, open_for_writing
 from tests.formats import test_hf_datasets, test_hipe
 from tests.fuzzing import samples as sound
 from tests.fuzzing.targets import message_fault
 
 GOLD = {"id": "a", "text": "Ada met Bob.", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}
-_ANSWERS = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("entity", pa.string())]))
+_PREDICTIONS = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("entity", pa.string())]))
 LONG = "9" * 5000
 
 
@@ -48,13 +48,13 @@ def written(folder: Path, name: str, content: bytes | str) -> Path:
 
 
 def test_messages_are_one_line_without_control_characters_and_cut():
-    problem = InputError("x\ny", found="\x1b[2J" + "a" * 10_000 + "z", expected="\u202ea", remedy="Do it")
+    problem = InputError("x\ny", actual="\x1b[2J" + "a" * 10_000 + "z", expected="\u202ea", remedy="Do it")
     message = str(problem)
     assert message_fault(message) is None
     assert message.startswith(r"x\ny: found \x1b[2Jaaa")
     assert "aaa…aaa" in message
     assert r"expected \u202ea. Do it." in message
-    assert problem.found.endswith("z")  # whoever asks gets all of it
+    assert problem.actual.endswith("z")  # whoever asks gets all of it
     assert len(str(UnknownNameError("dataset", "x" * 100_000, ["demo"]))) < 1000
     assert message_fault(str(UsageError("a\nb" + "c" * 100_000))) is None
 
@@ -74,7 +74,7 @@ def test_too_little_memory_is_said_in_one_line(karat_cli, monkeypatch):
     monkeypatch.setattr(command_line, "karat", fails)
     ran = karat_cli("demo")
     assert ran.code == 2
-    assert ran.err.startswith("karat: there is not enough memory")
+    assert ran.err.startswith("karat: out of memory")
 
 
 # --- formats
@@ -101,7 +101,7 @@ def test_meta_is_an_object(value, tmp_path):
 def test_numbers_of_19_digits(tmp_path):
     """A Parquet file could hold what no object can."""
     pq.write_table(
-        pa.table({"id": ["a"], "answers": pa.array([[]], _ANSWERS), "tokens": [10**18]}), tmp_path / "x.parquet"
+        pa.table({"id": ["a"], "predictions": pa.array([[]], _PREDICTIONS), "tokens": [10**18]}), tmp_path / "x.parquet"
     )
     assert "at most 18 digits" in str(refused(karat.load_run, tmp_path / "x.parquet"))
 
@@ -118,7 +118,7 @@ def test_columns_stand_there_once(tmp_path):
     table = table.append_column("ner_tags", table.column("ner_tags"))
     with pa.ipc.new_stream(tmp_path / "x.arrow", table.schema) as stream:
         stream.write_table(table)
-    assert "the column 'ner_tags' twice" in str(refused(karat.load, tmp_path / "x.arrow", format="hf-datasets"))
+    assert "the duplicate column 'ner_tags'" in str(refused(karat.load, tmp_path / "x.arrow", format="hf-datasets"))
 
 
 def test_names_of_columns_are_utf8(tmp_path):
@@ -188,8 +188,8 @@ def test_meta_that_is_no_object(meta, tmp_path):
 
 
 def test_half_a_surrogate_pair_in_an_id(tmp_path):
-    with pytest.raises(KaratError, match="half of a surrogate pair"):
-        Corpus.built([Document("d\ud800", "x")], name="x")
+    with pytest.raises(KaratError, match="a lone surrogate"):
+        Corpus.from_reader([Document("d\ud800", "x")], name="x")
 
 
 def test_short_rows_of_hipe(tmp_path):
@@ -218,7 +218,7 @@ def test_strings_that_a_docbin_has_lost(tmp_path):
 
 
 def test_a_corpus_without_its_texts_says_so(tmp_path):
-    karat.save(Corpus.of([Document("a", "Ada", (Label(0, 3, "Q1"),))]), tmp_path / "x.parquet")
+    karat.save(Corpus.from_documents([Document("a", "Ada", (Label(0, 3, "Q1"),))]), tmp_path / "x.parquet")
     bare = karat.load(tmp_path / "x.parquet", text=False)
     assert "text=True" in str(refused(list, bare))
     assert "text=True" in str(refused(bare.__getitem__, "a"))
@@ -234,13 +234,13 @@ def result(**changes) -> bytes:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"shown": ["strong:micro.g1"]}, "no measure 'strong:micro.g1'"),
-        ({"n": {}}, "without the number of their cases"),
-        ({"measures": {}}, "without the number of their cases"),
+        ({"table_measures": ["strong:micro.g1"]}, "no measure 'strong:micro.g1'"),
+        ({"n": {}}, "measures and n have different keys"),
+        ({"measures": {}}, "measures and n have different keys"),
         ({"documents": []}, "differ in number"),
-        ({"averaged": {"strong": [True]}}, "differ in number"),
-        ({"signature": "x"}, "is no signature"),
-        ({"signature": ""}, "is no signature"),
+        ({"macro_documents": {"strong": [True]}}, "differ in number"),
+        ({"signature": "x"}, "is not a signature"),
+        ({"signature": ""}, "is not a signature"),
     ],
 )
 def test_results_that_contradict_themselves(changes, said):
@@ -250,8 +250,8 @@ def test_results_that_contradict_themselves(changes, said):
 @pytest.mark.parametrize("weight", [-1, 1e308, 10**30])
 def test_counts_that_are_none(weight):
     statistics = json.loads(sound.result())["statistics"]
-    statistics["strong"]["matched_answers"][0] = weight
-    assert "a count below 0, or too large" in str(refused(Result.from_json, result(statistics=statistics)))
+    statistics["strong"]["matched_predictions"][0] = weight
+    assert "a count is negative or too large" in str(refused(Result.from_json, result(statistics=statistics)))
 
 
 def test_results_without_a_part_of_their_signature(karat_cli, tmp_path):
@@ -259,7 +259,7 @@ def test_results_without_a_part_of_their_signature(karat_cli, tmp_path):
     for before, after, said in (
         ("|data:toy", "|date:toy", "unknown part of the signature 'data'"),
         ("|empty:", "|emptiness:", "unknown part of the signature 'empty'"),
-        ("|empty:fair", "|empty:unfair", "unknown value of the choice empty 'unfair'"),
+        ("|empty:fair", "|empty:unfair", "unknown value of the setting empty 'unfair'"),
     ):
         path = written(tmp_path, "one.json", result(signature=signature.replace(before, after)))
         ran = karat_cli("compare", path, f"other={path}", "--permutations", 20)
@@ -278,7 +278,7 @@ def test_rules_that_python_cannot_read(value, karat_cli, tmp_path):
 @pytest.mark.parametrize("value", [LONG, "[" * 5000, "nan"])
 def test_memberships_that_python_cannot_read(value, karat_cli, tmp_path):
     path = written(tmp_path, "m.toml", f"default = {value}\n")
-    ran = karat_cli("score", "demo", "demo/prior", "--like", "finegrained", "--set", f"membership={path}")
+    ran = karat_cli("score", "demo", "demo/prior", "--profile", "finegrained", "--set", f"membership={path}")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert ran.err.startswith(f"karat: {path}")
 
@@ -301,9 +301,9 @@ def test_folders_whose_names_are_no_utf8(karat_process, tmp_path):
 
 def test_closed_standard_streams(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
-    assert "standard input is closed" in str(refused(Source("-").data))
+    assert "standard input is closed" in str(refused(Source("-").read_bytes))
     monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(UsageError, match="standard output is closed"), writing("-"):
+    with pytest.raises(UsageError, match="standard output is closed"), open_for_writing("-"):
         pass
 
 
@@ -314,7 +314,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     os.mkfifo(path)
     with ThreadPoolExecutor(1) as pool:
         got = pool.submit(path.read_bytes)
-        with writing(str(path)) as file:
+        with open_for_writing(str(path)) as file:
             file.write(b"all of it")
         assert got.result(timeout=10) == b"all of it"
     assert path.is_fifo()
@@ -330,7 +330,7 @@ def test_a_file_that_cannot_be_read_is_not_called_compressed(karat_cli):
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
 def test_targets_that_no_file_can_be(name, tmp_path):
     def write():
-        with writing(str(tmp_path / name)) as file:
+        with open_for_writing(str(tmp_path / name)) as file:
             file.write(b"x")
 
     refused(write)
@@ -343,7 +343,7 @@ def test_of_two_who_make_a_file_one_waits(tmp_path):
     seen = []
 
     def make(number):
-        with alone(tmp_path / "f") as waited:
+        with lock_target(tmp_path / "f") as waited:
             seen.append(("in", number))
             (tmp_path / "f").write_text(str(number))
             seen.append(("out", number))
@@ -361,7 +361,7 @@ def test_folders_that_are_put_in_place_at_once(tmp_path):
         found = tmp_path / f"scratch{number}" / "found"
         found.mkdir(parents=True)
         (found / "file").write_text(str(number))
-        put(found, tmp_path / "target")
+        move_into_place(found, tmp_path / "target")
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(make, range(8)))

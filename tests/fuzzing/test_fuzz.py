@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 import karat
-from karat.errors import KaratError
-from karat.registry import names
+from karat.model.errors import KaratError
+from karat.model.registry import list_plugins
 from tests.fuzzing import targets
 from tests.fuzzing.samples import samples
 from tests.fuzzing.targets import _FaultError, _written, message_fault, read_sample, tried
@@ -20,7 +20,7 @@ PARTS = 4
 
 def test_every_format_has_a_sample():
     known = {sample.format for sample in samples().values()}
-    assert set(names("formats")) - known <= {"spacy-docbin"}  # where spaCy is not installed
+    assert set(list_plugins("formats")) - known <= {"spacy-docbin"}  # where spaCy is not installed
 
 
 @pytest.mark.parametrize("name", samples())
@@ -48,7 +48,6 @@ def test_the_fuzzer_sees_what_it_looks_for(monkeypatch):
 
     monkeypatch.setattr(targets.karat, "load", fails)
     monkeypatch.setattr(targets.karat, "load_run", fails)
-    monkeypatch.setattr(targets, "load_either", fails)
     with pytest.raises(KeyError, match="oops"):
         list(map(read_sample, ["kilt"] * 20, map(Random, range(20))))
     assert message_fault("two\nlines")

@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, Label, Reply, Run, UsageError
-from karat.data.pool import pooled
-from karat.errors import UnknownNameError
-from karat.evaluation.spread.pieces import in_parts
-from karat.registry import get
-from karat.spec.grouping import Grouping as LabelSpec
+from karat import Corpus, Document, Label, Prediction, Response, Run, UsageError
+from karat.data.corpus_pool import pool_corpora
+from karat.evaluation.distributed.table_partitions import to_partitioned
+from karat.model.errors import UnknownNameError
+from karat.model.registry import get_plugin
+from karat.model.spec.facet import Facet as LabelSpec
 
 ADA, BOB = Label(0, 3, "Q1"), Label(8, 11, "Q2")
 TEXT = "Ada met Bob."
 
-CORPUS = Corpus.of(
+CORPUS = Corpus.from_documents(
     [
         Document("n1", TEXT, (ADA, BOB), meta={"domain": "news", "language": "en"}),
         Document("n2", TEXT, (), meta={"domain": "news"}),
@@ -26,23 +26,23 @@ CORPUS = Corpus.of(
     ],
     language="fr",
 )
-RUN = Run.of(
+RUN = Run.from_responses(
     [
-        Reply("n1", (Answer(0, 3, "Q1"), Answer(8, 11, "Q9"))),  # one of two right, one answer wrong
-        Reply("n2"),  # nothing to find, nothing found
-        Reply("t1", (Answer(0, 3, "Q1"), Answer(4, 7, "Q3"))),  # right, and one too many
-        Reply("x1"),  # missed
+        Response("n1", (Prediction(0, 3, "Q1"), Prediction(8, 11, "Q9"))),  # one of two right, one prediction wrong
+        Response("n2"),  # nothing to find, nothing found
+        Response("t1", (Prediction(0, 3, "Q1"), Prediction(4, 7, "Q3"))),  # right, and one too many
+        Response("x1"),  # missed
     ]
 )
 
 
 def of(group):
     counts = group.counts
-    return counts.matched_answers, counts.unmatched_answers, counts.unmatched_gold
+    return counts.matched_predictions, counts.unmatched_predictions, counts.unmatched_gold
 
 
 def by(label, **options):
-    return karat.evaluate(CORPUS, RUN, by=[label], **options).by[label]["strong"]
+    return karat.evaluate(CORPUS, RUN, by=[label], **options).groups[label]["strong"]
 
 
 def test_every_case_counts_under_the_value_of_its_document():
@@ -56,13 +56,15 @@ def test_every_case_counts_under_the_value_of_its_document():
     assert groups["tweets"].measures["micro.r"] == 1.0
     # n1 has F1 1/2, and n2, in which there is nothing, counts as answered perfectly: as if news were all there is.
     assert groups["news"].measures["macro.f1"] == 0.75
-    alone = Corpus.of([document for document in CORPUS if document.meta.get("domain") == "news"])
-    news = karat.evaluate(alone, Run.of([reply for reply in RUN if reply.id in ("n1", "n2")]))
+    alone = Corpus.from_documents([document for document in CORPUS if document.meta.get("domain") == "news"])
+    news = karat.evaluate(alone, Run.from_responses([response for response in RUN if response.id in ("n1", "n2")]))
     assert {short: news[f"strong:{short}"] for short in groups["news"].measures} == dict(groups["news"].measures)
 
 
 def test_accuracy_is_known_too():
-    (groups,) = karat.evaluate(CORPUS, RUN, measures=["strong:accuracy"], by=["meta.domain"]).by["meta.domain"].values()
+    (groups,) = (
+        karat.evaluate(CORPUS, RUN, measures=["strong:accuracy"], by=["meta.domain"]).groups["meta.domain"].values()
+    )
     assert groups["news"].measures["accuracy"] == 0.5  # both are detected, one is linked right
     assert groups["tweets"].measures["accuracy"] == 1.0
 
@@ -75,7 +77,7 @@ def test_a_measure_may_name_a_value():
         with pytest.raises(UnknownNameError, match="tweets"):
             karat.evaluate(CORPUS, RUN, measures=[name])
         with pytest.raises(UnknownNameError, match="tweets"):
-            karat.evaluate(in_parts(CORPUS), in_parts(RUN), measures=[name])
+            karat.evaluate(to_partitioned(CORPUS), to_partitioned(RUN), measures=[name])
 
 
 def test_what_the_source_says_of_the_whole_is_said_of_each():
@@ -84,20 +86,20 @@ def test_what_the_source_says_of_the_whole_is_said_of_each():
         "de": (1, 1, 0),
         "fr": (0, 0, 1),
     }
-    divided = karat.evaluate(in_parts(CORPUS), in_parts(RUN), by=["language", "length", "meta.domain"])
-    assert divided.by == karat.evaluate(CORPUS, RUN, by=["language", "length", "meta.domain"]).by
+    divided = karat.evaluate(to_partitioned(CORPUS), to_partitioned(RUN), by=["language", "length", "meta.domain"])
+    assert divided.groups == karat.evaluate(CORPUS, RUN, by=["language", "length", "meta.domain"]).groups
 
 
 def test_lengths_are_in_bands_of_characters():
     assert {value: of(group) for value, group in by("length").items()} == {"short": (1, 1, 0), "tiny": (1, 1, 2)}
-    read = get("labels", "length", LabelSpec).documents
+    read = get_plugin("facets", "length", LabelSpec).from_documents
     sizes = {0: "tiny", 140: "tiny", 141: "short", 500: "short", 501: "medium", 2000: "medium", 2001: "long"}
-    corpus = Corpus.of([Document(str(size), "x" * size) for size in sizes])
+    corpus = Corpus.from_documents([Document(str(size), "x" * size) for size in sizes])
     assert read(corpus.table, {}).to_pylist() == list(sizes.values())
 
 
 def test_the_sentences_of_kore50_say_their_domain():
-    read = get("labels", "domain", LabelSpec).documents
+    read = get_plugin("facets", "domain", LabelSpec).from_documents
     name = "http://www.mpi-inf.mpg.de/yago-naga/aida/download/KORE50.tar.gz/AIDA.tsv/MUS07#char=0,"
     documents = [
         Document(name, "a"),
@@ -105,51 +107,71 @@ def test_the_sentences_of_kore50_say_their_domain():
         Document("2", "c", meta={"title": name, "domain": "art"}),
         Document("3", "d", meta={"title": "SPO01"}),
     ]
-    corpus = Corpus.of(documents, domain="mixed")
-    assert read(corpus.table, corpus.about).to_pylist() == ["music", "celebrities", "art", "mixed"]
+    corpus = Corpus.from_documents(documents, domain="mixed")
+    assert read(corpus.table, corpus.metadata).to_pylist() == ["music", "celebrities", "art", "mixed"]
+
+
+def test_a_pool_of_runs_is_numbered_like_its_corpora(tmp_path):
+    """Both corpora have a document d; the runs answer d once, so that they share no id."""
+    for name, ids in (("a", "d"), ("b", "de")):
+        documents = [Document(id, "Ulm", (Label(0, 3, "Q1"),)) for id in ids]
+        karat.save(Corpus.from_documents(documents, name=name), tmp_path / f"{name}.jsonl")
+    for name, id in (("r", "d"), ("s", "e")):
+        karat.save(Run.from_responses([Response(id, (Prediction(0, 3, "Q1"),))], name=name), tmp_path / f"{name}.jsonl")
+    gold, runs = f"{tmp_path}/a.jsonl+{tmp_path}/b.jsonl", f"{tmp_path}/r.jsonl+{tmp_path}/s.jsonl"
+    corpus = karat.load(gold)
+    assert corpus.ids.to_pylist() == ["1/d", "2/d", "2/e"]
+    run = karat.load_run(runs, corpus=corpus)  # an error before: gold has no document d
+    assert run.ids.to_pylist() == ["1/d", "2/e"]
+    assert karat.evaluate(corpus, run)["strong:micro.r"] == 2 / 3
+    assert karat.load_run(runs).ids.to_pylist() == ["d", "e"]  # alone, nothing needs numbers
 
 
 def test_a_pool_keeps_what_its_corpora_say():
-    news = Corpus.of([Document("1", TEXT, (ADA,))], domain="news", language="en", **{"document type": "articles"})
-    tweets = Corpus.of([Document("2", TEXT, (BOB,), meta={"language": "it"})], domain="tweets", language="en")
-    both = pooled([news, tweets])
+    news = Corpus.from_documents(
+        [Document("1", TEXT, (ADA,))], domain="news", language="en", **{"document type": "articles"}
+    )
+    tweets = Corpus.from_documents(
+        [Document("2", TEXT, (BOB,), meta={"language": "it"})], domain="tweets", language="en"
+    )
+    both = pool_corpora([news, tweets])
     assert [document.meta for document in both] == [
         {"domain": "news", "document_type": "articles"},
         {"language": "it", "domain": "tweets"},
     ]
-    run = Run.of([Reply("1", (Answer(0, 3, "Q1"),)), Reply("2")])
+    run = Run.from_responses([Response("1", (Prediction(0, 3, "Q1"),)), Response("2")])
     result = karat.evaluate(both, run, by=["domain", "language", "document-type"])
-    assert {value: of(group) for value, group in result.by["domain"]["strong"].items()} == {
+    assert {value: of(group) for value, group in result.groups["domain"]["strong"].items()} == {
         "news": (1, 0, 0),
         "tweets": (0, 0, 1),
     }
-    assert list(result.by["language"]["strong"]) == ["en", "it"]
-    assert list(result.by["document-type"]["strong"]) == ["articles", "none"]
+    assert list(result.groups["language"]["strong"]) == ["en", "it"]
+    assert list(result.groups["document-type"]["strong"]) == ["articles", "none"]
 
 
 def test_what_no_document_says_is_an_error():
-    with pytest.raises(UsageError, match=r"no document of corpus says what its meta\.source is"):
+    with pytest.raises(UsageError, match=r"no document of corpus has a value for meta\.source"):
         by("meta.source")
     with pytest.raises(UnknownNameError, match=r"meta\.KEY"):
         by("meta.")
 
 
 def test_intervals_draw_the_documents_with_the_value():
-    groups = karat.evaluate(CORPUS, RUN, by=["meta.domain"], resamples=50).by["meta.domain"]["strong"]
+    groups = karat.evaluate(CORPUS, RUN, by=["meta.domain"], resamples=50).groups["meta.domain"]["strong"]
     assert groups["news"].intervals["macro.f1"] == (0.5, 1.0)  # two documents: both the one, or both the other
     assert not groups["tweets"].intervals  # one document says nothing about others
 
 
 def test_tasks_without_mentions_have_documents_too():
-    groups = karat.evaluate(CORPUS, RUN, task="c2kb", by=["meta.domain"]).by["meta.domain"]["entity"]
+    groups = karat.evaluate(CORPUS, RUN, task="c2kb", by=["meta.domain"]).groups["meta.domain"]["entity"]
     assert of(groups["news"]) == (1, 1, 1)
 
 
 @pytest.mark.shared
 def test_kore50_by_domain(shared):
     corpus = karat.load(shared / "elevant/benchmarks/kore50.benchmark.jsonl.gz")
-    run = replace(Run.of([Reply(document.id) for document in corpus]), name="nothing")
-    groups = karat.evaluate(corpus, run, by=["domain"]).by["domain"]["strong"]
+    run = replace(Run.from_responses([Response(document.id) for document in corpus]), name="nothing")
+    groups = karat.evaluate(corpus, run, by=["domain"]).groups["domain"]["strong"]
     assert {value: group.counts.unmatched_gold for value, group in groups.items()} == {
         "business": 29,
         "celebrities": 26,

@@ -17,12 +17,12 @@ import pytest
 
 import karat
 from karat import KaratError, UsageError
-from karat.data.load import load_both
-from karat.kb.tables import Tables
-from karat.registry import get, names
-from karat.reports.elevant.names import NAMES as ELEVANTS_NAMES
-from karat.spec.category import Category
-from karat.spec.report import Report
+from karat.data.load import load_gold_and_runs
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.category import ErrorCategory
+from karat.model.spec.report import Report
+from karat.plugins.reports.elevant.names import NAMES as ELEVANTS_NAMES
 
 TEXT = "Mía left Ulm, Bavaria with Zed twice in 1842."
 PERSON, PLACE = "Q215627", "Q27096213"
@@ -38,7 +38,7 @@ NAMES = {
 }
 TYPES = {"Q1": [PERSON], "Q3": [PLACE], "Q4": [PLACE], "Q6": [], "Q7": [], "Q9": [PLACE], "Q10": ["DATETIME", PLACE]}
 POPULAR = {"Mía": ["Q1"], "Ulm, Bavaria": ["Q2"], "Zed": ["Q8"]}
-LAYOUT = get("reports", "elevant", Report)
+LAYOUT = get_plugin("reports", "elevant", Report)
 MODES = ("IGNORED", "REQUIRED")
 
 
@@ -61,7 +61,7 @@ LABELS = [
     label(1, "Ulm, Bavaria", "Q2", "Ulm, Bavaria", PLACE, children=[2, 3]),
     label(2, "Ulm", "Q3", "Ulm", PLACE, parent=1),
     label(3, "Bavaria", "Q4", "Bavaria", PLACE, parent=1, coref=False),
-    label(4, "left", "Q5", "departure", "OTHER", optional=True),
+    label(4, "left", "Q5", "override", "OTHER", optional=True),
     label(5, "Zed", "<NO_MAPPING>", "Unknown", "OTHER"),
     label(6, "1842", "1842", "1842", "DATETIME"),
 ]
@@ -100,9 +100,9 @@ def folder(tmp_path):
 
 @pytest.fixture
 def result(linked):
-    corpus, [run] = load_both(str(linked), [str(linked)])
-    kb = Tables.of(names=NAMES, types=TYPES, popular=POPULAR, demonyms=["Welsh"])
-    return karat.evaluate(corpus, run, like="elevant", kb=kb, also=LAYOUT.measures, by=LAYOUT.by)
+    corpus, [run] = load_gold_and_runs(str(linked), [str(linked)])
+    kb = InMemoryKB.from_tables(names=NAMES, types=TYPES, popular=POPULAR, demonyms=["Welsh"])
+    return karat.evaluate(corpus, run, profile="elevant", kb=kb, extra_measures=LAYOUT.measures, by=LAYOUT.facets)
 
 
 def cases(result):
@@ -166,7 +166,7 @@ def test_a_mention_that_its_parts_speak_for_as_it_stands_in_the_file(result):
     assert json.dumps(expected) in next(iter(LAYOUT.cases(result)))  # the order of keys included
 
 
-def test_an_answer_on_no_mention_as_it_stands_in_the_file(result):
+def test_an_prediction_on_no_mention_as_it_stands_in_the_file(result):
     expected = {
         "span": span("twice"),
         "text": "twice",
@@ -247,13 +247,13 @@ def test_the_figures(result):
 
 
 def test_every_category_has_a_place_of_its_own_in_the_files():
-    assert set(ELEVANTS_NAMES) == set(names("categories"))
+    assert set(ELEVANTS_NAMES) == set(list_plugins("categories"))
     assert len({name[:2] for name in ELEVANTS_NAMES.values()}) == len(ELEVANTS_NAMES) == 23
     labels = [label for name in ELEVANTS_NAMES.values() for label in name[2:] if label]
     assert len(set(labels)) == len(labels)
     for name, theirs in ELEVANTS_NAMES.items():
         assert theirs.error
-        assert not theirs.avoided or get("categories", name, Category).avoided is not None
+        assert not theirs.avoided or get_plugin("categories", name, ErrorCategory).is_avoided is not None
 
 
 @pytest.mark.both
@@ -275,8 +275,8 @@ def test_without_several_candidates_those_categories_are_null(linked, tmp_path):
     for one in articles[0]["entity_mentions"]:
         one["candidates"] = one["candidates"][:1]
     linked.write_text("".join(json.dumps(article) + "\n" for article in articles), encoding="utf-8")
-    corpus, [run] = load_both(str(linked), [str(linked)])
-    found = karat.evaluate(corpus, run, like="elevant", also=LAYOUT.measures, by=LAYOUT.by)
+    corpus, [run] = load_gold_and_runs(str(linked), [str(linked)])
+    found = karat.evaluate(corpus, run, profile="elevant", extra_measures=LAYOUT.measures, by=LAYOUT.facets)
     errors = json.loads(LAYOUT.render([found]))["REQUIRED"]["error_categories"]["wrong_disambiguation"]
     assert (errors["wrong_candidates"], errors["multiple_candidates"]) == (None, None)
 
@@ -290,15 +290,15 @@ def test_the_ordinary_table_of_cases_says_who_speaks_for_whom(result):
 
 
 def test_the_layout_needs_what_it_shows(linked):
-    corpus, [run] = load_both(str(linked), [str(linked)])
-    bare = karat.evaluate(corpus, run, like="elevant")
+    corpus, [run] = load_gold_and_runs(str(linked), [str(linked)])
+    bare = karat.evaluate(corpus, run, profile="elevant")
     with pytest.raises(UsageError, match="by entity-type"):
         LAYOUT.render([bare])
     with pytest.raises(UsageError, match="by error"):
         LAYOUT.cases(bare)
-    clean = karat.evaluate(corpus, run, like="karat", also=LAYOUT.measures, by=LAYOUT.by)
+    clean = karat.evaluate(corpus, run, profile="karat", extra_measures=LAYOUT.measures, by=LAYOUT.facets)
     assert json.loads(LAYOUT.render([clean])).keys() == set(MODES)
-    with pytest.raises(UsageError, match="look up"):
+    with pytest.raises(UsageError, match="assignment=lookup"):
         LAYOUT.cases(clean)
 
 
@@ -312,8 +312,8 @@ def test_a_result_from_a_file_has_figures_but_no_cases(result):
 @pytest.mark.both
 def test_the_command_writes_both_files(karat_cli, linked, folder, tmp_path, result):
     target, lines = tmp_path / "results.json", tmp_path / "cases.jsonl"
-    like = ("--like", "elevant", "--kb", folder, "--layout", "elevant")
-    ran = karat_cli("score", linked, *like, "--json", target, "--verdicts", lines)
+    profile = ("--profile", "elevant", "--kb", folder, "--layout", "elevant")
+    ran = karat_cli("score", linked, *profile, "--json", target, "--verdicts", lines)
     assert ran.code == 0, ran.err
     assert target.read_text() == LAYOUT.render([result])
     assert lines.read_text() == "".join(f"{line}\n" for line in LAYOUT.cases(result))
@@ -325,15 +325,15 @@ def test_the_command_writes_both_files(karat_cli, linked, folder, tmp_path, resu
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "--json and --verdicts"),
+        ([], "--json FILE, --verdicts FILE or both"),
         (["--json", "r.json", "--verdicts", "c.parquet"], "JSON lines"),
-        (["--json", "r.json", "--verdicts", "c.jsonl", "--like", "karat"], "--like elevant"),
+        (["--json", "r.json", "--verdicts", "c.jsonl", "--profile", "karat"], "--profile elevant"),
     ],
 )
 def test_what_cannot_be_written_is_said_and_not_begun(karat_cli, linked, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
-    ran = karat_cli("score", linked, "--layout", "elevant", "--like", "elevant", *arguments)
+    ran = karat_cli("score", linked, "--layout", "elevant", "--profile", "elevant", *arguments)
     assert ran.code != 0
     assert message in ran.err
     assert "Traceback" not in ran.err

@@ -6,36 +6,39 @@ import pytest
 from tools.differences import DIFFERENCES, PROFILES
 
 import karat
-from karat import UNLINKED, Answer, Corpus, Document, Label, Reply, Run
-from karat.kb.tables import Tables
+from karat import UNLINKED, Corpus, Document, Label, Prediction, Response, Run
+from karat.kb.in_memory_kb import InMemoryKB
 from tests.conftest import ROOT
 
-KB = Tables.of(
+KB = InMemoryKB.from_tables(
     names={"Ulm": "Ulm", "Bonn": "Bonn", "Y1921": "1921", "Q9": "nine"},
     types={"Ulm": ["LOC"], "Bonn": ["LOC"], "Y1921": ["DATETIME"], "Y1922": ["DATETIME"], "Q9": ["QUANTITY"]},
 )
 VIEWS = ("strong[in-kb]", "strong", "mention[in-kb]", "mention")
 
 
-@pytest.mark.parametrize("like", PROFILES)
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda difference: difference.title)
-def test_the_differences_are_as_the_documentation_lists_them(difference, like):
-    assert difference.found(like) == difference.counts[like]
+def test_the_differences_are_as_the_documentation_lists_them(difference, profile):
+    assert difference.compute_counts(profile) == difference.expected_counts[profile]
 
 
 def test_the_documentation_lists_them():
     page = (ROOT / "docs" / "fair.md").read_text(encoding="utf-8")
     for difference in DIFFERENCES:
-        assert f"**{difference.title}.** {difference.says}" in page
+        assert f"**{difference.title}.** {difference.description}" in page
 
 
-def ends(labels, answers, *, text="Ulm is as old as Bonn and Graz.", **options):
+def ends(labels, predictions, *, text="Ulm is as old as Bonn and Graz.", **options):
     """What is counted in linking and in detection, in the part with entities and in the whole."""
-    corpus, run = Corpus.of([Document("d", text, tuple(labels))]), Run.of([Reply("d", tuple(answers))])
+    corpus, run = (
+        Corpus.from_documents([Document("d", text, tuple(labels))]),
+        Run.from_responses([Response("d", tuple(predictions))]),
+    )
     measures = [f"{view}:micro.f1" for view in VIEWS]
-    result = karat.evaluate(corpus, run, like="elevant", kb=KB, measures=measures, **options)
+    result = karat.evaluate(corpus, run, profile="elevant", kb=KB, measures=measures, **options)
     counts = map(result.counts, VIEWS)
-    found = [{"TP": c.matched_gold, "FN": c.unmatched_gold, "FP": c.unmatched_answers} for c in counts]
+    found = [{"TP": c.matched_gold, "FN": c.unmatched_gold, "FP": c.unmatched_predictions} for c in counts]
     return tuple("+".join(end for end, count in each.items() for _ in range(count)) or "-" for each in found)
 
 
@@ -45,7 +48,7 @@ DATE = {"entity": "1921-01-01", "kind": "datetime", "optional": True}
 
 
 @pytest.mark.parametrize(
-    ("gold", "answer", "expected"),
+    ("gold", "prediction", "expected"),
     [
         # linking [in-kb], linking, detection [in-kb], detection; "Ulm" is right, "Bonn" is wrong
         (None, "Bonn", ("FP", "FP", "FP", "FP")),
@@ -74,10 +77,10 @@ DATE = {"entity": "1921-01-01", "kind": "datetime", "optional": True}
         (None, UNLINKED, ("-", "-", "-", "-")),
     ],
 )
-def test_the_table_of_cases(gold, answer, expected):
+def test_the_table_of_cases(gold, prediction, expected):
     labels = () if gold is None else (Label(0, 3, **gold),)
-    answers = () if answer == "nothing" else (Answer(0, 3, answer),)
-    assert ends(labels, answers) == expected
+    predictions = () if prediction == "nothing" else (Prediction(0, 3, prediction),)
+    assert ends(labels, predictions) == expected
 
 
 # Trees: "Chatham, New Jersey" may also be said to be Chatham and New Jersey ------------------------------------------
@@ -88,14 +91,14 @@ WHOLE, FIRST, SECOND = (0, 19), (0, 7), (9, 19)
 
 def tree(*, optional=False, first=False, second=False):
     return (
-        Label(*WHOLE, "Ulm", unit="r", optional=optional),
-        Label(*FIRST, "Ulm", unit="a", parent="r", optional=first),
-        Label(*SECOND, "Bonn", unit="b", parent="r", optional=second),
+        Label(*WHOLE, "Ulm", mention_id="r", optional=optional),
+        Label(*FIRST, "Ulm", mention_id="a", parent="r", optional=first),
+        Label(*SECOND, "Bonn", mention_id="b", parent="r", optional=second),
     )
 
 
 @pytest.mark.parametrize(
-    ("labels", "answers", "expected"),
+    ("labels", "predictions", "expected"),
     [
         # The root is right: it counts, and nothing below it.
         (tree(), [(WHOLE, "Ulm")], "TP"),
@@ -108,7 +111,7 @@ def tree(*, optional=False, first=False, second=False):
         (tree(), [(FIRST, "Ulm")], "FN"),
         (tree(), [(FIRST, "Ulm"), (SECOND, "Graz")], "FN+FP"),
         (tree(), [(FIRST, "Graz"), (SECOND, "Graz")], "FN+FP+FP"),
-        # The wrong answer on the root is lost, since its parts speak for it.
+        # The wrong prediction on the root is lost, since its parts speak for it.
         (tree(), [(WHOLE, "Graz"), (FIRST, "Ulm"), (SECOND, "Bonn")], "TP"),
         # Optional parts need not be found.
         (tree(second=True), [(FIRST, "Ulm")], "TP"),
@@ -118,28 +121,28 @@ def tree(*, optional=False, first=False, second=False):
         (tree(optional=True, first=True, second=True), [], "-"),
     ],
 )
-def test_trees(labels, answers, expected):
-    found = ends(labels, [Answer(*span, entity) for span, entity in answers], text=TEXT)
+def test_trees(labels, predictions, expected):
+    found = ends(labels, [Prediction(*span, entity) for span, entity in predictions], text=TEXT)
     assert found[:2] == (expected, expected)
 
 
 def test_another_entity_for_the_same_span():
     """The child is an alternative: found by either; a wrong link counts at the root, since they share their words."""
-    labels = (Label(*WHOLE, "Ulm", unit="r"), Label(*WHOLE, "Bonn", unit="a", parent="r"))
+    labels = (Label(*WHOLE, "Ulm", mention_id="r"), Label(*WHOLE, "Bonn", mention_id="a", parent="r"))
     for entity, expected in (("Ulm", "TP"), ("Bonn", "TP"), ("Graz", "FN+FP")):
-        assert ends(labels, [Answer(*WHOLE, entity)], text=TEXT)[:2] == (expected, expected)
+        assert ends(labels, [Prediction(*WHOLE, entity)], text=TEXT)[:2] == (expected, expected)
 
 
 def test_roots_that_count_by_their_parts_are_in_no_error_figure():
     result = karat.evaluate(
-        Corpus.of([Document("d", TEXT, tree())]),
-        Run.of([Reply("d", (Answer(*FIRST, "Ulm"),))]),
-        like="elevant",
+        Corpus.from_documents([Document("d", TEXT, tree())]),
+        Run.from_responses([Response("d", (Prediction(*FIRST, "Ulm"),))]),
+        profile="elevant",
         measures=["strong[in-kb]:micro.f1"],
         by=["error"],
     )
     assert result.counts("strong[in-kb]").unmatched_gold == 1
-    found = result.by["error"]["strong[in-kb]"]["ner-fn"]
+    found = result.groups["error"]["strong[in-kb]"]["ner-fn"]
     assert (found.errors, found.total) == (0, 0)
 
 
@@ -154,13 +157,16 @@ def test_mention_types():
         Label(17, 20, "Q1", name="Mary Anning"),
         Label(25, 33, "Ulm", name="Ulm"),
     )
-    answers = (Answer(17, 20, "Q1"), Answer(25, 33, "Bonn"))
+    predictions = (Prediction(17, 20, "Q1"), Prediction(25, 33, "Bonn"))
     result = karat.evaluate(
-        Corpus.of([Document("d", text, labels)]), Run.of([Reply("d", answers)]), like="elevant", kb=KB
+        Corpus.from_documents([Document("d", text, labels)]),
+        Run.from_responses([Response("d", predictions)]),
+        profile="elevant",
+        kb=KB,
     )
-    found = result.by["mention-type"]["strong[in-kb]"]
+    found = result.groups["mention-type"]["strong[in-kb]"]
     counts = {
-        kind: (group.counts.matched_gold, group.counts.unmatched_answers, group.counts.unmatched_gold)
+        kind: (group.counts.matched_gold, group.counts.unmatched_predictions, group.counts.unmatched_gold)
         for kind, group in found.items()
     }
     assert counts == {
@@ -176,14 +182,14 @@ def test_mention_types():
 
 def test_a_partial_name_that_is_rare_is_a_partial_name():
     text, labels = "Curie was there.", (Label(0, 5, "M", name="Marie Curie", types=("PER",)),)
-    kb = Tables.of(popular={"Curie": ["P"]}, demonyms=[])
+    kb = InMemoryKB.from_tables(popular={"Curie": ["P"]}, demonyms=[])
     result = karat.evaluate(
-        Corpus.of([Document("d", text, labels)]),
-        Run.of([Reply("d", (Answer(0, 5, "P"),))]),
-        like="elevant",
+        Corpus.from_documents([Document("d", text, labels)]),
+        Run.from_responses([Response("d", (Prediction(0, 5, "P"),))]),
+        profile="elevant",
         kb=kb,
         measures=["strong[in-kb]:micro.f1"],
         by=["error"],
     )
-    found = result.by["error"]["strong[in-kb]"]
+    found = result.groups["error"]["strong[in-kb]"]
     assert (found["disambiguation-partial-name"].errors, found["disambiguation-rare"].errors) == (1, 0)

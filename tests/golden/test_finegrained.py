@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, InputError, Label, Reply, Run, UsageError
-from karat.curves.alpha import alpha_curve, reigns
-from karat.curves.categories import category_curve
-from karat.data.pool import pooled_run
-from karat.matching.weigh.membership import membership_of
-from karat.matching.weigh.questionnaire import RATED
-from karat.model.scheme import DIMENSIONS, NODES, is_leaf
+from karat import Corpus, Document, InputError, Label, Prediction, Response, Run, UsageError
+from karat.analysis.curves.alpha import alpha_curve, find_leaders
+from karat.analysis.curves.categories import category_curve
+from karat.data.corpus_pool import pool_runs
+from karat.matching.weighting.membership import parse_membership
+from karat.matching.weighting.questionnaire import RATINGS
+from karat.model.finegrained_scheme import DIMENSIONS, NODES, is_leaf
 from tests.conftest import ROOT
 
 TEXT = "Lima beat Oslo. She cooks rice for Danes in Lima town."
@@ -43,14 +43,14 @@ def corpus() -> Corpus:
         label("Lima town", "w/Lima", "Extended NounSingular Maximal Direct"),
         label("Lima", "w/Lima", "Full NounSingular Minimal Direct", nth=1),
     )
-    return Corpus.of([Document("d", TEXT, labels)], name="supper")
+    return Corpus.from_documents([Document("d", TEXT, labels)], name="supper")
 
 
 def run(name="cook", **links) -> Run:
-    """Answers by mention; `Lima` is the first."""
+    """Predictions by mention; `Lima` is the first."""
     spans = {mention: TEXT.index(mention) for mention in links}
-    answers = [Answer(start, start + len(mention), f"v/{links[mention]}") for mention, start in spans.items()]
-    return Run.of([Reply("d", tuple(answers))], name=name)
+    predictions = [Prediction(start, start + len(mention), f"v/{links[mention]}") for mention, start in spans.items()]
+    return Run.from_responses([Response("d", tuple(predictions))], name=name)
 
 
 COOK = {"Lima": "Lima", "Oslo": "Oslo", "She": "Ann", "rice": "Rice", "Danes": "Denmark", "in": "India"}
@@ -58,21 +58,21 @@ COOK = {"Lima": "Lima", "Oslo": "Oslo", "She": "Ann", "rice": "Rice", "Danes": "
 
 
 def evaluated(links=COOK, **options):
-    return karat.evaluate(corpus(), run(**links), like="finegrained", **options)
+    return karat.evaluate(corpus(), run(**links), profile="finegrained", **options)
 
 
 def figures(group):
     counts = group.counts
-    return counts.matched_gold, counts.unmatched_answers, counts.unmatched_gold
+    return counts.matched_gold, counts.unmatched_predictions, counts.unmatched_gold
 
 
 def test_the_whole():
     result = evaluated()
     counts = result.counts("strong")
-    assert (counts.matched_gold, counts.unmatched_answers, counts.unmatched_gold) == (3, 2, 5)
+    assert (counts.matched_gold, counts.unmatched_predictions, counts.unmatched_gold) == (3, 2, 5)
     assert result["strong:micro.p"] == pytest.approx(3 / 5)
     assert result["strong:micro.r"] == pytest.approx(3 / 8)
-    assert result.skipped == {"answers off the given mentions": 1}
+    assert result.skipped == {"predictions off the gold mentions": 1}
 
 
 PARTS = {
@@ -101,19 +101,19 @@ PARTS = {
 
 
 def test_by_category():
-    groups = evaluated(by=["category"]).by["category"]["strong"]
+    groups = evaluated(by=["category"]).groups["category"]["strong"]
     assert {name: figures(group) for name, group in groups.items()} == PARTS
 
 
 def test_by_dimension():
-    groups = evaluated(by=["form"]).by["form"]["strong"]
+    groups = evaluated(by=["form"]).groups["form"]["strong"]
     assert {f"form:{name}": figures(group) for name, group in groups.items()} == {
         name: found for name, found in PARTS.items() if name.startswith("form:")
     }
 
 
 def test_by_combination():
-    groups = evaluated(by=["pos+reference"]).by["pos+reference"]["strong"]
+    groups = evaluated(by=["pos+reference"]).groups["pos+reference"]["strong"]
     assert {name: figures(group) for name, group in groups.items()} == {
         "NounSingular+Related": (1, 0, 0),
         "NounSingular+Metonymic": (0, 2, 2),
@@ -125,43 +125,45 @@ def test_by_combination():
     }
 
 
-def test_precision_without_answers_is_undefined_and_0_on_request():
-    verbs = evaluated(by=["pos"]).by["pos"]["strong"]["Verb"]
-    assert verbs["micro.p"] == (None, 0, "there are no answers")
+def test_precision_without_predictions_is_undefined_and_0_on_request():
+    verbs = evaluated(by=["pos"]).groups["pos"]["strong"]["Verb"]
+    assert verbs["micro.p"] == (None, 0, "there are no predictions")
     assert (verbs["micro.r"].value, verbs["micro.f1"].value) == (0, 0)
-    assert evaluated(by=["pos"], empty="zero").by["pos"]["strong"]["Verb"].measures["micro.p"] == 0
+    assert evaluated(by=["pos"], empty="zero").groups["pos"]["strong"]["Verb"].measures["micro.p"] == 0
 
 
 def test_nil_is_a_label_of_its_own_though_nothing_matches_it():
     result = evaluated(by=["nil"], measures=["strong[in-kb]:micro.r", "strong[nil]:micro.r"])
     assert result["strong[in-kb]:micro.r"] == pytest.approx(3 / 7)
     assert result["strong[nil]:micro.r"] == 0
-    groups = evaluated(by=["nil"]).by["nil"]["strong"]
+    groups = evaluated(by=["nil"]).groups["nil"]["strong"]
     assert {name: figures(group) for name, group in groups.items()} == {"true": (0, 1, 1), "false": (3, 1, 4)}
 
 
-def test_an_answer_of_another_type_is_wrong_in_a_part_by_types():
-    gold = Corpus.of([Document("d", "ab", (Label(0, 1, "a", types=("X",)), Label(1, 2, "b", types=("Y",))))])
-    both = Run.of([Reply("d", (Answer(0, 1, "b"), Answer(1, 2, "b")))])
-    groups = karat.evaluate(gold, both, like="finegrained", by=["types"]).by["types"]["strong"]
+def test_an_prediction_of_another_type_is_wrong_in_a_part_by_types():
+    gold = Corpus.from_documents(
+        [Document("d", "ab", (Label(0, 1, "a", types=("X",)), Label(1, 2, "b", types=("Y",))))]
+    )
+    both = Run.from_responses([Response("d", (Prediction(0, 1, "b"), Prediction(1, 2, "b")))])
+    groups = karat.evaluate(gold, both, profile="finegrained", by=["types"]).groups["types"]["strong"]
     assert {name: figures(group) for name, group in groups.items()} == {"X": (0, 1, 1), "Y": (1, 0, 0)}
 
 
 def test_links_are_compared_by_what_follows_the_last_slash():
-    assert karat.evaluate(corpus(), run(**COOK), like="finegrained", ids="as-written")["strong:micro.r"] == 0
+    assert karat.evaluate(corpus(), run(**COOK), profile="finegrained", ids="as-written")["strong:micro.r"] == 0
 
 
 def test_categories_need_mentions_that_are_given():
-    with pytest.raises(UsageError, match=r"answers carry no form.*Take task d2kb"):
+    with pytest.raises(UsageError, match=r"predictions have no form.*Use the task d2kb"):
         evaluated(task="a2kb", by=["form"])
 
 
 def test_runs_of_one_system_keep_its_name():
     def named(name):
-        return Run.of([Reply(name, ())], name=name)
+        return Run.from_responses([Response(name, ())], name=name)
 
     def joined(*names):
-        return pooled_run(list(map(named, names)), numbered=False).name
+        return pool_runs(list(map(named, names)), has_numbered_ids=False).name
 
     assert joined("AIDA_KORE50", "AIDA_ACE", "AIDA_VoxEL") == "AIDA"
     assert joined("one-big_a", "one-big_b") == "one-big"
@@ -172,7 +174,7 @@ def test_runs_of_one_system_keep_its_name():
 # --- fuzzy recall. Strict are Danes alone (its first alternative), and Lima town in the authors' program.
 
 FUZZY = {
-    # 1 for Danes, of which the answer, Denmark, earns 0; all else weighs 0
+    # 1 for Danes, of which the prediction, Denmark, earns 0; all else weighs 0
     "strict:0": 0 / 1,
     # Danes earns 0.5 of 1, Lima and rice 0.5 each; seven mentions of 0.5
     "strict:0.5": 1.5 / 4.5,
@@ -202,11 +204,11 @@ def test_the_heaviest_alternative_earns_all():
 
 def test_precision_counts_what_weighs_nothing():
     result = evaluated(membership="strict:0", by=["form"])
-    common = result.by["form"]["strong"]["CommonForm"]
+    common = result.groups["form"]["strong"]["CommonForm"]
     assert (common["micro.p"].value, common["micro.r"].value, common["micro.f1"].value) == (1, None, None)
     assert (
         evaluated(membership="strict:0", by=["form"], empty="zero")
-        .by["form"]["strong"]["CommonForm"]
+        .groups["form"]["strong"]["CommonForm"]
         .measures["micro.r"]
         == 0
     )
@@ -215,8 +217,11 @@ def test_precision_counts_what_weighs_nothing():
 def test_an_annotation_with_a_dimension_left_open_is_not_known_to_be_strict():
     bare = Label(0, 1, "a", categories=tags("Full NounSingular None Direct")[:3])
     known = Label(1, 2, "b", categories=tags("Full NounSingular None Direct"))
-    gold, both = Corpus.of([Document("d", "ab", (bare, known))]), Run.of([Reply("d", (Answer(1, 2, "b"),))])
-    assert karat.evaluate(gold, both, like="finegrained", membership="strict:0.25")["strong:micro.r"] == 1 / 1.25
+    gold, both = (
+        Corpus.from_documents([Document("d", "ab", (bare, known))]),
+        Run.from_responses([Response("d", (Prediction(1, 2, "b"),))]),
+    )
+    assert karat.evaluate(gold, both, profile="finegrained", membership="strict:0.25")["strong:micro.r"] == 1 / 1.25
 
 
 def test_detection_finds_a_mention_whole():
@@ -227,7 +232,7 @@ def test_detection_finds_a_mention_whole():
 
 def test_accuracy_is_not_weighed():
     result = karat.evaluate(corpus(), run(**COOK), membership="strict:0.5")
-    assert "strong:micro.f1" in result.shown
+    assert "strong:micro.f1" in result.table_measures
     assert "strong:accuracy" not in result.measures
     with pytest.raises(UsageError, match="strong:accuracy counts mentions"):
         evaluated(membership="strict:0.5", measures=["strong:accuracy"])
@@ -242,9 +247,9 @@ def test_functions_that_there_are_not(how):
 
 
 def test_a_function_needs_categories():
-    gold = Corpus.of([Document("d", "ab", (Label(0, 1, "a"),))])
+    gold = Corpus.from_documents([Document("d", "ab", (Label(0, 1, "a"),))])
     with pytest.raises(UsageError, match="karat data categorise"):
-        karat.evaluate(gold, Run.of([Reply("d", (Answer(0, 1, "a"),))]), membership="strict:0")
+        karat.evaluate(gold, Run.from_responses([Response("d", (Prediction(0, 1, "a"),))]), membership="strict:0")
 
 
 def test_clusters_are_not_weighed():
@@ -284,7 +289,7 @@ def written(tmp_path, text):
     ],
 )
 def test_weights_of_categories(tmp_path, combine, categories, weight):
-    how = membership_of(written(tmp_path, WEIGHTS.format(combine)))
+    how = parse_membership(written(tmp_path, WEIGHTS.format(combine)))
     assert how.weight(tags(categories)) == pytest.approx(weight)
     assert how.weight(tags(categories)[::-1]) == pytest.approx(weight)
 
@@ -312,7 +317,7 @@ default = 0.2
     ],
 )
 def test_ratings(tmp_path, categories, weight):
-    assert membership_of(written(tmp_path, CONSENSUS)).weight(tags(categories)) == pytest.approx(weight)
+    assert parse_membership(written(tmp_path, CONSENSUS)).weight(tags(categories)) == pytest.approx(weight)
 
 
 def test_a_file_is_told_by_its_content(tmp_path):
@@ -330,7 +335,7 @@ def test_a_file_is_told_by_its_content(tmp_path):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("x = ", "no TOML"),
+        ("x = ", "invalid TOML"),
         ("default = 1", "neither weights nor ratings"),
         ("[weights]", "neither weights nor ratings"),
         ("[weight]\na = 1", "the key 'weight'"),
@@ -354,7 +359,7 @@ def test_files_that_are_wrong(tmp_path, text, found):
     with pytest.raises(InputError) as problem:
         evaluated(membership=path)
     assert problem.value.where == path
-    assert problem.value.found.startswith(found)
+    assert problem.value.actual.startswith(found)
 
 
 def test_a_file_that_is_not_there(tmp_path, karat_cli):
@@ -367,8 +372,10 @@ def test_a_file_that_is_not_there(tmp_path, karat_cli):
 
 
 def test_a_corpus_may_have_dimensions_of_its_own(tmp_path):
-    gold = Corpus.of([Document("d", "ab", (Label(0, 1, "a", categories=("case:lower",)), Label(1, 2, "b")))])
-    half = Run.of([Reply("d", (Answer(0, 1, "a"),))])
+    gold = Corpus.from_documents(
+        [Document("d", "ab", (Label(0, 1, "a", categories=("case:lower",)), Label(1, 2, "b")))]
+    )
+    half = Run.from_responses([Response("d", (Prediction(0, 1, "a"),))])
     how = written(tmp_path, 'default = 0.5\n[weights]\n"case:lower" = 0.25')
     assert karat.evaluate(gold, half, membership=how)["strong:micro.r"] == pytest.approx(0.25 / 0.75)
 
@@ -377,7 +384,7 @@ def test_the_page_shows_files_that_work(tmp_path):
     page = (ROOT / "docs" / "fine-grained.md").read_text(encoding="utf-8")
     shown = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     assert len(shown) == 2
-    weights, consensus = (membership_of(written(tmp_path, text)) for text in shown)
+    weights, consensus = (parse_membership(written(tmp_path, text)) for text in shown)
     assert weights.weight(tags("CommonForm Verb None Direct")) == pytest.approx(0.1)
     assert consensus.weight(tags("Full NounSingular None Direct")) == pytest.approx(0.985)
 
@@ -386,8 +393,8 @@ def test_the_page_shows_files_that_work(tmp_path):
 
 
 def test_every_rated_mention_has_one_leaf_in_each_dimension():
-    assert len({rated.mention for rated in RATED}) == len(RATED) == 44
-    for rated in RATED:
+    assert len({rated.mention for rated in RATINGS}) == len(RATINGS) == 44
+    for rated in RATINGS:
         assert sorted(category.partition(":")[0] for category in rated.categories) == sorted(DIMENSIONS)
         assert all(is_leaf(category) for category in rated.categories)
         assert 0 <= rated.ratio <= 1
@@ -404,12 +411,12 @@ def test_every_rated_mention_has_one_leaf_in_each_dimension():
     ],
 )
 def test_the_questionnaire(categories, weight):
-    assert membership_of("questionnaire").weight(tags(categories)) == pytest.approx(weight)
+    assert parse_membership("questionnaire").weight(tags(categories)) == pytest.approx(weight)
 
 
 def test_what_nobody_was_asked_about_weighs_the_mean_of_all():
-    how = membership_of("questionnaire")
-    assert how.weight(()) == pytest.approx(sum(rated.ratio for rated in RATED) / len(RATED))
+    how = parse_membership("questionnaire")
+    assert how.weight(()) == pytest.approx(sum(rated.ratio for rated in RATINGS) / len(RATINGS))
     assert all(0 <= how.weight([leaf]) <= 1 for leaf in NODES)
 
 
@@ -424,7 +431,7 @@ def test_the_questionnaire_scores():
 
 
 def test_over_alpha_by_hand():
-    """All answers count: six, of which three are right. Recall is (3 alpha) / (1 + 7 alpha)."""
+    """All predictions count: six, of which three are right. Recall is (3 alpha) / (1 + 7 alpha)."""
     curve = alpha_curve(corpus(), run(**COOK))
     assert curve.values("micro.p", np.array([0.0, 1.0])).tolist() == [0.5, 0.5]
     assert curve.values("micro.r", np.array([0.0, 0.5, 1.0])) == pytest.approx([0, 1.5 / 4.5, 3 / 8])
@@ -435,13 +442,13 @@ def test_leaders_by_hand():
     """One finds Danes alone, the other Lima, Oslo and rice: recall is 1 and 3 alpha, of the same whole."""
     strict = alpha_curve(corpus(), run("strict", Danes="Danes"))
     loose = alpha_curve(corpus(), run("loose", Lima="Lima", Oslo="Oslo_FC", rice="Rice"))
-    found = reigns([strict, loose], "micro.r")
+    found = find_leaders([strict, loose], "micro.r")
     assert [(reign.runs, reign.low, reign.high) for reign in found] == [
         (("strict",), 0, pytest.approx(1 / 3)),
         (("loose",), pytest.approx(1 / 3), 1),
     ]
     # Both are always right.
-    assert reigns([strict, loose], "micro.p") == [(0, 1, ("strict", "loose"))]
+    assert find_leaders([strict, loose], "micro.p") == [(0, 1, ("strict", "loose"))]
 
 
 def test_best_first_by_hand():
@@ -455,7 +462,7 @@ def test_best_first_by_hand():
     assert curve.values("micro.f1", alone=True)[:4].tolist() == [1, 1, 1, 0]
     assert curve.mentions.tolist() == [1, 2, 3, 4, 4, 5, 6, 7, 8]
     assert curve.weights[-1].tolist() == [3, 2, 3, 5]
-    assert curve.left_out == {}
+    assert curve.excluded == {}
     # In the order of the scheme: Full+NounSingular+Minimal, Full+NounPlural (Danes is there), Extended, Alias, …
     assert curve.combinations[3:6] == (
         "Full+NounSingular+Minimal+Direct",
@@ -468,19 +475,19 @@ def test_what_is_in_no_combination_is_counted():
     more = Label(4, 5, "x", categories=("form:Full", "form:Alias", *tags("Full NounSingular None Direct")[1:]))
     document = next(iter(corpus()))
     optional = Label(5, 6, "y", optional=True, categories=tags("Full NounSingular None Direct"))
-    gold = Corpus.of([Document("d", TEXT, (*document.labels, more, optional))])
+    gold = Corpus.from_documents([Document("d", TEXT, (*document.labels, more, optional))])
     curve = category_curve(gold, run(**COOK))
-    assert curve.left_out == {"optional labels": 1, "labels without one category in every dimension": 1}
+    assert curve.excluded == {"optional labels": 1, "labels without one category in every dimension": 1}
     assert curve.mentions[-1] == 8
 
 
 @pytest.mark.parametrize(
-    "choices",
-    [{"like": "karat"}, {"choices": {"task": "a2kb"}}, {"choices": {"membership": "strict:0"}}, {"match": "weak"}],
+    "settings",
+    [{"profile": "karat"}, {"settings": {"task": "a2kb"}}, {"settings": {"membership": "strict:0"}}, {"match": "weak"}],
 )
-def test_best_first_curves_need_parts_that_stand_alone(choices):
-    with pytest.raises(UsageError, match="--like finegrained"):
-        category_curve(corpus(), run(**COOK), **choices)
+def test_best_first_curves_need_parts_that_stand_alone(settings):
+    with pytest.raises(UsageError, match="--profile finegrained"):
+        category_curve(corpus(), run(**COOK), **settings)
 
 
 # --- the table
@@ -492,7 +499,7 @@ def test_the_table_names_categories_as_the_paper_does(tmp_path, karat_cli):
     karat.save(run("lazy", rice="Rice"), tmp_path / "lazy.jsonl")
     ran = karat_cli(
         *("score", tmp_path / "gold.jsonl", tmp_path / "cook.jsonl", tmp_path / "lazy.jsonl"),
-        *("--like", "finegrained", "--by", "form", "--by", "category"),
+        *("--profile", "finegrained", "--by", "form", "--by", "category"),
     )
     assert ran.code == 0
     block = ran.out.split("\n\n")[2].splitlines()
@@ -517,7 +524,7 @@ def test_the_table_of_weighed_mentions_says_so(tmp_path, karat_cli):
     karat.save(corpus(), tmp_path / "gold.jsonl")
     karat.save(run(**COOK), tmp_path / "cook.jsonl")
     sides = (tmp_path / "gold.jsonl", tmp_path / "cook.jsonl")
-    ran = karat_cli("score", *sides, "--like", "finegrained", "--by", "pos", "--set", "membership=strict:0.25")
+    ran = karat_cli("score", *sides, "--profile", "finegrained", "--by", "pos", "--set", "membership=strict:0.25")
     block = ran.out.split("\n\n")[2].splitlines()
     assert block[0].split()[3] == "weight"
     assert block[-1].split()[:2] == ["Verb", "0.2"]

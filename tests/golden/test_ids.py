@@ -8,24 +8,28 @@ import pyarrow as pa
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, Label, Reply, Run
-from karat.kb.spelling import recognised, spelt
-from karat.kb.tables import Tables
-from karat.spec.choices.conventions import Ids
+from karat import Corpus, Document, Label, Prediction, Response, Run
+from karat.kb.ids.normal_forms import normalise_ids, recognise_id
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.model.spec.settings.conventions import Ids
 
 BERLIN = "https://en.wikipedia.org/wiki/Berlin"
 KÖLN = "https://de.wikipedia.org/wiki/Köln"
 
 
 def sides(*links: tuple[str | None, str | None]):
-    """A gold standard and answers on the same spans, linked so."""
+    """A gold standard and predictions on the same spans, linked so."""
     text = "x" * len(links)
     labels = tuple(Label(n, n + 1, gold) for n, (gold, _) in enumerate(links))
-    answers = tuple(Answer(n, n + 1, answer) for n, (_, answer) in enumerate(links))
-    return Corpus.of([Document("d", text, labels)], name="gold"), Run.of([Reply("d", answers)], name="mine")
+    predictions = tuple(Prediction(n, n + 1, prediction) for n, (_, prediction) in enumerate(links))
+    return Corpus.from_documents([Document("d", text, labels)], name="gold"), Run.from_responses(
+        [Response("d", predictions)], name="mine"
+    )
 
 
 def same(one: str, two: str, **options) -> bool:
+    if "profile" not in options:  # an explicit setting: no knowledge base bridges the ids
+        options.setdefault("ids", "normalised")
     return bool(karat.evaluate(*sides((one, two)), match="strong", **options)["strong:micro.f1"])
 
 
@@ -34,7 +38,7 @@ def same(one: str, two: str, **options) -> bool:
     [
         (
             "Q64",
-            "q64 wd:Q64 wikidata:Q64 http://www.wikidata.org/entity/Q64 https://www.wikidata.org/wiki/Q64 "
+            "Wikidata:Q64 wd:Q64 wikidata:Q64 http://www.wikidata.org/entity/Q64 https://www.wikidata.org/wiki/Q64 "
             "https://m.wikidata.org/wiki/q64 //www.wikidata.org/entity/Q64 www.wikidata.org/entity/Q64 "
             "https://www.wikidata.org/wiki/Special:EntityData/Q64 https://www.wikidata.org/wiki/Q64#P31",
         ),
@@ -59,15 +63,15 @@ def same(one: str, two: str, **options) -> bool:
 )
 def test_spellings_of_one_id(normal, spellings):
     for id in spellings.split():
-        assert recognised(id).normal == normal
+        assert recognise_id(id).normal_form == normal
         assert same(normal, id)
         assert not same(normal, id, ids="as-written")
 
 
 def test_a_common_spelling_needs_no_look_of_its_own():
     ids = pa.array(["http://de.wikipedia.org/wiki/A_B", "wd:Q1", "http://dbpedia.org/page/A_b", "Q1"])
-    with mock.patch("karat.kb.spelling._normal", side_effect=AssertionError):
-        read = spelt(ids, Ids.NORMALISED).to_pylist()
+    with mock.patch("karat.kb.ids.normal_forms._normalise_id", side_effect=AssertionError):
+        read = normalise_ids(ids, Ids.NORMALISED).to_pylist()
     assert read == ["https://de.wikipedia.org/wiki/A_B", "Q1", "http://dbpedia.org/resource/A_b", "Q1"]
 
 
@@ -104,25 +108,115 @@ def test_what_stays_apart(one, two):
 
 
 def test_a_further_id_counts_however_it_is_written():
-    corpus = Corpus.of([Document("d", "x", (Label(0, 1, "local", same_as=("wd:Q64",)),))])
-    result = karat.evaluate(corpus, Run.of([Reply("d", (Answer(0, 1, "http://www.wikidata.org/entity/Q64"),))]))
+    corpus = Corpus.from_documents([Document("d", "x", (Label(0, 1, "local", same_as=("wd:Q64",)),))])
+    result = karat.evaluate(
+        corpus, Run.from_responses([Response("d", (Prediction(0, 1, "http://www.wikidata.org/entity/Q64"),))])
+    )
     assert result["strong:micro.f1"] == 1
     assert result.id_health.unmatchable == 0
+
+
+JEDI = "https://en.wikipedia.org/wiki/List_of_Jedi"
+
+
+def test_two_fragments_of_one_page_are_two_entities():
+    """Both counted as the page before, and this link as correct."""
+    kit, plo = f"{JEDI}#Kit_Fisto", "enwiki:list of Jedi#Plo%20Koon"
+    result = karat.evaluate(*sides((kit, plo), (plo, f"{JEDI}#Plo_Koon"), (JEDI, kit), (JEDI, "enwiki:List_of_Jedi")))
+    assert result.counts("strong").matched_gold == 2
+    assert result.id_health.dropped_fragments == (0, 0)
+    assert not same("http://dbpedia.org/resource/A#b", "dbr:A#c")
+    assert same("http://dbpedia.org/resource/A#b c", "dbr:A#b_c")
+
+
+def test_the_only_fragment_of_a_page_is_dropped_and_counted():
+    result = karat.evaluate(*sides((JEDI, f"{JEDI}#Kit_Fisto"), (f"{JEDI}#Kit Fisto", JEDI), (BERLIN, f"{BERLIN}#")))
+    assert result["strong:micro.f1"] == 1
+    assert result.id_health.dropped_fragments == (1, 2)
+
+
+def test_fragments_of_candidates_count_among_those_of_the_data():
+    kit, plo = f"{JEDI}#Kit_Fisto", f"{JEDI}#Plo_Koon"
+    corpus = Corpus.from_documents([Document("d", "x", (Label(0, 1, kit),))])
+    candidates = (karat.Candidate(plo), karat.Candidate("Q1"))
+    run = Run.from_responses([Response("d", (Prediction(0, 1, JEDI, candidates=candidates),))])
+    assert karat.evaluate(corpus, run)["strong:micro.f1"] == 0
+
+
+def test_fragments_are_two_entities_with_a_knowledge_base_too():
+    kb = InMemoryKB.from_tables(same_as=[("Q1", JEDI)], entities=["Q1"])
+    assert same("Q1", JEDI, kb=kb)
+    assert same("Q1", f"{JEDI}#Kit_Fisto", kb=kb)
+    assert not same(f"{JEDI}#Plo_Koon", f"{JEDI}#Kit_Fisto", kb=kb)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "matches"),
+    [
+        (["mywiki:apple"], ["mywiki:Apple"], 0),  # of the user, by its small letter
+        (["devwiki:apple"], ["devwiki:Apple"], 0),  # of no language
+        (["devwiki:A b"], ["devwiki:A_b"], 0),
+        (["mywiki:A b"], ["mywiki:A_b"], 1),
+        (["mywiki:apple", "enwiki:Ulm"], ["mywiki:Apple", "enwiki:Ulm"], 2),
+        (["mywiki:apple", "https://en.wikipedia.org/wiki/Ulm"], ["mywiki:Apple", "enwiki:Ulm"], 2),
+        (["enwiki:apple", "Q1"], ["enwiki:Apple", "Q1"], 2),
+        (["zh_min_nanwiki:A"], ["https://zh-min-nan.wikipedia.org/wiki/A"], 1),
+    ],
+)
+def test_a_prefix_is_a_wikipedia_if_the_data_agree(gold, predicted, matches):
+    result = karat.evaluate(*sides(*zip(gold, predicted, strict=True)))
+    assert result.counts("strong").matched_gold == matches
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "matches"),
+    [
+        (["q12"], ["Q12"], 0),
+        (["q12", "Q1"], ["Q12", "Q1"], 2),
+        (["Q12", "Q1"], ["q12", "Q2"], 1),
+        (["Q12", "Q1"], ["q12", "x"], 0),  # nothing says that the predictions are of Wikidata
+        (["Q12", "Q1"], ["q12", "wd:Q1"], 2),
+        (["Q90", "E11.9"], ["http://www.wikidata.org/entity/Q90", None], 0),  # ICD-10
+        (["Q90", "I10"], ["Q90", "I10"], 2),
+        (["Q90", "I10", "Q90"], ["Q90", "wd:Q5", "wd:Q90"], 1),
+        (["Q90", "I10", "Q3052772"], ["wd:Q90", "I10", "wd:Q3052772"], 3),  # too long for a code of ICD-10
+    ],
+)
+def test_what_is_an_item_of_wikidata(gold, predicted, matches):
+    links = list(zip(gold, predicted, strict=True))
+    assert karat.evaluate(*sides(*links)).counts("strong").matched_gold == matches
+    kb = InMemoryKB.from_tables(entities=["Q1", "Q5", "Q12", "Q90", "Q3052772"])
+    assert karat.evaluate(*sides(*links), kb=kb).counts("strong").matched_gold == matches
+
+
+def test_a_code_of_icd_is_named_as_such():
+    health = karat.evaluate(*sides(("Q90", "wd:Q90"), ("I10", None))).id_health
+    assert health.gold == {"I and a number": 1, "Q and a number": 1}
+    assert health.unmatchable == 1
+
+
+def test_dotted_and_dotless_i_are_two_letters():
+    tr, en = "https://tr.wikipedia.org/wiki/", "https://en.wikipedia.org/wiki/"
+    assert not same(f"{tr}ırmak", f"{tr}irmak")
+    assert same(f"{tr}ırmak", f"{tr}Irmak")
+    assert same(f"{tr}istanbul", f"{tr}İstanbul")
+    assert not same(f"{en}ırmak", f"{en}Irmak")
+    assert same(f"{en}irmak", f"{en}Irmak")
 
 
 def test_what_was_merged_is_listed_and_fragments_are_counted():
     links = [("Q64", "wd:Q64"), (BERLIN, f"{BERLIN}#History"), ("Q1", "Q1"), (KÖLN, KÖLN), (None, "q64")]
     health = karat.evaluate(*sides(*links)).id_health
-    assert health.merged == {"Q64": ("Q64", "q64", "wd:Q64"), BERLIN: (BERLIN, f"{BERLIN}#History")}
-    assert health.fragments == (0, 1)
+    assert health.spellings == {"Q64": ("Q64", "q64", "wd:Q64"), BERLIN: (BERLIN, f"{BERLIN}#History")}
+    assert health.dropped_fragments == (0, 1)
     assert health.gold == {"QID": 2, "Wikipedia de": 1, "Wikipedia en": 1}
-    assert health.answers == {"QID": 3, "Wikipedia de": 1, "Wikipedia en": 1}
-    assert health.well
-    assert next(health.spellings()) == "Q64 is written Q64, q64, wd:Q64"
+    assert health.predictions == {"QID": 3, "Wikipedia de": 1, "Wikipedia en": 1}
+    assert health.is_healthy
+    assert next(health.format_spellings()) == "Q64 is written Q64, q64, wd:Q64"
 
 
 def test_a_knowledge_base_is_asked_in_its_own_spelling():
-    kb = Tables.of(
+    kb = InMemoryKB.from_tables(
         redirects={"http://en.wikipedia.org/wiki/K%C3%B6ln": "http://en.wikipedia.org/wiki/Cologne"},
         same_as=[("http://www.wikidata.org/entity/Q365", "http://en.wikipedia.org/wiki/Cologne")],
         names={"http://www.wikidata.org/entity/Q365": "Cologne"},
@@ -135,10 +229,10 @@ def test_a_knowledge_base_is_asked_in_its_own_spelling():
 
 
 def test_prefixes_look_at_any_spelling():
-    options = {"like": "gerbil", "ids": "normalised"}
+    options = {"profile": "gerbil", "ids": "normalised"}
     assert same("http://www.wikidata.org/entity/Q64", "Q64", **options)
     assert not same("http://www.wikidata.org/entity/Q64", "Q65", **options)
-    assert same("Q64", "Q65", like="gerbil")  # emerging entities both, for GERBIL
+    assert same("Q64", "Q65", profile="gerbil")  # emerging entities both, for GERBIL
 
 
 @pytest.mark.parametrize(
@@ -156,63 +250,142 @@ def test_prefixes_look_at_any_spelling():
     ],
 )
 def test_gerbils_bridge(one, two, right):
-    assert same(one, two, like="gerbil") is right
-    assert same(two, one, like="gerbil") is right
+    assert same(one, two, profile="gerbil") is right
+    assert same(two, one, profile="gerbil") is right
 
 
 def test_a_page_of_wikipedia_is_in_gerbils_knowledge_base_by_the_bridge():
-    result = karat.evaluate(*sides((BERLIN, BERLIN), ("http://x.org/a", "http://x.org/b")), like="gerbil")
+    result = karat.evaluate(*sides((BERLIN, BERLIN), ("http://x.org/a", "http://x.org/b")), profile="gerbil")
     assert result.counts("strong[in-kb]").matched_gold == 1
     assert result.counts("strong[nil]").matched_gold == 1
 
 
-@pytest.mark.parametrize("like", ["bat", "bat-paper", "elevant", "elevant-paper", "hipe", "neleval", "neleval-tac14"])
-def test_peers_compare_ids_as_written(like):
-    assert karat.evaluate(*sides(("Q64", "Q64")), like=like).signature["ids"] == "as-written"
+@pytest.mark.parametrize(
+    "profile", ["bat", "bat-paper", "elevant", "elevant-paper", "hipe", "neleval", "neleval-tac14"]
+)
+def test_peers_compare_ids_as_written(profile):
+    assert karat.evaluate(*sides(("Q64", "Q64")), profile=profile).signature["ids"] == "as-written"
 
 
 def test_ids_are_normalised_unless_somebody_says_otherwise():
     assert karat.evaluate(*sides(("Q64", "Q64"))).signature["ids"] == "normalised"
 
 
+# NIL by its id --------------------------------------------------------------------------------------------------------
+
+NOT_IN_WIKI = "http://aksw.org/notInWiki/Ulm"
+
+
+def test_not_in_wiki_is_nil_by_default():
+    """It counted as an entity of the knowledge base before."""
+    result = karat.evaluate(*sides((NOT_IN_WIKI, None), (None, f"{NOT_IN_WIKI}2"), ("Q1", "Q1")))
+    assert result["strong:micro.f1"] == 1
+    assert result.counts("strong[in-kb]").matched_gold == 1
+    assert result.counts("strong[nil]").matched_gold == 2
+    assert "1 gold label and 1 prediction are NIL by their id (nil-ids=not-in-wiki)" in result.notes
+    assert karat.evaluate(*sides((NOT_IN_WIKI, None)), settings={"nil-ids": "null"})["strong:micro.f1"] == 0
+
+
+@pytest.mark.parametrize(
+    ("profile", "nil_ids"),
+    [
+        ("karat", [NOT_IN_WIKI]),
+        ("gerbil", []),  # all ids without a known prefix are emerging entities
+        ("elevant", [NOT_IN_WIKI, "NIL", "<NIL>", "<unk>", "http://www.wikidata.org/entity/"]),
+        ("neleval", ["NIL", "NIL001", "NILx"]),
+        ("bat", ["--NME--", "NIL", "NIL001", "*null*"]),
+        ("hipe", ["NIL"]),
+        ("zelda", []),
+        ("finegrained", []),
+    ],
+)
+def test_which_ids_are_nil(profile, nil_ids):
+    ids = [NOT_IN_WIKI, "NIL", "<NIL>", "<unk>", "http://www.wikidata.org/entity/", "NIL001", "NILx", "--NME--"]
+    ids += ["*null*", "O", "-", "None", "unknown"]
+    for id in ids:
+        notes = karat.evaluate(*sides((id, id), ("Q1", "Q1")), profile=profile).notes
+        is_noted = any("are NIL by their id" in note for note in notes)
+        assert is_noted == (id in nil_ids), (profile, id, notes)
+
+
+@pytest.mark.parametrize("id", ["--NME--", "O", "-", "NIL001", "None", "unknown"])
+def test_other_ids_that_look_like_nil_are_reported(id):
+    notes = karat.evaluate(*sides((id, None), (id, "Q1"))).notes
+    name = "NIL…" if id == "NIL001" else id
+    assert f"2 gold labels are linked to the id {name!r}, which is an ordinary entity: NIL is written as null" in notes
+
+
+def test_nil_ids_are_the_clusters_of_neleval():
+    links = [("NIL001", "NIL7"), ("NIL001", "NIL7"), ("NIL002", "NIL7")]
+    result = karat.evaluate(*sides(*links), profile="neleval", measures=["muc", "strong_nil_match"])
+    assert result["strong_nil_match:micro.f1"] == 1
+    assert (result["muc:micro.p"], result["muc:micro.r"]) == (0.5, 1)
+
+
+def test_an_entity_with_another_id_is_not_nil():
+    corpus = Corpus.from_documents([Document("d", "x", (Label(0, 1, NOT_IN_WIKI, same_as=("Q1",)),))])
+    run = Run.from_responses([Response("d", (Prediction(0, 1, "Q1"),))])
+    assert karat.evaluate(corpus, run)["strong:micro.f1"] == 1
+
+
+def test_what_is_nil_by_its_id_is_not_found_where_nil_never_is():
+    result = karat.evaluate(
+        *sides((NOT_IN_WIKI, None), ("Q1", "Q1")), profile="finegrained", settings={"nil-ids": "not-in-wiki"}
+    )
+    assert result.counts("strong").matched_gold == 1
+
+
 # The state of ids -----------------------------------------------------------------------------------------------------
 
 
 def health(*links, **options):
+    if "profile" not in options:
+        options.setdefault("ids", "normalised")
     return karat.evaluate(*sides(*links), **options).id_health
 
 
 def test_where_all_is_well_little_is_said():
-    assert health(("Q1", "Q1"), ("Q2", None)).line == "ids: QID on both sides"
-    assert health((BERLIN, "http://en.wikipedia.org/wiki/Rome")).line == "ids: Wikipedia en on both sides"
-    assert health(("Q1", None)).line == "ids: gold QID 1; answers without links"
+    assert health(("Q1", "Q1"), ("Q2", None)).summary == "ids: QID on both sides"
+    assert health((BERLIN, "http://en.wikipedia.org/wiki/Rome")).summary == "ids: Wikipedia en on both sides"
+    assert health(("Q1", None)).summary == "ids: gold QID 1; predictions unlinked"
 
 
-def test_answers_that_cannot_match():
+def test_predictions_that_cannot_match():
     found = health(("Q1", "Q1"), ("Q2", BERLIN), ("Q3", "http://dbpedia.org/resource/Berlin"))
-    assert (found.unmatchable, found.unknown, found.well) == (2, None, False)
-    assert "2 answers cannot match any gold id: --kb DIR" in found.line
-    assert health(("Q1", "wd:Q1"), like="bat").remedy == "--set ids=normalised would help"
-    assert health(("dbr:Berlin", BERLIN)).remedy == "--set ids=bridged would help"
-    assert health(("Angela_Merkel", "Angela Merkel"), ("Rome", "Rome")).remedy == "write names alike on both sides"
-    assert health(("Angela_Merkel", "Rome"), ("Rome", "New_York")).well
+    assert (found.unmatchable, found.unknown_predictions, found.is_healthy) == (2, None, False)
+    assert "2 predictions cannot match any gold id: try --kb DIR" in found.summary
+    assert health(("Q1", "wd:Q1"), profile="bat").remedy == "try --set ids=normalised"
+    assert health(("dbr:Berlin", BERLIN)).remedy == "try --set ids=bridged"
+    assert (
+        health(("Angela_Merkel", "Angela Merkel"), ("Rome", "Rome")).remedy
+        == "write names in the same way on both sides"
+    )
+    assert health(("Angela_Merkel", "Rome"), ("Rome", "New_York")).is_healthy
     assert health(("Q1", None), (None, BERLIN)).unmatchable == 1
     assert health((None, BERLIN)).unmatchable == 0  # nothing to match
 
 
-def test_answers_that_a_knowledge_base_does_not_know():
-    kb = Tables.of(name="wiki", entities=["Q1", "Q2"], same_as=[("Q2", "http://en.wikipedia.org/wiki/Berlin")])
+def test_predictions_that_a_knowledge_base_does_not_know():
+    kb = InMemoryKB.from_tables(
+        name="wiki", entities=["Q1", "Q2"], same_as=[("Q2", "http://en.wikipedia.org/wiki/Berlin")]
+    )
     found = health(("Q1", "wd:Q1"), ("Q2", BERLIN), ("Q1", "Q999"), ("Q2", "mesh:D1"), ("Q2", f"{BERLIN}_Wall"), kb=kb)
-    assert (found.unknown, found.undecided, found.gold_unknown) == (2, 1, 0)  # Q999 and the wall; MeSH is not its own
-    assert (found.unmatchable, found.remedy) == (2, "rows in same_as.tsv of wiki would help")
-    assert "2 answers unknown to wiki" in found.line
-    assert health(("Q1", "Q999"), kb=Tables.of(redirects={"Q3": "Q4"})).unknown is None  # it lists no entities
+    assert (found.unknown_predictions, found.undecided, found.unknown_gold) == (
+        2,
+        1,
+        0,
+    )  # Q999 and the wall; MeSH is not its own
+    assert (found.unmatchable, found.remedy) == (2, "add rows to same_as.tsv of wiki")
+    assert "2 predictions unknown to wiki" in found.summary
+    assert (
+        health(("Q1", "Q999"), kb=InMemoryKB.from_tables(redirects={"Q3": "Q4"})).unknown_predictions is None
+    )  # it lists no entities
 
 
 def test_no_links_no_word_about_ids():
     assert karat.evaluate(*sides(("Q1", BERLIN)), match="mention").id_health is None
-    assert karat.evaluate(*sides(("Q1", BERLIN)), like="neleval", measures="sets::span").id_health is None
-    assert karat.evaluate(*sides(("Q1", BERLIN)), like="neleval").id_health.unmatchable == 1
+    assert karat.evaluate(*sides(("Q1", BERLIN)), profile="neleval", measures="sets::span").id_health is None
+    assert karat.evaluate(*sides(("Q1", BERLIN)), profile="neleval").id_health.unmatchable == 1
 
 
 def test_the_state_of_ids_is_in_the_file():
@@ -228,5 +401,5 @@ def test_common_spellings_are_read_at_once_as_one_by_one():
         "http://en.wikipedia.org/wiki/A_B",
         "http://en.wikipedia.org/wiki/A__B",
     ]
-    read = spelt(pa.array(ids), Ids.NORMALISED).to_pylist()
+    read = normalise_ids(pa.array(ids), Ids.NORMALISED).to_pylist()
     assert read == ["Q1", "Q1", "Q7", *["https://en.wikipedia.org/wiki/A_B"] * 2]

@@ -1,4 +1,4 @@
-"""Ranked entities and scores of answers, worked by hand."""
+"""Ranked entities and scores of predictions, worked by hand."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from math import log2
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, KaratError, Label, Reply, Run, Tag
+from karat import Corpus, Document, KaratError, Label, Prediction, Response, Run, Tag
 
 
 def ranked(*tags, gold=("Q1", "Q2", "Q3")):
-    corpus = Corpus.of([Document("d", "", tags=tuple(Tag(entity) for entity in gold))])
-    return corpus, Run.of([Reply("d", tags=tags)])
+    corpus = Corpus.from_documents([Document("d", "", tags=tuple(Tag(entity) for entity in gold))])
+    return corpus, Run.from_responses([Response("d", tags=tags)])
 
 
 def test_ranks_decide_and_scores_else():
@@ -33,23 +33,27 @@ def test_ranks_decide_and_scores_else():
 
 
 def test_grades_of_gold_tags():
-    corpus = Corpus.of([Document("d", "", tags=(Tag("Q1", score=3.0), Tag("Q2", score=1.0)))])
-    run = Run.of([Reply("d", tags=(Tag("Q2", rank=1), Tag("Q1", rank=2)))])
+    corpus = Corpus.from_documents([Document("d", "", tags=(Tag("Q1", score=3.0), Tag("Q2", score=1.0)))])
+    run = Run.from_responses([Response("d", tags=(Tag("Q2", rank=1), Tag("Q1", rank=2)))])
     found = karat.evaluate(corpus, run, task="rc2kb")["entity:macro.ndcg"]
     assert found == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
 
 
 def test_annotations_are_ranked_by_their_best_score():
-    corpus = Corpus.of([Document("d", "x" * 20, (Label(0, 3, "Q1"), Label(5, 8, "Q2")))])
-    answers = (Answer(0, 3, "Q9", score=0.5), Answer(5, 8, "Q1", score=0.2), Answer(10, 12, "Q1", score=0.7))
-    result = karat.evaluate(corpus, Run.of([Reply("d", answers)]), task="Rc2W")
+    corpus = Corpus.from_documents([Document("d", "x" * 20, (Label(0, 3, "Q1"), Label(5, 8, "Q2")))])
+    predictions = (
+        Prediction(0, 3, "Q9", score=0.5),
+        Prediction(5, 8, "Q1", score=0.2),
+        Prediction(10, 12, "Q1", score=0.7),
+    )
+    result = karat.evaluate(corpus, Run.from_responses([Response("d", predictions)]), task="Rc2W")
     assert result["entity:macro.p@1"] == 1  # Q1 at 0.7 comes before Q9 at 0.5
     assert result["entity:macro.map"] == 1 / 2
 
 
 def test_documents_without_gold_are_left_out_of_the_mean():
-    corpus = Corpus.of([Document("a", "", tags=(Tag("Q1"),)), Document("b", "")])
-    run = Run.of([Reply("a", tags=(Tag("Q1", rank=1),)), Reply("b", tags=(Tag("Q5", rank=1),))])
+    corpus = Corpus.from_documents([Document("a", "", tags=(Tag("Q1"),)), Document("b", "")])
+    run = Run.from_responses([Response("a", tags=(Tag("Q1", rank=1),)), Response("b", tags=(Tag("Q5", rank=1),))])
     score = karat.evaluate(corpus, run, task="rc2kb").score("entity:macro.mrr")
     assert (score.value, score.n) == (1, 1)
 
@@ -62,8 +66,15 @@ def test_a_ranking_needs_entities():
 def test_calibration_and_risk():
     """Scores 0.95 and 0.85 right, 0.75 wrong: bins hold one each."""
     labels = (Label(0, 3, "Q1"), Label(5, 8, "Q2"), Label(10, 13, "Q3"))
-    answers = (Answer(0, 3, "Q1", score=0.95), Answer(5, 8, "Q2", score=0.85), Answer(10, 13, "Q9", score=0.75))
-    corpus, run = Corpus.of([Document("d", "x" * 20, labels)]), Run.of([Reply("d", answers)])
+    predictions = (
+        Prediction(0, 3, "Q1", score=0.95),
+        Prediction(5, 8, "Q2", score=0.85),
+        Prediction(10, 13, "Q9", score=0.75),
+    )
+    corpus, run = (
+        Corpus.from_documents([Document("d", "x" * 20, labels)]),
+        Run.from_responses([Response("d", predictions)]),
+    )
     names = [f"strong:{name}" for name in ("ece", "mce", "brier", "aurc", "e-aurc")]
     result = karat.evaluate(corpus, run, measures=names)
     assert result["strong:ece"] == pytest.approx((0.05 + 0.15 + 0.75) / 3)
@@ -72,9 +83,9 @@ def test_calibration_and_risk():
     assert result["strong:aurc"] == pytest.approx((0 + 0 + 1 / 3) / 3)
     assert result["strong:e-aurc"] == pytest.approx(0)
     assert result.score("strong:ece").n == 3
-    bare = Run.of([Reply("d", (Answer(0, 3, "Q1"),))])
+    bare = Run.from_responses([Response("d", (Prediction(0, 3, "Q1"),))])
     score = karat.evaluate(corpus, bare, measures=names).score("strong:ece")
-    assert (score.value, score.reason) == (None, "no answer that counts has a score")
+    assert (score.value, score.reason) == (None, "no counted prediction has a score")
 
 
 def test_intervals_hold_the_score_and_come_again():

@@ -9,9 +9,9 @@ from hypothesis import given
 
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Tag
-from karat.data.steps import stepped
-from karat.errors import UnknownNameError, UsageError
-from karat.matching.select.thinning import longest
+from karat.data.steps import apply_steps
+from karat.matching.select.longest_spans import mask_longest
+from karat.model.errors import UnknownNameError, UsageError
 from karat.model.items import Items
 from tests import strategies
 
@@ -19,7 +19,7 @@ TEXT = "Ada Lovelace met Babbage in London."
 
 
 def _after(step: str, *labels: Label) -> list[Label]:
-    made, _ = stepped(Corpus.of([Document("d", TEXT, labels)]), [step])
+    made, _ = apply_steps(Corpus.from_documents([Document("d", TEXT, labels)]), [step])
     return list(next(iter(made)).labels)
 
 
@@ -28,34 +28,42 @@ def _after(step: str, *labels: Label) -> list[Label]:
     [
         ("drop-nil", (Label(0, 3, None), Label(4, 6, "Q1"), Label(7, 9)), [1, 2]),
         ("drop-unlinked", (Label(0, 3, None), Label(4, 6, "Q1"), Label(7, 9, UNLINKED)), [0, 1]),
-        ("drop-nil", (Label(0, 6, None, unit="r"), Label(0, 3, "Q1", unit="p", parent="r")), []),
-        ("drop-nil", (Label(0, 3, None, unit="u"), Label(0, 3, "Q1", unit="u")), [1]),
+        ("drop-nil", (Label(0, 6, None, mention_id="r"), Label(0, 3, "Q1", mention_id="p", parent="r")), []),
+        ("drop-nil", (Label(0, 3, None, mention_id="u"), Label(0, 3, "Q1", mention_id="u")), [1]),
         ("without-coreference", (Label(0, 3, "Q1", kind="coreference"), Label(4, 6, "Q1", kind="datetime")), [1]),
         ("without-optional", (Label(0, 3, "Q1", optional=True), Label(4, 6, "Q1")), [1]),
         (
             "without-optional",
-            (Label(0, 3, "Q1", optional=True, unit="u"), Label(0, 3, "Q2", unit="u"), Label(5, 6, optional=True)),
+            (
+                Label(0, 3, "Q1", optional=True, mention_id="u"),
+                Label(0, 3, "Q2", mention_id="u"),
+                Label(5, 6, optional=True),
+            ),
             [0, 1],
         ),
-        ("first", (Label(0, 3, "Q2", unit="u"), Label(0, 3, "Q1", unit="u"), Label(0, 3, "Q1")), [0, 2]),
-        ("distinct", (Label(0, 3, "Q1", unit="a"), Label(0, 3, "Q1", unit="b"), Label(0, 3, "Q2", unit="c")), [0, 2]),
+        ("first", (Label(0, 3, "Q2", mention_id="u"), Label(0, 3, "Q1", mention_id="u"), Label(0, 3, "Q1")), [0, 2]),
         (
             "distinct",
-            (Label(0, 3, "Q1", unit="a"), Label(0, 3, "Q1", unit="b"), Label(0, 3, "Q2", unit="b")),
+            (Label(0, 3, "Q1", mention_id="a"), Label(0, 3, "Q1", mention_id="b"), Label(0, 3, "Q2", mention_id="c")),
+            [0, 2],
+        ),
+        (
+            "distinct",
+            (Label(0, 3, "Q1", mention_id="a"), Label(0, 3, "Q1", mention_id="b"), Label(0, 3, "Q2", mention_id="b")),
             [0, 1, 2],
         ),
-        ("distinct", (Label(0, 3, None, unit="a"), Label(0, 3, None), Label(0, 3)), [0, 2]),
+        ("distinct", (Label(0, 3, None, mention_id="a"), Label(0, 3, None), Label(0, 3)), [0, 2]),
         (
             "distinct",
-            (Label(0, 3, "Q1"), Label(0, 3, "Q1", unit="r"), Label(0, 2, "Q2", unit="p", parent="r")),
+            (Label(0, 3, "Q1"), Label(0, 3, "Q1", mention_id="r"), Label(0, 2, "Q2", mention_id="p", parent="r")),
             [0, 1, 2],
         ),
         ("longest", (Label(0, 6, "Q1"), Label(5, 9, "Q2"), Label(8, 11, "Q3")), [0, 2]),
         ("longest", (Label(0, 3, "Q1"), Label(0, 3, "Q2"), Label(3, 5, "Q3")), [0, 2]),
-        ("longest", (Label(2, 4, "Q1", unit="u"), Label(2, 9, "Q2", unit="u"), Label(0, 5, "Q3")), [0, 1]),
+        ("longest", (Label(2, 4, "Q1", mention_id="u"), Label(2, 9, "Q2", mention_id="u"), Label(0, 5, "Q3")), [0, 1]),
         (
             "longest",
-            (Label(0, 9, "Q1", unit="r"), Label(0, 3, "Q2", unit="p", parent="r"), Label(7, 12, "Q3")),
+            (Label(0, 9, "Q1", mention_id="r"), Label(0, 3, "Q2", mention_id="p", parent="r"), Label(7, 12, "Q3")),
             [0, 1],
         ),
     ],
@@ -68,12 +76,12 @@ def test_by_hand(step, labels, kept):
 @given(strategies.pairs(plain=True))
 def test_the_longest_are_those_that_the_bat_profile_keeps(pair):
     corpus, _ = pair
-    made, _ = stepped(corpus, ["longest"])
+    made, _ = apply_steps(corpus, ["longest"])
     labels = corpus.labels
     items = Items(
         np.arange(len(labels)), labels.document, labels.start, labels.end, labels.entity, pa.array([]), None, None, None
     )
-    stay = longest(items)
+    stay = mask_longest(items)
     expected = [label for label, kept in zip(_labels(corpus), stay, strict=True) if kept]
     assert _labels(made) == expected
 
@@ -83,36 +91,36 @@ def _labels(corpus):
 
 
 def test_documents_and_tags_are_counted_as_well():
-    corpus = Corpus.of(
+    corpus = Corpus.from_documents(
         [Document("a", "see bit.ly/x now", tags=(Tag("Q1"),)), Document("b", "x"), Document("c", "y", (Label(0, 1),))],
         name="toy",
         steps="by hand",
     )
-    made, changes = stepped(corpus, ["drop-unlinked", "drop-empty", "clean-tweets"])
+    made, changes = apply_steps(corpus, ["drop-unlinked", "drop-empty", "clean-tweets"])
     assert [document.text for document in made] == ["see   now"]
     assert {name: str(change) for name, change in changes.items()} == {
         "drop-unlinked": "1 → 0 labels",
         "drop-empty": "3 → 1 documents, 18 → 16 characters",
         "clean-tweets": "16 → 9 characters",
     }
-    assert (made.name, made.about["steps"]) == ("toy", "by hand, drop-unlinked, drop-empty, clean-tweets")
-    assert made.skipped == {"labels left out by drop-unlinked": 1, "documents left out by drop-empty": 2}
+    assert (made.name, made.metadata["steps"]) == ("toy", "by hand, drop-unlinked, drop-empty, clean-tweets")
+    assert made.skipped == {"labels excluded by drop-unlinked": 1, "documents excluded by drop-empty": 2}
     assert made.digest != corpus.digest
 
 
 def test_texts_with_labels_are_not_cleaned():
     document = Document("d", "a rabbit here", (Label(9, 13, "Q1"),))
-    made, _ = stepped(Corpus.of([document]), ["clean-tweets"])
+    made, _ = apply_steps(Corpus.from_documents([document]), ["clean-tweets"])
     assert list(made) == [document]
 
 
 def test_requests_that_make_no_sense(tmp_path):
-    corpus = Corpus.of([Document("d", TEXT, (Label(0, 3, None),))])
+    corpus = Corpus.from_documents([Document("d", TEXT, (Label(0, 3, None),))])
     with pytest.raises(UnknownNameError, match=r"unknown step 'drop-nill'\. Did you mean 'drop-nil'"):
-        stepped(corpus, ["drop-nill"])
+        apply_steps(corpus, ["drop-nill"])
     with pytest.raises(UsageError, match="named twice"):
-        stepped(corpus, ["drop-nil", "drop-nil"])
+        apply_steps(corpus, ["drop-nil", "drop-nil"])
     karat.save(corpus, tmp_path / "x.parquet")
     with pytest.raises(UsageError, match="without its texts"):
-        stepped(karat.load(tmp_path / "x.parquet", text=False), ["drop-nil"])
-    assert stepped(corpus, [])[0].digest == corpus.digest
+        apply_steps(karat.load(tmp_path / "x.parquet", text=False), ["drop-nil"])
+    assert apply_steps(corpus, [])[0].digest == corpus.digest

@@ -18,30 +18,33 @@ PAIRS = st.lists(st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES)).f
 
 @given(PAIRS)
 def test_above_and_below_are_inverse(pairs):
-    hierarchy = Hierarchy.of(pairs)
+    hierarchy = Hierarchy.from_pairs(pairs)
     for one in CLASSES:
         for other in CLASSES:
-            assert (other in hierarchy.above(one)) == (one in hierarchy.below(other))
+            assert (other in hierarchy.find_ancestors(one)) == (one in hierarchy.find_descendants(other))
 
 
 @given(PAIRS)
 def test_above_counts_the_fewest_edges(pairs):
-    hierarchy = Hierarchy.of(pairs)
+    hierarchy = Hierarchy.from_pairs(pairs)
     for one in CLASSES:
         expected = {one: 0}
         for edges in range(1, len(CLASSES)):
             reached = {other for below, other in pairs if below in expected}
             expected |= dict.fromkeys(reached - expected.keys(), edges)
-        assert hierarchy.above(one) == expected
+        assert hierarchy.find_ancestors(one) == expected
 
 
 @given(PAIRS, st.randoms())
 def test_neither_order_nor_repetition_matters(pairs, rng):
     shuffled = pairs * 2
     rng.shuffle(shuffled)
-    one, two = Hierarchy.of(pairs), Hierarchy.of(shuffled)
+    one, two = Hierarchy.from_pairs(pairs), Hierarchy.from_pairs(shuffled)
     assert one.superclasses == two.superclasses
-    assert all(one.above(c) == two.above(c) and one.below(c) == two.below(c) for c in CLASSES)
+    assert all(
+        one.find_ancestors(c) == two.find_ancestors(c) and one.find_descendants(c) == two.find_descendants(c)
+        for c in CLASSES
+    )
 
 
 @given(st.lists(st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES)), max_size=12))
@@ -50,11 +53,11 @@ def test_a_cycle_is_found_exactly_where_there_is_one(pairs):
     for _ in CLASSES:
         above = {c: reached.union(*(above[other] for other in reached)) for c, reached in above.items()}
     if not any(c in reached for c, reached in above.items()):
-        Hierarchy.of(pairs)
+        Hierarchy.from_pairs(pairs)
         return
     with pytest.raises(InputError) as caught:
-        Hierarchy.of(pairs)
-    cycle = caught.value.found.removeprefix("the cycle ").split(" → ")
+        Hierarchy.from_pairs(pairs)
+    cycle = caught.value.actual.removeprefix("the cycle ").split(" → ")
     assert cycle[0] == cycle[-1] == min(cycle)
     edges = list(pairwise(cycle))
     assert set(edges) <= set(pairs)
@@ -63,7 +66,7 @@ def test_a_cycle_is_found_exactly_where_there_is_one(pairs):
 
 def test_by_hand():
     # Two ways lead from painter to thing; the one over role is shorter.
-    hierarchy = Hierarchy.of(
+    hierarchy = Hierarchy.from_pairs(
         [
             ("painter", "person"),
             ("person", "agent"),
@@ -73,31 +76,31 @@ def test_by_hand():
             ("painter", "person"),
         ]
     )
-    assert hierarchy.above("painter") == {"painter": 0, "person": 1, "role": 1, "agent": 2, "thing": 2}
-    assert hierarchy.above("thing") == {"thing": 0}
-    assert hierarchy.below("thing") == {"thing", "agent", "person", "painter", "role"}
-    assert hierarchy.below("role") == {"role", "painter"}
-    assert hierarchy.above("colour") == {"colour": 0}
-    assert hierarchy.below("colour") == {"colour"}
+    assert hierarchy.find_ancestors("painter") == {"painter": 0, "person": 1, "role": 1, "agent": 2, "thing": 2}
+    assert hierarchy.find_ancestors("thing") == {"thing": 0}
+    assert hierarchy.find_descendants("thing") == {"thing", "agent", "person", "painter", "role"}
+    assert hierarchy.find_descendants("role") == {"role", "painter"}
+    assert hierarchy.find_ancestors("colour") == {"colour": 0}
+    assert hierarchy.find_descendants("colour") == {"colour"}
 
 
-def test_answers_are_kept_and_cannot_be_changed():
-    hierarchy = Hierarchy.of([("a", "b")])
-    assert hierarchy.above("a") is hierarchy.above("a")
-    assert hierarchy.below("b") is hierarchy.below("b")
+def test_predictions_are_kept_and_cannot_be_changed():
+    hierarchy = Hierarchy.from_pairs([("a", "b")])
+    assert hierarchy.find_ancestors("a") is hierarchy.find_ancestors("a")
+    assert hierarchy.find_descendants("b") is hierarchy.find_descendants("b")
     with pytest.raises(TypeError):
-        hierarchy.above("a")["c"] = 1
+        hierarchy.find_ancestors("a")["c"] = 1
     with pytest.raises(TypeError):
         hierarchy.superclasses["a"] = ()
 
 
 def test_long_chains_need_no_stack():
     chain = [(f"{i:06}", f"{i + 1:06}") for i in range(100_000)]
-    hierarchy = Hierarchy.of(chain)
-    assert hierarchy.above("000000")["100000"] == 100_000
-    assert len(hierarchy.below("100000")) == 100_001
+    hierarchy = Hierarchy.from_pairs(chain)
+    assert hierarchy.find_ancestors("000000")["100000"] == 100_000
+    assert len(hierarchy.find_descendants("100000")) == 100_001
     with pytest.raises(InputError, match=r"000000 → 000001 → .* → … → .* → 100000 → 000000 of 100001 ids"):
-        Hierarchy.of([*chain, ("100000", "000000")])
+        Hierarchy.from_pairs([*chain, ("100000", "000000")])
 
 
 @pytest.mark.parametrize(
@@ -111,10 +114,9 @@ def test_long_chains_need_no_stack():
 )
 def test_cycles(pairs, place, cycle):
     with pytest.raises(InputError) as caught:
-        Hierarchy.of(pairs)
+        Hierarchy.from_pairs(pairs)
     assert caught.value.where == place
-    assert caught.value.found == f"the cycle {cycle}"
+    assert caught.value.actual == f"the cycle {cycle}"
     assert str(caught.value) == (
-        f"{place}: found the cycle {cycle}; expected classes of which none is above itself. "
-        "Delete one of the rows of the cycle."
+        f"{place}: found the cycle {cycle}; expected superclasses without cycles. Delete one of the rows of the cycle."
     )

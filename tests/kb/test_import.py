@@ -1,4 +1,4 @@
-"""Any ontology as a pack: tables, JSONL, OBO, and SKOS or other RDF."""
+"""Any ontology as a snapshot: tables, JSONL, OBO, and SKOS or other RDF."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import json
 
 import pytest
 
-from karat.errors import InputError, UnknownNameError
-from karat.kb.folder import read_kb
-from karat.kb.opened import open_kb
-from karat.kb.pack.pack import Pack
-from karat.kb.protocol import Standing
-from karat.knowledge.importing.imported import import_pack
+from karat.kb.catalogue import open_kb
+from karat.kb.importers.importer import import_snapshot
+from karat.kb.protocol import IdStatus
+from karat.kb.snapshot.snapshot import Snapshot
+from karat.kb.tsv_folder import load_tsv_folder
+from karat.model.errors import InputError, UnknownNameError
 
 OBO = """format-version: 1.2
 
@@ -52,35 +52,39 @@ x:old owl:deprecated true ; <http://purl.org/dc/terms/isReplacedBy> x:cat .
 def made(tmp_path, name, text, **options):
     source = tmp_path / name
     source.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-    import_pack(str(source), tmp_path / "pack", date="2026-01-01", **options)
-    return Pack.open(tmp_path / "pack")
+    import_snapshot(str(source), tmp_path / "snapshot", date="2026-01-01", **options)
+    return Snapshot.open(tmp_path / "snapshot")
 
 
 @pytest.mark.parametrize("name", ["toy.obo", "toy.obo.gz"])
 def test_obo(tmp_path, name):
-    pack = made(tmp_path, name, OBO, space="TOY")
-    assert pack.names(["TOY:2", "TOY:9", "TOY:3"]) == ["cold"] * 3
-    assert pack.descriptions(["TOY:1"]) == ["What makes ill, in short."]
-    assert pack.aliases(["TOY:2"]) == [frozenset({"cold", "common cold"})]
-    assert dict(pack.hierarchy.above("TOY:2")) == {"TOY:2": 0, "TOY:1": 1}
-    assert pack.standings(["TOY:9", "TOY:3", "TOY:2"]) == [Standing.REDIRECTED, Standing.REDIRECTED, Standing.UNCHANGED]
-    assert pack.manifest.repairs == {"cross-references, which need not be the same": 1}
-    assert [each.id for each in pack.index.near("comon cold")] == ["TOY:2"]
+    snapshot = made(tmp_path, name, OBO, space="TOY")
+    assert snapshot.names(["TOY:2", "TOY:9", "TOY:3"]) == ["cold"] * 3
+    assert snapshot.descriptions(["TOY:1"]) == ["What makes ill, in short."]
+    assert snapshot.aliases(["TOY:2"]) == [frozenset({"cold", "common cold"})]
+    assert dict(snapshot.hierarchy.find_ancestors("TOY:2")) == {"TOY:2": 0, "TOY:1": 1}
+    assert snapshot.id_statuses(["TOY:9", "TOY:3", "TOY:2"]) == [
+        IdStatus.REDIRECTED,
+        IdStatus.REDIRECTED,
+        IdStatus.UNCHANGED,
+    ]
+    assert snapshot.manifest.repairs == {"cross-references, which may name other entities": 1}
+    assert [each.id for each in snapshot.name_index.find_similar("comon cold")] == ["TOY:2"]
 
 
 def test_cross_references_of_obo_may_mean_the_same(tmp_path):
-    pack = made(tmp_path, "toy.obo", OBO, xrefs=True)
-    assert pack.canonical(["UMLS:C0009443"]) == ["TOY:2"]
+    snapshot = made(tmp_path, "toy.obo", OBO, xrefs_are_same_as=True)
+    assert snapshot.canonical_ids(["UMLS:C0009443"]) == ["TOY:2"]
 
 
 def test_skos(tmp_path):
-    pack = made(tmp_path, "toy.ttl", SKOS)
+    snapshot = made(tmp_path, "toy.ttl", SKOS)
     cat = "http://example.org/cat"
-    assert pack.canonical(["http://www.wikidata.org/entity/Q146", "http://example.org/old"]) == [cat, cat]
-    assert (pack.names([cat]), pack.descriptions([cat])) == (["cat"], ["an animal"])
-    assert pack.aliases([cat]) == [frozenset({"cat", "pussycat"})]
-    assert list(pack.hierarchy.above(cat)) == [cat, "http://example.org/animal"]
-    assert pack.manifest.repairs["labels and texts in other languages"] == 1
+    assert snapshot.canonical_ids(["http://www.wikidata.org/entity/Q146", "http://example.org/old"]) == [cat, cat]
+    assert (snapshot.names([cat]), snapshot.descriptions([cat])) == (["cat"], ["an animal"])
+    assert snapshot.aliases([cat]) == [frozenset({"cat", "pussycat"})]
+    assert list(snapshot.hierarchy.find_ancestors(cat)) == [cat, "http://example.org/animal"]
+    assert snapshot.manifest.repairs["labels and texts in other languages"] == 1
 
 
 def test_names_in_another_language(tmp_path):
@@ -92,28 +96,28 @@ def test_jsonl(tmp_path):
         {"id": "X1", "name": "Anna", "aliases": {"A.": 7, "Annie": 1}, "types": ["PER"], "same_as": ["Q1"]},
         {"id": "X2", "name": "Otto", "aliases": ["A."], "types": [], "old_ids": ["X0"], "links": ["X1"]},
     ]
-    pack = made(tmp_path, "toy.jsonl", "\n".join(map(json.dumps, lines)))
-    assert pack.canonical(["X0", "Q1"]) == ["X2", "X1"]
-    assert pack.types(["X1", "X2", "X3"]) == [frozenset({"PER"}), frozenset(), None]
-    assert pack.popular(["A."]) == [frozenset({"X1"})]
-    assert pack.manifest.anchor_counts == "as imported"
-    assert pack.has(["X1", "X3"]) == [True, False]
+    snapshot = made(tmp_path, "toy.jsonl", "\n".join(map(json.dumps, lines)))
+    assert snapshot.canonical_ids(["X0", "Q1"]) == ["X2", "X1"]
+    assert snapshot.types(["X1", "X2", "X3"]) == [frozenset({"PER"}), frozenset(), None]
+    assert snapshot.popular_entities(["A."]) == [frozenset({"X1"})]
+    assert snapshot.manifest.anchor_counts == "as imported"
+    assert snapshot.contains(["X1", "X3"]) == [True, False]
 
 
-def test_tables_say_the_same_as_a_pack(tmp_path):
+def test_tables_say_the_same_as_a_snapshot(tmp_path):
     folder = tmp_path / "tables"
     folder.mkdir()
     (folder / "entities.tsv").write_text("Q1\tAnna\tPER\nQ2\tOtto\nQ3\tten\tQUANTITY\n", encoding="utf-8")
     (folder / "redirects.tsv").write_text("Q9\tQ1\n", encoding="utf-8")
     (folder / "popular.tsv").write_text("A.\tQ1|Q2\n", encoding="utf-8")
     (folder / "demonyms.txt").write_text("German\n", encoding="utf-8")
-    import_pack(str(folder), tmp_path / "pack", date="2026-01-01", space="wikidata")
-    tables, pack = read_kb(folder), open_kb(tmp_path / "pack")
+    import_snapshot(str(folder), tmp_path / "snapshot", date="2026-01-01", space="wikidata")
+    tables, snapshot = load_tsv_folder(folder), open_kb(tmp_path / "snapshot")
     ids = ["Q1", "Q2", "Q3", "Q9", "Q7"]
-    for ask in ("canonical", "has", "names", "types", "standings", "comparable"):
-        assert getattr(pack, ask)(ids) == getattr(tables, ask)(ids), ask
-    for ask in ("popular", "demonyms"):
-        assert getattr(pack, ask)(["A.", "German", "x"]) == getattr(tables, ask)(["A.", "German", "x"]), ask
+    for ask in ("canonical_ids", "contains", "names", "types", "id_statuses", "may_be_popular"):
+        assert getattr(snapshot, ask)(ids) == getattr(tables, ask)(ids), ask
+    for ask in ("popular_entities", "are_demonyms"):
+        assert getattr(snapshot, ask)(["A.", "German", "x"]) == getattr(tables, ask)(["A.", "German", "x"]), ask
 
 
 @pytest.mark.parametrize(
@@ -124,20 +128,20 @@ def test_tables_say_the_same_as_a_pack(tmp_path):
         ("bad.obo", "hello", "no stanza"),
         ("bad.obo", "[Term]\nname: x\n", "0 ids"),
         ("bad.ttl", "<x> <y> .", r"bad\.ttl:1"),
-        ("bad.txt", "x", "no known suffix"),
+        ("bad.txt", "x", "unknown suffix"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(tmp_path, name, text, message):
     with pytest.raises(InputError, match=message):
         made(tmp_path, name, text)
-    assert not (tmp_path / "pack").exists()
+    assert not (tmp_path / "snapshot").exists()
 
 
 def test_unknown_formats_and_missing_files(tmp_path):
     with pytest.raises(UnknownNameError):
         made(tmp_path, "toy.obo", OBO, format="owlish")
-    with pytest.raises(InputError, match="nothing"):
-        import_pack(str(tmp_path / "none.obo"), tmp_path / "pack", date="2026-01-01")
+    with pytest.raises(InputError, match="no such file"):
+        import_snapshot(str(tmp_path / "none.obo"), tmp_path / "snapshot", date="2026-01-01")
 
 
 def test_the_commands(karat_cli, tmp_path):
@@ -148,3 +152,5 @@ def test_the_commands(karat_cli, tmp_path):
     assert (shown["entities"], shown["aliases"], shown["date"]) == (3, 4, "2026-01-01")
     assert "TOY:2" in karat_cli("kb", "find", "COMMON", "--kb", tmp_path / "toy").out
     assert karat_cli("kb", "find", "x", "--kb", tmp_path).code == 2
+    nothing = karat_cli("kb", "find", "COMMON", "--kb", tmp_path / "toy", "--limit", "0")
+    assert (nothing.code, "--limit" in nothing.err, "Traceback" in nothing.err) == (2, True, False)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from karat.kb import keys
-from karat.kb.keys import keys_of
-from karat.kb.pack import pack as packs
-from karat.kb.pack.manifest import PackManifest
-from karat.kb.pack.pack import Pack
-from karat.kb.pack.writer import writing_pack
-from karat.kb.spaces import key_of, title_key
+from karat.kb.ids import id_key_arrays
+from karat.kb.ids.id_key_arrays import parse_id_keys
+from karat.kb.ids.id_spaces import make_title_key, parse_id_key
+from karat.kb.snapshot import snapshot as snapshots
+from karat.kb.snapshot.manifest import SnapshotManifest
+from karat.kb.snapshot.snapshot import Snapshot
+from karat.kb.snapshot.writer import open_snapshot_writer
 
 _ADDRESSES = (
     "http:// https:// www.wikidata.org/entity/ m.wikidata.org/wiki/ en.wikipedia.org/wiki/ de.m.wikipedia.org/wiki/ "
@@ -34,7 +34,7 @@ written = st.lists(st.sampled_from([*_ADDRESSES.split(), *_PARTS.split(), *_BLAN
 def at_once():
     """Patterns for however few ids."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(keys, "_FEW", 0)
+        patched.setattr(id_key_arrays, "_MIN_VECTORISED", 0)
         yield
 
 
@@ -45,36 +45,38 @@ def at_once():
 )
 @settings(max_examples=200)
 def test_patterns_say_what_is_said_of_each(at_once, ids, titles):
-    spaces, locals = keys_of(pa.array(ids, pa.string()), titles)
-    expected = [key_of(id) or (title_key(titles, id) if titles else None) for id in ids]
+    spaces, locals = parse_id_keys(pa.array(ids, pa.string()), titles)
+    expected = [parse_id_key(id) or (make_title_key(titles, id) if titles else None) for id in ids]
     found = zip(spaces.to_pylist(), locals.to_pylist(), strict=True)
     assert [None if space is None else (space, local) for space, local in found] == expected
 
 
 @pytest.fixture(scope="module", params=[("wikidata", ""), ("MESH", "MESH:"), ("", "")])
-def pack(request, tmp_path_factory):
+def snapshot(request, tmp_path_factory):
     space, lead = request.param
-    about = PackManifest(karat="pack/1", name="toy", date="2026-01-01", space=space, titles="enwiki" if space else "")
-    folder = tmp_path_factory.mktemp("packs") / "toy"
-    with writing_pack(folder, about) as made:
-        made.columns("entities", {"id": [f"{lead}Q1", f"{lead}Q9", f"{lead}D008175"]})
-        made.columns("redirects", {"id": [f"{lead}Q19", "enwiki:Wall"], "target": [f"{lead}Q1", "enwiki:Berlin"]})
+    metadata = SnapshotManifest(
+        karat="snapshot/2", name="toy", date="2026-01-01", space=space, title_space="enwiki" if space else ""
+    )
+    folder = tmp_path_factory.mktemp("snapshots") / "toy"
+    with open_snapshot_writer(folder, metadata) as made:
+        made.write_columns("entities", {"id": [f"{lead}Q1", f"{lead}Q9", f"{lead}D008175"]})
+        made.write_columns("redirects", {"id": [f"{lead}Q19", "enwiki:Wall"], "target": [f"{lead}Q1", "enwiki:Berlin"]})
         same = {f"{lead}Q1": ["enwiki:Berlin", "freebase:m.0abc"], f"{lead}Q9": ["umls:C0012345", "enwiki-page:1"]}
         rows = [(id, other) for id, others in same.items() for other in others]
-        made.columns("same_as", {"id": [row[0] for row in rows], "other": [row[1] for row in rows]})
-    return Pack.open(folder)
+        made.write_columns("same_as", {"id": [row[0] for row in rows], "other": [row[1] for row in rows]})
+    return Snapshot.open(folder)
 
 
 @given(ids=st.lists(written, max_size=20))
 @settings(max_examples=40)
-def test_many_ids_are_resolved_as_each_is(at_once, pack, ids):
-    assert pack.canonical(ids) == [pack.canonical([id])[0] for id in ids]
-    assert pack.standings(ids) == [pack.standings([id])[0] for id in ids]
+def test_many_ids_are_resolved_as_each_is(at_once, snapshot, ids):
+    assert snapshot.canonical_ids(ids) == [snapshot.canonical_ids([id])[0] for id in ids]
+    assert snapshot.id_statuses(ids) == [snapshot.id_statuses([id])[0] for id in ids]
 
 
-def test_more_than_fit_together(pack, monkeypatch):
+def test_more_than_fit_together(snapshot, monkeypatch):
     ids = ["Q1", "enwiki:Wall", "Q1", "nothing", "http://dbpedia.org/resource/Berlin", "Q19", ""] * 3
-    whole = pack.resolved(ids)
-    monkeypatch.setattr(packs, "_TOGETHER", 4)
-    assert pack.resolved(pa.chunked_array([ids[:9], ids[9:]])).combine_chunks() == whole.combine_chunks()
-    assert pack.resolved([]).num_rows == 0
+    whole = snapshot.resolve(ids)
+    monkeypatch.setattr(snapshots, "_IDS_PER_BATCH", 4)
+    assert snapshot.resolve(pa.chunked_array([ids[:9], ids[9:]])).combine_chunks() == whole.combine_chunks()
+    assert snapshot.resolve([]).num_rows == 0

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.kb.pack.name_writer import write_names
-from karat.kb.pack.names import NameIndex, folded
+from karat.kb.snapshot.name_index import NameIndex, fold_text
+from karat.kb.snapshot.name_index_writer import write_name_index
 
 
 def index(folder, rows):
     columns = {name: [row[place] for row in rows] for place, name in enumerate(("id", "alias", "count"))}
     types = {"id": pa.string(), "alias": pa.string(), "count": pa.int64()}
-    write_names(folder, [pa.table({name: pa.array(columns[name], types[name]) for name in columns})])
+    write_name_index(folder, [pa.table({name: pa.array(columns[name], types[name]) for name in columns})])
     return NameIndex(folder)
 
 
@@ -35,24 +35,24 @@ def cities(tmp_path):
 
 
 def test_letter_by_letter(cities):
-    assert [each.id for each in cities.exact("Paris")] == ["Q90", "Q167646", "Q830149"]
-    assert [each.id for each in cities.exact("berlin")] == ["Q1"]
-    assert cities.exact("paris") == cities.exact("Pari") == cities.exact("") == []
+    assert [each.id for each in cities.find_exact("Paris")] == ["Q90", "Q167646", "Q830149"]
+    assert [each.id for each in cities.find_exact("berlin")] == ["Q1"]
+    assert cities.find_exact("paris") == cities.find_exact("Pari") == cities.find_exact("") == []
 
 
 def test_by_beginning_whatever_case_and_marks(cities):
-    assert [each.id for each in cities.beginning("new y")] == ["Q60", "Q1384"]
-    assert [(each.id, each.surface) for each in cities.beginning("zur")] == [("Q72", "Zürich")]
-    assert [each.id for each in cities.beginning("", 2)] == ["Q90", "Q60"]
+    assert [each.id for each in cities.find_by_prefix("new y")] == ["Q60", "Q1384"]
+    assert [(each.id, each.surface) for each in cities.find_by_prefix("zur")] == [("Q72", "Zürich")]
+    assert [each.id for each in cities.find_by_prefix("", 2)] == ["Q90", "Q60"]
 
 
 @pytest.mark.parametrize("typed", ["pairs", "pars", "parris", "parus", "Paris", "aris", "parisx"])
 def test_in_spite_of_a_slip(cities, typed):
-    assert next(each.id for each in cities.near(typed)) == "Q90"
+    assert next(each.id for each in cities.find_similar(typed)) == "Q90"
 
 
 def test_two_slips_are_too_many(cities):
-    assert cities.near("brlni") == []
+    assert cities.find_similar("brlni") == []
 
 
 def slipped(one, other):
@@ -76,10 +76,12 @@ def test_it_finds_what_a_plain_search_finds(tmp_path_factory, surfaces, typed):
     rows = [(f"Q{place}", surface, place) for place, surface in enumerate(surfaces)]
     made = index(tmp_path_factory.mktemp("index"), rows)
     many = len(rows)
-    key = folded(typed)
-    assert {each.id for each in made.exact(typed)} == {id for id, surface, _ in rows if surface == typed}
-    assert {each.id for each in made.beginning(typed, many)} == {i for i, s, _ in rows if folded(s).startswith(key)}
-    assert {each.id for each in made.near(typed, many)} == {i for i, s, _ in rows if slipped(key, folded(s))}
+    key = fold_text(typed)
+    assert {each.id for each in made.find_exact(typed)} == {id for id, surface, _ in rows if surface == typed}
+    assert {each.id for each in made.find_by_prefix(typed, many)} == {
+        i for i, s, _ in rows if fold_text(s).startswith(key)
+    }
+    assert {each.id for each in made.find_similar(typed, many)} == {i for i, s, _ in rows if slipped(key, fold_text(s))}
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=3000), st.integers(0, 40), st.integers(1, 6))
@@ -91,15 +93,15 @@ def test_the_most_counted_of_many_come_first(tmp_path_factory, counts, first, li
     made = index(tmp_path_factory.mktemp("index"), rows)
     for start in ("a", "", "b", "b0", f"b{first:02}"):
         weights = sorted((count for _, alias, count in rows if alias.startswith(start)), reverse=True)
-        assert [each.weight for each in made.beginning(start, limit)] == weights[:limit]
+        assert [each.weight for each in made.find_by_prefix(start, limit)] == weights[:limit]
 
 
 def test_ids_of_all_spaces(tmp_path):
     ids = ["Q1", "Q999999999", "Q1000000000", "Q99999999999", "Q0", "q5", "enwiki:Berlin", "Q1"]
     made = index(tmp_path, [(id, f"name {place}", 1) for place, id in enumerate(ids)])
-    assert [made.exact(f"name {place}")[0].id for place in range(len(ids))] == ids
+    assert [made.find_exact(f"name {place}")[0].id for place in range(len(ids))] == ids
 
 
 def test_no_names(tmp_path):
     empty = index(tmp_path, [])
-    assert (len(empty), empty.exact("x"), empty.beginning("x"), empty.near("x")) == (0, [], [], [])
+    assert (len(empty), empty.find_exact("x"), empty.find_by_prefix("x"), empty.find_similar("x")) == (0, [], [], [])

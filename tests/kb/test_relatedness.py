@@ -14,7 +14,9 @@ from karat.kb.relatedness import InLinks
 from tests.conftest import ROOT
 
 GRAPH = {"a": "pqrs", "b": "qrst", "c": "t", "d": "xyz", "e": "p"}
-LINKS = InLinks.of([t for t, s in GRAPH.items() for _ in s], [s for each in GRAPH.values() for s in each], size=100)
+LINKS = InLinks.from_pairs(
+    [t for t, s in GRAPH.items() for _ in s], [s for each in GRAPH.values() for s in each], size=100
+)
 
 
 def test_the_formula_worked_by_hand():
@@ -42,7 +44,7 @@ def test_it_is_symmetric_and_between_0_and_1():
 def test_as_sets_would_have_it():
     draw = np.random.default_rng(0)
     targets, sources = draw.integers(0, 60, 900).astype(str), draw.integers(0, 80, 900).astype(str)
-    links = InLinks.of(targets.tolist(), sources.tolist(), size=80)
+    links = InLinks.from_pairs(targets.tolist(), sources.tolist(), size=80)
     sets = {t: {s for u, s in zip(targets, sources, strict=True) if u == t} for t in set(targets)}
     pairs = [(a, b) for a in sets for b in sets if a < b]
     found = links.relatedness([a for a, _ in pairs], [b for _, b in pairs])
@@ -56,7 +58,7 @@ def test_millions_of_pairs_a_minute():
     """Slow machines are forgiven; a loop over pairs would not be."""
     draw = np.random.default_rng(1)
     targets, sources = (draw.integers(0, most, 200_000).astype(str) for most in (7_000, 50_000))
-    links = InLinks.of(targets, sources, 50_000)
+    links = InLinks.from_pairs(targets, sources, 50_000)
     one, other = (draw.integers(0, 7_000, 200_000).astype(str).tolist() for _ in range(2))
     start = time.process_time()
     links.relatedness(one, other)
@@ -66,7 +68,7 @@ def test_millions_of_pairs_a_minute():
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["353", "411"])
 def test_people_agree_with_the_graph_where_it_has_both(shared, name):
-    """Titles of the published sets are resolved by the starter pack, most of which it does not have; as documented."""
+    """The starter snapshot resolves the titles of the published sets, of which it lacks most, as documented."""
     root = shared / "bat" / f"wikipediaSimilarity{name}"
     done = subprocess.run(
         [sys.executable, ROOT / "bench" / "relatedness.py", root / f"wikipediaSimilarity{name}.csv"],

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import karat
-from karat import Answer, Candidate, Corpus, Document, Label, Reply, Run, Tag
-from karat.kb.protocol import Standing
-from karat.kb.resolve import resolve
-from karat.kb.tables import Tables
+from karat import Candidate, Corpus, Document, Label, Prediction, Response, Run, Tag
+from karat.kb.id_resolution import resolve_ids
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.kb.protocol import IdStatus
 
-KB = Tables.of(
+KB = InMemoryKB.from_tables(
     name="toy",
     redirects={"Old": "New"},
     same_as=[("Q1", "enwiki:Anna")],
@@ -28,46 +28,53 @@ def corpus():
         Label(5, 6),
         Label(6, 7, entity="Old", kind="quantity"),
     )
-    return Corpus.of([Document("d", "abcdefg", labels=labels, tags=(Tag("Old"),))], name="gold")
+    return Corpus.from_documents([Document("d", "abcdefg", labels=labels, tags=(Tag("Old"),))], name="gold")
 
 
 def test_ids_are_replaced_and_kept_as_written():
-    done, report = resolve(corpus(), KB)
+    done, report = resolve_ids(corpus(), KB)
     (document,) = done
     assert [label.entity for label in document.labels[:5]] == ["New", "Q1", "Q2", "Nobody", None]
     assert [label.same_as for label in document.labels[:4]] == [("Old",), ("enwiki:Anna",), (), ()]
     assert document.labels[5].entity == karat.UNLINKED
     assert document.labels[6].entity == "Old"
     assert document.tags[0].entity == "New"
-    assert report.mentions == {
-        Standing.UNCHANGED: 1,
-        Standing.MAPPED: 1,
-        Standing.REDIRECTED: 2,
-        Standing.DISAMBIGUATION: 0,
-        Standing.AMBIGUOUS: 0,
-        Standing.UNKNOWN: 1,
+    assert report.mention_counts == {
+        IdStatus.UNCHANGED: 1,
+        IdStatus.MAPPED: 1,
+        IdStatus.REDIRECTED: 2,
+        IdStatus.DISAMBIGUATION: 0,
+        IdStatus.AMBIGUOUS: 0,
+        IdStatus.UNKNOWN: 1,
     }
-    assert dict(report.moved) == {"Old": "New", "enwiki:Anna": "Q1"}
+    assert dict(report.new_ids) == {"Old": "New", "enwiki:Anna": "Q1"}
 
 
 def test_twice_is_as_once():
-    once, _ = resolve(corpus(), KB)
-    twice, _ = resolve(once, KB)
+    once, _ = resolve_ids(corpus(), KB)
+    twice, _ = resolve_ids(once, KB)
     assert list(twice) == list(once)
 
 
 def test_runs_and_their_candidates():
-    run = Run.of([Reply("d", answers=(Answer(0, 1, entity="Old", candidates=(Candidate("Old", 0.5),)),))])
-    done, report = resolve(run, KB)
-    (reply,) = done
-    assert (reply.answers[0].entity, reply.answers[0].candidates[0].entity) == ("New", "New")
-    assert report.mentions[Standing.REDIRECTED] == 2
+    run = Run.from_responses(
+        [Response("d", predictions=(Prediction(0, 1, entity="Old", candidates=(Candidate("Old", 0.5),)),))]
+    )
+    done, report = resolve_ids(run, KB)
+    (response,) = done
+    assert (response.predictions[0].entity, response.predictions[0].candidates[0].entity) == ("New", "New")
+    assert report.mention_counts[IdStatus.REDIRECTED] == 2
 
 
 def test_scores_of_what_is_resolved_are_those_with_the_knowledge_base():
-    gold, run = corpus(), Run.of([Reply("d", answers=(Answer(0, 1, entity="New"), Answer(1, 2, entity="Q1")))])
+    gold, run = (
+        corpus(),
+        Run.from_responses(
+            [Response("d", predictions=(Prediction(0, 1, entity="New"), Prediction(1, 2, entity="Q1")))]
+        ),
+    )
     before = karat.evaluate(gold, run, kb=KB)
-    after = karat.evaluate(resolve(gold, KB)[0], resolve(run, KB)[0])
+    after = karat.evaluate(resolve_ids(gold, KB)[0], resolve_ids(run, KB)[0])
     assert {name: score.value for name, score in before.scores.items()} == {
         name: score.value for name, score in after.scores.items()
     }
@@ -87,7 +94,9 @@ def test_the_command(karat_cli, tmp_path):
 
 
 def test_scores_say_what_became_of_the_ids():
-    run = Run.of([Reply("d", answers=(Answer(0, 1, entity="Old"), Answer(3, 4, entity="Nobody")))])
+    run = Run.from_responses(
+        [Response("d", predictions=(Prediction(0, 1, entity="Old"), Prediction(3, 4, entity="Nobody")))]
+    )
     (note,) = [note for note in karat.evaluate(corpus(), run, kb=KB).notes if "replaced" in note]
-    assert note.startswith("toy replaced the ids of 3 gold labels and 1 answer")
-    assert note.endswith("of gold: redirected 2, unknown 1; of answers: redirected 1, unknown 1")
+    assert note.startswith("toy replaced the ids of 3 gold labels and 1 prediction")
+    assert note.endswith("of gold: redirected 2, unknown 1; of predictions: redirected 1, unknown 1")

@@ -1,4 +1,4 @@
-"""The pack that comes with Karat: what it holds, what it decides, and what it must not touch."""
+"""The snapshot that comes with Karat: what it holds, what it decides, and what it must not touch."""
 
 from __future__ import annotations
 
@@ -11,40 +11,41 @@ from pathlib import Path
 import pytest
 
 import karat
-from karat.kb.opened import open_kb, starter
-from karat.kb.pack.pack import Pack
-from karat.kb.protocol import Standing
-from karat.knowledge.starter import typing
-from karat.knowledge.starter.build import build_starter
-from karat.registry import get, names
-from karat.spec.suite import Suite
+from karat.kb.catalogue import open_kb, open_starter
+from karat.kb.protocol import IdStatus
+from karat.kb.snapshot.snapshot import Snapshot
+from karat.kb.starter import entity_types
+from karat.kb.starter.build import build_starter
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.suite import Suite
 from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="module")
-def pack():
-    return starter()
+def snapshot():
+    return open_starter()
 
 
-def test_it_is_large_enough_and_small_enough(pack):
-    counts = pack.manifest.counts
+def test_it_is_large_enough_and_small_enough(snapshot):
+    counts = snapshot.manifest.counts
     assert counts["entities"] >= 50_000
     assert counts["people"] >= 5_000
-    assert sum(path.stat().st_size for path in pack.folder.iterdir()) <= 8_000_000
-    assert (pack.folder / "NOTICE").read_text(encoding="utf-8").count("Licence:") == len(pack.manifest.sources)
+    assert sum(path.stat().st_size for path in snapshot.folder.iterdir()) <= 8_000_000
+    assert (snapshot.folder / "NOTICE").read_text(encoding="utf-8").count("Licence:") == len(snapshot.manifest.sources)
 
 
 def test_it_opens_in_less_than_50_ms():
     program = (
-        "import pyarrow.parquet, time; from karat.kb.opened import starter; t = time.perf_counter(); starter(); "
+        "import pyarrow.parquet, time; from karat.kb.catalogue import open_starter; t = time.perf_counter(); "
+        "open_starter(); "
         "print(time.perf_counter() - t)"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert float(done.stdout) < 0.05
 
 
-def test_it_says_what_it_is(pack):
-    manifest = pack.manifest
+def test_it_says_what_it_is(snapshot):
+    manifest = snapshot.manifest
     assert (manifest.anchor_counts, manifest.complete, manifest.space) == ("none", False, "wikidata")
     assert all(source.licence for source in manifest.sources)
     assert not any("GPL" in source.licence or "ODbL" in source.licence for source in manifest.sources)
@@ -53,41 +54,41 @@ def test_it_says_what_it_is(pack):
 @pytest.mark.parametrize(
     ("id", "name", "type"),
     [
-        ("Q64", "Berlin", typing.PLACE),
-        ("Q937", "Albert Einstein", typing.PERSON),
-        ("Q35794", "University of Cambridge", typing.ORGANISATION),
-        ("Q150", "French", typing.LANGUAGE),
-        ("Q38076", "McDonald's", typing.ORGANISATION),
-        ("Q1415", "Indiana", typing.PLACE),
+        ("Q64", "Berlin", entity_types.LOCATION),
+        ("Q937", "Albert Einstein", entity_types.PERSON),
+        ("Q35794", "University of Cambridge", entity_types.ORGANISATION),
+        ("Q150", "French", entity_types.LANGUAGE),
+        ("Q38076", "McDonald's", entity_types.ORGANISATION),
+        ("Q1415", "Indiana", entity_types.LOCATION),
     ],
 )
-def test_well_known_entities(pack, id, name, type):
-    assert pack.names([id]) == [name]
-    assert type in pack.types([id])[0]
-    assert pack.descriptions([id])[0]
+def test_well_known_entities(snapshot, id, name, type):
+    assert snapshot.names([id]) == [name]
+    assert type in snapshot.types([id])[0]
+    assert snapshot.descriptions([id])[0]
 
 
-def test_ids_of_other_spaces_lead_to_its_entities(pack):
+def test_ids_of_other_spaces_lead_to_its_entities(snapshot):
     ids = ["https://en.wikipedia.org/wiki/Albert_Einstein", "http://dbpedia.org/resource/Albert_Einstein", "/m/0jcx"]
-    assert pack.canonical([*ids, "Albert Einstein"]) == ["Q937"] * 4
-    assert pack.standings(["Q937", "Albert Einstein"]) == [Standing.UNCHANGED, Standing.MAPPED]
+    assert snapshot.canonical_ids([*ids, "Albert Einstein"]) == ["Q937"] * 4
+    assert snapshot.id_statuses(["Q937", "Albert Einstein"]) == [IdStatus.UNCHANGED, IdStatus.MAPPED]
 
 
-def test_what_it_does_not_have_is_not_known(pack):
-    assert pack.has(["Q64", "Q999999999"]) is None
-    assert pack.comparable(["Q64", "Q999999999"]) == [True, False]
-    assert pack.types(["Q999999999"]) == [None]
-    assert pack.popular(["no such surface"]) == [None]
+def test_what_it_does_not_have_is_not_known(snapshot):
+    assert snapshot.contains(["Q64", "Q999999999"]) is None
+    assert snapshot.may_be_popular(["Q64", "Q999999999"]) == [True, False]
+    assert snapshot.types(["Q999999999"]) == [None]
+    assert snapshot.popular_entities(["no such surface"]) == [None]
 
 
-def test_popular_entities_and_demonyms(pack):
-    assert pack.popular(["Paris", "Jordan"]) == [frozenset({"Q90"}), frozenset({"Q810"})]
-    assert pack.demonyms(["German", "Berlin"]) == [True, False]
+def test_popular_entities_and_demonyms(snapshot):
+    assert snapshot.popular_entities(["Paris", "Jordan"]) == [frozenset({"Q90"}), frozenset({"Q810"})]
+    assert snapshot.are_demonyms(["German", "Berlin"]) == [True, False]
 
 
 def scores(profile, **more):
     gold, runs = karat.load("demo"), [karat.load_run(f"demo/{name}", corpus=None) for name in ("prior", "noisy")]
-    return [karat.evaluate(gold, run, like=profile, **more).scores for run in runs]
+    return [karat.evaluate(gold, run, profile=profile, **more).scores for run in runs]
 
 
 def _clustered(profile):
@@ -97,19 +98,22 @@ def _clustered(profile):
 
 @pytest.fixture
 def gone(monkeypatch):
-    """Call it, and nobody can ask for the starter pack any more."""
+    """Call it, and nobody can ask for the starter snapshot any more."""
 
     def nothing(*_):
-        raise AssertionError("asked for the starter pack")
+        raise AssertionError("asked for the starter snapshot")
 
     def leave():
-        for name in ("kb.opened.starter", "evaluation.request._starter"):  # the second remembers what the first gave
+        for name in (
+            "kb.catalogue.open_starter",
+            "evaluation.request._open_starter_kb",
+        ):  # the second remembers what the first gave
             monkeypatch.setattr(f"karat.{name}", nothing)
 
     return leave
 
 
-@pytest.mark.parametrize("profile", [_clustered(name) for name in names("profiles") if name != "hipe"])
+@pytest.mark.parametrize("profile", [_clustered(name) for name in list_plugins("profiles") if name != "hipe"])
 def test_it_changes_no_figure_of_any_profile(profile, gone):
     with_it = scores(profile)
     gone()
@@ -119,14 +123,16 @@ def test_it_changes_no_figure_of_any_profile(profile, gone):
 def test_a_peer_never_asks_it_even_for_error_categories(gone):
     gone()
     gold, run = karat.load("demo"), karat.load_run("demo/noisy")
-    assert "kb:none" in str(karat.evaluate(gold, run, like="elevant", by="error").signature)
+    assert "kb:none" in str(karat.evaluate(gold, run, profile="elevant", by="error").signature)
 
 
 @pytest.mark.extras  # it takes long
 def test_no_conformance_suite_asks_it(gone):
     gone()
-    found = get("suites", "cases", Suite).run(str(ROOT / "tests" / "conform" / "own_cases.json"), None)
-    assert (found.compared > 0, found.equal) == (True, found.compared)
+    found = get_plugin("suites", "cases", Suite).run(
+        str(ROOT / "tests" / "protocols" / "reproduce" / "own_cases.json"), None
+    )
+    assert (found.n_compared > 0, found.n_equal) == (True, found.n_compared)
 
 
 SUITES = {
@@ -140,7 +146,7 @@ SUITES = {
 
 
 def test_every_suite_is_tried():
-    assert set(SUITES) == set(names("suites"))
+    assert set(SUITES) == set(list_plugins("suites"))
 
 
 @pytest.mark.shared
@@ -152,12 +158,12 @@ def test_every_suite_gives_equal_figures_with_it_and_without(suite, shared, tmp_
     for path in (path for pattern in some or () for path in place.glob(pattern)):
         (tmp_path / path.name).symlink_to(path)
     kb = str(shared / "elevant" / "kb") if suite == "elevant" else None
-    run = partial(get("suites", suite, Suite).run, str(place if some is None else tmp_path), kb)
+    run = partial(get_plugin("suites", suite, Suite).run, str(place if some is None else tmp_path), kb)
     with_it = run()
     gone()
     without = run()
-    assert with_it.compared > 0
-    assert (without.compared, without.equal) == (with_it.compared, with_it.equal)
+    assert with_it.n_compared > 0
+    assert (without.n_compared, without.n_equal) == (with_it.n_compared, with_it.n_equal)
     assert without.differences == with_it.differences
 
 
@@ -167,15 +173,21 @@ def test_every_suite_gives_equal_figures_with_it_and_without(suite, shared, tmp_
 def test_no_suite_asks_it_on_all_published_data(suite, name, experiments, shared, gone):
     """What nobody asks for changes no figure; these are those that `tests/conform` has with it."""
     gone()
-    assert get("suites", suite, Suite).run(str(shared / name), None).experiments == experiments
+    assert get_plugin("suites", suite, Suite).run(str(shared / name), None).experiments == experiments
 
 
 def test_asked_for_by_name_it_resolves(tmp_path):
-    gold = karat.Corpus.of([karat.Document("d", "Einstein", labels=(karat.Label(0, 8, entity="Q937"),))], name="gold")
-    run = karat.Run.of(
-        [karat.Reply("d", answers=(karat.Answer(0, 8, entity="http://dbpedia.org/resource/Albert_Einstein"),))]
+    gold = karat.Corpus.from_documents(
+        [karat.Document("d", "Einstein", labels=(karat.Label(0, 8, entity="Q937"),))], name="gold"
     )
-    assert karat.evaluate(gold, run)["strong:micro.f1"] == 0
+    run = karat.Run.from_responses(
+        [
+            karat.Response(
+                "d", predictions=(karat.Prediction(0, 8, entity="http://dbpedia.org/resource/Albert_Einstein"),)
+            )
+        ]
+    )
+    assert karat.evaluate(gold, run, settings={"ids": "as-written"})["strong:micro.f1"] == 0
     result = karat.evaluate(gold, run, kb="starter")
     assert result["strong:micro.f1"] == 1
     assert f"kb:starter@{open_kb('starter').digest}" in str(result.signature)
@@ -183,7 +195,7 @@ def test_asked_for_by_name_it_resolves(tmp_path):
 
 def test_it_says_so_where_it_is_used(karat_cli):
     ran = karat_cli("score", "demo", "demo/noisy", "--by", "error")
-    assert "names, types and popular entities are those of starter, which is built in" in ran.out + ran.err
+    assert "names, types and popularity come from the built-in starter" in ran.out + ran.err
     assert "kb:starter@" in ran.out
     assert "for facts only" in ran.out
     assert "kb:" not in karat_cli("score", "demo", "demo/noisy").out
@@ -194,6 +206,6 @@ def test_it_can_be_made_again(shared, tmp_path):
     folder = os.environ.get("KARAT_STARTER_SOURCES")
     if folder is None:
         pytest.skip("set KARAT_STARTER_SOURCES to a folder made by tools/starter_sources.py")
-    made = build_starter([str(shared / "kb"), folder], tmp_path / "starter", starter().manifest.date)
-    assert made.digest == starter().digest
-    assert Pack.open(Path(tmp_path / "starter")).manifest.counts == starter().manifest.counts
+    made = build_starter([str(shared / "kb"), folder], tmp_path / "starter", open_starter().manifest.date)
+    assert made.digest == open_starter().digest
+    assert Snapshot.open(Path(tmp_path / "starter")).manifest.counts == open_starter().manifest.counts

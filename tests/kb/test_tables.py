@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from karat import InputError
+from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.protocol import KB
-from karat.kb.tables import Tables
 
 IDS = ["Q1", "Q10", "Q2", "Q9", "a b", "Ünï|code:", "漢"]
 ID = st.sampled_from(IDS)
@@ -42,17 +42,17 @@ TABLES = st.fixed_dictionaries(
 )
 
 
-def answers(kb):
+def predictions(kb):
     """Everything that a knowledge base can be asked about the ids and surfaces here."""
     return (
-        kb.canonical(IDS),
-        kb.has(IDS),
+        kb.canonical_ids(IDS),
+        kb.contains(IDS),
         dict(kb.hierarchy.superclasses),
         kb.names(IDS),
         kb.aliases(IDS),
         kb.types(IDS),
-        kb.popular(SURFACES),
-        kb.demonyms(SURFACES),
+        kb.popular_entities(SURFACES),
+        kb.are_demonyms(SURFACES),
     )
 
 
@@ -74,22 +74,22 @@ def end(redirects, id):
 
 
 def test_tables_are_a_knowledge_base() -> None:
-    kb: KB = Tables.of()
-    assert (kb.name, kb.canonical(["Q1"]), kb.has(["Q1"])) == ("tables", ["Q1"], None)
-    assert kb.hierarchy.below("Q1") == {"Q1"}
+    kb: KB = InMemoryKB.from_tables()
+    assert (kb.name, kb.canonical_ids(["Q1"]), kb.contains(["Q1"])) == ("tables", ["Q1"], None)
+    assert kb.hierarchy.find_descendants("Q1") == {"Q1"}
     assert len(kb.digest) == 8
 
 
 @given(TABLES)
 def test_canonical_is_idempotent(tables):
-    kb = Tables.of(**tables)
-    assert kb.canonical(kb.canonical(IDS)) == kb.canonical(IDS)
-    assert kb.has(kb.canonical(IDS)) == kb.has(IDS)
+    kb = InMemoryKB.from_tables(**tables)
+    assert kb.canonical_ids(kb.canonical_ids(IDS)) == kb.canonical_ids(IDS)
+    assert kb.contains(kb.canonical_ids(IDS)) == kb.contains(IDS)
 
 
 @given(PAIRS)
 def test_ids_have_one_canonical_id_exactly_if_they_are_connected(same_as):
-    canonical = dict(zip(IDS, Tables.of(same_as=same_as).canonical(IDS), strict=True))
+    canonical = dict(zip(IDS, InMemoryKB.from_tables(same_as=same_as).canonical_ids(IDS), strict=True))
     groups = connected(same_as)
     for one in IDS:
         assert canonical[one] == min(groups[one])
@@ -101,7 +101,7 @@ def test_ids_have_one_canonical_id_exactly_if_they_are_connected(same_as):
 def test_redirects_come_before_same_as(redirects, same_as):
     groups = connected([(end(redirects, one), end(redirects, other)) for one, other in same_as])
     expected = [min(groups[end(redirects, id)]) for id in IDS]
-    assert Tables.of(redirects=redirects, same_as=same_as).canonical(IDS) == expected
+    assert InMemoryKB.from_tables(redirects=redirects, same_as=same_as).canonical_ids(IDS) == expected
     assert not redirects.keys() & set(expected)
 
 
@@ -111,11 +111,11 @@ def test_redirects_that_never_end_are_refused(redirects):
     for _ in IDS:
         steps = {id: redirects[to] for id, to in steps.items() if to in redirects}
     if not steps:
-        Tables.of(redirects=redirects)
+        InMemoryKB.from_tables(redirects=redirects)
         return
     with pytest.raises(InputError) as caught:
-        Tables.of(redirects=redirects)
-    cycle = caught.value.found.removeprefix("the cycle ").split(" → ")
+        InMemoryKB.from_tables(redirects=redirects)
+    cycle = caught.value.actual.removeprefix("the cycle ").split(" → ")
     assert cycle[0] == cycle[-1] == min(cycle)
     rows = [list(redirects.items()).index(pair) for pair in pairwise(cycle)]
     assert caught.value.where == f"redirects[{max(rows)}]"
@@ -123,7 +123,7 @@ def test_redirects_that_never_end_are_refused(redirects):
 
 @given(TABLES, st.randoms())
 def test_the_order_of_rows_never_matters(tables, rng):
-    one = Tables.of(**tables)
+    one = InMemoryKB.from_tables(**tables)
     listed = {name: list(rows.items() if isinstance(rows, dict) else rows or ()) for name, rows in tables.items()}
     for rows in listed.values():
         rng.shuffle(rows)
@@ -132,15 +132,15 @@ def test_the_order_of_rows_never_matters(tables, rng):
         for name, rows in tables.items()
     }
     shuffled["same_as"] = [pair[::-1] for pair in shuffled["same_as"]]
-    two = Tables.of(**shuffled)
-    assert answers(two) == answers(one)
+    two = InMemoryKB.from_tables(**shuffled)
+    assert predictions(two) == predictions(one)
     assert two.digest == one.digest
 
 
 @given(TABLES, TABLES)
-def test_the_digest_is_the_same_exactly_if_all_answers_are(tables, others):
-    one, two = Tables.of(**tables), Tables.of(**others)
-    assert (one.digest == two.digest) == (answers(one) == answers(two))
+def test_the_digest_is_the_same_exactly_if_all_predictions_are(tables, others):
+    one, two = InMemoryKB.from_tables(**tables), InMemoryKB.from_tables(**others)
+    assert (one.digest == two.digest) == (predictions(one) == predictions(two))
 
 
 @given(TABLES, st.sampled_from(["redirects", "same_as", "subclass_of", "entities", "aliases"]))
@@ -148,7 +148,7 @@ def test_the_digest_sees_every_table(tables, changed):
     assume(tables["entities"] is not None)
     new = ["new"] if changed == "entities" else [("new", "Q1")]
     old = list(tables[changed].items()) if changed == "redirects" else tables[changed]
-    assert Tables.of(**tables | {changed: old + new}).digest != Tables.of(**tables).digest
+    assert InMemoryKB.from_tables(**tables | {changed: old + new}).digest != InMemoryKB.from_tables(**tables).digest
 
 
 @pytest.mark.parametrize(
@@ -159,13 +159,13 @@ def test_the_digest_sees_every_table(tables, changed):
 @given(tables=TABLES)
 def test_the_digest_sees_every_fact(more, tables):
     without = tables | dict.fromkeys(more)
-    assert Tables.of(**without | more).digest != Tables.of(**without).digest
+    assert InMemoryKB.from_tables(**without | more).digest != InMemoryKB.from_tables(**without).digest
 
 
 @given(TABLES)
 def test_facts_are_those_of_the_entity_whatever_it_is_called(tables):
-    kb = Tables.of(**tables)
-    canonical = dict(zip(IDS, kb.canonical(IDS), strict=True))
+    kb = InMemoryKB.from_tables(**tables)
+    canonical = dict(zip(IDS, kb.canonical_ids(IDS), strict=True))
     names, types = tables["names"] or {}, tables["types"] or {}
     for id, name, its in zip(IDS, kb.names(IDS), kb.types(IDS), strict=True):
         same = [other for other in IDS if canonical[other] == canonical[id]]
@@ -173,27 +173,27 @@ def test_facts_are_those_of_the_entity_whatever_it_is_called(tables):
         assert name == next((names[other] for other in preferred if names.get(other)), None)
         given_types = [types[other] for other in same if other in types]
         assert its == (frozenset().union(*given_types) if given_types else None)
-    for surface, ids in zip(SURFACES, kb.popular(SURFACES), strict=True):
+    for surface, ids in zip(SURFACES, kb.popular_entities(SURFACES), strict=True):
         listed = (tables["popular"] or {}).get(surface)
         assert ids == (None if listed is None else {canonical[id] for id in listed})
     known = tables["demonyms"]
-    assert kb.demonyms(SURFACES) == [None if known is None else surface in known for surface in SURFACES]
+    assert kb.are_demonyms(SURFACES) == [None if known is None else surface in known for surface in SURFACES]
 
 
 @given(TABLES)
 def test_what_is_known_are_the_entities_and_what_stands_for_them(tables):
-    kb = Tables.of(**tables)
-    known = kb.has(IDS)
+    kb = InMemoryKB.from_tables(**tables)
+    known = kb.contains(IDS)
     if tables["entities"] is None:
         assert known is None
     else:
-        canonical = set(kb.canonical(tables["entities"]))
-        assert known == [id in canonical for id in kb.canonical(IDS)]
-        assert all(kb.has(tables["entities"]))
+        canonical = set(kb.canonical_ids(tables["entities"]))
+        assert known == [id in canonical for id in kb.canonical_ids(IDS)]
+        assert all(kb.contains(tables["entities"]))
 
 
 def test_by_hand():
-    kb = Tables.of(
+    kb = InMemoryKB.from_tables(
         name="small",
         redirects={"Q7": "Q6", "Q6": "Q5", "Q1": "Q3"},
         same_as=[("Q5", "dbr:Ada"), ("Q1", "Q4"), ("Q4", "wiki:Bob"), ("Q8", "Q8")],
@@ -201,34 +201,36 @@ def test_by_hand():
         entities=["Q5", "wiki:Bob", "Q8"],
     )
     assert kb.name == "small"
-    assert kb.canonical(["Q7", "Q6", "Q5", "dbr:Ada"]) == ["Q5"] * 4
+    assert kb.canonical_ids(["Q7", "Q6", "Q5", "dbr:Ada"]) == ["Q5"] * 4
     # Q1 is smaller than Q3, but only the place from which a redirect leads there.
-    assert kb.canonical(["Q1", "Q3", "Q4", "wiki:Bob"]) == ["Q3"] * 4
-    assert kb.canonical(["Q8", "Q99", ""]) == ["Q8", "Q99", ""]
-    assert kb.has(["Q7", "dbr:Ada", "Q1", "Q8", "Q99"]) == [True, True, True, True, False]
-    assert kb.hierarchy.above("painter") == {"painter": 0, "person": 1}
+    assert kb.canonical_ids(["Q1", "Q3", "Q4", "wiki:Bob"]) == ["Q3"] * 4
+    assert kb.canonical_ids(["Q8", "Q99", ""]) == ["Q8", "Q99", ""]
+    assert kb.contains(["Q7", "dbr:Ada", "Q1", "Q8", "Q99"]) == [True, True, True, True, False]
+    assert kb.hierarchy.find_ancestors("painter") == {"painter": 0, "person": 1}
 
 
 def test_the_smallest_id_is_the_smallest_as_written():
-    assert Tables.of(same_as=[("Q9", "Q10")]).canonical(["Q9"]) == ["Q10"]
+    assert InMemoryKB.from_tables(same_as=[("Q9", "Q10")]).canonical_ids(["Q9"]) == ["Q10"]
 
 
 def test_an_empty_table_of_entities_knows_nothing():
-    assert Tables.of(entities=[]).has(["Q1"]) == [False]
-    assert Tables.of(entities=[]).digest != Tables.of().digest
+    assert InMemoryKB.from_tables(entities=[]).contains(["Q1"]) == [False]
+    assert InMemoryKB.from_tables(entities=[]).digest != InMemoryKB.from_tables().digest
 
 
 def test_the_same_facts_in_other_rows_have_the_same_digest():
-    one = Tables.of(name="one", redirects=[("a", "b"), ("b", "c")], same_as=[("d", "e"), ("e", "f")])
-    two = Tables.of(name="two", redirects=[("b", "c"), ("a", "c"), ("a", "c")], same_as=[("f", "d"), ("e", "d")])
+    one = InMemoryKB.from_tables(name="one", redirects=[("a", "b"), ("b", "c")], same_as=[("d", "e"), ("e", "f")])
+    two = InMemoryKB.from_tables(
+        name="two", redirects=[("b", "c"), ("a", "c"), ("a", "c")], same_as=[("f", "d"), ("e", "d")]
+    )
     assert one.digest == two.digest
 
 
 def test_long_chains_need_no_stack():
     chain = [(f"{i:06}", f"{i + 1:06}") for i in range(100_000)]
-    assert Tables.of(redirects=chain).canonical(["000000"]) == ["100000"]
-    assert Tables.of(same_as=chain).canonical(["100000"]) == ["000000"]
-    assert Tables.of(same_as=chain[::-1]).canonical(["100000"]) == ["000000"]
+    assert InMemoryKB.from_tables(redirects=chain).canonical_ids(["000000"]) == ["100000"]
+    assert InMemoryKB.from_tables(same_as=chain).canonical_ids(["100000"]) == ["000000"]
+    assert InMemoryKB.from_tables(same_as=chain[::-1]).canonical_ids(["100000"]) == ["000000"]
 
 
 @pytest.mark.parametrize(
@@ -257,5 +259,5 @@ def test_long_chains_need_no_stack():
 )
 def test_what_is_refused(tables, place, found):
     with pytest.raises(InputError) as caught:
-        Tables.of(**tables)
-    assert (caught.value.where, caught.value.found) == (place, found)
+        InMemoryKB.from_tables(**tables)
+    assert (caught.value.where, caught.value.actual) == (place, found)

@@ -7,14 +7,14 @@ import gzip
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, InputError, Label, Reply, Run
-from karat.data.load import load_parts
-from karat.kb.opened import open_kb
-from karat.kb.pack.manifest import LAYOUT, PackManifest
-from karat.kb.pack.writer import writing_pack
-from karat.kb.tables import Tables
+from karat import Corpus, Document, InputError, Label, Prediction, Response, Run
+from karat.data.load import load_partitioned
+from karat.kb.catalogue import open_kb
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.kb.snapshot.manifest import LAYOUT, SnapshotManifest
+from karat.kb.snapshot.writer import open_snapshot_writer
 
-GOLD = Corpus.of(
+GOLD = Corpus.from_documents(
     [
         Document(
             "d", "a b c d e", tuple(Label(2 * at, 2 * at + 1, id) for at, id in enumerate(["Q1", "Q2", "Q3", None]))
@@ -23,20 +23,22 @@ GOLD = Corpus.of(
     ],
     name="gold",
 )
-ANSWERS = {"d": [(0, "Q1"), (2, "Q1"), (8, "Q7")], "e": [(0, "Q1")]}
-"""Right on Q1, wrong on Q2, nothing on Q3 and NIL, and an answer of its own."""
+PREDICTIONS = {"d": [(0, "Q1"), (2, "Q1"), (8, "Q7")], "e": [(0, "Q1")]}
+"""Right on Q1, wrong on Q2, nothing on Q3 and NIL, and an prediction of its own."""
 
 
-def run(folder, **about):
-    replies = [Reply(id, tuple(Answer(at, at + 1, entity) for at, entity in own)) for id, own in ANSWERS.items()]
-    karat.save(Run.of(replies, name="system", **about), folder / "run.jsonl")
+def run(folder, **metadata):
+    responses = [
+        Response(id, tuple(Prediction(at, at + 1, entity) for at, entity in own)) for id, own in PREDICTIONS.items()
+    ]
+    karat.save(Run.from_responses(responses, name="system", **metadata), folder / "run.jsonl")
     return karat.load_run(folder / "run.jsonl")
 
 
 def counts(result, view="strong"):
-    found = result.by["vocabulary"][view]
+    found = result.groups["vocabulary"][view]
     return {
-        value: (group.counts.matched_answers, group.counts.unmatched_answers, group.counts.unmatched_gold)
+        value: (group.counts.matched_predictions, group.counts.unmatched_predictions, group.counts.unmatched_gold)
         for value, group in found.items()
     }
 
@@ -49,7 +51,7 @@ def test_by_hand(tmp_path, spelling):
     )
     result = karat.evaluate(GOLD, run(tmp_path, vocabulary="ids.txt"), by="vocabulary")
     assert counts(result) == {"inside": (2, 0, 1), "outside": (0, 2, 1), "none": (0, 0, 1)}
-    assert result.by["vocabulary"]["strong"]["inside"]["micro.r"].value == pytest.approx(2 / 3)
+    assert result.groups["vocabulary"]["strong"]["inside"]["micro.r"].value == pytest.approx(2 / 3)
     assert "vocabulary ids.txt@" in " ".join(result.notes)
     assert "2 entities" in " ".join(result.notes)
     assert "starter" not in str(result.signature)
@@ -58,7 +60,7 @@ def test_by_hand(tmp_path, spelling):
 def test_without_a_vocabulary_nobody_can_say(tmp_path):
     result = karat.evaluate(GOLD, run(tmp_path), by="vocabulary")
     assert counts(result) == {"undecided": (2, 2, 2), "none": (0, 0, 1)}
-    assert "undecided by vocabulary: the manifest of the answers names none" in result.notes
+    assert "undecided by vocabulary: the manifest of the predictions names none" in result.notes
 
 
 def test_all_values_together_are_all_cases(tmp_path):
@@ -71,16 +73,16 @@ def test_all_values_together_are_all_cases(tmp_path):
 
 def test_a_knowledge_base_resolves_it_too(tmp_path):
     (tmp_path / "ids.txt").write_text("Q1\nQ5\n")
-    kb = Tables.of(name="kb", redirects=[("Q5", "Q2"), ("Q3", "Q2")])
+    kb = InMemoryKB.from_tables(name="kb", redirects=[("Q5", "Q2"), ("Q3", "Q2")])
     result = karat.evaluate(GOLD, run(tmp_path, vocabulary="ids.txt"), by="vocabulary", kb=kb)
     assert counts(result) == {"inside": (2, 1, 2), "outside": (0, 1, 0), "none": (0, 0, 1)}
 
 
 @pytest.mark.parametrize(("complete", "rest"), [(True, "outside"), (False, "undecided")])
-def test_a_pack_beside_the_answers(tmp_path, complete, rest):
-    manifest = PackManifest(karat=LAYOUT, name="own", date="2026-11-01", space="wikidata", complete=complete)
-    with writing_pack(tmp_path / "own", manifest) as pack:
-        pack.columns("entities", {"id": ["Q1"]})
+def test_a_snapshot_beside_the_predictions(tmp_path, complete, rest):
+    manifest = SnapshotManifest(karat=LAYOUT, name="own", date="2026-11-01", space="wikidata", complete=complete)
+    with open_snapshot_writer(tmp_path / "own", manifest) as snapshot:
+        snapshot.write_columns("entities", {"id": ["Q1"]})
     result = karat.evaluate(GOLD, run(tmp_path, vocabulary="own"), by="vocabulary")
     assert counts(result) == {"inside": (2, 0, 0), rest: (0, 2, 2), "none": (0, 0, 1)}
 
@@ -109,31 +111,31 @@ def test_in_pieces(tmp_path):
     run(tmp_path, vocabulary="starter")
     karat.save(GOLD, tmp_path / "gold.parquet")
     karat.save(karat.load_run(tmp_path / "run.jsonl"), tmp_path / "run.parquet")
-    sides = [load_parts(str(tmp_path / f"{name}.parquet"), gold=name == "gold") for name in ("gold", "run")]
+    sides = [load_partitioned(str(tmp_path / f"{name}.parquet"), gold=name == "gold") for name in ("gold", "run")]
     whole = karat.evaluate(GOLD, karat.load_run(tmp_path / "run.jsonl"), by="vocabulary")
     assert counts(karat.evaluate(*sides, by="vocabulary", engine="local")) == counts(whole)
     assert open_kb("starter").digest in " ".join(whole.notes)
 
 
 @pytest.mark.parametrize("name", ["ids.txt", "../ids.txt", __file__, "link.txt"])
-def test_what_a_manifest_names_lies_beside_the_answers(tmp_path, name):
+def test_what_a_manifest_names_lies_beside_the_predictions(tmp_path, name):
     home = tmp_path / "home"
     home.mkdir()
     (tmp_path / "ids.txt").write_text("Q1\n")
     (home / "link.txt").symlink_to(tmp_path / "ids.txt")
-    answers = run(home, vocabulary=name)
-    assert karat.evaluate(GOLD, answers)["strong:micro.p"] == 0.5  # nobody looks where nobody asks
-    with pytest.raises(InputError, match=r"not there|leads out"):
-        karat.evaluate(GOLD, answers, by="vocabulary")
+    predictions = run(home, vocabulary=name)
+    assert karat.evaluate(GOLD, predictions)["strong:micro.p"] == 0.5  # nobody looks where nobody asks
+    with pytest.raises(InputError, match=r"does not exist|leads out"):
+        karat.evaluate(GOLD, predictions, by="vocabulary")
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"# none\n", "no id"), (b"\xff\xfe\n", "no text in UTF-8")])
+@pytest.mark.parametrize(("content", "message"), [(b"# none\n", "no id"), (b"\xff\xfe\n", "text that is not UTF-8")])
 def test_files_without_ids(tmp_path, content, message):
     (tmp_path / "ids.txt").write_bytes(content)
     with pytest.raises(InputError, match=message):
         karat.evaluate(GOLD, run(tmp_path, vocabulary="ids.txt"), by="vocabulary")
 
 
-def test_answers_made_in_memory_have_nothing_beside_them():
-    with pytest.raises(InputError, match="read the answers from one file"):
-        karat.evaluate(GOLD, Run.of([Reply("d")], vocabulary="ids.txt"), by="vocabulary")
+def test_predictions_made_in_memory_have_nothing_beside_them():
+    with pytest.raises(InputError, match="read the predictions from one file"):
+        karat.evaluate(GOLD, Run.from_responses([Response("d")], vocabulary="ids.txt"), by="vocabulary")

@@ -11,8 +11,8 @@ import karat
 from karat.evaluation import block
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
-from karat.matching.judge import counting
-from karat.matching.judge.judge import Located
+from karat.matching.judge import match_counts
+from karat.matching.judge.judge import PairCache
 from tests import strategies
 
 RELATIONS = ("strong", "weak", "mention", "mention-weak")
@@ -20,7 +20,7 @@ KERNELS = ["plain", pytest.param("compiled", marks=pytest.mark.extras)]
 
 
 def _kernel(name):
-    kernel = counting.matched if name == "plain" else counting.compiled()
+    kernel = match_counts.count_largest_matchings if name == "plain" else match_counts.compile_kernel()
     assert kernel is not None, "the extra fast brings Numba"
     return kernel
 
@@ -30,41 +30,45 @@ def _kernel(name):
 def test_counts_are_what_verdicts_add_up_to(name, pair, spoilt):
     kernel = _kernel(name)
     for corpus, run in (pair, spoilt):
-        evaluation = Evaluation.of(Request.of(measures=[f"{name}:micro.f1" for name in RELATIONS]), corpus, run)
-        pairing, size = evaluation.sides.pairing(), len(corpus)
-        gold, answers = pairing.gold(0, size), pairing.answers(0, size)
+        evaluation = Evaluation.from_data(
+            Request.from_options(measures=[f"{name}:micro.f1" for name in RELATIONS]), corpus, run
+        )
+        pairing, size = evaluation.inputs.pairing(), len(corpus)
+        gold, predictions = pairing.gold_block(0, size), pairing.prediction_block(0, size)
         for name in RELATIONS:
             plan = evaluation.plans.views[name]
-            found = counting.counted_by(kernel, *plan.select.of(gold, answers), plan.relation, 0, size)
-            expected = plan.verdicts(gold, answers, Located()).per_document(0, size)
+            found = match_counts.count_matches_with(
+                kernel, *plan.selection.apply(gold, predictions), plan.relation, 0, size
+            )
+            expected = plan.judge(gold, predictions, PairCache()).document_sums(0, size)
             assert found is not None or corpus is spoilt[0]
-            assert found is None or np.array_equal(found.per_document(0, size), expected), name
-            both = pairing.bare
+            assert found is None or np.array_equal(found.document_sums(0, size), expected), name
+            both = pairing.span_arrays
             assert both is not None or corpus is spoilt[0]
-            if both is not None and plan.counts_all_of(both):
-                (at_once,) = counting.counted_at_once_by(kernel, both, [plan.relation], 0, size)
-                assert np.array_equal(at_once.per_document(0, size), expected), name
+            if both is not None and plan.can_count_spans(both):
+                (at_once,) = match_counts.count_span_matches_with(kernel, both, [plan.relation], 0, size)
+                assert np.array_equal(at_once.document_sums(0, size), expected), name
 
 
 @given(
     pair=strategies.pairs() | strategies.pairs(plain=True),
-    like=st.sampled_from(["karat", "gerbil", "neleval"]),
-    choices=st.sampled_from([{}, {"threshold": ">0.5"}, {"nil": "dropped"}, {"unlinked": "absent"}]),
+    profile=st.sampled_from(["karat", "gerbil", "neleval"]),
+    settings=st.sampled_from([{}, {"threshold": ">0.5"}, {"nil": "dropped"}, {"unlinked": "absent"}]),
     size=st.integers(1, 4),
     turned=st.booleans(),
 )
-def test_scores_are_the_same_if_no_verdicts_are_kept(pair, like, choices, size, turned):
+def test_scores_are_the_same_if_no_verdicts_are_kept(pair, profile, settings, size, turned):
     corpus, run = pair
     if turned:
-        run = karat.Run.of([*run][::-1])
-    if "threshold" in choices and run.answers.field("score") is None:
-        choices = {}
-    also = ["strong[nil]:micro.f1", "strong:accuracy", "mention-weak:macro.f1"] if like == "karat" else []
-    expected = karat.evaluate(corpus, run, like=like, choices=choices, also=also)
+        run = karat.Run.from_responses([*run][::-1])
+    if "threshold" in settings and run.predictions.field("score") is None:
+        settings = {}
+    also = ["strong[nil]:micro.f1", "strong:accuracy", "mention-weak:macro.f1"] if profile == "karat" else []
+    expected = karat.evaluate(corpus, run, profile=profile, settings=settings, extra_measures=also)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block, "_KEPT", -1)
-        patch.setattr(counting, "compiled", lambda: counting.matched)
-        found = karat.evaluate(corpus, run, like=like, choices=choices, also=also, block=size)
+        patch.setattr(block, "_MAX_STORED_ITEMS", -1)
+        patch.setattr(match_counts, "compile_kernel", lambda: match_counts.count_largest_matchings)
+        found = karat.evaluate(corpus, run, profile=profile, settings=settings, extra_measures=also, block_size=size)
     assert found.scores == expected.scores
 
 
@@ -78,9 +82,9 @@ def spans(*, most=80):
 def test_what_is_counted_is_the_size_of_a_largest_matching(documents):
     """Whatever the order of the spans; more of them than are sorted one by one."""
     sides = [laid_out([document[side] for document in documents]) for side in (0, 1)]
-    found = counting_of(counting.matched, *sides)
+    found = counting_of(match_counts.count_largest_matchings, *sides)
     expected = [
-        [largest(gold, answers, exact=exact, links=links) for gold, answers in documents]
+        [largest(gold, predictions, exact=exact, links=links) for gold, predictions in documents]
         for exact in (True, False)
         for links in (True, False)
     ]
@@ -96,8 +100,8 @@ def test_hard_documents_are_counted(name):
     stairs = [(i, i + size, 0) for i in range(size)]
     same = [(0, 1, i) for i in range(size)]
     golds = laid_out([nested, stairs, same, [], nested, []])
-    answers = laid_out([nested[::-1], stairs[::2], [(0, 1, 7)] * size, stairs, [], []])
-    strong, mention, weak, place = counting_of(kernel, golds, answers).tolist()
+    predictions = laid_out([nested[::-1], stairs[::2], [(0, 1, 7)] * size, stairs, [], []])
+    strong, mention, weak, place = counting_of(kernel, golds, predictions).tolist()
     assert strong == [size, size // 2, 1, 0, 0, 0]
     assert mention == [size, size // 2, size, 0, 0, 0]
     assert weak == [size, size // 2, 1, 0, 0, 0]
@@ -116,14 +120,14 @@ def laid_out(documents):
     return columns
 
 
-def counting_of(kernel, gold, answers):
+def counting_of(kernel, gold, predictions):
     documents = len(gold[0]) - 1
     found = np.zeros((4, documents), np.int64)
-    kernel(gold, answers, 0, documents, found, np.zeros((8, len(gold[1]) + len(answers[1]) + 1), np.int64))
+    kernel(gold, predictions, 0, documents, found, np.zeros((8, len(gold[1]) + len(predictions[1]) + 1), np.int64))
     return found
 
 
-def largest(gold, answers, *, exact, links):
+def largest(gold, predictions, *, exact, links):
     """By alternating paths, which is slow and hard to get wrong."""
 
     def meet(one, other):
@@ -133,11 +137,11 @@ def largest(gold, answers, *, exact, links):
     partner = {}
 
     def finds(label, seen):
-        for answer, other in enumerate(answers):
-            if answer not in seen and meet(gold[label], other):
-                seen.add(answer)
-                if answer not in partner or finds(partner[answer], seen):
-                    partner[answer] = label
+        for prediction, other in enumerate(predictions):
+            if prediction not in seen and meet(gold[label], other):
+                seen.add(prediction)
+                if prediction not in partner or finds(partner[prediction], seen):
+                    partner[prediction] = label
                     return True
         return False
 

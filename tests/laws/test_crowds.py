@@ -12,26 +12,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import Answer, Corpus, Document, InputError, Label, Reply, Run
-from karat.limits import LIMITS, most
-from karat.matching.align import assign as module
-from karat.matching.align import crowd, exact
-from karat.matching.align.assign import Edges, Preferences, assign
-from karat.matching.align.joins import on_same_span, overlapping, overlapping_alike, same_entity, same_span
+from karat import Corpus, Document, InputError, Label, Prediction, Response, Run
+from karat.matching.align import assignment as module
+from karat.matching.align import dense_component, exact_spans
+from karat.matching.align.assignment import Edges, Preferences, assign
+from karat.matching.align.overlap import find_linked_overlaps, find_overlaps, find_same_spans, same_entity, same_span
 from karat.model.items import Items
+from karat.model.limits import LIMITS, get_limit
 from tests import strategies
 
 MEASURES = [f"{relation}:micro.f1" for relation in ("strong", "weak", "mention", "mention-weak")]
 
 
 def bag(result):
-    """What became of every label and every answer; who is matched with whom may differ where nothing prefers it."""
+    """What became of every label and every prediction; who is matched with whom may differ where nothing prefers it."""
     rows = result.verdicts.to_pylist()
     of_gold = [(r["view"], r["gold"], r["matched_gold"], r["unmatched_gold"]) for r in rows if r["gold"] is not None]
-    answers = [
-        (r["view"], r["answer"], r["matched_answer"], r["unmatched_answer"]) for r in rows if r["answer"] is not None
+    predictions = [
+        (r["view"], r["prediction"], r["matched_prediction"], r["unmatched_prediction"])
+        for r in rows
+        if r["prediction"] is not None
     ]
-    return sorted(map(repr, of_gold)), sorted(map(repr, answers))
+    return sorted(map(repr, of_gold)), sorted(map(repr, predictions))
 
 
 @given(strategies.pairs(families=True), st.sampled_from([2, 3, 5, 8, 13]))
@@ -41,7 +43,7 @@ def test_what_is_held_at_once_changes_nothing(pair, limit):
     whole = karat.evaluate(corpus, run, measures=MEASURES)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KARAT_MAX_PAIRS", str(limit))
-        patch.setattr(exact, "_FEW", 0)
+        patch.setattr(exact_spans, "_MIN_PAIRS", 0)
         try:
             parts = karat.evaluate(corpus, run, measures=MEASURES)
         except InputError:
@@ -51,7 +53,7 @@ def test_what_is_held_at_once_changes_nothing(pair, limit):
 
 
 @pytest.mark.parametrize("relation", ["strong", "weak", "mention", "mention-weak"])
-@pytest.mark.parametrize("assignment", ["optimal", "greedy", "membership", "first", "answers"])
+@pytest.mark.parametrize("assignment", ["optimal", "greedy", "membership", "first", "predictions"])
 @given(pair=strategies.pairs(), limit=st.sampled_from([2, 4, 8]))
 def test_every_assignment_is_the_same_part_by_part(relation, assignment, pair, limit):
     corpus, run = pair
@@ -59,7 +61,7 @@ def test_every_assignment_is_the_same_part_by_part(relation, assignment, pair, l
     whole = karat.evaluate(corpus, run, **options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KARAT_MAX_PAIRS", str(limit))
-        patch.setattr(exact, "_FEW", 0)
+        patch.setattr(exact_spans, "_MIN_PAIRS", 0)
         try:
             parts = karat.evaluate(corpus, run, **options)
         except InputError:
@@ -71,10 +73,10 @@ def test_every_assignment_is_the_same_part_by_part(relation, assignment, pair, l
 def contests(draw, size: int = 5):
     """Spans of one entity in one document, and what is preferred among them."""
     length = draw(st.sampled_from([6, 12]))
-    gold, answers = (draw(st.lists(strategies.spans(length), min_size=1, max_size=size)) for _ in range(2))
-    score = draw(st.lists(st.sampled_from([np.nan, 0.2, 0.8]), min_size=len(answers), max_size=len(answers)))
+    gold, predictions = (draw(st.lists(strategies.spans(length), min_size=1, max_size=size)) for _ in range(2))
+    score = draw(st.lists(st.sampled_from([np.nan, 0.2, 0.8]), min_size=len(predictions), max_size=len(predictions)))
     required = draw(st.lists(st.booleans(), min_size=len(gold), max_size=len(gold)))
-    return preferences(gold, answers, score, required)
+    return preferences(gold, predictions, score, required)
 
 
 def items(spans):
@@ -83,33 +85,35 @@ def items(spans):
     return Items(np.arange(len(start)), zero, start, end, zero, pa.array(["Q1"]))
 
 
-def preferences(gold, answers, score, required):
-    return Preferences(items(gold), items(answers), np.array(score, float), np.array(required, bool), False)
+def preferences(gold, predictions, score, required):
+    return Preferences(items(gold), items(predictions), np.array(score, float), np.array(required, bool), False)
 
 
 def edges_of(prefer):
-    pairs = overlapping(prefer.gold, prefer.answers)
-    return Edges(pairs.gold, pairs.gold, pairs.answer, np.ones(len(pairs.gold), np.bool_))
+    pairs = find_overlaps(prefer.gold, prefer.predictions)
+    return Edges(pairs.gold, pairs.gold, pairs.prediction, np.ones(len(pairs.gold), np.bool_))
 
 
 def worth(edges, prefer, places):
     """What an assignment is worth, the most important first."""
     part = edges.take(np.array(places, np.int64))
-    start = np.maximum(prefer.gold.start[part.label], prefer.answers.start[part.answer])
-    end = np.minimum(prefer.gold.end[part.label], prefer.answers.end[part.answer])
-    same = same_span(prefer.gold, prefer.answers, overlapping(prefer.gold, prefer.answers))
+    start = np.maximum(prefer.gold.start[part.label], prefer.predictions.start[part.prediction])
+    end = np.minimum(prefer.gold.end[part.label], prefer.predictions.end[part.prediction])
+    same = same_span(prefer.gold, prefer.predictions, find_overlaps(prefer.gold, prefer.predictions))
     exact_spans = {e for e, equal in zip(range(len(same)), same, strict=True) if equal}
     return (
         len(part),
-        sorted(prefer.levels(part.answer).tolist(), reverse=True),
+        sorted(prefer.levels(part.prediction).tolist(), reverse=True),
         int(prefer.required[part.label].sum()),
         len(exact_spans & set(np.array(places).tolist())),
         int((end - start).sum()),
         [
             -place
-            for place in sorted(module.ranks(prefer.answers, np.arange(len(prefer.answers)))[part.answer].tolist())
+            for place in sorted(
+                module.rank_items(prefer.predictions, np.arange(len(prefer.predictions)))[part.prediction].tolist()
+            )
         ],
-        [-place for place in sorted(module.ranks(prefer.gold, np.arange(len(prefer.gold)))[part.label].tolist())],
+        [-place for place in sorted(module.rank_items(prefer.gold, np.arange(len(prefer.gold)))[part.label].tolist())],
     )
 
 
@@ -119,12 +123,14 @@ def test_no_assignment_is_better(few, prefer):
     """Every assignment is tried, and compared as the documentation orders them."""
     edges = edges_of(prefer)
     found: list[list[int]] = [[]]
-    for place, (unit, answer) in enumerate(zip(edges.unit.tolist(), edges.answer.tolist(), strict=True)):
-        found += [[*m, place] for m in found if all(edges.unit[e] != unit and edges.answer[e] != answer for e in m)]
+    for place, (unit, prediction) in enumerate(zip(edges.mention.tolist(), edges.prediction.tolist(), strict=True)):
+        found += [
+            [*m, place] for m in found if all(edges.mention[e] != unit and edges.prediction[e] != prediction for e in m)
+        ]
     if len(found) > 3000:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_FEW", few)
+        patch.setattr(module, "_MAX_SMALL", few)
         taken = assign(edges, prefer, "optimal")
     best = max(worth(edges, prefer, places)[:5] for places in found)
     assert worth(edges, prefer, taken)[:5] == best
@@ -136,9 +142,9 @@ def test_small_and_large_components_are_solved_alike(prefer):
     found = []
     for few in (0, 10**6):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "_FEW", few)
+            patch.setattr(module, "_MAX_SMALL", few)
             taken = edges.take(assign(edges, prefer, "optimal"))
-        found.append((sorted(taken.unit.tolist()), sorted(taken.answer.tolist())))
+        found.append((sorted(taken.mention.tolist()), sorted(taken.prediction.tolist())))
     assert found[0] == found[1]
 
 
@@ -146,26 +152,26 @@ def test_small_and_large_components_are_solved_alike(prefer):
 def test_costs_too_long_for_a_machine_word_are_added_as_they_are(prefer):
     edges = edges_of(prefer)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_FEW", 0)
+        patch.setattr(module, "_MAX_SMALL", 0)
         short = assign(edges, prefer, "optimal")
-        patch.setattr(crowd, "_BITS", 0)
+        patch.setattr(dense_component, "_MAX_COST_BITS", 0)
         assert worth(edges, prefer, assign(edges, prefer, "optimal")) == worth(edges, prefer, short)
 
 
 @given(strategies.pairs())
 def test_joins_find_what_filters_leave(pair):
     corpus, run = pair
-    for gold, answers in zip(corpus, run, strict=False):
-        sides = [items([(x.start, x.end) for x in side]) for side in (gold.labels, answers.answers) if side]
+    for gold, predictions in zip(corpus, run, strict=False):
+        sides = [items([(x.start, x.end) for x in side]) for side in (gold.labels, predictions.predictions) if side]
         if len(sides) < 2:
             continue
-        every = overlapping(*sides)
-        assert pairs_of(on_same_span(*sides)) == pairs_of(every.where(same_span(*sides, every)))
-        assert pairs_of(overlapping_alike(*sides)) == pairs_of(every.where(same_entity(*sides, every)))
+        every = find_overlaps(*sides)
+        assert pairs_of(find_same_spans(*sides)) == pairs_of(every.select(same_span(*sides, every)))
+        assert pairs_of(find_linked_overlaps(*sides)) == pairs_of(every.select(same_entity(*sides, every)))
 
 
 def pairs_of(pairs):
-    return sorted(zip(pairs.gold.tolist(), pairs.answer.tolist(), strict=True))
+    return sorted(zip(pairs.gold.tolist(), pairs.prediction.tolist(), strict=True))
 
 
 def nested(count, *, shift=0):
@@ -177,20 +183,20 @@ def crossing(count, seed):
     return [(rng.randrange(count), rng.randrange(count + 1, 2 * count)) for _ in range(count)]
 
 
-def looks(monkeypatch, gold, answers):
-    """How often the units of an answer are looked at."""
+def looks(monkeypatch, gold, predictions):
+    """How often the units of an prediction are looked at."""
     count = [0]
-    row = crowd._Market._row
+    row = dense_component._Market._get_row
 
     def counted(self, buyer):
         count[0] += 1
         return row(self, buyer)
 
-    monkeypatch.setattr(crowd._Market, "_row", counted)
-    prefer = preferences(gold, answers, [np.nan] * len(answers), [True] * len(gold))
+    monkeypatch.setattr(dense_component._Market, "_get_row", counted)
+    prefer = preferences(gold, predictions, [np.nan] * len(predictions), [True] * len(gold))
     taken = assign(edges_of(prefer), prefer, "optimal")
-    monkeypatch.setattr(crowd._Market, "_row", row)
-    assert len(taken) == min(len(gold), len(answers))
+    monkeypatch.setattr(dense_component._Market, "_get_row", row)
+    assert len(taken) == min(len(gold), len(predictions))
     return count[0]
 
 
@@ -213,13 +219,15 @@ def document(spans, entity):
 @pytest.mark.parametrize("wrong", [0, 1, 3])
 @pytest.mark.extras  # it takes long
 def test_ten_thousand_overlapping_spans_of_distinct_entities_need_no_ten_million_pairs(wrong):
-    """Right or wrong, each answer on a span of its own meets the mention there."""
+    """Right or wrong, each prediction on a span of its own meets the mention there."""
     count = 10_000
     spans = nested(count)
-    corpus = Corpus.of([document(spans, lambda i: f"Q{i}")])
+    corpus = Corpus.from_documents([document(spans, lambda i: f"Q{i}")])
     wrong_at = range(0, count, wrong) if wrong else ()
-    answers = [Answer(*s, f"Q{i}" if i not in wrong_at else f"X{i}", score=i / count) for i, s in enumerate(spans)]
-    result = karat.evaluate(corpus, Run.of([Reply("d", tuple(answers))]), measures=MEASURES)
+    predictions = [
+        Prediction(*s, f"Q{i}" if i not in wrong_at else f"X{i}", score=i / count) for i, s in enumerate(spans)
+    ]
+    result = karat.evaluate(corpus, Run.from_responses([Response("d", tuple(predictions))]), measures=MEASURES)
     right = count - len(wrong_at)
     assert result["weak:micro.p"] == result["strong:micro.p"] == right / count
     assert result["mention-weak:micro.f1"] == 1
@@ -228,8 +236,8 @@ def test_ten_thousand_overlapping_spans_of_distinct_entities_need_no_ten_million
 
 def test_beyond_the_limit_there_is_one_error_and_no_other_rule(monkeypatch):
     spans = nested(30)
-    corpus = Corpus.of([Document("e", "x"), document(spans, lambda i: "Q1")])
-    run = Run.of([Reply("d", tuple(Answer(*s, "Q1") for s in nested(30, shift=1)))])
+    corpus = Corpus.from_documents([Document("e", "x"), document(spans, lambda i: "Q1")])
+    run = Run.from_responses([Response("d", tuple(Prediction(*s, "Q1") for s in nested(30, shift=1)))])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KARAT_MAX_PAIRS", "899")
         with pytest.raises(InputError, match=r"document number 2: found .* expected at most 899 .*KARAT_MAX_PAIRS"):
@@ -240,35 +248,39 @@ def test_beyond_the_limit_there_is_one_error_and_no_other_rule(monkeypatch):
 
 def test_thresholds_multiply_the_work_and_have_a_limit_too(monkeypatch):
     spans = nested(40)  # 40 scores, and the threshold above them all
-    corpus = Corpus.of([document(spans, lambda i: "http://dbpedia.org/resource/A")])
-    answers = [Answer(*s, "http://dbpedia.org/resource/A", score=i / 40) for i, s in enumerate(nested(40, shift=1))]
-    run = Run.of([Reply("d", tuple(answers))])
+    corpus = Corpus.from_documents([document(spans, lambda i: "http://dbpedia.org/resource/A")])
+    predictions = [
+        Prediction(*s, "http://dbpedia.org/resource/A", score=i / 40) for i, s in enumerate(nested(40, shift=1))
+    ]
+    run = Run.from_responses([Response("d", tuple(predictions))])
     monkeypatch.setenv("KARAT_MAX_TRIALS", "1000")
     with pytest.raises(InputError, match=r"41 thresholds .* or set KARAT_MAX_TRIALS"):
-        karat.evaluate(corpus, run, like="gerbil", measures=["weak:micro.f1"])
+        karat.evaluate(corpus, run, profile="gerbil", measures=["weak:micro.f1"])
 
 
 @pytest.mark.parametrize("written", ["", "0", "-1", "many", "1e6", "9" * 30])
 def test_a_limit_that_is_no_number_is_refused(monkeypatch, written):
     monkeypatch.setenv("KARAT_MAX_PAIRS", written)
     with pytest.raises(karat.UsageError, match="KARAT_MAX_PAIRS"):
-        most("pairs")
+        get_limit("pairs")
 
 
 def test_limits_are_read_with_separators(monkeypatch):
     monkeypatch.setenv("KARAT_MAX_PAIRS", "20_000_000")
-    assert most("pairs") == 20_000_000
-    assert all(limit.why and limit.of and limit.most for limit in LIMITS.values())
+    assert get_limit("pairs") == 20_000_000
+    assert all(limit.reason and limit.description and limit.maximum for limit in LIMITS.values())
 
 
 def test_hipe_walks_the_same_in_a_crowd():
     rng = random.Random(3)
     for _ in range(40):
         gold = [tuple(sorted(rng.sample(range(20), 2))) for _ in range(6)]
-        answers = [tuple(sorted(rng.sample(range(20), 2))) for _ in range(6)]
+        predictions = [tuple(sorted(rng.sample(range(20), 2))) for _ in range(6)]
         labels = tuple(Label(*s, rng.choice(["Q1", "Q2"])) for s in dict.fromkeys(gold))
-        corpus = Corpus.of([Document("d", "x" * 20, labels)])
-        run = Run.of([Reply("d", tuple(Answer(*s, rng.choice(["Q1", "Q2"])) for s in dict.fromkeys(answers)))])
+        corpus = Corpus.from_documents([Document("d", "x" * 20, labels)])
+        run = Run.from_responses(
+            [Response("d", tuple(Prediction(*s, rng.choice(["Q1", "Q2"])) for s in dict.fromkeys(predictions)))]
+        )
         found = []
         for limit in ("1000000", "3"):
             with pytest.MonkeyPatch.context() as patch:
@@ -279,11 +291,12 @@ def test_hipe_walks_the_same_in_a_crowd():
 
 
 def test_all_combinations_of_ties_keep_their_order():
-    """Equal spans, equal scores: the answers and mentions of lower ids are taken, whatever the order of the file."""
-    for gold, answers in product([1, 3], [2, 4]):
-        prefer = preferences([(0, 9)] * gold, [(1, 8)] * answers, [np.nan] * answers, [True] * gold)
+    """Equal spans, equal scores: the predictions and mentions of lower ids are taken, whatever the order of the
+    file."""
+    for gold, predictions in product([1, 3], [2, 4]):
+        prefer = preferences([(0, 9)] * gold, [(1, 8)] * predictions, [np.nan] * predictions, [True] * gold)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "_FEW", 0)
+            patch.setattr(module, "_MAX_SMALL", 0)
             taken = edges_of(prefer).take(assign(edges_of(prefer), prefer, "optimal"))
-        assert sorted(taken.answer.tolist()) == list(range(min(gold, answers)))
-        assert sorted(taken.unit.tolist()) == list(range(min(gold, answers)))
+        assert sorted(taken.prediction.tolist()) == list(range(min(gold, predictions)))
+        assert sorted(taken.mention.tolist()) == list(range(min(gold, predictions)))

@@ -11,12 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import karat
-from karat import UNLINKED, Answer, Corpus, Document, Label, Reply, Run
-from karat.curves.alpha import alpha_curve, reigns
-from karat.curves.categories import category_curve
-from karat.data.pool import pooled, pooled_run
-from karat.matching.weigh.membership import membership_of
-from karat.model.scheme import DIMENSIONS, leaves_of
+from karat import UNLINKED, Corpus, Document, Label, Prediction, Response, Run
+from karat.analysis.curves.alpha import alpha_curve, find_leaders
+from karat.analysis.curves.categories import category_curve
+from karat.data.corpus_pool import pool_corpora, pool_runs
+from karat.matching.weighting.membership import parse_membership
+from karat.model.finegrained_scheme import DIMENSIONS, get_leaves
 from tests import reference_finegrained as reference
 
 ENTITIES = ["http://x/a", "http://x/b", "http://x/z/b", "b", None]  # three of them end alike
@@ -57,18 +57,18 @@ def documents(draw, number, *, complete, alternatives):
 
 
 @st.composite
-def replies(draw, number, entities=(*ENTITIES, UNLINKED)):
-    """At most one answer on a span, as systems give it."""
+def responses(draw, number, entities=(*ENTITIES, UNLINKED)):
+    """At most one prediction on a span, as systems give it."""
     spans = draw(st.lists(st.sampled_from([*SPANS, (1, 4)]), max_size=4, unique=True))
-    linked = [Answer(1, 3, "http://x/a")] if not number else []  # without any link there is nothing to score
-    return Reply(f"d{number}", (*linked, *(Answer(*span, draw(st.sampled_from(entities))) for span in spans)))
+    linked = [Prediction(1, 3, "http://x/a")] if not number else []  # without any link there is nothing to score
+    return Response(f"d{number}", (*linked, *(Prediction(*span, draw(st.sampled_from(entities))) for span in spans)))
 
 
 @st.composite
 def corpora(draw, *, complete=False, alternatives=True):
     size = draw(st.integers(1, 3))
     gold = [draw(documents(number, complete=complete, alternatives=alternatives)) for number in range(size)]
-    return Corpus.of(gold), Run.of([draw(replies(number)) for number in range(size)])
+    return Corpus.from_documents(gold), Run.from_responses([draw(responses(number)) for number in range(size)])
 
 
 def weighted_functions():
@@ -91,14 +91,14 @@ def table(tmp_path_factory):
     return written
 
 
-def evaluated(sides, by=(), **choices):
-    return karat.evaluate(*sides, like="finegrained", by=list(by), choices=choices)
+def evaluated(sides, by=(), **settings):
+    return karat.evaluate(*sides, profile="finegrained", by=list(by), settings=settings)
 
 
 def counts(group):
     found = group.counts
-    assert found.matched_answers == found.matched_gold
-    return reference.Score(found.matched_gold, found.unmatched_answers, found.unmatched_gold)
+    assert found.matched_predictions == found.matched_gold
+    return reference.Score(found.matched_gold, found.unmatched_predictions, found.unmatched_gold)
 
 
 def size(group):
@@ -108,26 +108,26 @@ def size(group):
 @given(corpora())
 def test_every_part_is_scored_as_the_paper_says(sides):
     result = evaluated(sides, by=["category", *LEAVES, TOGETHER])
-    gold, answers = reference.annotations(sides[0]), reference.answers(sides[1])
-    whole = reference.score(gold, answers)
-    assert (result.counts("strong").matched_gold, result.counts("strong").unmatched_answers) == whole[:2]
+    gold, predictions = reference.annotations(sides[0]), reference.predictions(sides[1])
+    whole = reference.score(gold, predictions)
+    assert (result.counts("strong").matched_gold, result.counts("strong").unmatched_predictions) == whole[:2]
     assert {short: result[f"strong:{short}"] for short in SHORTS} == pytest.approx(reference.measures(whole))
     names = {category for each in gold for category in each.categories}
     names |= {node for node, leaves in reference.INNER.items() if names & set(leaves)}
-    groups = result.by["category"]["strong"]
+    groups = result.groups["category"]["strong"]
     assert set(groups) == names
     for name, group in groups.items():
-        expected = reference.score(reference.of_category(gold, name), answers)
+        expected = reference.score(reference.of_category(gold, name), predictions)
         assert counts(group) == expected
         assert {short: group.measures[short] for short in SHORTS} == pytest.approx(reference.measures(expected))
         dimension, _, leaf = name.partition(":")
-        assert result.by[dimension]["strong"][leaf].counts == group.counts
+        assert result.groups[dimension]["strong"][leaf].counts == group.counts
     combined = {reference.combination(each) for each in gold} - {None}
-    groups = result.by[TOGETHER]["strong"]
+    groups = result.groups[TOGETHER]["strong"]
     assert set(groups) == combined
     for name, group in groups.items():
         chosen = [each for each in gold if reference.combination(each) == name]
-        assert counts(group) == reference.score(chosen, answers)
+        assert counts(group) == reference.score(chosen, predictions)
 
 
 @given(
@@ -135,7 +135,7 @@ def test_every_part_is_scored_as_the_paper_says(sides):
     st.randoms(use_true_random=False),
     st.sampled_from([{}, {"membership": "strict:0.25"}, {"membership": "questionnaire", "task": "a2kb"}]),
 )
-def test_order_never_matters(sides, random, choices):
+def test_order_never_matters(sides, random, settings):
     def shuffled(items):
         items = list(items)
         random.shuffle(items)
@@ -143,14 +143,14 @@ def test_order_never_matters(sides, random, choices):
 
     corpus, run = sides
     other = (
-        Corpus.of([Document(d.id, d.text, shuffled(d.labels)) for d in shuffled(corpus)]),
-        Run.of([Reply(r.id, shuffled(r.answers)) for r in shuffled(run)]),
+        Corpus.from_documents([Document(d.id, d.text, shuffled(d.labels)) for d in shuffled(corpus)]),
+        Run.from_responses([Response(r.id, shuffled(r.predictions)) for r in shuffled(run)]),
     )
-    by = [] if "task" in choices else ["category", TOGETHER]
-    one, two = evaluated(sides, by=by, **choices), evaluated(other, by=by, **choices)
+    by = [] if "task" in settings else ["category", TOGETHER]
+    one, two = evaluated(sides, by=by, **settings), evaluated(other, by=by, **settings)
     assert one.measures == pytest.approx(two.measures)
     for label in by:
-        left, right = one.by[label]["strong"], two.by[label]["strong"]
+        left, right = one.groups[label]["strong"], two.groups[label]["strong"]
         assert set(left) == set(right)
         for value, group in left.items():
             assert group.measures == pytest.approx(right[value].measures)
@@ -161,12 +161,12 @@ def test_without_alternatives_parts_divide_the_mentions(sides):
     result = evaluated(sides, by=[*LEAVES, TOGETHER])
     gold = reference.annotations(sides[0])
     for dimension in ("pos", "overlap", "reference"):
-        groups = result.by[dimension]["strong"]
+        groups = result.groups[dimension]["strong"]
         parts = [counts(group) for value, group in groups.items() if value in LEAVES[dimension]]
         here = [each for each in gold if any(c.startswith(f"{dimension}:") for c in each.categories)]
-        expected = reference.score(here, reference.answers(sides[1]))
+        expected = reference.score(here, reference.predictions(sides[1]))
         assert tuple(map(sum, zip(*parts, strict=True))) == (expected if parts else ())
-    combined = result.by[TOGETHER]["strong"].values()
+    combined = result.groups[TOGETHER]["strong"].values()
     assert sum(map(size, combined)) == sum(reference.combination(each) is not None for each in gold)
 
 
@@ -179,14 +179,14 @@ def test_only_mentions_with_alternatives_are_in_several_combinations(sides):
         if (name := reference.combination(each)) is not None:
             several.setdefault(each.key, set()).add(name)
     extra = sum(len(names) - 1 for names in several.values())
-    assert sum(map(size, result.by[TOGETHER]["strong"].values())) == len(several) + extra
+    assert sum(map(size, result.groups[TOGETHER]["strong"].values())) == len(several) + extra
     alternatives = Counter(each.key for each in gold)
     assert all(alternatives[key] > 1 for key, names in several.items() if len(names) > 1)
 
 
 @given(corpora())
 def test_inner_nodes_contain_their_leaves(sides):
-    groups = evaluated(sides, by=["category"]).by["category"]["strong"]
+    groups = evaluated(sides, by=["category"]).groups["category"]["strong"]
     for dimension in DIMENSIONS.values():
         for node, leaves in dimension.inner.items():
             own = [groups[leaf] for leaf in leaves if leaf in groups]
@@ -197,14 +197,14 @@ def test_inner_nodes_contain_their_leaves(sides):
 
 
 @given(corpora(), corpora(), st.sampled_from([{}, {"membership": "strict:0.5"}]))
-def test_pooled_corpora_add_up(one, two, choices):
-    both = pooled([one[0], two[0]]), pooled_run([one[1], two[1]], numbered=True)
+def test_pooled_corpora_add_up(one, two, settings):
+    both = pool_corpora([one[0], two[0]]), pool_runs([one[1], two[1]], has_numbered_ids=True)
     assert [each.id.partition("/")[0] for each in both[0]] == ["1"] * len(one[0]) + ["2"] * len(two[0])
-    whole, *parts = (evaluated(sides, by=["category"], **choices) for sides in (both, one, two))
+    whole, *parts = (evaluated(sides, by=["category"], **settings) for sides in (both, one, two))
     for place in range(4):
         columns = [result.views["strong"].weights[:, place].sum() for result in (whole, *parts)]
         assert columns[0] == pytest.approx(sum(columns[1:]))
-    groups = [result.by["category"]["strong"] for result in (whole, *parts)]
+    groups = [result.groups["category"]["strong"] for result in (whole, *parts)]
     assert set(groups[0]) == set(groups[1]) | set(groups[2])
     for name, group in groups[0].items():
         assert size(group) == pytest.approx(sum(size(part[name]) for part in groups[1:] if name in part))
@@ -213,38 +213,42 @@ def test_pooled_corpora_add_up(one, two, choices):
 @given(corpora(), st.sampled_from([*PRESETS]), st.floats(0, 1), st.sampled_from(["d2kb", "a2kb"]))
 def test_fuzzy_recall_is_as_defined(sides, preset, alpha, task):
     """The paper's formulas, with the weight of a mention and what is earned as each preset says."""
-    gold, answers = reference.annotations(sides[0]), reference.answers(sides[1])
+    gold, predictions = reference.annotations(sides[0]), reference.predictions(sides[1])
     if task == "d2kb":
-        answers = {key: link for key, link in answers.items() if key in {each.key for each in gold}}
-    how = membership_of(f"{preset}:{alpha}")
-    right, given_, got, whole = reference.fuzzy(gold, answers, how.weight, max if how.pick == "max" else min)
+        predictions = {key: link for key, link in predictions.items() if key in {each.key for each in gold}}
+    how = parse_membership(f"{preset}:{alpha}")
+    right, given_, got, whole = reference.fuzzy(
+        gold, predictions, how.weight, max if how.alternative_rule == "max" else min
+    )
     result = evaluated(sides, membership=f"{preset}:{alpha}", task=task)
     assert result["strong:micro.p"] == (pytest.approx(right / given_) if given_ else None)
     assert result["strong:micro.r"] == (pytest.approx(got / whole) if whole else None)
 
 
 @given(corpora(), weighted_functions(), st.sampled_from([0.0, 0.5]), PROFILES)
-def test_fuzzy_scores_lie_between_0_and_1(table, sides, weights, default, like):
+def test_fuzzy_scores_lie_between_0_and_1(table, sides, weights, default, profile):
     """PROP1; and precision is that without membership."""
-    choices = {"membership": table(weights, default)}
-    result = karat.evaluate(*sides, like=like, choices=choices, match="strong", task="a2kb")
-    plain = karat.evaluate(*sides, like=like, choices={**choices, "membership": "whole"}, match="strong", task="a2kb")
+    settings = {"membership": table(weights, default)}
+    result = karat.evaluate(*sides, profile=profile, settings=settings, match="strong", task="a2kb")
+    plain = karat.evaluate(
+        *sides, profile=profile, settings={**settings, "membership": "whole"}, match="strong", task="a2kb"
+    )
     for name, value in result.measures.items():
         assert value is None or -1e-12 <= value <= 1 + 1e-12, name
-    if result.counts("strong").matched_answers:
+    if result.counts("strong").matched_predictions:
         assert result["strong:micro.p"] == plain["strong:micro.p"]
 
 
 @given(corpora(), st.sampled_from(["strict:1", "strict-code:1", "file"]), PROFILES)
-def test_a_membership_of_one_throughout_changes_nothing(table, sides, how, like):
+def test_a_membership_of_one_throughout_changes_nothing(table, sides, how, profile):
     """PROP2, to the last digit."""
-    by = ["category", TOGETHER] if like == "finegrained" else []
+    by = ["category", TOGETHER] if profile == "finegrained" else []
     membership = table({"form:Full": 1.0, "pos:Verb": 1.0}) if how == "file" else how
     one, plain = (
-        karat.evaluate(*sides, like=like, choices={"membership": name}, by=by) for name in (membership, "whole")
+        karat.evaluate(*sides, profile=profile, settings={"membership": name}, by=by) for name in (membership, "whole")
     )
     assert one.measures == {name: value for name, value in plain.measures.items() if not name.endswith(":accuracy")}
-    assert one.to_json().split(b'"by":')[1:] == plain.to_json().split(b'"by":')[1:]
+    assert one.to_json().split(b'"groups":')[1:] == plain.to_json().split(b'"groups":')[1:]
 
 
 @given(corpora(), weighted_functions())
@@ -252,7 +256,7 @@ def test_a_membership_of_one_throughout_changes_nothing(table, sides, how, like)
 def test_a_heavier_mention_costs_more_if_it_is_missed(table, sides, weights):
     """PROP3: of two runs that miss one mention each, the one that misses the heavier has the lower scores."""
     corpus = sides[0]
-    how = membership_of(path := table(weights, 0.5))
+    how = parse_membership(path := table(weights, 0.5))
     best = {}
     for each in reference.annotations(corpus):
         if each.link is not None:
@@ -267,12 +271,14 @@ def test_a_heavier_mention_costs_more_if_it_is_missed(table, sides, weights):
     }
     assume(len(everything) > 1)
 
-    def missing(left_out):
-        replies = [
-            Reply(d.id, tuple(Answer(*key[1:], best[key][1]) for key in everything - {left_out} if key[0] == d.id))
+    def missing(excluded):
+        responses = [
+            Response(
+                d.id, tuple(Prediction(*key[1:], best[key][1]) for key in everything - {excluded} if key[0] == d.id)
+            )
             for d in corpus
         ]
-        result = evaluated((corpus, Run.of(replies)), membership=path)
+        result = evaluated((corpus, Run.from_responses(responses)), membership=path)
         return result["strong:micro.r"], result["strong:micro.f1"]
 
     found = {key: (best[key][0], *missing(key)) for key in everything}
@@ -285,23 +291,23 @@ def test_a_heavier_mention_costs_more_if_it_is_missed(table, sides, weights):
 
 @given(corpora(), st.sampled_from(SHORTS))
 def test_best_first_curves_are_scores_of_unions(sides, measure):
-    gold, answers = reference.annotations(sides[0]), reference.answers(sides[1])
+    gold, predictions = reference.annotations(sides[0]), reference.predictions(sides[1])
     parts = {}
     for each in gold:
         if (name := reference.combination(each)) is not None:
             parts.setdefault(name, []).append(each)
-    leaves = [[leaf.partition(":")[2] for leaf in leaves_of(dimension)] for dimension in DIMENSIONS]
+    leaves = [[leaf.partition(":")[2] for leaf in get_leaves(dimension)] for dimension in DIMENSIONS]
     curve = category_curve(*sides, measure=measure)
 
     def rank(name):
-        value = reference.measures(reference.score(parts[name], answers))[measure]
+        value = reference.measures(reference.score(parts[name], predictions))[measure]
         return -(value or 0), [own.index(leaf) for own, leaf in zip(leaves, name.split("+"), strict=True)]
 
     assert list(curve.combinations) == sorted(parts, key=rank)
     union = []
     for step, name in enumerate(curve.combinations):
         union += parts[name]
-        expected = reference.score(union, answers)
+        expected = reference.score(union, predictions)
         tp, fp, again, fn = curve.weights[step].tolist()
         assert (tp, fp, fn, again) == (*expected, tp)
         assert curve.mentions[step] == len({each.key for each in union})
@@ -309,27 +315,27 @@ def test_best_first_curves_are_scores_of_unions(sides, measure):
             value, known = curve.values(short)[step], reference.measures(expected)[short]
             assert np.isnan(value) if known is None else value == pytest.approx(known)
     lost = sum(reference.combination(each) is None for each in gold)
-    assert sum(curve.left_out.values()) == lost
+    assert sum(curve.excluded.values()) == lost
 
 
 @given(corpora(), st.sampled_from(PRESETS), st.floats(0, 1), st.sampled_from(["finegrained", "karat"]))
-def test_curves_over_alpha_are_what_evaluate_gives(sides, preset, alpha, like):
-    curve = alpha_curve(*sides, preset=preset, like=like)
+def test_curves_over_alpha_are_what_evaluate_gives(sides, preset, alpha, profile):
+    curve = alpha_curve(*sides, preset=preset, profile=profile)
     result = karat.evaluate(
-        *sides, like=like, match="strong", task="a2kb", choices={"membership": f"{preset}:{alpha!r}"}
+        *sides, profile=profile, match="strong", task="a2kb", settings={"membership": f"{preset}:{alpha!r}"}
     )
     for short in SHORTS:
         value, expected = curve.values(short, np.array([alpha]))[0], result[f"strong:{short}"]
         assert np.isnan(value) if expected is None else value == pytest.approx(expected)
 
 
-@given(corpora(), st.lists(replies(0, ENTITIES), min_size=2, max_size=4), st.sampled_from(SHORTS), st.floats(0, 1))
+@given(corpora(), st.lists(responses(0, ENTITIES), min_size=2, max_size=4), st.sampled_from(SHORTS), st.floats(0, 1))
 @pytest.mark.extras  # it takes long
 def test_leaders_are_the_best_at_every_alpha(sides, more, measure, alpha):
     corpus = sides[0]
-    runs = [Run.of([reply], name=f"run {place}") for place, reply in enumerate(more)]
+    runs = [Run.from_responses([response], name=f"run {place}") for place, response in enumerate(more)]
     curves = [alpha_curve(corpus, run) for run in runs]
-    found = reigns(curves, measure)
+    found = find_leaders(curves, measure)
     assert (found[0].low, found[-1].high) == (0, 1)
     assert all(one.high == two.low and one.runs != two.runs for one, two in pairwise(found))
     reign = next(each for each in found if each.low <= alpha <= each.high)

@@ -6,12 +6,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat import Answer, Corpus, Document, InputError, KaratError, Label, Reply, Run, Tag, evaluate, evaluate_all
-from karat.errors import UnknownNameError, UsageError
-from karat.registry import names
-from tests.strategies import answers, pairs
+from karat import (
+    Corpus,
+    Document,
+    InputError,
+    KaratError,
+    Label,
+    Prediction,
+    Response,
+    Run,
+    Tag,
+    evaluate,
+    evaluate_runs,
+)
+from karat.model.errors import UnknownNameError, UsageError
+from karat.model.registry import list_plugins
+from tests.strategies import pairs, predictions
 
-CHOICES = (
+SETTINGS = (
     {},
     {"match": "strong,weak,mention,entity"},
     {"match": "muc,partial,partial-overlap"},
@@ -29,13 +41,13 @@ def several(draw):
     corpus, run = draw(pairs(families=True, max_documents=3))
     documents = list(corpus)
     others = [
-        Run.of(
+        Run.from_responses(
             [
-                Reply(document.id, draw(answers(len(document.text), plain=False)))
+                Response(document.id, draw(predictions(len(document.text), plain=False)))
                 for document in documents
                 if draw(st.integers(0, 3))
             ]
-            or [Reply(documents[0].id)],
+            or [Response(documents[0].id)],
             name=f"run {number}",
         )
         for number in range(draw(st.integers(0, 3)))
@@ -51,29 +63,29 @@ def _told(ask):
 
 
 @settings(deadline=None, max_examples=25)
-@pytest.mark.parametrize("like", names("profiles"))
-@given(data=several(), choice=st.sampled_from(CHOICES))
-def test_together_as_alone(data, choice, like):
+@pytest.mark.parametrize("profile", list_plugins("profiles"))
+@given(data=several(), setting=st.sampled_from(SETTINGS))
+def test_together_as_alone(data, setting, profile):
     corpus, runs = data
-    alone = _told(lambda: [evaluate(corpus, run, like=like, **choice) for run in runs])
-    together = _told(lambda: evaluate_all(corpus, runs, like=like, **choice))
+    alone = _told(lambda: [evaluate(corpus, run, profile=profile, **setting) for run in runs])
+    together = _told(lambda: evaluate_runs(corpus, runs, profile=profile, **setting))
     if isinstance(alone, tuple):
         assert together == alone
         return
     for one, other, run in zip(alone, together, runs, strict=True):
         assert {name: one.score(name) for name in other} == dict(other.scores)
-        assert set(one.shown) <= {*other}
+        assert set(one.table_measures) <= {*other}
         assert other.run is run or other.run.digest == run.digest
         assert other.signature == one.signature
 
 
 def _run(document: str, start: int = 0) -> Run:
-    return Run.of([Reply(document, (Answer(start, 4, "Q1"),))], name=f"{document} {start}")
+    return Run.from_responses([Response(document, (Prediction(start, 4, "Q1"),))], name=f"{document} {start}")
 
 
 def test_each_opens_into_its_result():
-    corpus = Corpus.of([Document("d", "Rome or Bonn", (Label(0, 4, "Q1"),))])
-    right, wrong = evaluate_all(corpus, [_run("d"), _run("d", 1)], measures="strong:micro.f1")
+    corpus = Corpus.from_documents([Document("d", "Rome or Bonn", (Label(0, 4, "Q1"),))])
+    right, wrong = evaluate_runs(corpus, [_run("d"), _run("d", 1)], measures="strong:micro.f1")
     assert (right["strong:micro.f1"], wrong["strong:micro.f1"]) == (1.0, 0.0)
     assert wrong.result.run == "d 1"
     assert wrong.result.verdicts.num_rows == 2
@@ -83,23 +95,24 @@ def test_each_opens_into_its_result():
 
 def _alike(corpus, runs, **asked):
     """Each run gets the same alone and among the others: a score, or an error."""
-    alone = [_told(lambda run=run: dict(evaluate_all(corpus, [run], **asked)[0].scores)) for run in runs]
+    alone = [_told(lambda run=run: dict(evaluate_runs(corpus, [run], **asked)[0].scores)) for run in runs]
     if any(isinstance(each, tuple) for each in alone):
         first = next(each for each in alone if isinstance(each, tuple))
-        assert _told(lambda: evaluate_all(corpus, runs, **asked)) == first
+        assert _told(lambda: evaluate_runs(corpus, runs, **asked)) == first
         return alone
-    assert [dict(each.scores) for each in evaluate_all(corpus, runs, **asked)] == alone
+    assert [dict(each.scores) for each in evaluate_runs(corpus, runs, **asked)] == alone
     return alone
 
 
 def test_what_one_run_carries_says_nothing_of_another():
     labels = (Label(0, 4, "Q1", types=("PER",)), Label(8, 12, "Q2", categories=("form:Alias",)))
-    corpus = Corpus.of([Document("d", "Rome or Bonn", labels)])
-    plain = Run.of([Reply("d", (Answer(0, 4, "Q1"), Answer(8, 12, "Q2")))], name="plain")
-    typed = Run.of(
-        [Reply("d", (Answer(0, 4, "Q1", types=("ORG",)), Answer(8, 12, None, nil_cluster="x")))], name="typed"
+    corpus = Corpus.from_documents([Document("d", "Rome or Bonn", labels)])
+    plain = Run.from_responses([Response("d", (Prediction(0, 4, "Q1"), Prediction(8, 12, "Q2")))], name="plain")
+    typed = Run.from_responses(
+        [Response("d", (Prediction(0, 4, "Q1", types=("ORG",)), Prediction(8, 12, None, nil_cluster="x")))],
+        name="typed",
     )
-    tagged = Run.of([Reply("d", tags=(Tag("Q1"),))], name="tagged")
+    tagged = Run.from_responses([Response("d", tags=(Tag("Q1"),))], name="tagged")
     _alike(corpus, [tagged, plain, plain, tagged], task="c2kb")
     for view in (
         "strong[types=PER]",
@@ -116,20 +129,20 @@ def test_what_one_run_carries_says_nothing_of_another():
 
 
 def test_runs_may_be_any_iterable_and_the_first_error_is_told_first():
-    corpus = Corpus.of([Document("d", "Rome or Bonn", (Label(0, 4, "Q1"),))])
-    assert len(evaluate_all(corpus, (_run("d") for _ in range(3)))) == 3
-    far = Run.of([Reply("d", (Answer(0, 99, "Q1", types=("PER",)),))], name="far")
+    corpus = Corpus.from_documents([Document("d", "Rome or Bonn", (Label(0, 4, "Q1"),))])
+    assert len(evaluate_runs(corpus, (_run("d") for _ in range(3)))) == 3
+    far = Run.from_responses([Response("d", (Prediction(0, 99, "Q1", types=("PER",)),))], name="far")
     with pytest.raises(InputError, match="99"):
-        evaluate_all(corpus, [_run("d"), far, _run("elsewhere")])
+        evaluate_runs(corpus, [_run("d"), far, _run("elsewhere")])
 
 
 def test_what_does_not_fit_is_refused_in_its_own_words():
-    corpus = Corpus.of([Document("d", "Rome or Bonn", (Label(0, 4, "Q1"),))])
+    corpus = Corpus.from_documents([Document("d", "Rome or Bonn", (Label(0, 4, "Q1"),))])
     with pytest.raises(InputError, match="elsewhere") as problem:
-        evaluate_all(corpus, [_run("d"), _run("elsewhere")])
+        evaluate_runs(corpus, [_run("d"), _run("elsewhere")])
     assert "/elsewhere" not in str(problem.value)
-    allowed = evaluate_all(corpus, [_run("d"), _run("elsewhere")], allow_unknown=True)
+    allowed = evaluate_runs(corpus, [_run("d"), _run("elsewhere")], allow_unknown=True)
     assert [found["strong:micro.f1"] for found in allowed] == [1.0, 0.0]
     with pytest.raises(UsageError, match="a Corpus and a list of Runs"):
-        evaluate_all(corpus, [corpus])
-    assert evaluate_all(corpus, []) == []
+        evaluate_runs(corpus, [corpus])
+    assert evaluate_runs(corpus, []) == []

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat.errors import KaratError
-from karat.model.name import MeasureName, ViewName
+from karat.model.errors import KaratError
+from karat.model.measure_name import MeasureName, ViewName
 from karat.model.signature import Signature
 
 WORDS = st.from_regex(r"[a-z][a-z0-9-]{0,6}", fullmatch=True)

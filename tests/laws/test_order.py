@@ -7,17 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
-from karat import UNLINKED, Answer, Candidate, Corpus, Document, Label, Reply, Run
-from karat.explanation.prose import in_order
-from karat.kb.tables import Tables
-from karat.registry import get, names
-from karat.signing import profile_named
-from karat.spec.choices.choices import CHOICES, IN_ORDER
-from karat.spec.relation import Relation
+from karat import UNLINKED, Candidate, Corpus, Document, Label, Prediction, Response, Run
+from karat.analysis.explanation.prose import find_order_dependent_settings
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.model.profile_signatures import get_profile
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.relation import MatchRelation
+from karat.model.spec.settings.settings import ORDER_NOTE, SETTINGS
 from tests.strategies import spans
 
 LENGTH = 12
-KB = Tables.of(
+KB = InMemoryKB.from_tables(
     names={"Q1": "Ada Lovelace", "Q2": "Ulm", "Q3": "Germany"},
     types={"Q1": ("Q215627",), "Q2": ("Q27096213", "Q43229"), "Q3": ("Q27096213",)},
     popular={"Ulm": ("Q2",), "b": ("Q2", "Q1")},
@@ -39,7 +39,7 @@ def _labels(draw):
             end,
             entity,
             optional=draw(st.integers(0, 4)) == 0,
-            unit=draw(st.sampled_from([None, None, "u", "v"])),
+            mention_id=draw(st.sampled_from([None, None, "u", "v"])),
             types=draw(WORDS),
             categories=draw(WORDS),
             kind=draw(st.sampled_from([None, None, "quantity", "coreference"])),
@@ -49,12 +49,12 @@ def _labels(draw):
 
 
 @st.composite
-def _answers(draw, scores):
-    """Answers that collide often, and twins that differ only in what they say besides."""
+def _predictions(draw, scores):
+    """Predictions that collide often, and twins that differ only in what they say besides."""
     places = draw(st.lists(st.tuples(spans(LENGTH), ENTITIES), max_size=5))
     places += draw(st.lists(st.sampled_from(places), max_size=2)) if places else []
     return tuple(
-        Answer(
+        Prediction(
             *span,
             entity,
             score=draw(scores),
@@ -68,7 +68,7 @@ def _answers(draw, scores):
 
 @st.composite
 def _shuffled(draw):
-    """A corpus and a run, and both again with documents, labels and answers in another order."""
+    """A corpus and a run, and both again with documents, labels and predictions in another order."""
     scores = draw(st.sampled_from([st.none(), st.sampled_from([0.25, 0.5])]))
     texts = st.text(alphabet="ab 'U", min_size=LENGTH, max_size=LENGTH)
     count = draw(st.integers(1, 2))
@@ -76,24 +76,24 @@ def _shuffled(draw):
         Document(f"d{i}", draw(texts), draw(_labels()), evaluation_span=draw(st.sampled_from([None, (1, 10)])))
         for i in range(count)
     ]
-    replies = [Reply(f"d{i}", draw(_answers(scores))) for i in range(count)]
+    responses = [Response(f"d{i}", draw(_predictions(scores))) for i in range(count)]
     other = [
         Document(d.id, d.text, tuple(draw(st.permutations(d.labels))), evaluation_span=d.evaluation_span)
         for d in documents
     ]
-    again = [Reply(r.id, tuple(draw(st.permutations(r.answers)))) for r in replies]
-    return (documents, replies), (draw(st.permutations(other)), draw(st.permutations(again)))
+    again = [Response(r.id, tuple(draw(st.permutations(r.predictions)))) for r in responses]
+    return (documents, responses), (draw(st.permutations(other)), draw(st.permutations(again)))
 
 
-def _said(documents, replies, **options):
+def _said(documents, responses, **options):
     """Everything that an evaluation says but for numbers of rows; or why it is not possible."""
     try:
-        result = karat.evaluate(Corpus.of(documents), Run.of(replies), kb=KB, **options)
+        result = karat.evaluate(Corpus.from_documents(documents), Run.from_responses(responses), kb=KB, **options)
     except karat.KaratError as problem:
         return str(problem)
     groups = {
         (label, view, value): (group.counts, group.measures, group.errors, group.undecided)
-        for label, views in result.by.items()
+        for label, views in result.groups.items()
         for view, values in views.items()
         for value, group in values.items()
     }
@@ -101,27 +101,37 @@ def _said(documents, replies, **options):
     return result.measures, groups, sums, result.notes, result.skipped, str(result.signature)
 
 
-LINKED = [name for name in names("relations") if get("relations", name, Relation).least is not None]
-UNORDERED = [name for name in names("relations") if name not in LINKED and not get("relations", name, Relation).ordered]
-ORDERED = [name for name in names("relations") if get("relations", name, Relation).ordered]
+LINKED = [
+    name
+    for name in list_plugins("relations")
+    if get_plugin("relations", name, MatchRelation).min_relatedness is not None
+]
+UNORDERED = [
+    name
+    for name in list_plugins("relations")
+    if name not in LINKED and not get_plugin("relations", name, MatchRelation).is_order_dependent
+]
+ORDERED = [
+    name for name in list_plugins("relations") if get_plugin("relations", name, MatchRelation).is_order_dependent
+]
 MEASURES = [f"{relation}:micro.f1" for relation in UNORDERED]
 MEASURES += [f"strong[{part}]:micro.f1" for part in ("in-kb", "nil", "gold-in-kb")]
 MEASURES += ["strong:accuracy", "strong:macro.f1", "strong:aurc", "b-cubed:micro.f1", "ceaf-mention:micro.f1"]
-LABELS = [name for name in names("labels") if name != "error"]
+LABELS = [name for name in list_plugins("facets") if name != "error"]
 MORE = {
     ("assignment", "lookup"): {"measures": ["strong:micro.f1", "mention:micro.f1"]},
     ("nil", "emerging"): {"prefixes": "gerbil"},
     ("prefixes", "gerbil"): {"nil": "emerging"},
-    ("missing", "alike"): {"ids": "resolved"},
-    ("given", "exact"): {"task": "d2kb", "measures": ()},
-    ("given", "best-overlap"): {"task": "d2kb", "measures": ()},
+    ("unknown-ids", "alike"): {"ids": "resolved"},
+    ("gold-mentions", "exact"): {"task": "d2kb", "measures": ()},
+    ("gold-mentions", "best-overlap"): {"task": "d2kb", "measures": ()},
     ("groups", "filtered"): {"task": "d2kb", "measures": (), "by": ["types"]},
-    **{("task", name): {"measures": ()} for name in CHOICES["task"].values},
+    **{("task", name): {"measures": ()} for name in SETTINGS["task"].values},
 }
 """What else has to be asked for where a value is to be tried."""
 
-_ABOUT_ERRORS = ("categories", "unnamed", "near", "false-coreference")
-VALUES = [(name, value) for name, choice in CHOICES.items() for value in choice.values if name != "membership"]
+_ABOUT_ERRORS = ("categories", "unknown-names", "near-mentions", "false-coreference")
+VALUES = [(name, value) for name, setting in SETTINGS.items() for value in setting.values if name != "membership"]
 
 
 def _asked(name: str, value: str) -> dict[str, object]:
@@ -146,16 +156,19 @@ def test_error_categories_of_karat_never_look_at_the_order(pair):
     assert one == two
 
 
-@pytest.mark.parametrize("profile", [name for name in names("profiles") if not in_order(profile_named(name).choices)])
+@pytest.mark.parametrize(
+    "profile",
+    [name for name in list_plugins("profiles") if not find_order_dependent_settings(get_profile(name).settings)],
+)
 @_some(3)
 @given(pair=_shuffled())
 def test_profiles_that_do_not_say_so_never_look_at_the_order(profile, pair):
-    one, two = (_said(*side, like=profile) for side in pair)
+    one, two = (_said(*side, profile=profile) for side in pair)
     assert one == two
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [(name, value) for name, value in VALUES if value not in CHOICES[name].ordered]
+    ("name", "value"), [(name, value) for name, value in VALUES if value not in SETTINGS[name].order_dependent_values]
 )
 @_some(5)
 @given(pair=_shuffled())
@@ -164,55 +177,82 @@ def test_values_that_do_not_say_so_never_look_at_the_order(name, value, pair):
     assert one == two
 
 
-TWINS = ([Label(0, 4, "Q1")], [Answer(0, 4, "Q1"), Answer(0, 4, "Q2")])
-CROWD = ([Label(0, 10, "Q1"), Label(5, 8, "Q1")], [Answer(0, 3, "Q1"), Answer(5, 8, "Q1"), Answer(10, 12, "Q2")])
+TWINS = ([Label(0, 4, "Q1")], [Prediction(0, 4, "Q1"), Prediction(0, 4, "Q2")])
+CROWD = (
+    [Label(0, 10, "Q1"), Label(5, 8, "Q1")],
+    [Prediction(0, 3, "Q1"), Prediction(5, 8, "Q1"), Prediction(10, 12, "Q2")],
+)
 WORKED = {
-    ("given", "best-overlap"): TWINS,
+    ("gold-mentions", "best-overlap"): TWINS,
     ("assignment", "greedy"): CROWD,
     ("assignment", "first"): CROWD,
     ("assignment", "lookup"): TWINS,
     ("overlaps", "longest"): TWINS,
+    ("alternatives", "first"): (
+        [Label(0, 4, "Q1", mention_id="u"), Label(0, 4, "Q2", mention_id="u")],
+        [Prediction(0, 4, "Q1")],
+    ),
+    ("clusters", "neleval"): (
+        [Label(0, 4, "Q1"), Label(5, 8, "Q1")],
+        [Prediction(0, 4, "Q1"), Prediction(0, 4, "Q2"), Prediction(5, 8, "Q1")],
+    ),
 }
-"""For each value that looks at the order, what scores otherwise if the answers stand the other way round."""
+"""For each value that looks at the order, what scores otherwise if the predictions stand the other way round.
 
-LOST = ([Label(0, 10, "Q1", types=("A",))], [Answer(0, 3, "Q2", types=("B",)), Answer(0, 10, "Q1", types=("A",))])
-"""A mention that HIPE's scorer gives to the first answer, right or wrong."""
+Where there is a single prediction, the labels do."""
+
+LOST = (
+    [Label(0, 10, "Q1", types=("A",))],
+    [Prediction(0, 3, "Q2", types=("B",)), Prediction(0, 10, "Q1", types=("A",))],
+)
+"""A mention that HIPE's scorer gives to the first prediction, right or wrong."""
 
 
 def _scores(example, **options) -> list[object]:
-    labels, answers = example
-    corpus = Corpus.of([Document("d", "x" * LENGTH, tuple(labels))])
-    runs = [Run.of([Reply("d", tuple(given))]) for given in (answers, answers[::-1])]
-    return [karat.evaluate(corpus, run, **options).measures for run in runs]
+    labels, predictions = example
+    orders = [
+        (labels, predictions),
+        (labels, predictions[::-1]) if len(predictions) > 1 else (labels[::-1], predictions),
+    ]
+    return [
+        karat.evaluate(
+            Corpus.from_documents([Document("d", "x" * LENGTH, tuple(gold))]),
+            Run.from_responses([Response("d", tuple(given))]),
+            **options,
+        ).measures
+        for gold, given in orders
+    ]
 
 
-@pytest.mark.parametrize(("name", "value"), [(n, v) for n, v in VALUES if v in CHOICES[n].ordered])
+@pytest.mark.parametrize(("name", "value"), [(n, v) for n, v in VALUES if v in SETTINGS[n].order_dependent_values])
 def test_values_that_say_so_look_at_the_order(name, value):
     asked = _asked(name, value) | {"by": []}
     one, two = _scores(WORKED[name, value], **asked)
     assert one != two
-    assert karat.explain(f"{name}={value}").endswith(IN_ORDER)
+    assert karat.explain(f"{name}={value}").endswith(ORDER_NOTE)
 
 
 @pytest.mark.parametrize("relation", ORDERED)
 def test_relations_that_say_so_look_at_the_order(relation):
-    one, two = _scores(LOST, measures=[f"{relation}:micro.f1"], like="hipe")
+    one, two = _scores(LOST, measures=[f"{relation}:micro.f1"], profile="hipe")
     assert one != two
-    assert karat.explain(relation).endswith(IN_ORDER)
+    assert karat.explain(relation).endswith(ORDER_NOTE)
 
 
-@pytest.mark.parametrize("profile", [name for name in names("profiles") if in_order(profile_named(name).choices)])
-def test_a_profile_says_choice_by_choice_what_looks_at_the_order(profile):
+@pytest.mark.parametrize(
+    "profile", [name for name in list_plugins("profiles") if find_order_dependent_settings(get_profile(name).settings)]
+)
+def test_a_profile_says_setting_by_setting_what_looks_at_the_order(profile):
     said = karat.explain(profile).split("\n")
-    choices = profile_named(profile).choices
-    ordered = in_order(choices)
+    settings = get_profile(profile).settings
+    ordered = find_order_dependent_settings(settings)
     assert said[-1] == f"The order of mentions in the files matters: {', '.join(ordered)}."
-    closed = [line for line in said if line.endswith(IN_ORDER)]
+    closed = [line for line in said if line.endswith(ORDER_NOTE)]
     assert [line.partition(":")[0] for line in closed] == [one for one in ordered if not one.startswith("match=")]
 
 
 def test_karat_says_that_it_does_not():
     assert karat.explain("karat").endswith("\nThe order of mentions in the files never matters.")
-    assert IN_ORDER not in karat.explain("karat")
-    result = karat.evaluate(karat.load("demo"), karat.load_run("demo/prior"), like="gerbil")
-    assert karat.explain(result.signature).count(IN_ORDER) == 1
+    assert ORDER_NOTE not in karat.explain("karat")
+    result = karat.evaluate(karat.load("demo"), karat.load_run("demo/prior"), profile="gerbil")
+    assert karat.explain(result.signature).count(ORDER_NOTE) == 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.facts.sentence import REACH, Sentence, sentence_around
+from karat.matching.facts.sentence import MAX_CONTEXT, Sentence, sentence_around
 
 TEXTS = st.text(st.sampled_from("ab Z.!?…\"')。！\n\t\u05d0\u0301😀"), max_size=120) | st.text(max_size=60)
 
@@ -91,6 +91,6 @@ def test_a_long_text_costs_no_more_than_a_short_one(sign):
     text = (sign * 200_000)[:200_000]
     begun = perf_counter()
     for start in range(0, len(text), 100):
-        assert len(sentence_around(text, start, start + 1).text) <= 2 * REACH + 1
+        assert len(sentence_around(text, start, start + 1).text) <= 2 * MAX_CONTEXT + 1
     assert sentence_around(text, 0, len(text)).text == text
     assert perf_counter() - begun < 5

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from karat.model import statistics
+from karat.model.results import statistics
 
 SHARES = st.builds(lambda part, whole: part / whole, st.integers(0, 30), st.integers(30, 60))
 NUMBERS = SHARES | st.floats(-1, 1) | st.sampled_from([0.0, -0.0, 1.0, 5e-324, 2.0**-60])

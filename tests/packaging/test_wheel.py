@@ -76,7 +76,11 @@ def test_everything_is_in_the_wheel(installed):
     (wheel,) = installed.wheels.glob("karat-*.whl")
     shipped = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert shipped == ours
-    assert {"karat/py.typed", "karat/schema/result.schema.json", "karat/datasets/demo_data/gold.jsonl"} <= shipped
+    assert {
+        "karat/py.typed",
+        "karat/render/schema/result.schema.json",
+        "karat/plugins/datasets/demo_data/gold.jsonl",
+    } <= shipped
 
 
 def test_it_is_small(installed):
@@ -96,12 +100,12 @@ def test_it_works_anywhere(installed, karat_cli):
 
 
 def _torn(folder):
-    """Gold and answers whose clusters compete: each shares one mention with each."""
-    for name, items, entities in (("gold", "labels", "AABB"), ("answers", "answers", "ABAB")):
+    """Gold and predictions whose clusters compete: each shares one mention with each."""
+    for name, items, entities in (("gold", "labels", "AABB"), ("predictions", "predictions", "ABAB")):
         spans = [{"start": n, "end": n + 1, "entity": entity} for n, entity in enumerate(entities)]
         line = {"id": "d", items: spans} | ({"text": "wxyz"} if name == "gold" else {})
         (folder / f"{name}.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    return "gold.jsonl", "answers.jsonl"
+    return "gold.jsonl", "predictions.jsonl"
 
 
 WITHOUT = {
@@ -121,7 +125,7 @@ WITHOUT = {
     "embed": [("systems", "stages", "embed")],
     "spark": [("score", "demo", "demo/noisy", "--engine", "spark")],
     "fast": [],  # nothing needs it: it only takes less time
-    "clusters": [("score", "gold.jsonl", "answers.jsonl", "-m", "ceaf-mention:micro.f1")],
+    "clusters": [("score", "gold.jsonl", "predictions.jsonl", "-m", "ceaf-mention:micro.f1")],
     "spacy": [
         ("data", "convert", "demo", "x.spacy"),
         ("data", "convert", "in.spacy", "x.jsonl", "--from", "spacy-docbin", "--as", "gold"),
@@ -153,6 +157,6 @@ def test_one_line_says_what_to_install(installed, extra, arguments):
 
 
 def test_words_that_nobody_counts_are_said(installed):
-    ran = installed.karat("score", "demo", "demo/noisy", "--like", "elevant", "--by", "error")
+    ran = installed.karat("score", "demo", "demo/noisy", "--profile", "elevant", "--by", "error")
     assert (ran.code, ran.err) == (0, "")
     assert "pip install 'karat[spacy]'" in ran.out

@@ -1,4 +1,4 @@
-"""Comparisons of the systems whose answers ELEVANT publishes."""
+"""Comparisons of the systems whose predictions ELEVANT publishes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from karat.comparison.compare import ComparisonParts, compare
-from karat.comparison.entries import entries
-from karat.comparison.terms import Terms
+from karat.analysis.comparison.compare import ComparisonExtras, compare
+from karat.analysis.comparison.entries import load_entries
+from karat.analysis.comparison.options import ComparisonOptions
 from karat.evaluation.request import Request
 
 pytestmark = pytest.mark.shared
@@ -25,10 +25,10 @@ def found(shared):
         for place, system in SYSTEMS.items()
         for dataset in DATASETS
     ]
-    asked = Request.of(like="elevant")
-    terms = Terms(resamples=200, permutations=1000)
-    parts = ComparisonParts(homes={"refined__aida_": ["msnbc-updated"]})
-    return compare(entries(files), asked, terms, parts, measure="strong[in-kb]:micro.f1")
+    asked = Request.from_options(profile="elevant")
+    terms = ComparisonOptions(resamples=200, permutations=1000)
+    parts = ComparisonExtras(developed_on={"refined__aida_": ["msnbc-updated"]})
+    return compare(load_entries(files), asked, terms, parts, measure="strong[in-kb]:micro.f1")
 
 
 def test_scores_are_those_that_elevant_printed(found, shared):
@@ -40,16 +40,16 @@ def test_scores_are_those_that_elevant_printed(found, shared):
 
 
 def test_everything_is_there(found):
-    assert found.averaged == DATASETS
+    assert found.averaged_datasets == DATASETS
     assert set(found.runtimes.seconds) == {"refined__aida_", "rel__2014_"}
-    assert found.runtimes.left_out == {"genre__yago_": "no runtime is known"}
+    assert found.runtimes.excluded == {"genre__yago_": "unknown runtime"}
     assert found.titles["refined__aida_"] == "ReFinED (AIDA)"
     assert len(found.pairs) == 3
     assert all(pair.p is not None for dataset in found.datasets for pair in dataset.pairs)
-    assert found.homes[0].beside.value is not None
-    own = found.detected_together
+    assert found.overfitting[0].relative_index.value is not None
+    own = found.pooled_detection
     # GENRE detects far less than ReFinED; on the mentions that all detect they are equally good.
     assert own["genre__yago_"].coverage < own["refined__aida_"].coverage - 0.1
     assert own["genre__yago_"].common_accuracy == pytest.approx(own["refined__aida_"].common_accuracy, abs=0.005)
-    flips = {(each.one, each.two): each for each in found.flips}
-    assert sum(each.only_one + each.only_two for each in flips.values()) > 0
+    flips = {(each.system_a, each.system_b): each for each in found.flips}
+    assert sum(each.only_a + each.only_b for each in flips.values()) > 0

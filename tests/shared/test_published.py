@@ -6,11 +6,11 @@ import pytest
 
 from karat.data.load import load
 from karat.evaluation.evaluation import evaluate
-from karat.registry import get
-from karat.running.ask import RunWishes
-from karat.running.named import RunnableSystem
-from karat.running.run import run_system
-from karat.spec.system import System
+from karat.model.registry import get_plugin
+from karat.model.spec.system import System
+from karat.systems.running.run import run_system
+from karat.systems.running.system import RunnableSystem
+from karat.systems.running.system_runner import RunOptions
 
 pytestmark = pytest.mark.shared
 
@@ -20,7 +20,7 @@ FAIR = "elevant/benchmarks/kore50.benchmark.jsonl.gz"
 
 
 @pytest.mark.parametrize(
-    ("system", "hand_in", "answers", "gold"),
+    ("system", "hand_in", "predictions", "gold"),
     [
         ("aida", NIF, "finegrained/systems/AIDA_KORE50.ttl", FINE),
         ("freme", NIF, "finegrained/systems/FREMENER_KORE50.ttl", FINE),
@@ -28,11 +28,11 @@ FAIR = "elevant/benchmarks/kore50.benchmark.jsonl.gz"
         ("genre", LINKED, "elevant/results/genre/genre__yago_.kore50.linked_articles.jsonl.gz", FAIR),
     ],
 )
-def test_what_is_asked_for_is_read(shared, system, hand_in, answers, gold):
-    assert hand_in in get("systems", system, System).untried
+def test_what_is_asked_for_is_read(shared, system, hand_in, predictions, gold):
+    assert hand_in in get_plugin("systems", system, System).untested_reason
     corpus = load(shared / gold)
-    ran = run_system(RunnableSystem.of(f"answers:{shared / answers}"), corpus, RunWishes())
-    assert ran.documents == len(corpus)
+    ran = run_system(RunnableSystem.from_text(f"predictions:{shared / predictions}"), corpus, RunOptions())
+    assert ran.n_documents == len(corpus)
     score = evaluate(corpus, ran.run)["strong[in-kb]:micro.f1"]
     assert score is not None
     assert score > 0.1

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.stats.samples.additive import Additive, mean_of
+from karat.stats.samples.additive import AdditiveScore, make_mean_score
 
 
 class Kind(NamedTuple):
@@ -51,11 +51,11 @@ def precision_of(sums):
 
 
 def micro(weights):
-    return Additive(weights, f1_of)
+    return AdditiveScore(weights, f1_of)
 
 
 def macro(weights):
-    return mean_of(f1_of(weights))
+    return make_mean_score(f1_of(weights))
 
 
 def distance(p):

@@ -8,9 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from karat.errors import UsageError
-from karat.stats.samples.additive import Additive, combined, difference, mean_of, resampled, standard_error
-from karat.stats.samples.bootstrap import distinct, resampled_totals
+from karat.model.errors import UsageError
+from karat.stats.samples.additive import (
+    AdditiveScore,
+    combine_scores,
+    make_difference,
+    make_mean_score,
+    resample_scores,
+    standard_error,
+)
+from karat.stats.samples.bootstrap import count_distinct_rows, resample_totals
 from tests.stats.corpora import f1_of, macro, micro, precision_of
 
 WEIGHTS = arrays.arrays(np.float64, st.tuples(st.integers(1, 30), st.just(4)), elements=st.integers(0, 4).map(float))
@@ -37,7 +44,7 @@ def test_the_value_is_that_of_the_sums(weights):
 
 @given(WEIGHTS | FRACTIONS)
 def test_leaving_out_one_document_is_what_it_says(weights):
-    without, times = micro(weights).without_one()
+    without, times = micro(weights).leave_one_out()
     plain = [f1_of(np.delete(weights, place, axis=0).sum(axis=0)[None])[0] for place in range(len(weights))]
     assert times.sum() == len(weights)
     np.testing.assert_allclose(np.sort(np.repeat(without, times)), np.sort(plain), atol=1e-9)
@@ -45,17 +52,17 @@ def test_leaving_out_one_document_is_what_it_says(weights):
 
 @given(WEIGHTS | FRACTIONS, st.randoms())
 def test_samples_are_the_same_in_any_order(weights, rng):
-    one = resampled([micro(weights), macro(weights)], 20, 3)
-    two = resampled([micro(each := shuffled(weights, rng)), macro(each)], 20, 3)
+    one = resample_scores([micro(weights), macro(weights)], 20, 3)
+    two = resample_scores([micro(each := shuffled(weights, rng)), macro(each)], 20, 3)
     np.testing.assert_array_equal(one, two)
 
 
 @given(arrays.arrays(np.float64, st.tuples(st.integers(0, 40), st.integers(1, 3)), elements=st.integers(-3, 3)))
 def test_distinct_rows_are_those_that_occur(weights):
-    found = distinct(weights)
+    found = count_distinct_rows(weights)
     rows, times = np.unique(weights, axis=0, return_counts=True)
     np.testing.assert_array_equal(found.rows, rows)
-    np.testing.assert_array_equal(found.times, times)
+    np.testing.assert_array_equal(found.counts, times)
 
 
 @pytest.mark.parametrize(
@@ -70,44 +77,44 @@ def test_distinct_rows_are_those_that_occur(weights):
     ids=["large", "halves", "tenths", "undefined", "huge"],
 )
 def test_rows_of_any_numbers_are_told_apart(weights):
-    found = distinct(weights)
+    found = count_distinct_rows(weights)
     rows, times = np.unique(weights, axis=0, return_counts=True)
     np.testing.assert_array_equal(found.rows, rows)
-    np.testing.assert_array_equal(found.times, times)
+    np.testing.assert_array_equal(found.counts, times)
 
 
 def test_what_shares_a_base_shares_the_draws():
     weights = np.random.default_rng(0).integers(0, 5, (40, 4)).astype(float)
-    together = resampled([Additive(weights, f1_of), Additive(weights, precision_of)], 50, 7)
-    np.testing.assert_array_equal(together[0], f1_of(resampled_totals(weights, 50, 7)))
-    np.testing.assert_array_equal(together[1], precision_of(resampled_totals(weights, 50, 7)))
+    together = resample_scores([AdditiveScore(weights, f1_of), AdditiveScore(weights, precision_of)], 50, 7)
+    np.testing.assert_array_equal(together[0], f1_of(resample_totals(weights, 50, 7)))
+    np.testing.assert_array_equal(together[1], precision_of(resample_totals(weights, 50, 7)))
 
 
 def test_silent_documents_are_drawn_and_add_nothing():
     weights = np.array([[2.0, 1.0], [1.0, 3.0]])
-    plain = Additive(np.vstack([weights, np.zeros((5, 2))]), lambda sums: sums[:, 0])
-    short = Additive(weights, lambda sums: sums[:, 0], silent=5)
+    plain = AdditiveScore(np.vstack([weights, np.zeros((5, 2))]), lambda sums: sums[:, 0])
+    short = AdditiveScore(weights, lambda sums: sums[:, 0], n_empty_documents=5)
     assert len(short) == len(plain) == 7
     assert short.value == plain.value == 3
-    drawn = resampled([plain, short], 4000, 0)
+    drawn = resample_scores([plain, short], 4000, 0)
     np.testing.assert_allclose(drawn[0].mean(), drawn[1].mean(), rtol=0.05)
     np.testing.assert_allclose(drawn[0].std(), drawn[1].std(), rtol=0.05)
-    assert short.without_one()[1].sum() == 7
+    assert short.leave_one_out()[1].sum() == 7
 
 
 def test_differences_and_means_of_scores():
     rng = np.random.default_rng(1)
     one, two = rng.integers(0, 5, (2, 30, 4)).astype(float)
-    assert difference(micro(one), micro(two)).value == pytest.approx(micro(one).value - micro(two).value)
-    mean = combined([micro(one), macro(two)], lambda values: values.mean(axis=1))
+    assert make_difference(micro(one), micro(two)).value == pytest.approx(micro(one).value - micro(two).value)
+    mean = combine_scores([micro(one), macro(two)], lambda values: values.mean(axis=1))
     assert mean.value == pytest.approx((micro(one).value + macro(two).value) / 2)
-    drawn = resampled([difference(micro(one), micro(one))], 20, 0)[0]
+    drawn = resample_scores([make_difference(micro(one), micro(one))], 20, 0)[0]
     assert not drawn.any()
     with pytest.raises(UsageError, match="30 and 29 documents"):
-        difference(micro(one), micro(two[1:]))
+        make_difference(micro(one), micro(two[1:]))
 
 
 def test_the_standard_error_of_a_mean_is_what_the_formula_says():
     values = np.random.default_rng(2).normal(size=400)
-    assert standard_error(mean_of(values), 4000) == pytest.approx(values.std() / 20, rel=0.05)
-    assert standard_error(mean_of(np.full(4, np.nan))) is None
+    assert standard_error(make_mean_score(values), 4000) == pytest.approx(values.std() / 20, rel=0.05)
+    assert standard_error(make_mean_score(np.full(4, np.nan))) is None

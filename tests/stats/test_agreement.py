@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from karat.errors import UsageError
-from karat.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, over_documents
-from karat.stats.samples.bootstrap import interval
-from karat.stats.samples.intervals import widened
+from karat.model.errors import UsageError
+from karat.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, resample_coefficient
+from karat.stats.samples.bootstrap import percentile_interval
+from karat.stats.samples.confidence_intervals import expand_confidence
 
 TABLES = arrays.arrays(np.int64, st.tuples(st.integers(2, 4), st.integers(1, 15)), elements=st.integers(-1, 3))
 
@@ -131,10 +131,10 @@ def test_samples_of_documents_keep_items_together():
     """Two documents, one agreed throughout and one never: a sample of the first alone has all in agreement."""
     codes = np.array([[0, 1, 0, 1, 0, 1], [0, 1, 0, 0, 1, 0]])
     document = np.array([0, 0, 0, 1, 1, 1])
-    found = over_documents(cohen_kappa, codes, document, 2, resamples=200, seed=0)
+    found = resample_coefficient(cohen_kappa, codes, document, 2, resamples=200, seed=0)
     once, first, second = cohen_kappa(codes), 1.0, cohen_kappa(codes[:, 3:])
     assert {round(value, 9) for value in found} == {round(value, 9) for value in (once, first, second)}
-    np.testing.assert_array_equal(found, over_documents(cohen_kappa, codes, document, 2, resamples=200, seed=0))
+    np.testing.assert_array_equal(found, resample_coefficient(cohen_kappa, codes, document, 2, resamples=200, seed=0))
 
 
 def annotated(rng, documents):
@@ -150,7 +150,7 @@ def test_intervals_over_documents_cover_as_they_say():
     hits = 0
     for seed in range(200):
         codes, document = annotated(np.random.default_rng(seed), 40)
-        found = over_documents(krippendorff_alpha, codes, document, 40, resamples=120, seed=seed)
-        low, high = interval(found, widened(0.95, 40))
+        found = resample_coefficient(krippendorff_alpha, codes, document, 40, resamples=120, seed=seed)
+        low, high = percentile_interval(found, expand_confidence(0.95, 40))
         hits += low <= truth <= high
     assert 0.92 <= hits / 200 <= 0.98

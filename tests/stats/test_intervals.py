@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.errors import UnknownNameError, UsageError
-from karat.stats.samples.additive import Additive, difference, mean_of, resampled
-from karat.stats.samples.bca import acceleration, bca
-from karat.stats.samples.bootstrap import interval
-from karat.stats.samples.intervals import adding, intervals, widened
+from karat.model.errors import UnknownNameError, UsageError
+from karat.stats.samples.additive import AdditiveScore, make_difference, make_mean_score, resample_scores
+from karat.stats.samples.bca import acceleration, bca_interval
+from karat.stats.samples.bootstrap import percentile_interval
+from karat.stats.samples.confidence_intervals import bootstrap_intervals, count_contributing, expand_confidence
 from tests.stats.corpora import Kind, drawn, f1_of, macro, micro, two_systems
 from tests.stats.test_additive import FRACTIONS, WEIGHTS, shuffled
 
@@ -24,7 +24,7 @@ def coverage(scores, truths, *, corpora, method, resamples=1000):
     """The share of corpora whose intervals hold the true scores; `scores` makes them from a generator."""
     hits = np.zeros(len(truths))
     for seed in range(corpora):
-        found = intervals(scores(np.random.default_rng(seed)), resamples=resamples, seed=seed, method=method)
+        found = bootstrap_intervals(scores(np.random.default_rng(seed)), resamples=resamples, seed=seed, method=method)
         hits += [low <= truth <= high for (low, high), truth in zip(found, truths, strict=True)]
     return hits / corpora
 
@@ -38,7 +38,7 @@ def test_95_percent_intervals_cover_between_93_and_97_percent(method):
 
     def scores(rng):
         one, two = two_systems(rng, 50, better=0.05)
-        return [micro(one), macro(one), difference(micro(two), micro(one))]
+        return [micro(one), macro(one), make_difference(micro(two), micro(one))]
 
     found = coverage(scores, truths, corpora=600, method=method)
     assert np.all((found >= 0.93) & (found <= 0.97)), found
@@ -61,8 +61,8 @@ def test_coverage_on_many_kinds_of_corpora(documents, method):
 
 @given(WEIGHTS | FRACTIONS, st.randoms(), st.sampled_from(["percentile", "bca"]))
 def test_no_order_of_documents_changes_an_interval(weights, rng, method):
-    one = intervals([micro(weights), macro(weights)], resamples=50, method=method)
-    two = intervals([micro(each := shuffled(weights, rng)), macro(each)], resamples=50, method=method)
+    one = bootstrap_intervals([micro(weights), macro(weights)], resamples=50, method=method)
+    two = bootstrap_intervals([micro(each := shuffled(weights, rng)), macro(each)], resamples=50, method=method)
     assert one == two
 
 
@@ -70,8 +70,8 @@ def test_no_order_of_documents_changes_an_interval(weights, rng, method):
 def test_bca_is_what_the_book_says_document_by_document(weights):
     """The formula of Efron and Tibshirani, 14.9 to 14.15, without taking equal documents together."""
     score = micro(weights)
-    values = resampled([score], 200, 1)[0]
-    found = bca(values, score.value, *score.without_one(), 0.9)
+    values = resample_scores([score], 200, 1)[0]
+    found = bca_interval(values, score.value, *score.leave_one_out(), 0.9)
     values = values[~np.isnan(values)]
     if not len(values) or np.isnan(score.value):
         assert found is None
@@ -85,7 +85,7 @@ def test_bca_is_what_the_book_says_document_by_document(weights):
     away = left.mean() - left if len(left) else np.zeros(1)
     constant = np.allclose(away, 0, atol=1e-9)
     skew = 0.0 if constant else (away**3).sum() / (6 * (away**2).sum() ** 1.5)
-    assert acceleration(*score.without_one()) == pytest.approx(skew, abs=1e-5)
+    assert acceleration(*score.leave_one_out()) == pytest.approx(skew, abs=1e-5)
     for end, share in zip(found, (0.05, 0.95), strict=True):
         z = normal.inv_cdf(share)
         moved = normal.cdf(bias + (bias + z) / (1 - skew * (bias + z)))
@@ -98,47 +98,49 @@ def test_bca_is_near_that_of_scipy():
 
     values = np.random.default_rng(3).exponential(size=40)
     theirs = bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(0))
-    score = mean_of(values)
-    ours = bca(resampled([score], 20_000, 0)[0], score.value, *score.without_one())
+    score = make_mean_score(values)
+    ours = bca_interval(resample_scores([score], 20_000, 0)[0], score.value, *score.leave_one_out())
     assert ours == pytest.approx(tuple(theirs.confidence_interval), rel=0.01)
 
 
 def test_without_bias_and_skewness_bca_is_the_percentile_interval():
     values = np.linspace(-1, 1, 1001)
-    assert bca(values, 0.0, np.array([-0.1, 0.1]), np.array([5, 5]), 0.9) == pytest.approx(interval(values, 0.9))
-    assert bca(np.full(5, np.nan), 0.0, np.zeros(1), np.ones(1, np.int64)) is None
-    assert bca(values, np.nan, np.zeros(1), np.ones(1, np.int64)) is None
+    assert bca_interval(values, 0.0, np.array([-0.1, 0.1]), np.array([5, 5]), 0.9) == pytest.approx(
+        percentile_interval(values, 0.9)
+    )
+    assert bca_interval(np.full(5, np.nan), 0.0, np.zeros(1), np.ones(1, np.int64)) is None
+    assert bca_interval(values, np.nan, np.zeros(1), np.ones(1, np.int64)) is None
 
 
 def test_bca_of_a_score_beside_all_samples_has_ends():
     values = np.linspace(0, 1, 100)
-    low, high = bca(values, 2.0, np.array([0.0, 1.0]), np.array([1, 1]))
+    low, high = bca_interval(values, 2.0, np.array([0.0, 1.0]), np.array([1, 1]))
     assert 0 <= low <= high <= 1
 
 
 def test_few_documents_make_intervals_wider():
     """By hand for 20 documents: t 2.093 times the root of 20/19 is 2.147, which leaves 1.59 % on each side."""
-    assert widened(0.95, 20) == pytest.approx(1 - 2 * 0.0159, abs=2e-4)
-    assert widened(0.95, 100_000) == pytest.approx(0.95, abs=1e-4)
-    assert widened(0.95, 1) is None
-    assert widened(0.95, 2) < 1
-    levels = [widened(0.95, documents) for documents in range(2, 50)]
+    assert expand_confidence(0.95, 20) == pytest.approx(1 - 2 * 0.0159, abs=2e-4)
+    assert expand_confidence(0.95, 100_000) == pytest.approx(0.95, abs=1e-4)
+    assert expand_confidence(0.95, 1) is None
+    assert expand_confidence(0.95, 2) < 1
+    levels = [expand_confidence(0.95, documents) for documents in range(2, 50)]
     assert levels == sorted(levels, reverse=True)
 
 
 def test_documents_that_add_nothing_do_not_make_it_narrower():
     values = np.array([0.2, 0.4, 0.9, 0.5])
-    assert adding(Additive(values[:, None], lambda sums: sums[:, 0], silent=500)) == 4
-    assert adding(mean_of(np.append(values, [np.nan] * 9))) == 4
+    assert count_contributing(AdditiveScore(values[:, None], lambda sums: sums[:, 0], n_empty_documents=500)) == 4
+    assert count_contributing(make_mean_score(np.append(values, [np.nan] * 9))) == 4
 
 
 def test_one_document_has_no_interval():
-    assert intervals([micro(np.array([[3.0, 1.0, 3.0, 2.0]]))]) == [None]
+    assert bootstrap_intervals([micro(np.array([[3.0, 1.0, 3.0, 2.0]]))]) == [None]
 
 
 def test_what_makes_no_sense_is_refused():
-    score = mean_of(np.arange(5.0))
-    with pytest.raises(UsageError, match="level is 95"):
-        intervals([score], level=95)
+    score = make_mean_score(np.arange(5.0))
+    with pytest.raises(UsageError, match="confidence is 95"):
+        bootstrap_intervals([score], confidence=95)
     with pytest.raises(UnknownNameError, match="unknown method"):
-        intervals([score], method="wilson")
+        bootstrap_intervals([score], method="wilson")

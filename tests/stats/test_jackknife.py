@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from karat.errors import UsageError
-from karat.model.clusters import clusters
-from karat.registry import get
-from karat.spec.clustering import Clustering
-from karat.stats.samples.jackknife import groups, jackknife_interval
+from karat.model.errors import UsageError
+from karat.model.registry import get_plugin
+from karat.model.results.clusters import compare_clusters
+from karat.model.spec.clustering import Clustering
+from karat.stats.samples.jackknife import assign_groups, jackknife_interval
 from karat.stats.samples.student import t_quantile
 
 
 def test_groups_are_of_one_size_and_by_chance():
-    found = groups(103, 10, 0)
+    found = assign_groups(103, 10, 0)
     assert sorted(np.bincount(found).tolist()) == [10] * 7 + [11] * 3
-    np.testing.assert_array_equal(found, groups(103, 10, 0))
-    assert np.any(found != groups(103, 10, 1))
-    assert sorted(groups(3, 10, 0).tolist()) == [0, 1, 2]
-    assert len(groups(0, 10, 0)) == 0
-    with pytest.raises(UsageError, match="in 1 groups"):
-        groups(10, 1, 0)
+    np.testing.assert_array_equal(found, assign_groups(103, 10, 0))
+    assert np.any(found != assign_groups(103, 10, 1))
+    assert sorted(assign_groups(3, 10, 0).tolist()) == [0, 1, 2]
+    assert len(assign_groups(0, 10, 0)) == 0
+    with pytest.raises(UsageError, match="groups is 1"):
+        assign_groups(10, 1, 0)
 
 
 def test_for_a_mean_it_is_the_interval_of_the_textbook():
@@ -44,9 +44,9 @@ def clustered(rng, documents):
     return document, entity, np.where(right, entity, other)
 
 
-def f1_of_clusters(name, gold, answers):
+def f1_of_clusters(name, gold, predictions):
     mention = np.arange(len(gold))
-    counts = get("clusterings", name, Clustering).weights(clusters(mention, gold, mention, answers))
+    counts = get_plugin("clusterings", name, Clustering).weights(compare_clusters(mention, gold, mention, predictions))
     p, r = counts[0] / (counts[0] + counts[1]), counts[2] / (counts[2] + counts[3])
     return 2 * p * r / (p + r)
 
@@ -59,9 +59,9 @@ def test_intervals_of_clusterings_cover_as_they_say(name):
     truth = np.mean([f1_of_clusters(name, *clustered(np.random.default_rng(s), documents)[1:]) for s in range(400)])
     hits = 0
     for seed in range(1000, 1200):
-        document, gold, answers = clustered(np.random.default_rng(seed), documents)
-        group = groups(documents, number, seed)[document]
-        without = [f1_of_clusters(name, gold[group != k], answers[group != k]) for k in range(number)]
-        low, high = jackknife_interval(f1_of_clusters(name, gold, answers), np.array(without))
+        document, gold, predictions = clustered(np.random.default_rng(seed), documents)
+        group = assign_groups(documents, number, seed)[document]
+        without = [f1_of_clusters(name, gold[group != k], predictions[group != k]) for k in range(number)]
+        low, high = jackknife_interval(f1_of_clusters(name, gold, predictions), np.array(without))
         hits += low <= truth <= high
     assert 0.93 <= hits / 200 <= 0.985

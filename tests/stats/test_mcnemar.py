@@ -10,23 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from karat.errors import UsageError
-from karat.stats.tests import mcnemar as module
-from karat.stats.tests.benjamini_hochberg import benjamini_hochberg
-from karat.stats.tests.holm import holm
-from karat.stats.tests.mcnemar import mcnemar, mcnemar_of_counts
+from karat.model.errors import UsageError
+from karat.stats.significance import mcnemar as module
+from karat.stats.significance.benjamini_hochberg import benjamini_hochberg
+from karat.stats.significance.holm import holm
+from karat.stats.significance.mcnemar import mcnemar, mcnemar_from_counts
 from tests.stats.corpora import distance
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_few_mentions_are_counted_exactly(one, two):
-    found = mcnemar_of_counts(one, two)
+    found = mcnemar_from_counts(one, two)
     if not one + two:
         assert found.p is None
         return
     tail = sum(comb(one + two, k) for k in range(min(one, two) + 1)) / 2 ** (one + two)
     assert found.p == pytest.approx(min(1, 2 * tail))
-    assert found.p == pytest.approx(mcnemar_of_counts(two, one).p)
+    assert found.p == pytest.approx(mcnemar_from_counts(two, one).p)
 
 
 def test_by_hand():
@@ -40,16 +40,16 @@ def test_by_hand():
 
 @pytest.mark.parametrize(("one", "two"), [(5000, 4800), (5200, 4700), (60, 40)])
 def test_many_mentions_are_nearly_the_same_by_approximation(one, two, monkeypatch):
-    exact = mcnemar_of_counts(one, two).p
-    monkeypatch.setattr(module, "_EXACT", 10)
-    near = mcnemar_of_counts(one, two)
-    assert not near.exact
+    exact = mcnemar_from_counts(one, two).p
+    monkeypatch.setattr(module, "_MAX_EXACT", 10)
+    near = mcnemar_from_counts(one, two)
+    assert not near.is_exact
     assert near.p == pytest.approx(exact, rel=0.02)
 
 
 def test_p_values_are_uniform_or_larger_where_systems_do_not_differ():
     rng = np.random.default_rng(0)
-    p = [mcnemar_of_counts(k := int(rng.binomial(400, 0.5)), 400 - k).p for _ in range(500)]
+    p = [mcnemar_from_counts(k := int(rng.binomial(400, 0.5)), 400 - k).p for _ in range(500)]
     assert distance(p) < 0.11  # a whole number of mentions: p-values come in steps
     assert np.mean(np.array(p) <= 0.05) <= 0.06
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.errors import UsageError
+from karat.model.errors import UsageError
 from karat.stats.shapley import shapley
 
 NAMES = "abcdef"
@@ -40,7 +40,7 @@ def test_the_glove_game():
     # One left glove, two right ones; a pair is worth 1.
     found = shapley(["left", "r1", "r2"], lambda s: float("left" in s and len(s) > 1))
     assert values(found) == pytest.approx({"left": 2 / 3, "r1": 1 / 6, "r2": 1 / 6})
-    assert (found.exact, found.evaluations, found.start, found.end) == (True, 8, 0, 1)
+    assert (found.is_exact, found.n_evaluations, found.start, found.end) == (True, 8, 0, 1)
     assert [share.error for share in found.shares] == [None] * 3
 
 
@@ -68,7 +68,7 @@ def test_exact_shares_are_means_over_all_orders(game):
 def test_shares_sum_to_the_gap(exact_up_to, game, seed):
     players, worth = game
     found = shapley(players, worth.__getitem__, exact_up_to=exact_up_to, samples=9, seed=seed)
-    assert found.exact is bool(exact_up_to)
+    assert found.is_exact is bool(exact_up_to)
     assert (found.start, found.end) == (worth[frozenset()], worth[frozenset(players)])
     assert sum(values(found).values()) == pytest.approx(found.end - found.start, abs=1e-9)
 
@@ -126,7 +126,7 @@ def test_no_coalition_is_valued_twice(exact_up_to, game):
         return worth[s]
 
     found = shapley(players, value, exact_up_to=exact_up_to, samples=20)
-    assert len(asked) == len(set(asked)) == found.evaluations
+    assert len(asked) == len(set(asked)) == found.n_evaluations
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -134,7 +134,7 @@ def test_sampled_shares_are_near_the_exact_ones(seed):
     worth = random_game(NAMES, seed)
     exact = values(shapley(NAMES, worth.__getitem__))
     sampled = shapley(NAMES, worth.__getitem__, exact_up_to=5, seed=seed)
-    assert not sampled.exact
+    assert not sampled.is_exact
     for share in sampled.shares:
         assert 0 < share.error < 0.1
         assert abs(share.value - exact[share.player]) < 5 * share.error
@@ -158,14 +158,14 @@ def test_the_same_seed_gives_the_same():
 def test_more_players_than_could_be_valued_exactly():
     players = [f"p{number:02}" for number in range(40)]
     found = shapley(players, lambda s: sum(int(name[1:]) for name in s) / 10, samples=10)
-    assert not found.exact
+    assert not found.is_exact
     assert values(found) == pytest.approx({name: int(name[1:]) / 10 for name in players}, abs=1e-9)
     assert all(share.error == pytest.approx(0, abs=1e-9) for share in found.shares)
 
 
 def test_without_players_there_is_nothing_to_share():
     found = shapley([], lambda s: 0.25)
-    assert (found.shares, found.exact, found.evaluations, found.start, found.end) == ((), True, 1, 0.25, 0.25)
+    assert (found.shares, found.is_exact, found.n_evaluations, found.start, found.end) == ((), True, 1, 0.25, 0.25)
 
 
 def test_what_makes_no_sense_is_refused():

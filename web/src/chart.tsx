@@ -1,92 +1,249 @@
-// Charts, drawn as SVG by the page itself: no library, no evaluated expressions, and they print.
+// SVG charts, drawn without a library.
 import { useRef, useState } from "preact/hooks";
-import type { CurveLine, DrawnChart } from "./shape";
-import { hiddenSystems, titleOf } from "./parts";
-import { saveDrawing, standing } from "./picture";
+import { formatPercent, getHiddenSystems, systemTitle } from "./components";
+import { saveDrawing, serialiseDrawing } from "./drawing";
+import type { ChartData, CurveLine } from "./shape";
 
-const WIDTH = 560, HEIGHT = 330, LEFT = 46, TOP = 14, RIGHT = 16;
+const WIDTH = 560,
+  HEIGHT = 330,
+  MARGIN_LEFT = 46,
+  MARGIN_TOP = 14,
+  MARGIN_RIGHT = 16;
 const DASHES = ["", "6 3", "2 2", "8 3 2 3", "1 3", "10 4", "4 4 1 4"];
 const MARKS = ["●", "■", "▲", "◆", "✚", "▼", "★"];
 
-function ticksOf(low: number, high: number): number[] {
-  const rough = (high - low) / 5 || 1, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough)!;
-  const found = [];
-  for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-6; at += step) found.push(Number(at.toPrecision(6)));
-  return found;
+function linearTicks(low: number, high: number): number[] {
+  const roughStep = (high - low) / 5 || 1,
+    magnitude = 10 ** Math.floor(Math.log10(roughStep));
+  const step = [1, 2, 5, 10].map((factor) => factor * magnitude).find((factor) => factor >= roughStep)!;
+  const ticks = [];
+  for (let tick = Math.ceil(low / step) * step; tick <= high + step * 1e-6; tick += step)
+    ticks.push(Number(tick.toPrecision(6)));
+  return ticks;
 }
 
-function powers(low: number, high: number): number[] {
-  const found = [];
-  for (let at = Math.floor(Math.log10(low)); at <= Math.ceil(Math.log10(high)); at++) found.push(10 ** at);
-  return found;
+function logTicks(low: number, high: number): number[] {
+  const ticks = [];
+  for (let exponent = Math.floor(Math.log10(low)); exponent <= Math.ceil(Math.log10(high)); exponent++)
+    ticks.push(10 ** exponent);
+  return ticks;
 }
 
-/** Colour and dash of a system, the same in every chart of a page. */
-export const hue = (place: number, of: number) => ({ "--hue": String(Math.round((place * 360) / Math.max(of, 3) + 200)) });
+/** Compute the colour of a system, the same in all charts of a page. */
+export const hueStyle = (index: number, count: number) => ({
+  "--hue": String(Math.round((index * 360) / Math.max(count, 3) + 200)),
+});
 
-export function Chart({ chart }: { chart: DrawnChart }) {
+/** Name the visible systems without a line, with the reasons. */
+function describeUndrawn(chart: ChartData): string[] {
+  const hiddenSet = getHiddenSystems(),
+    systemsByReason = new Map<string, string[]>();
+  for (const [system, reason] of chart.undrawn)
+    if (!hiddenSet.has(system))
+      systemsByReason.set(reason, [...(systemsByReason.get(reason) ?? []), systemTitle(system)]);
+  return [...systemsByReason].map(
+    ([reason, systems]) => `Not drawn: ${systems.join(", ")} (${reason.replace(/\.$/, "")}).`,
+  );
+}
+
+export function Chart({ chart }: { chart: ChartData }) {
   const drawing = useRef<SVGSVGElement>(null);
-  const [done, set] = useState("");
-  const gone = hiddenSystems();
-  const seen = (own: readonly CurveLine[]) => own.filter((one) => !gone.has(one.system) && one.x.length);
-  const lines = seen(chart.lines), marked = seen(chart.marked), every = [...lines, ...marked];
-  if (!every.length) return null;
-  const named = chart.ticks.length > 0, slanted = chart.ticks.join("").length > 44;
-  const bottom = named && slanted ? 92 : 40;
-  const xs = every.flatMap((one) => one.x);
+  const [status, setStatus] = useState("");
+  const hiddenSet = getHiddenSystems();
+  const filterVisible = (lines: readonly CurveLine[]) =>
+    lines.filter((line) => !hiddenSet.has(line.system) && line.x.length);
+  const lines = filterVisible(chart.lines),
+    highlights = filterVisible(chart.markers),
+    allLines = [...lines, ...highlights];
+  if (!allLines.length) return null;
+  const hasNames = chart.ticks.length > 0,
+    isSlanted = chart.ticks.join("").length > 44;
+  const bottom = hasNames && isSlanted ? 92 : 40;
+  const xs = allLines.flatMap((line) => line.x);
   const scale = chart.log ? Math.log10 : (value: number) => value;
-  const [least, most] = named ? [-0.5, chart.ticks.length - 0.5] : chart.diagonal ? [0, 1] : [Math.min(...xs), Math.max(...xs)];
-  const marks = named ? chart.ticks.map((_, at) => at) : chart.log ? powers(least, most) : ticksOf(least, most);
-  const low = scale(chart.log ? marks[0] : least), high = scale(chart.log ? marks.at(-1)! : most);
-  const x = (value: number) => LEFT + ((scale(value) - low) / (high - low || 1)) * (WIDTH - LEFT - RIGHT);
-  const y = (value: number) => TOP + (1 - value) * (HEIGHT - TOP - bottom);
-  const systems = [...new Set(every.map((one) => one.system))].sort((a, b) => a - b);
-  const place = (system: number) => systems.indexOf(system);
-  const style = (system: number) => hue(place(system), systems.length);
-  const dash = (system: number) => DASHES[place(system) % DASHES.length];
-  const points = (one: CurveLine) => one.x.map((value, at) => `${at && chart.form === "step" ? `${x(value).toFixed(1)},${y(one.y[at - 1]).toFixed(1)} ` : ""}${x(value).toFixed(1)},${y(one.y[at]).toFixed(1)}`).join(" ");
-  const band = ((x(1) - x(0)) * 0.8) / Math.max(1, lines.length);
-  const save = (kind: "SVG" | "PNG") => saveDrawing(standing(drawing.current!), chart.title, kind).then(() => set(`${kind} saved`), (problem: Error) => set(problem.message));
+  const [minX, maxX] = hasNames
+    ? [-0.5, chart.ticks.length - 0.5]
+    : chart.diagonal
+      ? [0, 1]
+      : [Math.min(...xs), Math.max(...xs)];
+  const ticks = hasNames
+    ? chart.ticks.map((_, index) => index)
+    : chart.log
+      ? logTicks(minX, maxX)
+      : linearTicks(minX, maxX);
+  const low = scale(chart.log ? ticks[0] : minX),
+    high = scale(chart.log ? ticks.at(-1)! : maxX);
+  const x = (value: number) =>
+    MARGIN_LEFT + ((scale(value) - low) / (high - low || 1)) * (WIDTH - MARGIN_LEFT - MARGIN_RIGHT);
+  const y = (value: number) => MARGIN_TOP + (1 - value) * (HEIGHT - MARGIN_TOP - bottom);
+  const systems = [...new Set(allLines.map((line) => line.system))].sort((a, b) => a - b);
+  const systemIndex = (system: number) => systems.indexOf(system);
+  const systemStyle = (system: number) => hueStyle(systemIndex(system), systems.length);
+  const systemDash = (system: number) => DASHES[systemIndex(system) % DASHES.length];
+  const formatPoints = (line: CurveLine) =>
+    line.x
+      .flatMap((value, index) => {
+        const point = `${x(value).toFixed(1)},${y(line.y[index]).toFixed(1)}`;
+        return index && chart.form === "step"
+          ? [`${x(value).toFixed(1)},${y(line.y[index - 1]).toFixed(1)}`, point]
+          : [point];
+      })
+      .join(" ");
+  const barWidth = ((x(1) - x(0)) * 0.8) / Math.max(1, lines.length);
+  const saveChart = (kind: "SVG" | "PNG") =>
+    saveDrawing(serialiseDrawing(drawing.current!), chart.title, kind).then(
+      () => setStatus(`${kind} saved`),
+      (error: Error) => setStatus(error.message),
+    );
   return (
     <figure>
-      <figcaption><b>{chart.title}</b> <span class="quiet">{chart.says}</span></figcaption>
-      <svg ref={drawing} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${chart.title}: ${systems.map(titleOf).join(", ")}`}>
-        {[0, 0.2, 0.4, 0.6, 0.8, 1].map((at) => <g key={at}><line class="rule" x1={LEFT} x2={WIDTH - RIGHT} y1={y(at)} y2={y(at)} /><text x={LEFT - 6} y={y(at) + 4} text-anchor="end">{Math.round(100 * at)}</text></g>)}
-        {marks.map((at) => <text key={at} x={x(at)} y={HEIGHT - bottom + 16} text-anchor={named && slanted ? "end" : "middle"} transform={named && slanted ? `rotate(-32 ${x(at)} ${HEIGHT - bottom + 12})` : undefined}>{named ? short(chart.ticks[at]) : chart.log && at < 1 ? at : at.toLocaleString("en")}</text>)}
-        {!(named && slanted) && <text x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - 6} text-anchor="middle">{chart.x}</text>}
+      <figcaption>
+        <b>{chart.title}</b> <span class="quiet">{[chart.description, ...describeUndrawn(chart)].join(" ")}</span>
+      </figcaption>
+      <svg
+        ref={drawing}
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        role="img"
+        aria-label={`${chart.title}: ${systems.map(systemTitle).join(", ")}`}
+      >
+        {[0, 0.2, 0.4, 0.6, 0.8, 1].map((tick) => (
+          <g key={tick}>
+            <line class="rule" x1={MARGIN_LEFT} x2={WIDTH - MARGIN_RIGHT} y1={y(tick)} y2={y(tick)} />
+            <text x={MARGIN_LEFT - 6} y={y(tick) + 4} text-anchor="end">
+              {Math.round(100 * tick)}
+            </text>
+          </g>
+        ))}
+        {ticks.map((tick) => (
+          <text
+            key={tick}
+            x={x(tick)}
+            y={HEIGHT - bottom + 16}
+            text-anchor={hasNames && isSlanted ? "end" : "middle"}
+            transform={hasNames && isSlanted ? `rotate(-32 ${x(tick)} ${HEIGHT - bottom + 12})` : undefined}
+          >
+            {hasNames ? shortenText(chart.ticks[tick]) : chart.log && tick < 1 ? tick : tick.toLocaleString("en")}
+          </text>
+        ))}
+        {!(hasNames && isSlanted) && (
+          <text x={(MARGIN_LEFT + WIDTH - MARGIN_RIGHT) / 2} y={HEIGHT - 6} text-anchor="middle">
+            {chart.x}
+          </text>
+        )}
         {chart.diagonal && <line class="rule" x1={x(0)} y1={y(0)} x2={x(1)} y2={y(1)} stroke-dasharray="3 3" />}
         {chart.form === "bars"
-          ? lines.map((one, own) => <g key={one.system} style={style(one.system)}>{one.x.map((value, at) => <rect key={at} class="point" x={x(value) - 0.5 * band * lines.length + own * band} width={Math.max(1, band - 1)} y={y(one.y[at])} height={Math.max(0, y(0) - y(one.y[at]))}><title>{`${titleOf(one.system)}: ${(100 * one.y[at]).toFixed(1)}`}</title></rect>)}</g>)
-          : lines.map((one) => (
-            <g key={one.system} style={style(one.system)}>
-              {(chart.form !== "points") && <polyline class="line" stroke-dasharray={dash(one.system)} points={points(one)} />}
-              {(named || chart.form === "points") && one.x.map((value, at) => <text key={at} class="point mark" x={x(value)} y={y(one.y[at]) + 4} text-anchor="middle">{MARKS[place(one.system) % MARKS.length]}<title>{`${titleOf(one.system)}, ${named ? chart.ticks[value] : value}: ${(100 * one.y[at]).toFixed(1)}`}</title></text>)}
-            </g>
-          ))}
-        <Labelled marked={marked} x={x} y={y} style={style} named={!lines.length} />
+          ? lines.map((line, lineIndex) => (
+              <g key={line.system} style={systemStyle(line.system)}>
+                {line.x.map((value, index) => (
+                  <rect
+                    key={index}
+                    class="point"
+                    x={x(value) - 0.5 * barWidth * lines.length + lineIndex * barWidth}
+                    width={Math.max(1, barWidth - 1)}
+                    y={y(line.y[index])}
+                    height={Math.max(0, y(0) - y(line.y[index]))}
+                  >
+                    <title>{`${systemTitle(line.system)}: ${formatPercent(line.y[index])}`}</title>
+                  </rect>
+                ))}
+              </g>
+            ))
+          : lines.map((line) => (
+              <g key={line.system} style={systemStyle(line.system)}>
+                {chart.form !== "points" && (
+                  <polyline class="line" stroke-dasharray={systemDash(line.system)} points={formatPoints(line)} />
+                )}
+                {(hasNames || chart.form === "points") &&
+                  line.x.map((value, index) => (
+                    <text key={index} class="point mark" x={x(value)} y={y(line.y[index]) + 4} text-anchor="middle">
+                      {MARKS[systemIndex(line.system) % MARKS.length]}
+                      <title>
+                        {[
+                          `${systemTitle(line.system)}, ${hasNames ? chart.ticks[value] : value}:`,
+                          formatPercent(line.y[index]),
+                        ].join(" ")}
+                      </title>
+                    </text>
+                  ))}
+              </g>
+            ))}
+        <PointLabels highlights={highlights} x={x} y={y} systemStyle={systemStyle} hasNames={!lines.length} />
       </svg>
-      {lines.length > 0 && <ul class="legend">{systems.map((system) => <li key={system} style={style(system)}>{chart.form === "bars" ? <span class="swatch" /> : named || chart.form === "points" ? <span class="mark" aria-hidden="true">{MARKS[place(system) % MARKS.length]}</span> : <svg viewBox="0 0 28 8" aria-hidden="true"><line class="line" x1="0" x2="28" y1="4" y2="4" stroke-dasharray={dash(system)} /></svg>}{titleOf(system)}</li>)}</ul>}
-      <p class="copy quiet">Save as <button type="button" onClick={() => save("SVG")}>SVG</button>, <button type="button" onClick={() => save("PNG")}>PNG</button><span role="status">{done && ` · ${done}`}</span></p>
+      {lines.length > 0 && (
+        <ul class="legend">
+          {systems.map((system) => (
+            <li key={system} style={systemStyle(system)}>
+              {chart.form === "bars" ? (
+                <span class="swatch" />
+              ) : hasNames || chart.form === "points" ? (
+                <span class="mark" aria-hidden="true">
+                  {MARKS[systemIndex(system) % MARKS.length]}
+                </span>
+              ) : (
+                <svg viewBox="0 0 28 8" aria-hidden="true">
+                  <line class="line" x1="0" x2="28" y1="4" y2="4" stroke-dasharray={systemDash(system)} />
+                </svg>
+              )}
+              {systemTitle(system)}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="copy quiet">
+        Save as{" "}
+        <button type="button" onClick={() => saveChart("SVG")}>
+          SVG
+        </button>
+        ,{" "}
+        <button type="button" onClick={() => saveChart("PNG")}>
+          PNG
+        </button>
+        <span role="status">{status && ` · ${status}`}</span>
+      </p>
     </figure>
   );
 }
 
-const short = (text: string): string => (text.length > 18 ? `${text.slice(0, 17)}…` : text);
+const shortenText = (text: string): string => (text.length > 18 ? `${text.slice(0, 17)}…` : text);
 
-/** Points with their names beside them; a name that would cover another one moves down. */
-function Labelled({ marked, x, y, style, named }: { marked: readonly CurveLine[]; x: (value: number) => number; y: (value: number) => number; style: (system: number) => Record<string, string>; named: boolean }) {
-  const taken: [number, number, number][] = [];
-  const spots = marked.flatMap((one) => one.x.map((value, at) => ({ system: one.system, x: x(value), y: y(one.y[at]) }))).sort((a, b) => a.y - b.y);
+/** Labelled points; a label that would overlap another moves down. */
+function PointLabels({
+  highlights,
+  x,
+  y,
+  systemStyle,
+  hasNames,
+}: {
+  highlights: readonly CurveLine[];
+  x: (value: number) => number;
+  y: (value: number) => number;
+  systemStyle: (system: number) => Record<string, string>;
+  hasNames: boolean;
+}) {
+  const areas: [number, number, number][] = [];
+  const points = highlights
+    .flatMap((line) => line.x.map((value, index) => ({ system: line.system, x: x(value), y: y(line.y[index]) })))
+    .sort((a, b) => a.y - b.y);
   return (
     <>
-      {spots.map((spot, at) => {
-        const long = titleOf(spot.system).length * 6.6, left = spot.x > WIDTH - long - 24;
-        const from = left ? spot.x - 8 - long : spot.x + 8;
-        let down = spot.y + 4;
-        while (taken.some(([low, high, own]) => from < high && low < from + long && Math.abs(own - down) < 13)) down += 3;
-        if (named) taken.push([from, from + long, down]);
-        return <g key={at} style={style(spot.system)}><circle class="point" cx={spot.x} cy={spot.y} r="4" />{named && <text x={left ? spot.x - 8 : spot.x + 8} y={down} text-anchor={left ? "end" : "start"}>{titleOf(spot.system)}</text>}</g>;
+      {points.map((point, index) => {
+        const width = systemTitle(point.system).length * 6.6,
+          isLeft = point.x > WIDTH - width - 24;
+        const start = isLeft ? point.x - 8 - width : point.x + 8;
+        let labelY = point.y + 4;
+        while (areas.some(([low, high, areaY]) => start < high && low < start + width && Math.abs(areaY - labelY) < 13))
+          labelY += 3;
+        if (hasNames) areas.push([start, start + width, labelY]);
+        return (
+          <g key={index} style={systemStyle(point.system)}>
+            <circle class="point" cx={point.x} cy={point.y} r="4" />
+            {hasNames && (
+              <text x={isLeft ? point.x - 8 : point.x + 8} y={labelY} text-anchor={isLeft ? "end" : "start"}>
+                {systemTitle(point.system)}
+              </text>
+            )}
+          </g>
+        );
       })}
     </>
   );

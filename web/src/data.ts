@@ -1,19 +1,34 @@
-// All cases of a dataset, as pages look at them.
-import type { CasesPiece, GroupsPiece, SplitLabel, Track } from "./shape";
+// The cases of a dataset, with look-ups for the pages.
+import type { CasesResource, FacetScores, GroupsResource, Track } from "./shape";
 
-export const RIGHT = 0, WRONG_LINK = 1, WRONG_SPAN = 2, MISSED = 3, SPURIOUS = 4, NOT_COUNTED = 5;
-export const NIL = -1, NO_LINK = -2, UNKNOWN = -3;
-const NONE = "no link";
+export const CORRECT_LINK = 0,
+  WRONG_LINK = 1,
+  WRONG_SPAN = 2,
+  MISSED_MENTION = 3,
+  SPURIOUS_PREDICTION = 4,
+  UNCOUNTED_CASE = 5;
+/** The outcomes that are errors. */
+export const ERROR_KINDS = [WRONG_LINK, WRONG_SPAN, MISSED_MENTION, SPURIOUS_PREDICTION];
+export const NIL = -1,
+  UNLINKED = -2,
+  UNKNOWN_ENTITY = -3;
+const UNLINKED_TITLE = "unlinked";
 
-/** Which mentions are meant by how many systems get them. */
-const WHO: Partial<Record<string, (getters: number, all: number) => boolean>> = {
-  all: (getters, all) => getters === all,
-  some: (getters, all) => getters > 0 && getters < all,
-  one: (getters) => getters === 1,
-  none: (getters) => getters === 0,
-  counted: (getters) => getters >= 0,
+/** Tests on the number of systems that link a mention correctly. */
+const COVERAGE_TESTS: Partial<Record<string, (correctCount: number, systemCount: number) => boolean>> = {
+  all: (correctCount, systemCount) => correctCount === systemCount,
+  some: (correctCount, systemCount) => correctCount > 0 && correctCount < systemCount,
+  one: (correctCount) => correctCount === 1,
+  none: (correctCount) => correctCount === 0,
+  counted: (correctCount) => correctCount >= 0,
 };
-export const WHO_SAYS: Record<string, string> = { all: "that all systems get", some: "on which systems differ", one: "that one system alone gets", none: "that no system gets", counted: "that count for all systems" };
+export const COVERAGE_TITLES: Record<string, string> = {
+  all: "that all systems link correctly",
+  some: "on which the systems differ",
+  one: "that only one system links correctly",
+  none: "that no system links correctly",
+  counted: "that count for all systems",
+};
 
 /** A case: a row of a track. */
 export interface Case {
@@ -21,7 +36,7 @@ export interface Case {
   row: number;
 }
 
-/** What cases are looked for by; everything that is given must hold. */
+/** A case filter; a case must meet all conditions. */
 export interface Filter {
   system?: string;
   kind?: string;
@@ -37,222 +52,272 @@ export interface Filter {
 }
 
 export class Data {
-  /** What cases are split by, once somebody asks for it. */
-  split: GroupsPiece | null = null;
-  readonly byGold: Int32Array[];
+  /** The facets of the cases, null until a page loads them. */
+  groups: GroupsResource | null = null;
+  readonly rowByGold: Int32Array[];
   private readonly rows: number[][][] = [];
   private readonly mentions: number[][] = [];
-  private readonly entityPlace: Map<string, number>;
-  private readonly namesakes = new Set<string>();
-  /** How many letters the titles of all documents begin with, where that is much: an address that tells none apart. */
-  private readonly common: number;
+  private readonly entityIndex: Map<string, number>;
+  private readonly sharedNames = new Set<string>();
+  /** Length of a long URL prefix that all document titles share, else 0. */
+  private readonly prefixLength: number;
 
-  constructor(readonly piece: CasesPiece) {
-    this.entityPlace = new Map(piece.entities.map((id, place) => [id, place]));
-    const met = new Set<string>();
-    for (const name of piece.names) if (name !== null) met.has(name) ? this.namesakes.add(name) : met.add(name);
-    const ids = piece.documents.map((own) => own.title ?? own.id);
-    const shared = ids.length > 1 ? ids.reduce((one, two) => { let at = 0; while (at < one.length && one[at] === two[at]) at++; return one.slice(0, at); }) : "";
-    this.common = shared.length > 12 ? shared.lastIndexOf("/") + 1 : 0;
-    for (const [g, doc] of piece.gold.document.entries()) (this.mentions[doc] ??= []).push(g);
-    this.byGold = piece.tracks.map((track, t) => {
-      const found = new Int32Array(piece.gold.start.length).fill(-1);
-      const rows: number[][] = (this.rows[t] = []);
+  constructor(readonly resource: CasesResource) {
+    this.entityIndex = new Map(resource.entities.map((id, index) => [id, index]));
+    const uniqueNames = new Set<string>();
+    for (const name of resource.names)
+      if (name !== null) uniqueNames.has(name) ? this.sharedNames.add(name) : uniqueNames.add(name);
+    const titles = resource.documents.map((document) => document.title ?? document.id);
+    const prefix =
+      titles.length > 1
+        ? titles.reduce((a, b) => {
+            let length = 0;
+            while (length < a.length && a[length] === b[length]) length++;
+            return a.slice(0, length);
+          })
+        : "";
+    this.prefixLength = prefix.length > 12 ? prefix.lastIndexOf("/") + 1 : 0;
+    for (const [g, doc] of resource.gold.document.entries()) {
+      this.mentions[doc] ??= [];
+      this.mentions[doc].push(g);
+    }
+    this.rowByGold = resource.tracks.map((track, t) => {
+      const goldRows = new Int32Array(resource.gold.start.length).fill(-1);
+      const rows: number[][] = [];
+      this.rows[t] = rows;
       for (let row = 0; row < track.gold.length; row++) {
-        (rows[track.document[row]] ??= []).push(row);
-        if (track.gold[row] >= 0 && found[track.gold[row]] < 0) found[track.gold[row]] = row;
+        rows[track.document[row]] ??= [];
+        rows[track.document[row]].push(row);
+        if (track.gold[row] >= 0 && goldRows[track.gold[row]] < 0) goldRows[track.gold[row]] = row;
       }
-      return found;
+      return goldRows;
     });
   }
 
   get tracks(): Track[] {
-    return this.piece.tracks;
+    return this.resource.tracks;
   }
 
-  rowsIn(track: number, doc: number): number[] {
+  getRows(track: number, doc: number): number[] {
     return this.rows[track][doc] ?? [];
   }
 
-  mentionsIn(doc: number): number[] {
+  getMentions(doc: number): number[] {
     return this.mentions[doc] ?? [];
   }
 
-  /** How a mention ended for a system. */
-  kindOf(track: number, g: number): number {
-    const row = this.byGold[track][g];
-    return row < 0 ? NOT_COUNTED : this.tracks[track].kind[row];
+  /** Get the outcome of a gold mention for a system; a mention below a spurious prediction does not count itself. */
+  getKind(track: number, g: number): number {
+    const row = this.rowByGold[track][g],
+      kind = row < 0 ? UNCOUNTED_CASE : this.tracks[track].kind[row];
+    return kind === WRONG_SPAN || kind === SPURIOUS_PREDICTION ? UNCOUNTED_CASE : kind;
   }
 
-  /** The id of an entity, in words. */
-  id(entity: number): string {
-    return entity >= 0 ? this.piece.entities[entity] : entity === NIL ? "NIL" : NONE;
+  /** Get the id of an entity, or a title for NIL and unlinked. */
+  getId(entity: number): string {
+    return entity >= 0 ? this.resource.entities[entity] : entity === NIL ? "NIL" : UNLINKED_TITLE;
   }
 
-  name(entity: number): string {
-    return (entity >= 0 && this.piece.names[entity]) || this.id(entity);
+  getName(entity: number): string {
+    return (entity >= 0 && this.resource.names[entity]) || this.getId(entity);
   }
 
-  /** Whether another entity is called the same. */
-  hasNamesake(entity: number): boolean {
-    return this.namesakes.has(this.name(entity));
+  /** Check whether another entity has the same name. */
+  hasSharedName(entity: number): boolean {
+    return this.sharedNames.has(this.getName(entity));
   }
 
-  /** What an entity is, in a few words, if somebody knows. */
-  description(entity: number): string | null {
-    return entity >= 0 ? this.piece.descriptions[entity] : null;
+  /** Get the short description of an entity; null if unknown. */
+  getDescription(entity: number): string | null {
+    return entity >= 0 ? this.resource.descriptions[entity] : null;
   }
 
-  place(id: string): number {
-    return id === "NIL" ? NIL : id === NONE ? NO_LINK : this.entityPlace.get(id) ?? UNKNOWN;
+  findEntity(id: string): number {
+    return id === "NIL" ? NIL : id === UNLINKED_TITLE ? UNLINKED : (this.entityIndex.get(id) ?? UNKNOWN_ENTITY);
   }
 
-  /** The name of an entity that may be unknown here. */
-  called(id: string): string {
-    const entity = this.place(id);
-    return entity === UNKNOWN ? id : this.name(entity);
+  /** Find the name of an entity by id; return the id if the dataset does not contain it. */
+  findName(id: string): string {
+    const entity = this.findEntity(id);
+    return entity === UNKNOWN_ENTITY ? id : this.getName(entity);
   }
 
-  /** Where a case stands: on its answer, or else on its mention. */
-  span({ track, row }: Case): [number, number] {
-    const own = this.tracks[track];
-    if (own.start[row] >= 0) return [own.start[row], own.end[row]];
-    const g = own.gold[row];
-    return [this.piece.gold.start[g], this.piece.gold.end[g]];
+  /** Get the span of a case's prediction, or of its gold mention. */
+  getSpan({ track, row }: Case): [number, number] {
+    const cases = this.tracks[track];
+    if (cases.start[row] >= 0) return [cases.start[row], cases.end[row]];
+    const g = cases.gold[row];
+    return [this.resource.gold.start[g], this.resource.gold.end[g]];
   }
 
-  surface({ track, row }: Case): string {
-    const own = this.tracks[track];
-    const g = own.gold[row];
-    const place = own.start[row] >= 0 ? own.surface[row] : g >= 0 ? this.piece.gold.surface[g] : -1;
-    const [start, end] = this.span({ track, row });
-    return (place >= 0 && this.piece.surfaces[place]) || `${start}–${end}`;
+  getSurface({ track, row }: Case): string {
+    const cases = this.tracks[track];
+    const g = cases.gold[row];
+    const index = cases.start[row] >= 0 ? cases.surface[row] : g >= 0 ? this.resource.gold.surface[g] : -1;
+    const [start, end] = this.getSpan({ track, row });
+    return (index >= 0 && this.resource.surfaces[index]) || `${start}–${end}`;
   }
 
-  goldSurface(g: number): string {
-    return this.piece.surfaces[this.piece.gold.surface[g]] || `${this.piece.gold.start[g]}–${this.piece.gold.end[g]}`;
+  getGoldSurface(g: number): string {
+    return (
+      this.resource.surfaces[this.resource.gold.surface[g]] ||
+      `${this.resource.gold.start[g]}–${this.resource.gold.end[g]}`
+    );
   }
 
-  errors({ track, row }: Case): string[] {
-    return this.piece.combinations[this.tracks[track].errors[row]].map((place) => this.piece.categories[place]);
+  getErrors({ track, row }: Case): string[] {
+    return this.resource.combinations[this.tracks[track].errors[row]].map((index) => this.resource.categories[index]);
   }
 
-  /** What an error category is called, and what it means. */
-  category(name: string): { title: string; says: string } {
-    const place = this.piece.categories.indexOf(name);
-    return place < 0 ? { title: name, says: "" } : { title: this.piece.titles[place], says: this.piece.says[place] };
+  /** Get the title and description of an error category. */
+  getCategory(name: string): { title: string; description: string } {
+    const index = this.resource.categories.indexOf(name);
+    return index < 0
+      ? { title: name, description: "" }
+      : { title: this.resource.titles[index], description: this.resource.description[index] };
   }
 
-  title(doc: number): string {
-    const own = this.piece.documents[doc], whole = own?.title ?? own?.id ?? "no document";
-    return whole.slice(own ? this.common : 0) || whole;
+  getTitle(doc: number): string {
+    const document = this.resource.documents[doc],
+      title = document?.title ?? document?.id ?? "unknown document";
+    return title.slice(document ? this.prefixLength : 0) || title;
   }
 
-  doc(id: string): number {
-    return this.piece.documents.findIndex((own) => own.id === id);
+  findDocument(id: string): number {
+    return this.resource.documents.findIndex((document) => document.id === id);
   }
 
-  /** A label that cases are split by, and one of its values. */
-  part(label: string | undefined, is: string | undefined): { label: SplitLabel; place: number; title: string } | null {
-    const own = this.split?.labels.find((one) => one.name === label), place = own?.values.findIndex((one) => one.name === is) ?? -1;
-    return own && place >= 0 ? { label: own, place, title: own.values[place].title } : null;
+  /** Find a group of a facet. */
+  findGroup(
+    facetName: string | undefined,
+    groupName: string | undefined,
+  ): { facet: FacetScores; index: number; title: string } | null {
+    const facet = this.groups?.facets.find((facet) => facet.name === facetName),
+      index = facet?.values.findIndex((group) => group.name === groupName) ?? -1;
+    return facet && index >= 0 ? { facet, index, title: facet.values[index].title } : null;
   }
 
-  /** Which cases of each track have a value of a label. */
-  private having(label: string, is: string): (track: number, row: number) => boolean {
-    const found = this.part(label, is);
-    if (!found) return () => false;
-    const places = new Set(found.label.combinations.flatMap((own, place) => (own.includes(found.place) ? [place] : [])));
-    const tracks = new Map(found.label.tracks.map((own) => [own.system, own.cases]));
-    return (track, row) => places.has(tracks.get(this.tracks[track].system)?.[row] ?? -1);
+  /** Make a test whether a case belongs to a group. */
+  private makeGroupTest(facetName: string, groupName: string): (track: number, row: number) => boolean {
+    const group = this.findGroup(facetName, groupName);
+    if (!group) return () => false;
+    const combinations = new Set(
+      group.facet.combinations.flatMap((combination, index) => (combination.includes(group.index) ? [index] : [])),
+    );
+    const tracks = new Map(group.facet.tracks.map((track) => [track.system, track.cases]));
+    return (track, row) => combinations.has(tracks.get(this.tracks[track].system)?.[row] ?? -1);
   }
 
-  /** How many of some systems get each mention; -1 where it does not count for one of them. */
-  getters(tracks: readonly number[]): number[] {
-    return this.piece.gold.start.map((_, g) => {
-      const kinds = tracks.map((t) => this.kindOf(t, g));
-      return kinds.includes(NOT_COUNTED) ? -1 : kinds.filter((kind) => kind === RIGHT).length;
+  /** Count the systems that link each mention correctly; -1 if it does not count for one of them. */
+  countCorrect(tracks: readonly number[]): number[] {
+    return this.resource.gold.start.map((_, g) => {
+      const kinds = tracks.map((t) => this.getKind(t, g));
+      return kinds.includes(UNCOUNTED_CASE) ? -1 : kinds.filter((kind) => kind === CORRECT_LINK).length;
     });
   }
 
-  /** The cases that a filter leaves, in the order of the texts; `among` are the tracks that `who` is about. */
-  filtered(asked: Filter, systems: readonly string[], among: readonly number[] = []): Case[] {
-    const kinds = asked.kind ? asked.kind.split(",") : null;
-    const error = asked.error ? this.piece.categories.indexOf(asked.error) : -1;
-    const withError = error < 0 ? null : new Set(this.piece.combinations.flatMap((own, place) => (own.includes(error) ? [place] : [])));
-    const entity = asked.entity ? this.place(asked.entity) : null;
-    const doc = asked.doc ? this.doc(asked.doc) : -1;
-    const pattern = asked.find ? expression(asked.find) : null;
-    const typed = asked.type ? new Set(this.piece.types.flatMap((own, place) => (own.includes(asked.type!) ? [place] : []))) : null;
-    const has = asked.label && asked.is ? this.having(asked.label, asked.is) : null;
-    const test = WHO[asked.who ?? ""], getters = test && this.getters(among);
-    const found: Case[] = [];
-    const { gold } = this.piece;
+  /** List the cases that pass a filter, in text order; `who` considers the visible tracks only. */
+  filterCases(filter: Filter, systems: readonly string[], visibleTracks: readonly number[] = []): Case[] {
+    const kinds = filter.kind ? filter.kind.split(",") : null;
+    const error = filter.error ? this.resource.categories.indexOf(filter.error) : -1;
+    const errorCombinations =
+      error < 0
+        ? null
+        : new Set(
+            this.resource.combinations.flatMap((combination, index) => (combination.includes(error) ? [index] : [])),
+          );
+    const entity = filter.entity ? this.findEntity(filter.entity) : null;
+    const doc = filter.doc ? this.findDocument(filter.doc) : -1;
+    const pattern = filter.find ? compilePattern(filter.find) : null;
+    const typeLists = filter.type
+      ? new Set(this.resource.types.flatMap((types, index) => (types.includes(filter.type!) ? [index] : [])))
+      : null;
+    const groupTest = filter.label && filter.is ? this.makeGroupTest(filter.label, filter.is) : null;
+    const coverageTest = COVERAGE_TESTS[filter.who ?? ""],
+      correctCounts = coverageTest && this.countCorrect(visibleTracks);
+    const cases: Case[] = [];
+    const { gold } = this.resource;
     for (const [t, track] of this.tracks.entries()) {
-      if (asked.system && systems[track.system] !== asked.system) continue;
+      if (filter.system && systems[track.system] !== filter.system) continue;
       for (let row = 0; row < track.gold.length; row++) {
         const g = track.gold[row];
         if (doc >= 0 && track.document[row] !== doc) continue;
-        if (kinds && !kinds.includes(this.piece.kinds[track.kind[row]])) continue;
-        if (withError && !withError.has(track.errors[row])) continue;
+        if (kinds && !kinds.includes(this.resource.kinds[track.kind[row]])) continue;
+        if (errorCombinations && !errorCombinations.has(track.errors[row])) continue;
         if (entity !== null && track.entity[row] !== entity && (g < 0 || gold.entity[g] !== entity)) continue;
-        if (typed && (g < 0 || !typed.has(gold.types[g]))) continue;
-        if (has && !has(t, row)) continue;
-        if (getters && (g < 0 || this.byGold[t][g] !== row || !test(getters[g], among.length))) continue;
-        if (asked.surface && this.surface({ track: t, row }) !== asked.surface && (g < 0 || this.goldSurface(g) !== asked.surface)) continue;
-        if (pattern && !pattern(this.words({ track: t, row }))) continue;
-        found.push({ track: t, row });
+        if (typeLists && (g < 0 || !typeLists.has(gold.types[g]))) continue;
+        if (groupTest && !groupTest(t, row)) continue;
+        if (
+          correctCounts &&
+          (g < 0 || this.rowByGold[t][g] !== row || !coverageTest(correctCounts[g], visibleTracks.length))
+        )
+          continue;
+        if (
+          filter.surface &&
+          this.getSurface({ track: t, row }) !== filter.surface &&
+          (g < 0 || this.getGoldSurface(g) !== filter.surface)
+        )
+          continue;
+        if (pattern && !pattern(this.getSearchText({ track: t, row }))) continue;
+        cases.push({ track: t, row });
       }
     }
-    return found.sort((a, b) => this.order(a, b));
+    return cases.sort((a, b) => this.compareCases(a, b));
   }
 
-  order(a: Case, b: Case): number {
-    const docs = this.tracks[a.track].document[a.row] - this.tracks[b.track].document[b.row];
-    if (docs) return docs;
-    const [one, two] = [this.span(a), this.span(b)];
-    return one[0] - two[0] || one[1] - two[1] || a.track - b.track;
+  compareCases(a: Case, b: Case): number {
+    const documentOrder = this.tracks[a.track].document[a.row] - this.tracks[b.track].document[b.row];
+    if (documentOrder) return documentOrder;
+    const [spanA, spanB] = [this.getSpan(a), this.getSpan(b)];
+    return spanA[0] - spanB[0] || spanA[1] - spanB[1] || a.track - b.track;
   }
 
-  /** Everything that a search looks at. */
-  private words(one: Case): string {
-    const track = this.tracks[one.track];
-    const g = track.gold[one.row];
-    const linked = [track.entity[one.row], g < 0 ? NO_LINK : this.piece.gold.entity[g]];
-    return [this.surface(one), ...linked.filter((e) => e >= 0).flatMap((e) => [this.name(e), this.id(e)])].join("\n");
+  /** Get the text that a search looks at. */
+  private getSearchText(item: Case): string {
+    const track = this.tracks[item.track];
+    const g = track.gold[item.row];
+    const entities = [track.entity[item.row], g < 0 ? UNLINKED : this.resource.gold.entity[g]];
+    return [
+      this.getSurface(item),
+      ...entities.filter((e) => e >= 0).flatMap((e) => [this.getName(e), this.getId(e)]),
+    ].join("\n");
   }
 
-  /** Mentions that count for two systems, by who gets them. */
-  flips(one: number, two: number): { only: [number[], number[]]; both: number; neither: number } {
-    const only: [number[], number[]] = [[], []];
-    let both = 0, neither = 0;
-    for (let g = 0; g < this.piece.gold.start.length; g++) {
-      const kinds = [one, two].map((t) => this.kindOf(t, g));
-      if (kinds.includes(NOT_COUNTED)) continue;
-      const [a, b] = kinds.map((kind) => kind === RIGHT);
-      if (a && b) both++;
-      else if (!a && !b) neither++;
-      else only[a ? 0 : 1].push(g);
+  /** Compare two systems on the mentions that count for both. */
+  compareTracks(
+    trackA: number,
+    trackB: number,
+  ): { exclusiveMentions: [number[], number[]]; bothCount: number; neitherCount: number } {
+    const exclusiveMentions: [number[], number[]] = [[], []];
+    let bothCount = 0,
+      neitherCount = 0;
+    for (let g = 0; g < this.resource.gold.start.length; g++) {
+      const kinds = [trackA, trackB].map((t) => this.getKind(t, g));
+      if (kinds.includes(UNCOUNTED_CASE)) continue;
+      const [a, b] = kinds.map((kind) => kind === CORRECT_LINK);
+      if (a && b) bothCount++;
+      else if (!a && !b) neitherCount++;
+      else exclusiveMentions[a ? 0 : 1].push(g);
     }
-    return { only, both, neither };
+    return { exclusiveMentions, bothCount, neitherCount };
   }
 }
 
-/** A regular expression if it is one, else the words themselves, whatever their case. */
-export function expression(text: string): (words: string) => boolean {
-  const small = text.toLowerCase();
-  const literal = (words: string) => words.toLowerCase().includes(small);
-  // An address may come from anybody: repetitions of repetitions, which could take for ever, are taken letter by letter.
-  if (text.length > 200 || /[+*}?]\)?[+*{]/.test(text)) return literal;
+/** Compile a case-insensitive regular expression; match the literal text if it is invalid. */
+export function compilePattern(text: string): (target: string) => boolean {
+  const needle = text.toLowerCase();
+  const matchLiteral = (target: string) => target.toLowerCase().includes(needle);
+  // URLs are untrusted: match patterns that may backtrack exponentially as literal text.
+  if (text.length > 200 || /[+*}?]\)?[+*{]/.test(text)) return matchLiteral;
   try {
     const pattern = new RegExp(text, "imu");
-    return (words) => pattern.test(words);
+    return (target) => pattern.test(target);
   } catch {
-    return literal;
+    return matchLiteral;
   }
 }
 
-export function counted<T>(items: Iterable<T>): [T, number][] {
+export function countItems<T>(items: Iterable<T>): [T, number][] {
   const counts = new Map<T, number>();
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1]);

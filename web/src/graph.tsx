@@ -1,76 +1,130 @@
-// A graph of words, from the top down.
+// A layered graph of labelled boxes.
 import { useRef } from "preact/hooks";
-import { saveDrawing, standing } from "./picture";
+import { saveDrawing, serialiseDrawing } from "./drawing";
 
 interface Node {
   title: string;
   lines: string[];
 }
 
-const [BOX, GAP, DOWN] = [196, 22, 46];
-const LETTERS = 30; // of a line
+const [BOX, GAP, LAYER_GAP] = [196, 22, 46];
+const LINE_LENGTH = 30; // characters
 
-/** Words in lines that fit a box; what is too much ends in dots. */
-function folded(text: string, most = 3): string[] {
+/** Wrap a text into lines that fit a box, and truncate it. */
+function wrapText(text: string, maxLines = 3): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
-    if (lines.at(-1)!.length + word.length >= LETTERS) lines.push("");
+    if (lines.at(-1)!.length + word.length >= LINE_LENGTH) lines.push("");
     lines[lines.length - 1] += `${lines.at(-1) ? " " : ""}${word}`;
   }
-  return lines.length > most ? [...lines.slice(0, most - 1), `${lines[most - 1].slice(0, LETTERS - 2)} …`] : lines;
+  return lines.length > maxLines
+    ? [...lines.slice(0, maxLines - 1), `${lines[maxLines - 1].slice(0, LINE_LENGTH - 2)} …`]
+    : lines;
 }
 
-export function Graph({ name, nodes, edges }: { name: string; nodes: readonly Node[]; edges: readonly (readonly [number, number])[] }) {
+export function Graph({
+  name,
+  nodes,
+  edges,
+}: {
+  name: string;
+  nodes: readonly Node[];
+  edges: readonly (readonly [number, number])[];
+}) {
   const drawing = useRef<SVGSVGElement>(null);
-  // Every node stands below all that lead to it.
+  // Place every node below its predecessors.
   const depth = nodes.map(() => 0);
-  for (let round = 0; round < nodes.length; round++) for (const [from, to] of edges) if (depth[to] <= depth[from]) depth[to] = depth[from] + 1;
+  for (let round = 0; round < nodes.length; round++)
+    for (const [source, target] of edges) if (depth[target] <= depth[source]) depth[target] = depth[source] + 1;
   const layers: number[][] = [];
-  nodes.forEach((_, at) => (layers[Math.min(depth[at], nodes.length)] ??= []).push(at));
+  for (const node of nodes.keys()) {
+    const layer = Math.min(depth[node], nodes.length);
+    layers[layer] ??= [];
+    layers[layer].push(node);
+  }
   const rows = layers.filter(Boolean);
-  const place = new Map<number, number>();
+  const position = new Map<number, number>();
   rows.forEach((row) => {
-    const wish = (at: number) => { const from = edges.filter(([, to]) => to === at).map(([own]) => place.get(own) ?? 0); return from.length ? from.reduce((sum, one) => sum + one, 0) / from.length : 0; };
-    row.sort((a, b) => wish(a) - wish(b));
-    row.forEach((at, own) => place.set(at, own - (row.length - 1) / 2));
+    const preferredPosition = (node: number) => {
+      const positions = edges.filter(([, target]) => target === node).map(([source]) => position.get(source) ?? 0);
+      return positions.length ? positions.reduce((sum, value) => sum + value, 0) / positions.length : 0;
+    };
+    row.sort((a, b) => preferredPosition(a) - preferredPosition(b));
+    for (const [index, node] of row.entries()) position.set(node, index - (row.length - 1) / 2);
   });
-  const said = nodes.map((node) => node.lines.flatMap((line) => folded(line)));
-  const tall = (at: number) => 28 + 15 * said[at].length;
-  const most = Math.max(...rows.map((row) => row.length));
-  const width = most * (BOX + GAP) + GAP;
+  const labels = nodes.map((node) => node.lines.flatMap((line) => wrapText(line)));
+  const boxHeight = (node: number) => 28 + 15 * labels[node].length;
+  const maxColumns = Math.max(...rows.map((row) => row.length));
+  const width = maxColumns * (BOX + GAP) + GAP;
   const tops: number[] = [];
-  rows.reduce((top, row, at) => ((tops[at] = top), top + Math.max(...row.map(tall)) + DOWN), 8);
-  const height = tops.at(-1)! + Math.max(...rows.at(-1)!.map(tall)) + 8;
-  const layer = new Map(rows.flatMap((row, at) => row.map((own) => [own, at] as const)));
-  const x = (at: number) => width / 2 + place.get(at)! * (BOX + GAP), y = (at: number) => tops[layer.get(at)!];
-  // An edge goes down between the boxes of the layers that it passes.
-  const path = (from: number, to: number) => {
-    const last = layer.get(to)!, bend = (x1: number, y1: number, x2: number, y2: number) => `C${x1} ${(y1 + y2) / 2} ${x2} ${(y1 + y2) / 2} ${x2} ${y2}`;
-    let [left, top] = [x(from), y(from) + tall(from)], made = `M${left} ${top}`;
-    for (let at = layer.get(from)! + 1; at < last; at++) {
-      const wish = left + (x(to) - left) / (last - at + 1), gaps = rows[at].flatMap((own) => [-1, 1].map((side) => x(own) + (side * (BOX + GAP)) / 2));
-      const gap = gaps.reduce((best, one) => (Math.abs(one - wish) < Math.abs(best - wish) ? one : best)), low = tops[at] + Math.max(...rows[at].map(tall));
-      made += `${bend(left, top, gap, tops[at])}V${low}`;
-      [left, top] = [gap, low];
+  for (const layer of rows.keys())
+    tops[layer] = layer ? tops[layer - 1] + Math.max(...rows[layer - 1].map(boxHeight)) + LAYER_GAP : 8;
+  const height = tops.at(-1)! + Math.max(...rows.at(-1)!.map(boxHeight)) + 8;
+  const layerOfNode = new Map(rows.flatMap((row, index) => row.map((node) => [node, index] as const)));
+  const x = (node: number) => width / 2 + position.get(node)! * (BOX + GAP),
+    y = (node: number) => tops[layerOfNode.get(node)!];
+  // Route an edge between the boxes of the layers that it crosses.
+  const edgePath = (source: number, target: number) => {
+    const lastLayer = layerOfNode.get(target)!,
+      curveTo = (x1: number, y1: number, x2: number, y2: number) =>
+        `C${x1} ${(y1 + y2) / 2} ${x2} ${(y1 + y2) / 2} ${x2} ${y2}`;
+    let [startX, startY] = [x(source), y(source) + boxHeight(source)],
+      commands = `M${startX} ${startY}`;
+    for (let layer = layerOfNode.get(source)! + 1; layer < lastLayer; layer++) {
+      const idealX = startX + (x(target) - startX) / (lastLayer - layer + 1),
+        gaps = rows[layer].flatMap((node) => [-1, 1].map((side) => x(node) + (side * (BOX + GAP)) / 2));
+      const gap = gaps.reduce((bestX, gapX) => (Math.abs(gapX - idealX) < Math.abs(bestX - idealX) ? gapX : bestX)),
+        bottom = tops[layer] + Math.max(...rows[layer].map(boxHeight));
+      commands += `${curveTo(startX, startY, gap, tops[layer])}V${bottom}`;
+      [startX, startY] = [gap, bottom];
     }
-    return made + bend(left, top, x(to), y(to) - 2);
+    return commands + curveTo(startX, startY, x(target), y(target) - 2);
   };
+  const edgeTitles = edges.map(([source, target]) => `${nodes[source].title} to ${nodes[target].title}`);
   return (
     <figure class="graph">
       <div class="frame" tabIndex={0} role="region" aria-label={name}>
-        <svg ref={drawing} viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={`${name}: ${edges.map(([from, to]) => `${nodes[from].title} to ${nodes[to].title}`).join(", ")}`}>
-          <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" class="tip" /></marker></defs>
-          {edges.map(([from, to]) => <path key={`${from} ${to}`} class="edge" d={path(from, to)} marker-end="url(#tip)" />)}
-          {nodes.map((node, at) => (
-            <g key={at}>
-              <rect class="box" x={x(at) - BOX / 2} y={y(at)} width={BOX} height={tall(at)} />
-              <text class="head" x={x(at)} y={y(at) + 19} text-anchor="middle">{node.title.length > LETTERS ? `${node.title.slice(0, LETTERS - 1)}…` : node.title}</text>
-              {said[at].map((line, own) => <text key={own} x={x(at)} y={y(at) + 36 + 15 * own} text-anchor="middle">{line}</text>)}
+        <svg
+          ref={drawing}
+          viewBox={`0 0 ${width} ${height}`}
+          width={width}
+          height={height}
+          role="img"
+          aria-label={`${name}: ${edgeTitles.join(", ")}`}
+        >
+          <defs>
+            <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+              <path d="M0 0 8 4 0 8z" class="tip" />
+            </marker>
+          </defs>
+          {edges.map(([source, target]) => (
+            <path key={`${source} ${target}`} class="edge" d={edgePath(source, target)} marker-end="url(#tip)" />
+          ))}
+          {nodes.map((node, index) => (
+            <g key={index}>
+              <rect class="box" x={x(index) - BOX / 2} y={y(index)} width={BOX} height={boxHeight(index)} />
+              <text class="head" x={x(index)} y={y(index) + 19} text-anchor="middle">
+                {node.title.length > LINE_LENGTH ? `${node.title.slice(0, LINE_LENGTH - 1)}…` : node.title}
+              </text>
+              {labels[index].map((line, lineIndex) => (
+                <text key={lineIndex} x={x(index)} y={y(index) + 36 + 15 * lineIndex} text-anchor="middle">
+                  {line}
+                </text>
+              ))}
             </g>
           ))}
         </svg>
       </div>
-      <p class="copy quiet">Save as <button type="button" onClick={() => void saveDrawing(standing(drawing.current!), name, "SVG")}>SVG</button>, <button type="button" onClick={() => void saveDrawing(standing(drawing.current!), name, "PNG")}>PNG</button></p>
+      <p class="copy quiet">
+        Save as{" "}
+        <button type="button" onClick={() => void saveDrawing(serialiseDrawing(drawing.current!), name, "SVG")}>
+          SVG
+        </button>
+        ,{" "}
+        <button type="button" onClick={() => void saveDrawing(serialiseDrawing(drawing.current!), name, "PNG")}>
+          PNG
+        </button>
+      </p>
     </figure>
   );
 }

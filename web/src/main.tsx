@@ -1,92 +1,132 @@
-// One program for the viewer and for the file.
+// The client of the viewer and of the report file.
 import { Component, render } from "preact";
 import { useEffect } from "preact/hooks";
-import { address, type Route, route } from "./route";
-import { info, Missing } from "./parts";
-import * as source from "./source";
-import { Board } from "./pages/board";
+import { EmptyState, leaderboardState } from "./components";
 import { Cases } from "./pages/cases";
-import { Compare } from "./pages/compare";
-import { Conventions } from "./pages/conventions";
+import { Comparison } from "./pages/compare";
 import { Curves } from "./pages/curves";
-import { Dataset } from "./pages/dataset";
-import { Entities, OneEntity, OneMention } from "./pages/entities";
+import { Entities, EntityPage, SurfacePage } from "./pages/entities";
 import { Errors } from "./pages/errors";
 import { Figures } from "./pages/figures";
 import { Flips } from "./pages/flips";
-import { Text } from "./pages/text";
+import { GoldStandard } from "./pages/gold";
+import { Leaderboard } from "./pages/leaderboard";
+import { Profiles } from "./pages/profiles";
+import { TextPage } from "./pages/text";
 import { Upload } from "./pages/upload";
 import { Verification } from "./pages/verification";
+import * as resources from "./resources";
+import { pageUrl, type Route, route } from "./route";
 
 const PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> = {
-  board: ["Board", () => <Board />],
+  leaderboard: ["Leaderboard", () => <Leaderboard />],
   errors: ["Errors", () => <Errors />],
   cases: ["Cases", () => <Cases />],
-  text: ["Texts", () => <Text />],
+  text: ["Texts", () => <TextPage />],
   flips: ["Flips", () => <Flips />],
-  compare: ["Compare", () => <Compare />],
+  compare: ["Compare", () => <Comparison />],
   entities: ["Entities", () => <Entities />],
-  dataset: ["Gold standard", () => <Dataset />],
-  conventions: ["Conventions", () => <Conventions />],
+  dataset: ["Gold standard", () => <GoldStandard />],
+  profiles: ["Profiles", () => <Profiles />],
   curves: ["Curves", () => <Curves />],
   figures: ["Figures", () => <Figures />],
   verification: ["Verification", () => <Verification />],
-  ...(source.served() && !source.alone() ? { upload: ["Upload", () => <Upload />] as const } : {}),
+  ...(resources.hasServer() && !resources.isSingleSubmission()
+    ? { upload: ["Upload", () => <Upload />] as const }
+    : {}),
 };
 
-/** Pages that others lead to, and of which it says where they belong. */
-const INNER: Record<string, readonly [string, () => preact.ComponentChildren]> = {
-  entity: ["Entity", () => <OneEntity />],
-  mention: ["Mention", () => <OneMention />],
+/** Pages without an entry in the navigation. */
+const DETAIL_PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> = {
+  entity: ["Entity", () => <EntityPage />],
+  mention: ["Mention", () => <SurfacePage />],
 };
 
-/** A page that fails says so, and the others stay within reach. */
-class Caught extends Component<{ at: Route; children: preact.ComponentChildren }, { at?: Route; problem?: Error }> {
-  static getDerivedStateFromProps({ at }: { at: Route }, state: { at?: Route }) {
-    return at === state.at ? null : { at, problem: undefined };
+/** An error boundary that keeps the navigation usable. */
+class ErrorBoundary extends Component<
+  { pageRoute: Route; children: preact.ComponentChildren },
+  { pageRoute?: Route; error?: Error }
+> {
+  static getDerivedStateFromProps({ pageRoute }: { pageRoute: Route }, state: { pageRoute?: Route }) {
+    return pageRoute === state.pageRoute ? null : { pageRoute, error: undefined };
   }
 
-  static getDerivedStateFromError(problem: Error) {
-    return { problem };
+  static getDerivedStateFromError(error: Error) {
+    return { problem: error };
   }
 
   render() {
-    const { problem } = this.state;
-    return problem ? <Missing heading says={`This page could not be drawn from what its address asks for: ${problem.message}`} /> : this.props.children;
+    const { error } = this.state;
+    return error ? (
+      <EmptyState isHeading message={`Cannot show this page. Check its URL. (${error.message})`} />
+    ) : (
+      this.props.children
+    );
   }
 }
 
 function App() {
-  const { page, asked } = route.value;
-  const known = INNER[page] ?? PAGES[page];
-  useEffect(() => void (document.title = `${known?.[0] ?? "Nothing"} – ${info.value!.title}`), [page]);
-  useEffect(() => void (asked.at || scrollTo(0, 0)), [page, asked.doc]);
+  const { page, query } = route.value;
+  const entry = DETAIL_PAGES[page] ?? PAGES[page];
+  useEffect(() => {
+    document.title = `${entry?.[0] ?? "Page not found"} – ${leaderboardState.value!.title}`;
+  }, [page]);
+  useEffect(() => void (query.at || scrollTo(0, 0)), [page, query.doc]);
   return (
     <>
       <header>
-        <a class="skip" href={location.hash || "#/"} onClick={(event) => { event.preventDefault(); document.querySelector("main")?.focus(); }}>To the content</a>
-        <a class="name" href={address("board")}>{info.value!.title}</a>
+        <a
+          class="skip"
+          href={location.hash || "#/"}
+          onClick={(event) => {
+            event.preventDefault();
+            document.querySelector("main")?.focus();
+          }}
+        >
+          Skip to content
+        </a>
+        <a class="name" href={pageUrl("leaderboard")}>
+          {leaderboardState.value!.title}
+        </a>
         <nav aria-label="Pages">
-          {Object.entries(PAGES).filter(([name]) => name !== "verification" || info.value!.verified).map(([name, [title]]) => (
-            <a key={name} href={address(name, { dataset: asked.dataset })} aria-current={page === name || (page in INNER && name === "entities") ? "page" : undefined}>{title}</a>
-          ))}
+          {Object.entries(PAGES)
+            .filter(([name]) => name !== "verification" || leaderboardState.value!.has_verification)
+            .map(([name, [title]]) => (
+              <a
+                key={name}
+                href={pageUrl(name, { dataset: query.dataset })}
+                aria-current={page === name || (page in DETAIL_PAGES && name === "entities") ? "page" : undefined}
+              >
+                {title}
+              </a>
+            ))}
         </nav>
       </header>
-      <main tabIndex={-1}><Caught at={route.value}>{known ? known[1]() : <Missing heading says={`There is no page “${page}”.`} />}</Caught></main>
-      <footer class="quiet">Karat {info.value!.version}</footer>
+      <main tabIndex={-1}>
+        <ErrorBoundary pageRoute={route.value}>
+          {entry ? entry[1]() : <EmptyState isHeading message={`Page not found: “${page}”.`} />}
+        </ErrorBoundary>
+      </main>
+      <footer class="quiet">Karat {leaderboardState.value!.version}</footer>
     </>
   );
 }
 
 const root = document.getElementById("karat")!;
-source.board().then(
-  (piece) => {
-    info.value = piece;
+resources.loadLeaderboard().then(
+  (resource) => {
+    leaderboardState.value = resource;
     root.replaceChildren();
     render(<App />, root);
   },
-  (problem: Error) => {
+  (error: Error) => {
     root.replaceChildren();
-    render(<main><Missing heading says={problem.message} command="karat report … --archive FOLDER" />{source.served() && <Upload />}</main>, root);
+    render(
+      <main>
+        <EmptyState isHeading message={error.message} command="karat report … --archive FOLDER" />
+        {resources.hasServer() && <Upload />}
+      </main>,
+      root,
+    );
   },
 );

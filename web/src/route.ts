@@ -1,40 +1,42 @@
-// The state of every view is in the address: a page and what it is asked for.
+// The URL holds the state of every view: a page and a query.
 import { signal } from "@preact/signals";
 
 export interface Route {
   page: string;
-  asked: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
 }
 
-export type Asked = Record<string, string | number | null | undefined>;
+export type QueryChanges = Record<string, string | number | null | undefined>;
 
-function read(): Route {
+function readRoute(): Route {
   const [page, query] = location.hash.replace(/^#\/?/, "").split("?", 2);
-  return { page: page || "board", asked: Object.fromEntries(new URLSearchParams(query ?? "")) };
+  return { page: page || "leaderboard", query: Object.fromEntries(new URLSearchParams(query ?? "")) };
 }
 
-export const route = signal<Route>(read());
-addEventListener("hashchange", () => (route.value = read()));
+export const route = signal<Route>(readRoute());
+addEventListener("hashchange", () => (route.value = readRoute()));
 
-/** The address of a page; nothing is asked for by what is empty. Systems that are hidden stay hidden on every page. */
-export function address(page: string, asked: Asked = {}): string {
-  const given = Object.entries({ hide: route.value.asked.hide, ...asked }).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-  const text = query.toString();
+/** Build the URL of a page; omit empty values and keep hidden systems hidden. */
+export function pageUrl(page: string, changes: QueryChanges = {}): string {
+  const entries = Object.entries({ hide: route.value.query.hide, ...changes }).filter(
+    ([, value]) => value !== null && value !== undefined && value !== "",
+  );
+  const params = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
+  const text = params.toString();
   return `#/${page}${text ? `?${text}` : ""}`;
 }
 
-/** The address of this page with something else asked for. */
-export function but(asked: Asked): string {
-  return address(route.value.page, { ...route.value.asked, ...asked });
+/** Build the URL of the current page with a changed query. */
+export function currentUrl(changes: QueryChanges): string {
+  return pageUrl(route.value.page, { ...route.value.query, ...changes });
 }
 
-/** Ask for something else here; small steps leave no trace in the history. */
-export function ask(asked: Asked, small = false): void {
-  const next = but(asked);
-  if (!small) location.hash = next;
+/** Change the query of the current page; with `replace`, add no history entry. */
+export function updateQuery(changes: QueryChanges, replace = false): void {
+  const url = currentUrl(changes);
+  if (!replace) location.hash = url;
   else {
-    history.replaceState(null, "", next);
-    route.value = read();
+    history.replaceState(null, "", url);
+    route.value = readRoute();
   }
 }

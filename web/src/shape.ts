@@ -1,37 +1,55 @@
-// Generated from src/karat/archive/shape.py by tools/generate.py.
+// Generated from src/karat/web/archive/shape.py by tools/generate.py.
 
-/** How far judges agree on links that two or more judged; `machine` names the one that is beside people.
+/** The agreement of judges on links that two or more judged.
  * 
- * `pairs` are any two who judged the same link. */
-export interface AgreementOfJudges {
+ * `machine`: the automatic judge that is compared with people, if any. `pairs`: agreement of each two judges. */
+export interface JudgeAgreementRecord {
   items: number;
-  same: number | null;
+  observed: number | null;
   kappa: number | null;
   alpha: number | null;
   machine: string | null;
-  pairs: AgreementOfTwo[];
+  pairs: JudgePairRecord[];
 }
 
-/** How far two judges agree on links that both judged: the share of the same outcome, and Cohen's kappa. */
-export interface AgreementOfTwo {
-  one: string;
-  two: string;
+/** The agreement of two judges on links that both judged: observed agreement and Cohen's kappa. */
+export interface JudgePairRecord {
+  judge_a: string;
+  judge_b: string;
   items: number;
-  same: number;
+  observed: number;
   kappa: number | null;
 }
 
-/** Accepted links that the gold standard has nothing for, out of all accepted ones. */
-export interface MissingLinks {
+/** The quality of one judge: results on control tasks and time per judgement.
+ * 
+ * `batches`: batches of tasks with their controls; a person has one. `failed_batches`: batches whose judgements do not
+ * count because a control failed. */
+export interface JudgeQualityRecord {
+  judge: string;
+  machine: string | null;
+  judgements: number;
+  controls: number;
+  correct_controls: number;
+  control_result: string;
+  median_seconds: number | null;
+  batches: number;
+  failed_batches: number;
+}
+
+/** Accepted links without any gold label, out of all distinct accepted links (`union`). */
+export interface MissingLinksRecord {
   missing: number;
   union: number;
   share: number | null;
 }
 
-/** Right, given and expected links, with precision and recall; None where nothing can be divided. */
-export interface PosthocScore {
-  right: number;
-  given: number;
+/** Numbers of correct, predicted and expected links, with precision, recall and F1; null if undefined.
+ * 
+ * An interval is null if fewer than two documents count, or if all samples give the same value. */
+export interface PosthocRecord {
+  correct: number;
+  predicted: number;
   expected: number;
   precision: number | null;
   recall: number | null;
@@ -40,63 +58,62 @@ export interface PosthocScore {
   recall_interval: [number, number] | null;
 }
 
-/** How one judge did. */
-export interface QualityOfJudge {
-  judge: string;
-  machine: string | null;
-  judgements: number;
-  controls: number;
-  controls_right: number;
-  passing: string;
-  median_seconds: number | null;
-}
-
-/** One source: its links, tasks, those shown, what became of them, and its scores before and after.
+/** One source: its links and tasks, their outcomes, and its scores before and after verification.
  * 
- * `overlaps` says how its links stand to those of each other source. */
-export interface SourceOutcomes {
+ * `links_shown`: links shown to judges. `open`: links that still need judgements. `tied`: links that all required
+ * judges have judged, without a majority. `original`: scores against the original gold. `posthoc`: scores after
+ * verification. `overlaps`: kinds of overlap with the links of each other source. `excluded_links`: links not shown,
+ * by reason. */
+export interface SourceRecord {
   source: string;
   links: number;
   tasks: number;
-  shown: number;
+  links_shown: number;
   verified: number;
   modified: number;
   removed: number;
   open: number;
   verification_rate: number | null;
-  before: Record<string, PosthocScore>;
-  posthoc: Record<string, PosthocScore>;
+  original: Record<string, PosthocRecord>;
+  posthoc: Record<string, PosthocRecord>;
   overlaps: Record<string, Record<string, number>>;
-  not_shown: Record<string, number>;
+  excluded_links: Record<string, number>;
+  tied: number;
 }
 
-/** What `karat verify report --json` writes, one object for each campaign. */
+/** The output of `karat verify report --json`, one object per campaign.
+ * 
+ * `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
+ * posthoc recall is null for all sources; null if it is not. */
 export interface VerificationFile {
-  layout: "karat-verification/1";
+  layout: "karat-verification/2";
   campaign: string;
   dataset: string;
   documents: number;
   judged_by: string;
   interval_unit: string;
-  interval_level: number;
+  confidence: number;
   resamples: number;
-  sources: SourceOutcomes[];
-  missing_from_gold: Record<string, MissingLinks>;
-  agreement: AgreementOfJudges;
-  machines: AgreementOfJudges[];
-  judges: QualityOfJudge[];
+  sources: SourceRecord[];
+  missing_from_gold: Record<string, MissingLinksRecord>;
+  agreement: JudgeAgreementRecord;
+  machines: JudgeAgreementRecord[];
+  judges: JudgeQualityRecord[];
   seconds: [number | null, number | null, number | null];
-  left_out: Record<string, number>;
-  added: number;
+  excluded: Record<string, number>;
+  additions: number;
+  links_shown: number;
+  open: number;
+  recall_undefined: string | null;
 }
 
-/** A system: its name, and what it calls itself. */
+/** A system: its name and its title. */
 export interface SystemInfo {
   name: string;
   title: string;
 }
 
-/** A dataset: what it is called in addresses and by people, and what there is to see of it. */
+/** A dataset: its key in URLs, its name, and which pages exist for it. */
 export interface DatasetInfo {
   key: string;
   name: string;
@@ -110,87 +127,94 @@ export interface DatasetInfo {
   reasons: string[];
 }
 
-/** A profile, its measure that is shown first, and all that it shows. */
+/** A profile: its headline measure and all measures that it shows. */
 export interface ProfileInfo {
   name: string;
   title: string;
-  says: string;
+  description: string;
   headline: string;
   measures: string[];
 }
 
-/** One measure under one profile: for each dataset a row with one number for each system; null where undefined.
- * 
- * `better` are the systems that are significantly better, null where that was not tested; `mean` is over the datasets
- * that all systems answered. */
+/** Systems on a dataset whose differences from some other system were not tested, with the reason. */
+export interface UntestedSystems {
+  dataset: number;
+  systems: number[];
+  reason: string;
+}
+
+/** One measure under one profile: a row per dataset, a number per system, null if undefined. */
 export interface MeasureTable {
   profile: string;
   measure: string;
   value: (number | null)[][];
   low: (number | null)[][];
   high: (number | null)[][];
-  better: (number[] | null)[][];
+  better_systems: (number[] | null)[][];
+  tested_systems: number[][][];
+  untested: UntestedSystems[];
+  untested_reason: string;
+  direction: "high" | "low" | "none";
   mean: (number | null)[];
 }
 
-/** What is to be said of a system on a dataset: what was left out, hints, why a profile or a measure has no number.
- * 
- * `counts` are what was found, what was answered in vain and what was missed, of the measure that is shown first. */
+/** Notes on one system on one dataset. */
 export interface CellNote {
   dataset: number;
   system: number;
   skipped: Record<string, number>;
   notes: string[];
-  refused: Record<string, string>;
+  refusals: Record<string, string>;
   undefined: Record<string, string>;
   seconds: number | null;
   counts: number[];
   signature: string;
 }
 
-/** `board`: who is better, and is that sure? Systems are in the order of their means, the best first. */
-export interface BoardPiece {
-  layout: "karat-archive/1";
+/** `leaderboard`: systems in descending order of their mean, with scores and significance. */
+export interface LeaderboardResource {
+  layout: "karat-archive/2";
   version: string;
   title: string;
   profile: string;
-  level: number;
+  alpha: number;
   tests: string;
   texts: string;
   systems: SystemInfo[];
   datasets: DatasetInfo[];
-  averaged: number[];
+  averaged_datasets: number[];
   profiles: ProfileInfo[];
   tables: MeasureTable[];
   notes: CellNote[];
-  verified: boolean;
+  has_verification: boolean;
 }
 
-/** An error category: its group, of which the first category is the widest, and what it says. */
+/** An error category and its group; the first category of a group is the widest. */
 export interface CategoryInfo {
   name: string;
   title: string;
-  says: string;
-  among: string;
+  description: string;
+  total_description: string;
   group: string;
 }
 
-/** A system on a dataset: for each category errors, out of how many (null: nobody can say), and undecided. */
+/** Errors of one system on one dataset, one entry per category. */
 export interface ErrorCounts {
   dataset: number;
   system: number;
   errors: (number | null)[];
   total: (number | null)[];
   undecided: number[];
+  undefined: (string | null)[];
 }
 
-/** `errors`: what does it get wrong? */
-export interface ErrorsPiece {
+/** `errors`: error categories and counts of all systems. */
+export interface ErrorsResource {
   categories: CategoryInfo[];
   counts: ErrorCounts[];
 }
 
-/** A document: its id, its title if it has one, its length in code points and the part that is scored. */
+/** A document: id, title, length in code points and evaluation span. */
 export interface DocumentInfo {
   id: string;
   title: string | null;
@@ -199,7 +223,7 @@ export interface DocumentInfo {
   block: number;
 }
 
-/** The gold mentions, one entry each. `types` are places in lists of types; `others` are further right entities. */
+/** The gold mentions as columns, one entry per mention. */
 export interface GoldColumns {
   document: number[];
   start: number[];
@@ -208,13 +232,10 @@ export interface GoldColumns {
   surface: number[];
   types: number[];
   optional: number[];
-  others: Record<string, number[]>;
+  alternatives: Record<string, number[]>;
 }
 
-/** The cases of one system. `gold` is the mention, `start` is -1 where nothing was answered.
- * 
- * `errors` is a place in `combinations`; `candidates` says how many there were, and `rank` where the gold entity
- * stands among them, from 1; 0 if it is not there. Both are empty where no answer has candidates, as `score` is. */
+/** The cases of one system as columns. */
 export interface Track {
   system: number;
   gold: number[];
@@ -230,8 +251,8 @@ export interface Track {
   rank: number[];
 }
 
-/** `cases/DATASET`: every case of every system. Entities are -1 for NIL and -2 for no link. */
-export interface CasesPiece {
+/** `cases/DATASET`: every case of every system. Entity index -1 is NIL, -2 is unlinked. */
+export interface CasesResource {
   dataset: string;
   view: string;
   kinds: string[];
@@ -243,24 +264,24 @@ export interface CasesPiece {
   types: string[][];
   categories: string[];
   titles: string[];
-  says: string[];
+  description: string[];
   combinations: number[][];
   gold: GoldColumns;
   tracks: Track[];
 }
 
-/** What is shown of a document: stretches of its text, each with the offset at which it begins. */
+/** The visible parts of a document's text, each with its start offset. */
 export interface DocumentText {
   document: number;
   stretches: [number, string][];
 }
 
-/** `texts/DATASET/BLOCK`: the texts of some documents. */
-export interface TextsPiece {
+/** `texts/DATASET/BLOCK`: the texts of one block of documents. */
+export interface TextsResource {
   documents: DocumentText[];
 }
 
-/** What a rule says about a place of the gold standard. */
+/** A lint finding in the gold standard. */
 export interface LintFinding {
   rule: string;
   severity: string;
@@ -268,15 +289,15 @@ export interface LintFinding {
   start: number;
   end: number;
   surface: string;
-  says: string;
+  description: string;
   proposal: string;
 }
 
-/** `dataset/DATASET`: a gold standard in numbers, and what the linter says of it. */
-export interface DatasetPiece {
+/** `dataset/DATASET`: statistics and lint findings of a gold standard. */
+export interface DatasetResource {
   dataset: string;
-  about: Record<string, string>;
-  numbers: [string, number | string | null][];
+  metadata: Record<string, string>;
+  statistics: [string, number | string | null][];
   types: [string, number][];
   mention_types: [string, number][];
   skipped: Record<string, number>;
@@ -284,59 +305,56 @@ export interface DatasetPiece {
   findings: LintFinding[];
 }
 
-/** A case that a choice changes: where, what stands there, and how gold and answer counted before and after. */
-export interface FlippedPlace {
+/** A case that a setting changes: its span, gold and prediction, and both outcomes before and after. */
+export interface FlippedCaseInfo {
   document: number;
   start: number;
   end: number;
   surface: string;
   gold: string | null;
-  answer: string | null;
-  gold_turn: [string, string];
-  answer_turn: [string, string];
+  prediction: string | null;
+  gold_outcomes: [string, string];
+  prediction_outcomes: [string, string];
 }
 
-/** A choice with what it is there and here, its share of the gap, and what it flips. */
+/** One setting with its value under both profiles, its share of the gap and the cases it flips. */
 export interface ReasonStep {
-  choices: [string, string, string][];
+  settings: [string, string, string][];
   share: number;
-  flips: FlippedPlace[];
-  flipped: number;
+  flips: FlippedCaseInfo[];
+  flip_count: number;
 }
 
-/** Why the number of a system is another under a profile. */
+/** The explanation of the score gap of one system between the profile and a reference profile. */
 export interface Reasons {
   system: number;
   profile: string;
-  their_measure: string;
-  our_measure: string;
-  theirs: number;
-  ours: number;
+  reference_measure: string;
+  measure: string;
+  reference_score: number;
+  score: number;
   steps: ReasonStep[];
-  idle: string[];
+  unused_settings: string[];
 }
 
-/** `reasons/DATASET`: why is this number not theirs? */
-export interface ReasonsPiece {
+/** `reasons/DATASET`: gap explanations of all systems. */
+export interface ReasonsResource {
   dataset: string;
   reasons: Reasons[];
 }
 
-/** A line of a chart: what it is of, and its points; of bars, one for each of the ticks. */
+/** A line of a chart, or the bars of one system, one value per tick. */
 export interface CurveLine {
   system: number;
   x: number[];
   y: number[];
 }
 
-/** A chart: its lines, and in `marked` a point on each of some of them.
- * 
- * `name` is for addresses. Values of y are from 0 to 1. Where `ticks` has words, x are places among them; `log` asks
- * for a logarithmic x; `diagonal` for a line from (0, 0) to (1, 1), on which everything would be as it should. */
-export interface DrawnChart {
+/** A chart with its lines and markers. Values of y range from 0 to 1. */
+export interface ChartData {
   name: string;
   title: string;
-  says: string;
+  description: string;
   x: string;
   y: string;
   form: "line" | "step" | "points" | "bars";
@@ -344,141 +362,138 @@ export interface DrawnChart {
   diagonal: boolean;
   ticks: string[];
   lines: CurveLine[];
-  marked: CurveLine[];
+  markers: CurveLine[];
+  undrawn: [number, string][];
 }
 
 /** `curves/DATASET`: scores over thresholds, coverage, alpha, categories, difficulty and time; calibration. */
-export interface CurvesPiece {
+export interface CurvesResource {
   dataset: string;
-  charts: DrawnChart[];
-  missing: [string, string][];
+  charts: ChartData[];
+  missing_charts: [string, string][];
 }
 
-/** An entity on a dataset: mentions that count, and for each system how many it gets and how often it answers it.
- * 
- * Both are null where the system has no cases on the dataset. */
+/** An entity on a dataset, with counts per system; null if a system has no cases on the dataset. */
 export interface EntityRow {
   entity: number;
   dataset: number;
   mentions: number;
-  found: (number | null)[];
-  answered: (number | null)[];
+  correct: (number | null)[];
+  predicted: (number | null)[];
 }
 
-/** A surface on a dataset: mentions that count, of how many entities, and for each system how many it gets. */
+/** A surface form on a dataset: its mentions, number of entities and correct predictions per system. */
 export interface SurfaceRow {
   surface: string;
   dataset: number;
   mentions: number;
   entities: number;
-  found: (number | null)[];
+  correct: (number | null)[];
 }
 
-/** A gold entity that a system took for another one, and how often on a dataset. -1 is NIL, -2 no link. */
+/** A gold entity that a system confused with another, and how often. -1 is NIL, -2 is unlinked. */
 export interface ConfusionRow {
   gold: number;
-  answered: number;
+  predicted: number;
   dataset: number;
   system: number;
-  times: number;
+  count: number;
 }
 
-/** `entities`: all datasets together, the most frequent first; `more` says how many rows of each are not listed. */
-export interface EntitiesPiece {
+/** `entities`: entities, surface forms and confusions over all datasets, most frequent first. */
+export interface EntitiesResource {
   entities: string[];
   names: (string | null)[];
   rows: EntityRow[];
   surfaces: SurfaceRow[];
   confusions: ConfusionRow[];
-  more: [number, number, number];
+  omitted: [number, number, number];
 }
 
-/** A way to judge an answer: under which profile and in which view; `refused` says why nobody can judge so here. */
-export interface CreditWay {
+/** A rule that judges predictions: its profile and view. */
+export interface CreditRuleInfo {
   name: string;
   title: string;
-  says: string;
+  description: string;
   profile: string;
   view: string;
-  refused: string | null;
+  refusal: string | null;
 }
 
-/** What every case of a system earns, in each way: 1 is right, 0 is wrong, null is not counted.
+/** The credit of every case of a system under each rule: 1 correct, 0 wrong, null not counted.
  * 
- * Cases are in the order of the track of the same system in `cases/DATASET`; those without an answer are null. */
+ * Cases are in the order of the same system's track in `cases/DATASET`; cases without a prediction are null. */
 export interface CreditTrack {
   system: number;
   credits: (number | null)[][];
 }
 
-/** `credits/DATASET`: one answer, several verdicts. */
-export interface CreditsPiece {
+/** `credits/DATASET`: the credit of each prediction under several rules. */
+export interface CreditsResource {
   dataset: string;
-  ways: CreditWay[];
+  rules: CreditRuleInfo[];
   tracks: CreditTrack[];
 }
 
-/** A value of a label: what it is called in addresses and by people, and how many mentions that count have it.
+/** One value of a facet: its name in URLs, its title and the number of gold mentions that count.
  * 
- * Of alternatives the one that a system's answer is nearest to counts: here they are as many as for any system. */
-export interface LabelValue {
+ * Of alternatives the one nearest to a prediction counts, so the number is the maximum over systems. */
+export interface FacetGroup {
   name: string;
   title: string;
   gold: number;
 }
 
-/** One measure: for each value of a label a row with one number for each system; null where undefined. */
-export interface SplitTable {
+/** One measure: a row per group, a number per system, null if undefined. */
+export interface GroupTable {
   measure: string;
   value: (number | null)[][];
 }
 
-/** The values that every case of a system has, as places in `combinations`.
+/** The groups of every case of a system, as indices into `combinations`.
  * 
- * Cases are in the order of the track of the same system in `cases/DATASET`. */
-export interface LabelTrack {
+ * Cases are in the order of the same system's track in `cases/DATASET`. */
+export interface FacetTrack {
   system: number;
   cases: number[];
 }
 
-/** Scores by a label, the most frequent value first. Without cases there are no tracks.
- * 
- * `doubts` are what speaks against the precision of a system by this label. */
-export interface SplitLabel {
+/** Scores by one facet, most frequent group first; without cases there are no tracks. */
+export interface FacetScores {
   name: string;
   title: string;
-  says: string;
-  values: LabelValue[];
-  tables: SplitTable[];
+  description: string;
+  values: FacetGroup[];
+  tables: GroupTable[];
   combinations: number[][];
-  tracks: LabelTrack[];
-  doubts: [number, string][];
+  tracks: FacetTrack[];
+  caveats: [number, string][];
 }
 
-/** `groups/DATASET`: how good is it on what? Scores by types, fine-grained categories, mention types. */
-export interface GroupsPiece {
+/** `groups/DATASET`: scores by types, fine-grained categories and mention types. */
+export interface GroupsResource {
   dataset: string;
   view: string;
-  labels: SplitLabel[];
+  facets: FacetScores[];
 }
 
-/** A problem, the systems that solve it as their answers show, and the datasets that are gold standards for it. */
+/** A problem, the systems that solve it and the datasets that have gold labels for it. */
 export interface ProblemNode {
   name: string;
   title: string;
-  says: string;
+  description: string;
   systems: number[];
   datasets: number[];
 }
 
-/** `problems`: what reduces to what, from the harder to the easier problem, as places in `problems`. */
-export interface ProblemsPiece {
+/** `problems`: problems and their reductions, from the harder to the easier, as indices. */
+export interface ProblemsResource {
   problems: ProblemNode[];
   reductions: [number, number][];
 }
 
-/** A case that was looked for in all results. */
-export interface FoundCase {
+/** A case that matches a search over all results. */
+export interface MatchingCase {
   dataset: number;
   system: number;
   document: string;
@@ -487,20 +502,20 @@ export interface FoundCase {
   surface: string;
   gold: string | null;
   gold_name: string | null;
-  answer: string | null;
-  answer_name: string | null;
+  prediction: string | null;
+  prediction_name: string | null;
   kind: string;
   score: number | null;
 }
 
-/** What a search in all results finds: how many, and some of them. */
-export interface FoundPiece {
+/** The result of a search over all cases: the total, and some of the cases. */
+export interface SearchResource {
   total: number;
-  cases: FoundCase[];
+  cases: MatchingCase[];
 }
 
-/** `verification`: what judges found, in each campaign that was put into the archive. */
-export interface VerificationPiece {
+/** `verification`: the results of each verification campaign in the archive. */
+export interface VerificationResource {
   campaigns: VerificationFile[];
-  readings: Record<string, string>;
+  definitions: Record<string, string>;
 }

@@ -1,11 +1,14 @@
-// Texts into columns: offsets are code points, words are the browser's own, and no grapheme is divided.
+// Text layout: offsets count code points, the browser finds words, and graphemes stay whole.
 
-/** A stretch of a text that offsets in code points can be looked up in. */
+/** A stretch of a text, addressed by offsets in code points. */
 export class Stretch {
   private readonly units: Uint32Array | null;
   readonly length: number;
 
-  constructor(readonly start: number, readonly text: string) {
+  constructor(
+    readonly start: number,
+    readonly text: string,
+  ) {
     let surrogates = false;
     for (let i = 0; i < text.length && !surrogates; i++) surrogates = (text.charCodeAt(i) & 0xfc00) === 0xd800;
     if (!surrogates) {
@@ -24,73 +27,86 @@ export class Stretch {
     return this.start + this.length;
   }
 
-  /** What stands between two offsets of the whole text. */
-  slice(from: number, to: number): string {
-    return this.text.slice(this.unit(from), this.unit(to));
+  /** Get the text between two offsets of the document. */
+  slice(start: number, end: number): string {
+    return this.text.slice(this.unitIndex(start), this.unitIndex(end));
   }
 
-  private unit(offset: number): number {
-    const inside = Math.min(Math.max(offset - this.start, 0), this.length);
-    return this.units ? this.units[inside] : inside;
+  private unitIndex(offset: number): number {
+    const index = Math.min(Math.max(offset - this.start, 0), this.length);
+    return this.units ? this.units[index] : index;
   }
 }
 
-const words = new Intl.Segmenter(undefined, { granularity: "word" });
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-const size = (text: string): number => {
+const wordSegmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+const graphemeSegmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const countCodePoints = (text: string): number => {
   let count = 0;
   for (let i = 0; i < text.length; i += text.codePointAt(i)! > 0xffff ? 2 : 1) count++;
   return count;
 };
 
-/** A column: some letters, and whether a line may end before it. */
+/** A column of text, and whether a line may break before it. */
 export interface Column {
   start: number;
   end: number;
   text: string;
-  breaks: boolean;
+  canBreak: boolean;
 }
 
-/** The words between two offsets, divided where annotations begin or end; a border inside a grapheme moves behind it. */
-export function columns(stretch: Stretch, from: number, to: number, borders: ReadonlySet<number>): Column[] {
-  const found: Column[] = [];
-  let place = from, last = "";
-  for (const { segment, isWordLike } of words.segment(stretch.slice(from, to))) {
-    const joins = !found.length || (!isWordLike && !/^\s/u.test(segment)) || (isWordLike && !/\s$/u.test(last) && !unspaced(segment));
-    let begin = place, held = "";
-    const flush = (first: boolean) => {
-      if (held) found.push({ start: begin, end: place, text: held, breaks: first && !joins });
-      begin = place;
-      held = "";
+/** Split a text into words, and words at annotation borders; never split a grapheme. */
+export function splitColumns(stretch: Stretch, start: number, end: number, borders: ReadonlySet<number>): Column[] {
+  const columns: Column[] = [];
+  let offset = start,
+    lastSegment = "";
+  for (const { segment, isWordLike } of wordSegmenter.segment(stretch.slice(start, end))) {
+    const isJoined =
+      !columns.length ||
+      (!isWordLike && !/^\s/u.test(segment)) ||
+      (isWordLike && !/\s$/u.test(lastSegment) && !isUnspaced(segment));
+    let columnStart = offset,
+      columnText = "";
+    const flushColumn = (isFirst: boolean) => {
+      if (columnText)
+        columns.push({ start: columnStart, end: offset, text: columnText, canBreak: isFirst && !isJoined });
+      columnStart = offset;
+      columnText = "";
     };
-    let first = true;
-    for (const { segment: grapheme } of graphemes.segment(segment)) {
-      if (held && borders.has(place)) {
-        flush(first);
-        first = false;
+    let isFirst = true;
+    for (const { segment: grapheme } of graphemeSegmenter.segment(segment)) {
+      if (columnText && borders.has(offset)) {
+        flushColumn(isFirst);
+        isFirst = false;
       }
-      held += grapheme;
-      const length = size(grapheme);
-      // A border inside this grapheme is taken as one behind it.
-      place += length;
-      if (length > 1) for (let inside = place - length + 1; inside < place; inside++) if (borders.has(inside)) {
-        flush(first);
-        first = false;
-        break;
-      }
+      columnText += grapheme;
+      const length = countCodePoints(grapheme);
+      // Move a border inside this grapheme to its end.
+      offset += length;
+      if (length > 1)
+        for (let innerOffset = offset - length + 1; innerOffset < offset; innerOffset++)
+          if (borders.has(innerOffset)) {
+            flushColumn(isFirst);
+            isFirst = false;
+            break;
+          }
     }
-    flush(first);
-    last = segment;
+    flushColumn(isFirst);
+    lastSegment = segment;
   }
-  return found;
+  return columns;
 }
 
-/** Scripts that are written without spaces, where lines end between any two words. */
-function unspaced(text: string): boolean {
-  return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(text);
+const SCRIPT_CLASSES = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map(
+  (name) => `\\p{Script=${name}}`,
+);
+const UNSPACED_SCRIPTS = new RegExp(`[${SCRIPT_CLASSES.join("")}]`, "u");
+
+/** Check for scripts without spaces, in which lines may break between any two words. */
+function isUnspaced(text: string): boolean {
+  return UNSPACED_SCRIPTS.test(text);
 }
 
-/** A bar under the text: a gold mention (track -1) or a case of a track, and which row of its track it takes. */
+/** A bar below the text: a gold mention (track -1) or a case of a track, with its level in the track. */
 export interface Bar {
   track: number;
   row: number;
@@ -100,15 +116,15 @@ export interface Bar {
   level: number;
 }
 
-/** Put bars into rows so that none covers another. Gives how many rows each track needs. */
-export function levelled(bars: Bar[], tracks: number): number[] {
-  const free: number[][] = Array.from({ length: tracks + 1 }, () => []);
+/** Assign levels so that no bars overlap; return the number of levels for each track. */
+export function assignLevels(bars: Bar[], tracks: number): number[] {
+  const trackEnds: number[][] = Array.from({ length: tracks + 1 }, () => []);
   for (const bar of [...bars].sort((a, b) => a.start - b.start || b.end - a.end)) {
-    const ends = free[bar.track + 1];
+    const ends = trackEnds[bar.track + 1];
     let level = ends.findIndex((end) => end <= bar.start);
     if (level < 0) level = ends.length;
     ends[level] = bar.end;
     bar.level = level;
   }
-  return free.map((ends) => Math.max(1, ends.length));
+  return trackEnds.map((ends) => Math.max(1, ends.length));
 }

@@ -6,113 +6,133 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.choices import apart, chosen, once
-from karat.cli.output import show, width, write
-from karat.cli.reading import reading
-from karat.cli.sharing.pages import html, write_html
+from karat.cli.arguments import check_paths, parse_settings, single_value
+from karat.cli.html import html_options, write_html
+from karat.cli.input_options import input_options
+from karat.cli.output import page_width, print_page, write_output
 
 if TYPE_CHECKING:
-    from karat.archive.archive import TextsShown
-    from karat.comparison.compare import Comparison
-    from karat.pages.charts.drawing import Spec
+    from karat.analysis.comparison.compare import Comparison
+    from karat.render.charts.drawing import Spec
+    from karat.web.archive.archive import TextsShown
 
-_MATCH = "strong,weak,mention-weak,entity"
+_DEFAULT_RELATIONS = "strong,weak,mention-weak,entity"
+"""Match relations of `--similarity`."""
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option(
-    "--gold", "golds", multiple=True, metavar="GOLD", help="The gold standard that FILEs answer (repeatable)."
+    "--gold", "golds", multiple=True, metavar="GOLD", help="Gold standard of the predictions in FILEs (repeatable)."
 )
-@click.option("--like", metavar="PROFILE", help="The table of conventions to use.  [default: karat]")
+@click.option("--profile", metavar="PROFILE", help="Scoring profile.  [default: karat]")
 @click.option(
     "-m",
     "--measure",
     "measures",
     multiple=True,
     metavar="NAME",
-    help="What is compared (repeatable: a page for each).  [default: strong:micro.f1]",
+    help="Measure to compare (repeatable: one page each).  [default: strong:micro.f1]",
 )
-@click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
-@click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base, and take facts from it.")
-@click.option("--level", default=0.05, show_default=True, metavar="P", help="Systems differ if p is at most this.")
-@click.option("--correction", default="holm", show_default=True, metavar="NAME", help="For many tests: holm or bh.")
+@click.option("--set", "overrides", multiple=True, metavar="SETTING=VALUE", help="Override a setting of the profile.")
+@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that resolves ids and supplies entity facts.")
+@click.option("--alpha", default=0.05, show_default=True, metavar="P", help="Significance level.")
+@click.option(
+    "--correction", default="holm", show_default=True, metavar="NAME", help="Correction for multiple tests: holm or bh."
+)
 @click.option(
     "--test",
     type=click.Choice(["permutation", "bootstrap"]),
     default="permutation",
     show_default=True,
-    help="What p-values are of: permutations of paired documents, or samples of them (the paired bootstrap).",
+    help="Paired test: a permutation test or the paired bootstrap.",
 )
 @click.option(
-    "--swap",
+    "--permute",
     type=click.Choice(["systems", "signs"]),
     default="systems",
     show_default=True,
-    help="What a permutation changes in a document: who is who, or the sign of the difference.",
+    help="Permutation scheme: swap the systems' outputs in a document, or the sign of their difference.",
 )
-@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples of documents for intervals.")
-@click.option("--permutations", default=10_000, show_default=True, metavar="N", help="Draws for p-values.")
-@click.option("--seed", type=int, metavar="N", help="Where random numbers start.")
+@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Bootstrap samples for intervals.")
 @click.option(
-    "--home", "homes", multiple=True, metavar="SYSTEM=DATASET", help="What a system was made for (repeatable)."
+    "--permutations",
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Permutations or bootstrap samples for p-values.",
+)
+@click.option("--seed", type=int, metavar="N", help="Random seed.")
+@click.option(
+    "--developed-on", multiple=True, metavar="SYSTEM=DATASET", help="Dataset a system was developed on (repeatable)."
 )
 @click.option(
-    "--chosen",
-    "chosen_on",
+    "--selected-on",
     multiple=True,
     metavar="SYSTEM=DATASET",
-    help="Where a system was chosen among its variants (repeatable).",
+    help="Dataset on which a system was selected among its variants (repeatable).",
 )
-@click.option("--by", multiple=True, metavar="LABEL", help="Count flips by mention-type, error, types, … (repeatable).")
+@click.option(
+    "--by", multiple=True, metavar="FACET", help="Facet to count flips by: mention-type, error, types, … (repeatable)."
+)
 @click.option(
     "--flips",
     "flips_file",
-    callback=once,
+    callback=single_value,
     multiple=True,
     metavar="FILE",
-    help="Write every mention that some get and others do not (.jsonl).",
+    help="Write every mention that only some systems link correctly (.jsonl).",
 )
-@click.option("--similarity", is_flag=True, help="Say how alike systems are, and what they find together.")
-@click.option("--match", multiple=True, metavar="R,…", help=f"Relations for --similarity  [default: {_MATCH}]")
-@click.option("--best", metavar="SWEEP", help="Similarity above each system's best threshold: oracle, …")
-@click.option("--winners", is_flag=True, help="Say who leads under which conventions: scores everything many times.")
-@click.option("--drop", is_flag=True, help="Say how much F1 systems lose between finding mentions and linking them.")
+@click.option("--similarity", is_flag=True, help="Show how similar systems are and what they find together.")
+@click.option(
+    "--match", multiple=True, metavar="R,…", help=f"Match relations for --similarity.  [default: {_DEFAULT_RELATIONS}]"
+)
+@click.option(
+    "--best-threshold", metavar="SWEEP", help="Compute --similarity above each system's best threshold: oracle, …"
+)
+@click.option("--sensitivity", is_flag=True, help="Show how the ranking depends on profile and settings (slow).")
+@click.option("--linking-loss", is_flag=True, help="Show how much F1 systems lose between detection and linking.")
 @click.option("--details", is_flag=True, help="Show every pair on every dataset.")
-@click.option("--ranks", "ranks_file", metavar="FILE", help="Draw the ranks with critical differences (.svg, .png, …).")
-@click.option("--heatmap", "heatmap_file", metavar="FILE", help="Draw how alike systems are (.svg, .png, …).")
-@click.option("--runtimes", "runtimes_file", metavar="FILE", help="Draw the measure over the runtime (.svg, .png, …).")
+@click.option("--ranks", "ranks_file", metavar="FILE", help="Write a critical difference diagram (.svg, .png, …).")
+@click.option(
+    "--heatmap", "heatmap_file", metavar="FILE", help="Write a heat map of system similarity (.svg, .png, …)."
+)
+@click.option(
+    "--runtimes", "runtimes_file", metavar="FILE", help="Write a chart of the measure over the runtime (.svg, .png, …)."
+)
 @click.option("--markdown", "layout", flag_value="markdown", help="Print Markdown tables.")
 @click.option("--latex", "layout", flag_value="latex", help="Print LaTeX tables.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
-@html
-@click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
-@click.option("--answers-format", metavar="NAME", help="The format of FILE, where it is not recognised.")
-@click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
-@reading
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
+@html_options
+@click.option("--gold-format", metavar="NAME", help="Format of GOLD, if not detected.")
+@click.option("--predictions-format", metavar="NAME", help="Format of FILE, if not detected.")
+@click.option("--allow-unknown", is_flag=True, help="Skip predictions for unknown documents.")
+@input_options
 def command(
     files: tuple[str, ...],
     golds: tuple[str, ...],
-    like: str | None,
+    profile: str | None,
     measures: tuple[str, ...],
     overrides: tuple[str, ...],
     kb: str | None,
-    level: float,
+    alpha: float,
     correction: str,
     test: str,
-    swap: str,
+    permute: str,
     resamples: int,
     permutations: int,
     seed: int | None,
-    homes: tuple[str, ...],
-    chosen_on: tuple[str, ...],
+    developed_on: tuple[str, ...],
+    selected_on: tuple[str, ...],
     by: tuple[str, ...],
     flips_file: str | None,
     similarity: bool,
     match: tuple[str, ...],
-    best: str | None,
-    winners: bool,
-    drop: bool,
+    best_threshold: str | None,
+    sensitivity: bool,
+    linking_loss: bool,
     details: bool,
     ranks_file: str | None,
     heatmap_file: str | None,
@@ -122,88 +142,106 @@ def command(
     html_file: str | None,
     texts: TextsShown,
     gold_format: str | None,
-    answers_format: str | None,
+    predictions_format: str | None,
     allow_unknown: bool,
 ) -> None:
-    """Compare systems on one or several datasets: who is better, and is that more than chance?
+    """Compare systems and test the differences.
 
-    FILEs are results (`karat score --json`), or files that hold gold labels and answers, as ELEVANT's linked articles
-    do, or with --gold answers; SYSTEM=FILE gives a system another name. All pairs of systems are tested on all datasets
-    (permutations of paired documents, or what --test says, with a correction for many tests). Averages are over the
-    datasets that all systems answered.
+    FILEs are result files (`karat score --json`), files with gold labels and predictions, such as ELEVANT's linked
+    articles, or, with --gold, prediction files. SYSTEM=FILE renames a system. All pairs of systems are tested on all
+    datasets, with a correction for multiple tests. Averages are over the datasets that all systems share.
 
     \b
     karat compare --gold gold.jsonl one.jsonl two.jsonl three.jsonl
     karat compare results/*.json
-    karat compare */*.linked_articles.jsonl --home mine=aida --ranks ranks.svg
+    karat compare results/*.json --developed-on mine=aida --ranks ranks.svg
     karat compare --gold demo demo -m strong:micro.p --test bootstrap
     karat compare --gold demo demo --flips flips.jsonl --by types
-    karat compare --gold demo demo --match strong --best oracle-bat-paper
+    karat compare --gold demo demo --match strong --best-threshold oracle-bat
     """
-    from karat.comparison.compare import ComparisonParts, compare
-    from karat.comparison.entries import Formats, entries, named
-    from karat.comparison.terms import Terms
-    from karat.errors import UsageError
+    from karat.analysis.comparison.compare import ComparisonExtras, compare
+    from karat.analysis.comparison.entries import Formats, load_entries, parse_system_argument
+    from karat.analysis.comparison.options import ComparisonOptions
     from karat.evaluation.request import Request
-    from karat.pages.charts.save import check_chart, save_chart
-    from karat.pages.comparison import flips_of, json_of, page
-    from karat.storage.files import writing
+    from karat.model.errors import UsageError
+    from karat.render.charts.output import check_chart_path, save_chart
+    from karat.render.comparison import encode_flips, render_page, to_json
+    from karat.storage.files import open_for_writing
 
     charts = [ranks_file, heatmap_file, runtimes_file]
-    apart([*(named(given)[1] for given in files), *golds], [json_file, flips_file, html_file, *charts])
+    check_paths(
+        [*(parse_system_argument(argument)[1] for argument in files), *golds],
+        [json_file, flips_file, html_file, *charts],
+    )
     for path in filter(None, charts):
-        check_chart(path)
-    choices = chosen(overrides, seed=None if seed is None else str(seed))
-    request = Request.of(like=like or "karat", choices=choices, by=by, kb=kb, allow_unknown=allow_unknown)
-    terms = Terms(
-        level,
+        check_chart_path(path)
+    settings = parse_settings(overrides, seed=None if seed is None else str(seed))
+    request = Request.from_options(
+        profile=profile or "karat", settings=settings, by=by, kb=kb, allow_unknown=allow_unknown
+    )
+    options = ComparisonOptions(
+        alpha,
         correction,
         resamples,
         permutations,
-        swap="signs" if swap == "signs" else "systems",
-        seed=request.draw.seed,
+        permute="signs" if permute == "signs" else "systems",
+        seed=request.interval_options.seed,
         test="bootstrap" if test == "bootstrap" else "permutation",
     )
-    relations = ",".join(match) or (_MATCH if similarity or best or heatmap_file else None)
+    relations = ",".join(match) or (_DEFAULT_RELATIONS if similarity or best_threshold or heatmap_file else None)
     if len(measures) > 1 and any([flips_file, *charts]):
-        raise UsageError("flips and charts are of one measure. Give -m once.")
-    parts = ComparisonParts(
-        relations, best, _datasets("--home", homes), winners, drop, _datasets("--chosen", chosen_on)
+        raise UsageError("--flips and charts show one measure. Pass -m once.")
+    extras = ComparisonExtras(
+        relations,
+        best_threshold,
+        _parse_datasets("--developed-on", developed_on),
+        sensitivity,
+        linking_loss,
+        _parse_datasets("--selected-on", selected_on),
     )
-    given = list(entries(files, golds, Formats(gold_format, answers_format)))
-    every = [compare(given, request, terms, parts, measure=measure) for measure in measures or (None,)]
-    found = every[0]
-    if flips_file is not None and not found.mentions:
-        raise UsageError("flips are single mentions, and results have none. Give gold and answers.")
-    drawn = _drawn(found, ranks_file, heatmap_file, runtimes_file)  # before anything is written
+    entries = list(load_entries(files, golds, Formats(gold_format, predictions_format)))
+    comparisons = [compare(entries, request, options, extras, measure=measure) for measure in measures or (None,)]
+    first = comparisons[0]
+    if flips_file is not None and not first.mentions:
+        raise UsageError("--flips lists mentions, but result files contain none. Pass gold and predictions.")
+    # draw before writing, so that an error leaves no files
+    chart_specs = _build_charts(first, ranks_file, heatmap_file, runtimes_file)
     if flips_file is not None:
-        with writing(flips_file) as file:
-            file.writelines(flips_of(found))
-    write(json_file, lambda: b"".join(map(json_of, every)))
-    for path, chart in drawn.items():
+        with open_for_writing(flips_file) as file:
+            file.writelines(encode_flips(first))
+    write_output(json_file, lambda: b"".join(map(to_json, comparisons)))
+    for path, chart in chart_specs.items():
         save_chart(chart, path)
     if html_file is not None:
-        write_html(given, request, html_file, texts=texts)
-    pages = (page(one, layout, details=details, width=width()) for one in every)
-    show(lambda: "\n".join(pages), json_file, flips_file, html_file)
+        write_html(entries, request, html_file, texts=texts)
+    pages = (render_page(comparison, layout, details=details, width=page_width()) for comparison in comparisons)
+    print_page(lambda: "\n".join(pages), json_file, flips_file, html_file)
 
 
-def _datasets(option: str, given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The datasets that an option names for each system."""
-    from karat.errors import UsageError
+def _parse_datasets(option: str, arguments: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Parse the `SYSTEM=DATASET` arguments of a repeatable option; return the datasets of each system.
 
-    found: dict[str, tuple[str, ...]] = {}
-    for one in given:
-        system, equals, dataset = one.rpartition("=")
+    `option` is the name of the option for the `UsageError` about an argument without `=`.
+    """
+    from karat.model.errors import UsageError
+
+    datasets: dict[str, tuple[str, ...]] = {}
+    for argument in arguments:
+        system, equals, dataset = argument.rpartition("=")
         if not equals:
-            raise UsageError(f"{option} {one}: write SYSTEM=DATASET, such as {option} mine=aida-conll-test.")
-        found[system] = (*found.get(system, ()), dataset)
-    return found
+            raise UsageError(f"{option} {argument}: write SYSTEM=DATASET, such as {option} mine=aida-conll-test.")
+        datasets[system] = (*datasets.get(system, ()), dataset)
+    return datasets
 
 
-def _drawn(found: Comparison, ranks: str | None, heatmap: str | None, runtimes: str | None) -> dict[str, Spec]:
-    """The charts that are asked for, by their files."""
-    from karat.pages.charts.comparison import heatmap_chart, ranks_chart, runtime_chart
+def _build_charts(
+    comparison: Comparison, ranks: str | None, heatmap: str | None, runtimes: str | None
+) -> dict[str, Spec]:
+    """Build the charts of mean ranks, similarity (heatmap) and runtimes that have an output file; return them by file.
 
-    made = ((ranks, ranks_chart), (heatmap, heatmap_chart), (runtimes, runtime_chart))
-    return {path: chart(found) for path, chart in made if path is not None}
+    A file that is None means that its chart is not requested.
+    """
+    from karat.render.charts.comparison import heatmap_chart, ranks_chart, runtime_chart
+
+    chart_functions = ((ranks, ranks_chart), (heatmap, heatmap_chart), (runtimes, runtime_chart))
+    return {path: chart(comparison) for path, chart in chart_functions if path is not None}

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say, width
+from karat.cli.output import echo, page_width
 
 _SYSTEMS = ("graph", "graph[variant=local]", "tagme", "prior")
-_NEXT = """
+_NEXT_STEPS = """
 Try next:
-  karat systems                                        linkers, and their needs
-  karat systems stages graph                           which stage loses what
-  karat run tagme graph --on demo --substitute popularity   runs of your own
-  karat score demo demo --all                          every measure
-  karat score demo demo --by types                     scores by entity type
-  karat show demo demo --outcome wrong                 cases in their sentences
-  karat score demo demo/noisy --verdicts cases.jsonl   every case behind them
-  karat compare --gold demo demo                       who is better
-  karat explain strong:micro.f1                        what a number means
-  karat score gold.jsonl answers.jsonl                 yours: docs/formats.md
+  karat systems                                        list systems
+  karat systems stages graph                           find the weakest stage
+  karat run tagme graph --on demo --substitute popularity   run systems
+  karat score demo demo --all                          show every measure
+  karat score demo demo --by types                     score by entity type
+  karat show demo demo --outcome wrong                 show errors in context
+  karat score demo demo/noisy --verdicts cases.jsonl   write every case
+  karat compare --gold demo demo                       test differences
+  karat explain strong:micro.f1                        explain a measure
+  karat score gold.jsonl predictions.jsonl             score your own files
 """
 
 
 @click.command()
 def command() -> None:
-    """Run four linkers on the built-in benchmark and compare them.
+    """Run four systems on the built-in dataset and compare them.
 
-    They know the starter pack, which has no counts: the popularity of entities stands in for them.
+    The systems use the starter snapshot. It has no link counts, so entity popularity replaces them.
     """
-    from karat.cli.score import show
-    from karat.comparison.asking import compare
+    from karat.analysis.comparison.api import compare
+    from karat.cli.score import print_tables
     from karat.data.load import load
     from karat.evaluation.evaluation import evaluate
-    from karat.linking.named import link
-    from karat.pages.comparison import page
+    from karat.render.comparison import render_page
+    from karat.systems.linking.system import link
 
     corpus = load("demo")
     runs = [link(name, corpus, substitute="popularity") for name in _SYSTEMS]
-    show([evaluate(corpus, run) for run in runs])
-    say("\n" + page(compare(runs, gold=corpus), None, details=False, width=width()), nl=False)
-    say(_NEXT, nl=False)
+    print_tables([evaluate(corpus, run) for run in runs])
+    echo("\n" + render_page(compare(runs, gold=corpus), None, details=False, width=page_width()), nl=False)
+    echo(_NEXT_STEPS, nl=False)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say, width
+from karat.cli.output import echo, page_width
 
 
 @click.command()
-@click.argument("what", metavar="SIGNATURE|MEASURE|CATEGORY|…")
-def command(what: str) -> None:
-    """Say in prose what a signature, a measure or an error category means, with formula and edge cases.
+@click.argument("name", metavar="SIGNATURE|MEASURE|CATEGORY|…")
+def command(name: str) -> None:
+    """Explain a signature, measure, setting or error category.
 
-    Relations, profiles, choices and tasks are explained too; `error` lists all error categories.
+    The text includes the formula and edge cases. Match relations, profiles and tasks are explained too; `error` lists
+    all error categories.
 
     \b
     karat explain strong:micro.f1
@@ -21,8 +22,8 @@ def command(what: str) -> None:
     karat explain 'karat:0.1.0|data:…'
     """
 
-    from karat.explanation.prose import explain
-    from karat.fitting import chained, wrapped
+    from karat.analysis.explanation.prose import explain
+    from karat.model.output.text_layout import wrap_signature, wrap_text
 
-    for line in explain(what).split("\n"):
-        say(chained(line, width()) if line.startswith("karat:") else wrapped(line, width()))
+    for line in explain(name).split("\n"):
+        echo(wrap_signature(line, page_width()) if line.startswith("karat:") else wrap_text(line, page_width()))

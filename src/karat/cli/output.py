@@ -1,42 +1,65 @@
-"""Where outcomes go: files that are asked for, and standard output unless one of them takes it."""
+"""Output: files that options name, and standard output unless a file option is `-`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from shutil import get_terminal_size
+from typing import TYPE_CHECKING
 
 import click
 
 from karat.cli.progress import hide_progress
-from karat.fitting import wrapped
-from karat.printable import shown_lines
-from karat.storage.files import writing
+from karat.model.output.control_chars import escape_lines
+from karat.model.output.text_layout import wrap_text
+from karat.storage.files import open_for_writing
+
+if TYPE_CHECKING:
+    from karat.model.corpus import Corpus
+    from karat.model.run import Run
 
 
-def width() -> int:
-    """How wide a page may be: as the terminal, and 80 columns at least."""
+def page_width() -> int:
+    """Return the terminal width in columns, at least 80."""
     return max(80, get_terminal_size().columns)
 
 
-def write(path: str | None, content: Callable[[], bytes]) -> None:
-    """Write what is asked for; nothing is made, and no file begun, where nobody asks or it cannot be made."""
+def write_output(path: str | None, content: Callable[[], bytes]) -> None:
+    """Write the bytes that `content` returns to the file `path`, or to standard output for `-`.
+
+    If `path` is None, `content` is not called. If `content` raises, no file is created.
+    """
     if path is not None:
         data = content()
-        with writing(path) as file:
+        with open_for_writing(path) as file:
             file.write(data)
 
 
-def show(page: Callable[[], str], *files: str | None) -> None:
-    """Print a page, unless a file goes to standard output."""
+def print_page(page: Callable[[], str], *files: str | None) -> None:
+    """Print the text that `page` returns, unless one of the output `files` is `-`, which uses standard output."""
     if "-" not in files:
-        say(page(), nl=False)
+        echo(page(), nl=False)
 
 
-def say(text: str, *, nl: bool = True, err: bool = False) -> None:
-    """Print a text as data: what names hold is shown, never obeyed by the terminal."""
+def echo_warnings(inputs: Iterable[tuple[Corpus | None, Run | None]]) -> None:
+    """Print warnings about pairs of corpus and run on standard error, for commands whose output has no notes.
+
+    Pairs with None, which come from result files, are ignored.
+    """
+    from karat.evaluation.cases.input_checks import find_warnings
+
+    for corpus, run in inputs:
+        for warning in [] if corpus is None or run is None else find_warnings(corpus, run):
+            echo(f"karat: {run.name if run else ''}: {warning}", err=True)
+
+
+def echo(text: str, *, nl: bool = True, err: bool = False) -> None:
+    """Print text with control characters escaped, so that names in the data cannot control the terminal.
+
+    `err` prints to standard error, `nl` adds a line break. The progress line is cleared first.
+    """
     hide_progress()
-    page = shown_lines(text)
-    if err and sys.stderr.isatty():  # a file of messages is searched, and keeps them in one line each
-        page = wrapped(page, width())
+    page = escape_lines(text)
+    if err and sys.stderr.isatty():  # in a file, each message stays on one line for searching
+        page = wrap_text(page, page_width())
     click.echo(page, nl=nl, err=err)

@@ -1,4 +1,4 @@
-"""A line on standard error that says what takes so long: on a terminal only, and only after a second."""
+"""A progress line on standard error, shown on terminals only and after the first second."""
 
 from __future__ import annotations
 
@@ -11,118 +11,126 @@ from dataclasses import dataclass, field
 from shutil import get_terminal_size
 from typing import TextIO
 
-from karat.printable import shown
-from karat.work import Advance, watched_by
+from karat.model.output.control_chars import escape_controls
+from karat.model.output.progress import Advance, report_progress_to
 
-_PATIENCE = 1.0  # seconds before anything is shown
-_STEP = 0.1  # seconds between two looks
-_RATED = 2.0  # seconds before a rate says anything
+_DELAY = 1.0  # seconds before the line is shown
+_INTERVAL = 0.1  # seconds between two updates
+_MIN_RATE_TIME = 2.0  # seconds before a rate is meaningful
 
 
-def _time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
+    """Format a duration as text in seconds, minutes or hours, such as `12 min`."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 @dataclass(slots=True)
-class _Work:
-    """One of the things that are under way."""
+class _Task:
+    """A task in progress: description, amount of work (None if unknown), start time and work done so far."""
 
-    what: str
+    description: str
     total: int | None
-    began: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
     done: int = 0
 
     def __str__(self) -> str:
-        took = time.monotonic() - self.began
+        """Describe the work done, and after some seconds its rate and the time left."""
+        elapsed = time.monotonic() - self.started
         if not self.done:
-            return f"{shown(self.what)}: {took:.0f} s"
-        if not self.total or took < _RATED:
-            return f"{shown(self.what)}: {self.done:,}{f' of {self.total:,}' if self.total else ''}"
-        rate = self.done / took
-        left = max(0, self.total - self.done) / rate
+            return f"{escape_controls(self.description)}: {elapsed:.0f} s"
+        if not self.total or elapsed < _MIN_RATE_TIME:
+            return f"{escape_controls(self.description)}: {self.done:,}{f' of {self.total:,}' if self.total else ''}"
+        rate = self.done / elapsed
+        remaining = max(0, self.total - self.done) / rate
         speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
-        return f"{shown(self.what)}: {self.done:,} of {self.total:,}, {speed} a second, {_time(left)} left"
+        amount = f"{self.done:,} of {self.total:,}, {speed} a second"
+        return f"{escape_controls(self.description)}: {amount}, {_format_time(remaining)} left"
 
 
-class Ticker:
-    """What is under way, the innermost last; a thread shows that one, for numbers are made in long calls."""
+class ProgressLine:
+    """A terminal line on which a background thread shows the innermost task; it appears after `delay` seconds."""
 
-    def __init__(self, stream: TextIO, patience: float = _PATIENCE) -> None:
+    def __init__(self, stream: TextIO, delay: float = _DELAY) -> None:
         self._stream = stream
-        self._from = time.monotonic() + patience
-        self._under_way: list[_Work] = []
+        self._show_after = time.monotonic() + delay
+        self._tasks: list[_Task] = []
         self._line = ""
         self._lock = threading.Lock()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._update, daemon=True)
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """Watch all work that is done inside."""
+    def watch(self) -> Iterator[None]:
+        """Start the thread, and show the progress of all tasks that are tracked inside the block."""
         self._thread.start()
         try:
-            with watched_by(self.work):
+            with report_progress_to(self.track):
                 yield
         finally:
-            self._ended.set()
+            self._stop.set()
             self._thread.join()
             self.hide()
 
     @contextmanager
-    def work(self, what: str, total: int | None) -> Iterator[Advance]:
-        """One piece of work."""
-        own = _Work(what, total)
-        self._under_way.append(own)
+    def track(self, description: str, total: int | None) -> Iterator[Advance]:
+        """Show a task inside the block; yield a function that adds an amount to the work done.
 
-        def advance(more: int) -> None:
-            own.done += more
+        `total` is the amount of work, None if unknown.
+        """
+        task = _Task(description, total)
+        self._tasks.append(task)
+
+        def advance(amount: int) -> None:
+            task.done += amount
 
         try:
             yield advance
         finally:
-            self._under_way.remove(own)
-            if not self._under_way:
+            self._tasks.remove(task)
+            if not self._tasks:
                 self.hide()
 
     def hide(self) -> None:
-        """Make room for what is printed."""
+        """Clear the line, so that other output can be printed."""
         with self._lock:
             self._draw("")
 
-    def _watch(self) -> None:
-        while not self._ended.wait(_STEP):
+    def _update(self) -> None:
+        """Redraw the line until the block ends (in the background thread)."""
+        while not self._stop.wait(_INTERVAL):
             with self._lock:
-                if self._under_way and time.monotonic() >= self._from:
-                    self._draw(str(self._under_way[-1])[: get_terminal_size().columns - 1])
+                if self._tasks and time.monotonic() >= self._show_after:
+                    self._draw(str(self._tasks[-1])[: get_terminal_size().columns - 1])
 
     def _draw(self, line: str) -> None:
+        """Replace the text of the line on the terminal; an empty text clears it."""
         if line != self._line:
             self._stream.write(f"\r{' ' * len(self._line)}\r{line}")
             self._stream.flush()
             self._line = line
 
 
-_running: list[Ticker] = []
+_active_lines: list[ProgressLine] = []
 
 
 @contextmanager
-def showing_progress() -> Iterator[None]:
-    """Show how far long work has come, to people who look."""
+def show_progress() -> Iterator[None]:
+    """Show a progress line inside the block, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
-    ticker = Ticker(sys.stderr)
-    _running.append(ticker)
+    line = ProgressLine(sys.stderr)
+    _active_lines.append(line)
     try:
-        with ticker.running():
+        with line.watch():
             yield
     finally:
-        _running.remove(ticker)
+        _active_lines.remove(line)
 
 
 def hide_progress() -> None:
-    """Make room for what is printed."""
-    for ticker in _running:
-        ticker.hide()
+    """Clear the progress line, so that other output can be printed; it appears again with the next update."""
+    for line in _active_lines:
+        line.hide()

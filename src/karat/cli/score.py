@@ -1,4 +1,4 @@
-"""`karat score GOLD [ANSWERS…]`."""
+"""`karat score GOLD [PREDICTIONS…]`."""
 
 from __future__ import annotations
 
@@ -6,130 +6,145 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.output import say, width
-from karat.cli.reading import reading
-from karat.cli.sharing.pages import html, write_html
-from karat.work import working
+from karat.cli.arguments import check_paths, parse_settings, rename_duplicates, single_value
+from karat.cli.html import html_options, write_html
+from karat.cli.input_options import input_options
+from karat.cli.output import echo, page_width
+from karat.model.output.progress import track_progress
 
 if TYPE_CHECKING:
-    from karat.archive.archive import TextsShown
     from karat.data.load import Inputs
     from karat.evaluation.request import Request
     from karat.model.corpus import Corpus
-    from karat.model.result import Result
+    from karat.model.results.result import Result
     from karat.model.run import Run
-    from karat.spec.report import Report
+    from karat.model.spec.report import Report
+    from karat.web.archive.archive import TextsShown
 
 
 @click.command()
 @click.argument("gold")
-@click.argument("answers", nargs=-1)
-@click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
+@click.argument("predictions", nargs=-1)
+@click.option("--profile", default="karat", show_default=True, metavar="PROFILE", help="Scoring profile.")
 @click.option(
     "--match",
     multiple=True,
     metavar="R,…",
-    help="Relations: strong, weak, mention, mention-weak, entity, a .py file (it runs).",
+    help="Match relation: strong, weak, mention, mention-weak, entity, or a .py file to run (repeatable).",
 )
-@click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
-@click.option("--task", metavar="TASK", help="a2kb, d2kb, c2kb, rc2kb, erec, rt2kb, re, … or BAT's names.")
-@click.option("--threshold", metavar="T", help="Leave out answers with a score below T (>T: of at most T); or oracle.")
+@click.option("--set", "overrides", multiple=True, metavar="SETTING=VALUE", help="Override a setting of the profile.")
 @click.option(
-    "--drop-answers",
+    "--task", metavar="TASK", help="Task: a2kb, d2kb, c2kb, rc2kb, erec, rt2kb, re, … or a name that BAT uses."
+)
+@click.option("--threshold", metavar="T", help="Minimum score of a prediction (>T: exclusive), or oracle.")
+@click.option(
+    "--drop-predictions",
     multiple=True,
     metavar="RULE",
-    help="Drop answers before scoring: lowercase, non-named (by --kb), type:X, score<T (repeatable).",
+    help="Predictions to drop before scoring: lowercase, non-named (needs --kb), type:X, score<T (repeatable).",
 )
-@click.option("--tune-on", metavar="DEV", help="Choose the threshold on this gold standard (best micro F1).")
 @click.option(
-    "--tune-answers",
+    "--invented",
+    metavar="wrong|skip",
+    help="Whether predicted mentions that the text does not contain are wrong or not scored.  [default: skip]",
+)
+@click.option("--tune-on", metavar="DEV", help="Gold standard on which to tune the threshold (by micro F1).")
+@click.option(
+    "--tune-predictions",
     multiple=True,
     metavar="FILE",
-    help="The answers to DEV, one file for each of ANSWERS, where these do not hold them.",
+    help="Predictions for DEV, one file per PREDICTIONS file, if PREDICTIONS do not include them (repeatable).",
 )
-@click.option("--kb", metavar="NAME|DIR", help="Resolve ids by this knowledge base: a pack, or a folder of tables.")
+@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that resolves ids: a snapshot or a folder of tables.")
 @click.option(
     "--step",
     "steps",
     multiple=True,
     metavar="NAME",
-    help="Change the gold by this step first: drop-gone, … (repeatable).",
+    help="Step to apply to the gold standard first: drop-deleted, … (repeatable).",
 )
 @click.option("--ci", is_flag=True, help="Add confidence intervals.")
-@click.option("--level", default=0.95, show_default=True, metavar="L", help="The level of the intervals.")
+@click.option("--confidence", default=0.95, show_default=True, metavar="L", help="Confidence level of the intervals.")
 @click.option(
     "--ci-method",
     default="percentile",
     show_default=True,
     metavar="METHOD",
-    help="percentile, bca (both from samples), or wilson (shares of independent cases).",
+    help="Interval method: percentile or bca (bootstrap), or wilson (binomial).",
 )
-@click.option("--ci-over", default="documents", show_default=True, metavar="WHAT", help="Draw documents, or cases.")
-@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples for --ci.")
 @click.option(
-    "--recompute",
+    "--ci-unit", default="documents", show_default=True, metavar="UNIT", help="Resampling unit: documents or cases."
+)
+@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Bootstrap samples for --ci.")
+@click.option(
+    "--jackknife-groups",
     default=0,
     metavar="N",
-    help="Intervals also for clusterings and calibration: compute them without each of N groups of documents.",
+    help="Document groups for jackknife intervals of clustering and calibration measures (0: no such intervals).",
 )
-@click.option("--seed", type=int, metavar="N", help="Where random numbers start.")
-@click.option("--plus-minus", is_flag=True, help="Show intervals as ± half their width.")
-@click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Show this measure (repeatable).")
-@click.option("--all", "every", is_flag=True, help="Show all measures of the profile below the headline.")
-@click.option("--details", is_flag=True, help="Print notes in full, and name every run in them.")
-@click.option("--by", multiple=True, metavar="LABEL", help="Scores by types, nil, doc, meta.KEY, … (repeatable).")
+@click.option("--seed", type=int, metavar="N", help="Random seed.")
+@click.option("--plus-minus", is_flag=True, help="Show intervals as ± half width.")
+@click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="Measure to show (repeatable).")
+@click.option("--all", "show_all", is_flag=True, help="Show all measures of the profile, not only the headline.")
+@click.option("--details", is_flag=True, help="Print notes in full, with every run by name.")
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="FACET",
+    help="Facet to break scores down by: types, nil, doc, meta.KEY, … (repeatable).",
+)
 @click.option(
     "--json",
     "json_file",
-    callback=once,
+    callback=single_value,
     multiple=True,
     metavar="FILE",
-    help="Write the result file (- for standard output).",
+    help="Write a result file (- for standard output).",
 )
 @click.option(
     "--verdicts",
     "verdicts_file",
-    callback=once,
+    callback=single_value,
     multiple=True,
     metavar="FILE",
-    help="Write every case of one view in its sentence (.parquet or .jsonl).",
+    help="Write every case of a view with its sentence (.parquet or .jsonl).",
 )
-@click.option("--view", metavar="VIEW", help="The view of --verdicts, or all.  [default: that of the first measure]")
-@html
-@click.option("--layout", metavar="NAME", help="Write --json and --verdicts as another program does: elevant.")
-@click.option("--merged-ids", is_flag=True, help="List the ids that are written in several ways, which count as one.")
-@click.option("--markdown", "printed", flag_value="markdown", help="Print Markdown tables.")
-@click.option("--latex", "printed", flag_value="latex", help="Print LaTeX tables.")
-@click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
-@click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
-@click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
-@click.option("--overlay", metavar="FILE", help="Score again with this patch of the gold standard, and show both.")
-@click.option("--engine", metavar="NAME", help="What divides the documents: local, duckdb, spark.")
-@reading
+@click.option("--view", metavar="VIEW", help="View for --verdicts, or all.  [default: view of the first measure]")
+@html_options
+@click.option("--layout", metavar="NAME", help="Layout of --json and --verdicts for another program: elevant.")
+@click.option("--merged-ids", is_flag=True, help="List ids with several spellings, which count as one entity.")
+@click.option("--markdown", "table_format", flag_value="markdown", help="Print Markdown tables.")
+@click.option("--latex", "table_format", flag_value="latex", help="Print LaTeX tables.")
+@click.option("--gold-format", metavar="NAME", help="Format of GOLD, if not detected.")
+@click.option("--predictions-format", metavar="NAME", help="Format of PREDICTIONS, if not detected.")
+@click.option("--allow-unknown", is_flag=True, help="Skip predictions for unknown documents.")
+@click.option("--overlay", metavar="FILE", help="Patch of the gold standard; scores are shown without and with it.")
+@click.option("--engine", metavar="NAME", help="Engine for large data: local, duckdb or spark.")
+@input_options
 def command(
     gold: str,
-    answers: tuple[str, ...],
-    like: str,
+    predictions: tuple[str, ...],
+    profile: str,
     match: tuple[str, ...],
     overrides: tuple[str, ...],
     task: str | None,
     threshold: str | None,
-    drop_answers: tuple[str, ...],
+    drop_predictions: tuple[str, ...],
+    invented: str | None,
     tune_on: str | None,
-    tune_answers: tuple[str, ...],
+    tune_predictions: tuple[str, ...],
     kb: str | None,
     steps: tuple[str, ...],
     ci: bool,
-    level: float,
+    confidence: float,
     ci_method: str,
-    ci_over: str,
+    ci_unit: str,
     resamples: int,
-    recompute: int,
+    jackknife_groups: int,
     seed: int | None,
     plus_minus: bool,
     measures: tuple[str, ...],
-    every: bool,
+    show_all: bool,
     details: bool,
     by: tuple[str, ...],
     json_file: str | None,
@@ -139,28 +154,28 @@ def command(
     texts: TextsShown,
     layout: str | None,
     merged_ids: bool,
-    printed: str | None,
+    table_format: str | None,
     gold_format: str | None,
-    answers_format: str | None,
+    predictions_format: str | None,
     allow_unknown: bool,
     overlay: str | None,
     engine: str | None,
 ) -> None:
-    """Score answers against a gold standard.
+    """Score predictions against a gold standard.
 
-    GOLD and ANSWERS are files (Karat JSONL or Parquet, also .gz and .zst), - for standard input, or names:
-    `demo` is the built-in benchmark and stands for its stored answers too. Several files of answers are shown
-    side by side. A file that holds both, as ELEVANT's linked articles do, is given once; several such files must
-    have the same gold standard. Folders of Karat Parquet are read piece by piece, and need not fit into memory.
+    GOLD and PREDICTIONS are files, dataset names, or - for standard input. The name `demo` is the built-in dataset
+    and also its stored predictions. Several PREDICTIONS are shown side by side. A file with both gold labels and
+    predictions, such as ELEVANT's linked articles, is passed once; several such files must share the gold standard.
+    Folders of Karat Parquet files are processed in parts and need not fit into memory.
 
     \b
     karat score gold.jsonl mine.jsonl
     karat score demo demo --by types
     karat score demo demo/noisy --verdicts cases.jsonl
     karat score demo demo --html report.html
-    karat score demo demo --like gerbil --set prefixes=Q
+    karat score demo demo --profile gerbil --set prefixes=Q
     karat score test.jsonl mine.jsonl --tune-on dev.jsonl
-    karat score gold.jsonl mine.jsonl --kb enwiki --step drop-gone
+    karat score gold.jsonl mine.jsonl --kb enwiki --step drop-deleted
     karat score test.jsonl mine.jsonl theirs.jsonl --latex > table.tex
     karat score mine.kore50.linked_articles.jsonl
     karat score mine.kore50.linked_articles.jsonl --layout elevant --json out.json
@@ -168,226 +183,282 @@ def command(
     from dataclasses import replace
     from itertools import repeat
 
-    from karat.comparison.entries import entry_between
-    from karat.data.load import inputs
-    from karat.data.save import save_layout, save_results, save_verdicts
-    from karat.errors import UsageError
-    from karat.evaluation.drop import rules_of
-    from karat.evaluation.evaluation import evaluation
-    from karat.evaluation.intervals import Draw
+    from karat.analysis.comparison.entries import entry_from_run
+    from karat.data.load import detect_inputs
+    from karat.data.save import save_report, save_results, save_verdicts
+    from karat.evaluation.drop_rules import parse_drop_rules
+    from karat.evaluation.evaluation import create_evaluation
     from karat.evaluation.request import Request
+    from karat.evaluation.score_intervals import IntervalOptions
+    from karat.model.errors import UsageError
 
-    if not ci and (plus_minus or recompute or (level, ci_method, ci_over) != (0.95, "percentile", "documents")):
-        raise UsageError("--level, --ci-method, --ci-over, --recompute and --plus-minus are about intervals. Add --ci.")
-    if [gold, *answers].count("-") > 1:
-        raise UsageError("standard input can be read once. Give - for one argument only.")
-    apart([gold, *answers], [json_file, verdicts_file, html_file])
+    _check_interval_options(ci=ci, resamples=resamples)
+    if [gold, *predictions].count("-") > 1:
+        raise UsageError("standard input can be read only once. Pass - for one argument.")
+    check_paths([gold, *predictions], [json_file, verdicts_file, html_file])
     if view is not None and (verdicts_file is None or layout is not None):
-        raise UsageError("--view is that of the cases in --verdicts, in Karat's own layout. Add --verdicts FILE.")
+        raise UsageError("--view selects the cases of --verdicts in Karat's own layout. Add --verdicts FILE.")
     if html_file is not None and (tune_on or engine or layout):
-        raise UsageError("--html takes answers as they are, in memory. Leave --tune-on, --engine and --layout out.")
-    dropping = ",".join(rule for given in drop_answers for rule in rules_of(given)) or None
-    choices = chosen(
+        raise UsageError("--html cannot be combined with --tune-on, --engine or --layout. Remove these options.")
+    drop_rules = ",".join(rule for rules in drop_predictions for rule in parse_drop_rules(rules)) or None
+    settings = parse_settings(
         overrides,
         match=",".join(match) or None,
         threshold=threshold,
         task=task,
-        drop=dropping,
+        drop=drop_rules,
+        invented=invented,
         seed=None if seed is None else str(seed),
     )
-    if tune_on is not None and "threshold" in choices:
-        raise UsageError("--tune-on chooses the threshold, and one is given. Give one of the two.")
-    sides = inputs(gold, answers, gold_format=gold_format, answers_format=answers_format)
-    runs = sides.runs
-    written = None if layout is None else _layout(layout, len(runs), json_file, verdicts_file)
-    if tune_answers and (tune_on is None or len(tune_answers) != len(runs)):
-        raise UsageError(f"--tune-answers goes with --tune-on, once for each of the {len(runs)} files of answers.")
-    labels = by if written is None else (*by, *written.by)
-    request = Request.of(
-        like=like,
-        choices=choices,
+    if tune_on is not None and "threshold" in settings:
+        raise UsageError("--tune-on selects the threshold, but a threshold is set too. Pass only one of them.")
+    data = detect_inputs(gold, predictions, gold_format=gold_format, predictions_format=predictions_format)
+    run_names = data.run_names
+    layout_spec = None if layout is None else _get_layout(layout, len(run_names), json_file, verdicts_file)
+    if tune_predictions and (tune_on is None or len(tune_predictions) != len(run_names)):
+        raise UsageError(
+            f"--tune-predictions needs --tune-on, and one file for each of the {len(run_names)} PREDICTIONS."
+        )
+    facets = by if layout_spec is None else (*by, *layout_spec.facets)
+    request = Request.from_options(
+        profile=profile,
+        settings=settings,
         measures=measures,
-        also=() if written is None else written.measures,
-        by=labels,
+        extra_measures=() if layout_spec is None else layout_spec.measures,
+        by=facets,
         kb=kb,
-        draw=Draw(resamples if ci else 0, 0, ci_method, level, ci_over, recompute),  # type: ignore[arg-type]
+        interval_options=IntervalOptions(resamples if ci else 0, 0, ci_method, confidence, ci_unit, jackknife_groups),  # type: ignore[arg-type]
         allow_unknown=allow_unknown,
     )
-    text = any((verdicts_file, html_file, overlay, steps)) or request.reads_text
-    if engine is None and sides.large and overlay is None:
+    text = any((verdicts_file, html_file, overlay, steps)) or request.needs_text
+    if engine is None and data.is_partitioned and overlay is None:
         engine = "local"
     if engine is not None:
-        _undivided(layout, verdicts_file, steps)
+        _check_memory_options(layout, verdicts_file, steps)
     if overlay is not None and (engine, layout, verdicts_file) != (None, None, None):
-        raise UsageError("--overlay shows scores only. Write the new gold with karat verify apply, and score that.")
-    corpus, loaded = sides.load(text=text) if engine is None else _parts(sides, text=text)
-    loaded = named_apart(loaded, runs)
+        raise UsageError("--overlay only shows scores. Write the new gold with karat verify apply and score it.")
+    corpus, runs = data.load() if engine is None else _load_partitioned(data, text=text)
+    runs = rename_duplicates(runs, run_names)
     if steps:
-        corpus, loaded = _stepped(corpus, loaded, steps, request)
-    tuned = _tuned(tune_on, tune_answers, corpus, loaded, request, engine, steps)
+        corpus, runs = _apply_steps(corpus, runs, steps, request)
+    tuned_runs = _tune_thresholds(tune_on, tune_predictions, corpus, runs, request, engine, steps)
     results = []
-    for run, own in tuned:
-        with working(f"scoring {run.name}", len(corpus)) as progress:
-            asked = request.but(choices=own) if own else request
-            results.append(evaluation(asked, corpus, run, engine=engine, progress=progress).result)
-    after = [] if overlay is None else _after(overlay, corpus, tuned, request)
-    results += after
-    if written is not None:
-        save_layout(results[0], written, json_file, verdicts_file)
-        for note in written.notes(results[0]) if written.notes is not None else ():
-            say(f"karat: {note}", err=True)
-        results = [_asked_for(results[0], by)]
+    for run, tuned_settings in tuned_runs:
+        with track_progress(f"scoring {run.name}", len(corpus)) as progress:
+            run_request = request.replace(settings=tuned_settings) if tuned_settings else request
+            results.append(create_evaluation(run_request, corpus, run, engine=engine, progress=progress).result)
+    overlay_results = [] if overlay is None else _score_overlay(overlay, corpus, tuned_runs, request)
+    results += overlay_results
+    if layout_spec is not None:
+        save_report(results[0], layout_spec, json_file, verdicts_file)
+        for note in layout_spec.notes(results[0]) if layout_spec.notes is not None else ():
+            echo(f"karat: {note}", err=True)
+        results = [_drop_layout_facets(results[0], by)]
     else:
         if verdicts_file is not None:
-            save_verdicts(results, verdicts_file, _view(results[0], view))
+            save_verdicts(results, verdicts_file, _select_view(results[0], view))
         if json_file is not None:
             save_results(results, json_file)
-    asked_by = None if every or measures else by  # what a measure is of has its table where it is asked for
+    # a measure of one group gets its table only if --by names the facet
+    table_facets = None if show_all or measures else by
     if html_file is not None:
-        write_html(map(entry_between, repeat(corpus), loaded), request, html_file, texts=texts)
+        write_html(map(entry_from_run, repeat(corpus), runs), request, html_file, texts=texts)
     if "-" not in (json_file, verdicts_file, html_file):
-        printing = [replace(result, plus_minus=plus_minus) for result in results]
-        before = len(printing) - len(after)
-        show(printing[:before], every=every, details=details, by=asked_by, layout=printed)
-        if after:
-            say("")
-            show(printing[before:], every=every, details=details, by=asked_by, layout=printed)
+        tables = [replace(result, plus_minus=plus_minus) for result in results]
+        n_tables = len(tables) - len(overlay_results)
+        print_tables(tables[:n_tables], show_all=show_all, details=details, by=table_facets, table_format=table_format)
+        if overlay_results:
+            echo("")
+            print_tables(
+                tables[n_tables:], show_all=show_all, details=details, by=table_facets, table_format=table_format
+            )
         for result in results if merged_ids else ():
-            for one in () if result.id_health is None else result.id_health.spellings():
-                say(f"{result.run}: {one}")
+            for spelling in () if result.id_health is None else result.id_health.format_spellings():
+                echo(f"{result.run}: {spelling}")
 
 
-def _after(overlay: str, corpus: Corpus, tuned: list[tuple[Run, dict[str, str]]], request: Request) -> list[Result]:
-    """The same scores on the gold standard as judges left it."""
-    from karat.evaluation.evaluation import evaluation
-    from karat.verification.overlay import patched, read_overlay
+def _score_overlay(
+    overlay: str, corpus: Corpus, tuned_runs: list[tuple[Run, dict[str, str]]], request: Request
+) -> list[Result]:
+    """Score runs on the gold standard after applying the patch file `overlay`; print what could not be applied.
 
-    new = patched(corpus, read_overlay(overlay))
-    for why, count in new.left_out.items():
-        say(f"karat: {overlay}: {count} {why}", err=True)
-    return [evaluation(request.but(choices=own) if own else request, new.corpus, run).result for run, own in tuned]
+    Each run comes with settings that override those of the request.
+    """
+    from karat.evaluation.evaluation import create_evaluation
+    from karat.protocols.verification.overlay import apply_overlay, read_overlay
 
-
-def _view(result: Result, asked: str | None) -> str | None:
-    """The view whose cases are written: the one that is asked for, or else of the first measure; None is all."""
-    from karat.model.name import parse_measure
-
-    return None if asked == "all" else asked or str(parse_measure(result.shown[0]).view)
-
-
-def _parts(sides: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:
-    """Both sides in pieces, which `evaluate` takes in place of a corpus and a run; nobody else asks them anything."""
-    return cast("tuple[Corpus, list[Run]]", sides.parts(text=text))
+    patch = apply_overlay(corpus, read_overlay(overlay))
+    for reason, count in patch.excluded.items():
+        echo(f"karat: {overlay}: {count} {reason}", err=True)
+    return [
+        create_evaluation(request.replace(settings=settings) if settings else request, patch.corpus, run).result
+        for run, settings in tuned_runs
+    ]
 
 
-def _stepped(corpus: Corpus, runs: list[Run], steps: tuple[str, ...], request: Request) -> tuple[Corpus, list[Run]]:
-    """The gold standard after some steps, and the answers to what is left of it."""
-    from karat.data.steps import stepped, to_the_rest
+def _select_view(result: Result, view: str | None) -> str | None:
+    """Return the view whose cases are written to a file; None means all views.
 
-    after, changes = stepped(corpus, steps, request.given["kb"])
+    `view` is the value of `--view`: a view, `all`, or None for the view of the first measure in the table.
+    """
+    from karat.model.measure_name import parse_measure
+
+    return None if view == "all" else view or str(parse_measure(result.table_measures[0]).view)
+
+
+def _load_partitioned(data: Inputs, *, text: bool) -> tuple[Corpus, list[Run]]:
+    """Open gold and predictions as partitioned data, typed as corpus and runs because evaluations accept both.
+
+    `text`: False skips the texts of a gold standard in memory where this saves time.
+    """
+    return cast("tuple[Corpus, list[Run]]", data.load_partitioned(text=text))
+
+
+def _apply_steps(corpus: Corpus, runs: list[Run], steps: tuple[str, ...], request: Request) -> tuple[Corpus, list[Run]]:
+    """Apply the named steps to a gold standard and print their changes.
+
+    Returns the changed gold standard, and the runs with only the responses to its documents.
+    """
+    from karat.data.steps import apply_steps, filter_run
+
+    remaining, changes = apply_steps(corpus, steps, request.arguments["kb"])
     for name, change in changes.items():
-        say(f"karat: {corpus.name}, {name}: {change}", err=True)
-    return after, [to_the_rest(run, corpus, after) for run in runs]
+        echo(f"karat: {corpus.name}, {name}: {change}", err=True)
+    return remaining, [filter_run(run, corpus, remaining) for run in runs]
 
 
-def _undivided(layout: str | None, verdicts_file: str | None, steps: tuple[str, ...]) -> None:
-    """Refuse what needs everything in memory."""
-    from karat.errors import UsageError
+def _check_interval_options(*, ci: bool, resamples: int) -> None:
+    """Raise `UsageError` for options of intervals without `--ci`, and for `--ci` without samples."""
+    from karat.model.errors import UsageError
+
+    context, source = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+    names = ("confidence", "ci_method", "ci_unit", "resamples", "jackknife_groups", "plus_minus")
+    options = [f"--{name.replace('_', '-')}" for name in names if context.get_parameter_source(name) == source]
+    if options and not ci:
+        verb = "needs" if len(options) == 1 else "need"
+        raise UsageError(f"{', '.join(options)} {verb} intervals. Add --ci.")
+    if ci and not resamples:
+        raise UsageError("--resamples is 0, so --ci has no intervals. Pass a number of samples, or omit --ci.")
+
+
+def _check_memory_options(layout: str | None, verdicts_file: str | None, steps: tuple[str, ...]) -> None:
+    """Raise `UsageError` for options that need the whole data in memory, which an engine does not load."""
+    from karat.model.errors import UsageError
 
     if steps:
         raise UsageError(
-            "steps need the gold standard in memory. Take them before (karat data convert GOLD OUT --step NAME), or "
-            "leave out --engine, and give files in place of folders."
+            "--step needs the gold standard in memory. Apply the steps first (karat data convert GOLD OUT --step NAME) "
+            "or remove --engine and pass files instead of folders."
         )
     if layout is not None and verdicts_file is not None:
         raise UsageError(
-            f"the cases of {layout} need both sides in memory. Leave out --engine, and give files in place of folders "
-            "(karat data convert makes one); or leave out --layout, or --verdicts."
+            f"the cases of {layout} need gold and predictions in memory. Remove --engine and pass files instead of "
+            "folders (karat data convert writes files), or remove --layout or --verdicts."
         )
 
 
-def _layout(name: str, runs: int, json_file: str | None, verdicts_file: str | None) -> Report:
-    """The layout of another program's files, if it can hold what is asked for."""
-    from karat.errors import UsageError
-    from karat.registry import get
-    from karat.spec.report import Report
+def _get_layout(name: str, n_runs: int, json_file: str | None, verdicts_file: str | None) -> Report:
+    """Return the plugin of a file layout of another program, such as ELEVANT.
 
-    found = get("reports", name, Report)
-    if not found.peer:
-        raise UsageError(f"{name} is no layout of another program's files. Leave --layout out, or give elevant.")
+    Raise an error if the layout does not apply. Such files hold one run, so `n_runs` must be 1, and at least one of the
+    two output files must be given.
+    """
+    from karat.model.errors import UsageError
+    from karat.model.registry import get_plugin
+    from karat.model.spec.report import Report
+
+    layout = get_plugin("reports", name, Report)
+    if not layout.is_reference_layout:
+        raise UsageError(f"--layout {name}: not a layout of another program. Use elevant, or remove --layout.")
     if json_file is None and verdicts_file is None:
-        raise UsageError("--layout says how --json and --verdicts are written. Give one of the two, or both.")
-    if runs != 1:
-        raise UsageError(f"a file in the layout {name} holds one system on one benchmark. Give one file of answers.")
-    bare = (verdicts_file or "-").removesuffix(".gz").removesuffix(".zst")
-    if verdicts_file is not None and (found.cases is None or not (bare == "-" or bare.endswith(".jsonl"))):
-        raise UsageError(f"{verdicts_file}: the layout {name} has its cases as JSON lines. Name a file .jsonl.")
-    return found
+        raise UsageError("--layout needs an output file. Add --json FILE, --verdicts FILE or both.")
+    if n_runs != 1:
+        raise UsageError(f"a file in the layout {name} holds one system on one dataset. Pass one PREDICTIONS file.")
+    stem = (verdicts_file or "-").removesuffix(".gz").removesuffix(".zst")
+    if verdicts_file is not None and (layout.cases is None or not (stem == "-" or stem.endswith(".jsonl"))):
+        raise UsageError(f"{verdicts_file}: the layout {name} stores cases as JSON lines. Name the file .jsonl.")
+    return layout
 
 
-def _asked_for(result: Result, by: tuple[str, ...]) -> Result:
-    """A result without the labels that only a layout asks for."""
+def _drop_layout_facets(result: Result, by: tuple[str, ...]) -> Result:
+    """Return the result without the groups of facets that only a layout needs: not in `by` nor in a shown measure."""
     from dataclasses import replace
 
-    from karat.model.name import parse_measure
+    from karat.model.measure_name import parse_measure
 
-    named = {name.group[0] for name in map(parse_measure, result.shown) if name.group}
-    return replace(result, by={label: groups for label, groups in result.by.items() if label in {*by, *named}})
+    measure_facets = {name.group[0] for name in map(parse_measure, result.table_measures) if name.group}
+    return replace(
+        result, groups={facet: groups for facet, groups in result.groups.items() if facet in {*by, *measure_facets}}
+    )
 
 
-def _tuned(
+def _tune_thresholds(
     tune_on: str | None,
-    answers: tuple[str, ...],
+    dev_predictions: tuple[str, ...],
     corpus: Corpus,
     runs: list[Run],
     request: Request,
     engine: str | None,
     steps: tuple[str, ...],
 ) -> list[tuple[Run, dict[str, str]]]:
-    """Each run with the threshold chosen on a development corpus, if there is one; it takes the same steps."""
-    from karat.curves.tune import same_corpus, shared_documents, tuned_threshold, without_dev
-    from karat.data.load import laid_on, load, load_parts, load_run_among
-    from karat.fitting import counted
+    """Return each run with settings that override those of the request: the threshold tuned on the corpus `tune_on`.
+
+    The settings are empty if `tune_on` is None, and an oracle threshold if `tune_on` is the scored corpus. The tuning
+    uses `dev_predictions` (one file per run), or the runs themselves if there are none. The same steps apply to the
+    development corpus. Responses to development documents that are not scored are removed from the runs.
+    """
+    from karat.data.load import load, load_partitioned, load_run_for_any, reload_and_align_run
+    from karat.evaluation.threshold_tuning import (
+        count_shared_documents,
+        drop_dev_responses,
+        is_same_corpus,
+        tune_threshold,
+    )
+    from karat.model.output.text_layout import format_count
 
     if tune_on is None:
         return [(run, {}) for run in runs]
-    dev = load(tune_on) if engine is None else cast("Corpus", load_parts(tune_on, gold=True))
-    whole = dev  # answers to what steps leave out are answers to it all the same
+    dev = load(tune_on) if engine is None else cast("Corpus", load_partitioned(tune_on, gold=True))
+    full_dev = dev  # documents that steps remove are still development documents
     if steps:
-        dev, _ = _stepped(dev, [], steps, request)
-    if same_corpus(dev, corpus):
-        say("karat: the threshold is chosen on the data that is scored: an oracle.", err=True)
+        dev, _ = _apply_steps(dev, [], steps, request)
+    if is_same_corpus(dev, corpus):
+        echo("karat: --tune-on is the scored data, so the threshold is an oracle.", err=True)
         return [(run, {"threshold": "oracle"}) for run in runs]
-    if shared := shared_documents(dev, corpus):
-        seen = f"{counted(shared, 'document')} of {dev.name} {'is' if shared == 1 else 'are'} also scored"
-        say(f"karat: {seen}: the threshold has seen {'it' if shared == 1 else 'them'}.", err=True)
+    if shared := count_shared_documents(dev, corpus):
+        overlap = f"{format_count(shared, 'document')} of {dev.name} {'is' if shared == 1 else 'are'} also scored"
+        echo(f"karat: {overlap}: the threshold was tuned on {'it' if shared == 1 else 'them'}.", err=True)
     if engine is None:
-        on_dev = [laid_on(dev, load_run_among(name, [dev]), name) for name in answers] or runs
+        dev_runs = [reload_and_align_run(dev, load_run_for_any(name, [dev]), name) for name in dev_predictions] or runs
     else:
-        on_dev = [cast("Run", load_parts(name, gold=False)) for name in answers] or runs
+        dev_runs = [cast("Run", load_partitioned(name, gold=False)) for name in dev_predictions] or runs
     return [
         (
-            cast("Run", without_dev(run, whole, corpus)),
-            {"threshold": tuned_threshold(dev, given, request, engine)},
+            cast("Run", drop_dev_responses(run, full_dev, corpus)),
+            {"threshold": tune_threshold(dev, dev_run, request, engine)},
         )
-        for run, given in zip(runs, on_dev, strict=True)
+        for run, dev_run in zip(runs, dev_runs, strict=True)
     ]
 
 
-def show(
+def print_tables(
     results: list[Result],
     *,
-    every: bool = False,
+    show_all: bool = False,
     details: bool = False,
     by: tuple[str, ...] | None = None,
-    layout: str | None = None,
+    table_format: str | None = None,
 ) -> None:
-    """Print the tables, for the terminal or in the layout of a paper."""
-    from karat.pages.scores import page
-    from karat.reports.table import table
-    from karat.spec.report import Style
+    """Print score tables for the terminal, or as Markdown or LaTeX (`table_format`).
 
-    if layout is not None:
-        say(page(results, layout), nl=False)
+    `show_all` shows all measures instead of the profile's, `details` shows notes in full, and `by` names the facets to
+    show tables for (None for all); all three only apply to the terminal.
+    """
+    from karat.model.spec.report import Style
+    from karat.plugins.reports.table import render_table
+    from karat.render.scores import render_page
+
+    if table_format is not None:
+        echo(render_page(results, table_format), nl=False)
     else:
-        say(table(results, Style(width(), every, details, by)), nl=False)
+        echo(render_table(results, Style(page_width(), show_all, details, by)), nl=False)

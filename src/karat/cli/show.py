@@ -1,42 +1,78 @@
-"""`karat show GOLD ANSWERS…`."""
+"""`karat show GOLD PREDICTIONS…`."""
 
 from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, chosen, named_apart, once
-from karat.cli.output import show, width, write
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths, parse_settings, rename_duplicates, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import echo_warnings, page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("gold")
-@click.argument("answers", nargs=-1)
-@click.option("--outcome", "outcomes", multiple=True, metavar="NAME", help="wrong, right, tp, fp, fn, wrong-link, …")
-@click.option("--error", "errors", multiple=True, metavar="CATEGORY", help="An error category, such as ner-fn.")
-@click.option("--type", "types", multiple=True, metavar="TYPE", help="The type of the mention, or else of the answer.")
-@click.option("--entity", "entities", multiple=True, metavar="ENTITY", help="What is linked to: an id, a name, or NIL.")
-@click.option("--system", "systems", multiple=True, metavar="NAME", help="Cases of this system; others stand beside.")
-@click.option("--doc", "documents", multiple=True, metavar="ID", help="A document.")
-@click.option("--flips", metavar="ONE,TWO", help="Mentions that one of two systems gets and the other does not.")
-@click.option("--view", metavar="VIEW", help="What is compared: strong, weak, mention, …  [default: as compare]")
+@click.argument("predictions", nargs=-1)
 @click.option(
-    "--limit", default=10, show_default=True, type=click.IntRange(0), metavar="N", help="Print so many cases."
+    "--outcome",
+    "outcomes",
+    multiple=True,
+    metavar="NAME",
+    help="Outcome: wrong, correct, tp, fp, fn, wrong-link, … (repeatable).",
 )
-@click.option("--like", default="karat", show_default=True, metavar="PROFILE", help="The table of conventions to use.")
-@click.option("--set", "overrides", multiple=True, metavar="CHOICE=VALUE", help="Override one choice of the profile.")
 @click.option(
-    "--kb", metavar="DIR", help="Resolve ids by the tables in this folder, and take names and facts from there."
+    "--error", "errors", multiple=True, metavar="CATEGORY", help="Error category, such as ner-fn (repeatable)."
 )
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all cases as JSON.")
-@click.option("--jsonl", "lines_file", callback=once, multiple=True, metavar="FILE", help="Write each case on a line.")
-@click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
-@click.option("--answers-format", metavar="NAME", help="The format of ANSWERS, where it is not recognised.")
-@click.option("--allow-unknown", is_flag=True, help="Leave out answers to documents that GOLD does not have.")
-@reading
+@click.option(
+    "--type",
+    "types",
+    multiple=True,
+    metavar="TYPE",
+    help="Type of the mention or, without one, of the prediction (repeatable).",
+)
+@click.option(
+    "--entity", "entities", multiple=True, metavar="ENTITY", help="Linked entity: an id, a name, or NIL (repeatable)."
+)
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    metavar="NAME",
+    help="System whose cases to show; the others are shown for comparison (repeatable).",
+)
+@click.option("--doc", "documents", multiple=True, metavar="ID", help="Document id (repeatable).")
+@click.option(
+    "--flips", metavar="A,B", help="Two systems, in any order: show mentions that exactly one links correctly."
+)
+@click.option("--view", metavar="VIEW", help="View: strong, weak, mention, …  [default: as in karat compare]")
+@click.option(
+    "--limit",
+    default=10,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Maximum number of cases to print.",
+)
+@click.option("--profile", default="karat", show_default=True, metavar="PROFILE", help="Scoring profile.")
+@click.option("--set", "overrides", multiple=True, metavar="SETTING=VALUE", help="Override a setting of the profile.")
+@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that resolves ids and supplies entity names and facts.")
+@click.option(
+    "--json",
+    "json_file",
+    callback=single_value,
+    multiple=True,
+    metavar="FILE",
+    help="Write all cases as one JSON document.",
+)
+@click.option(
+    "--jsonl", "lines_file", callback=single_value, multiple=True, metavar="FILE", help="Write one case per line."
+)
+@click.option("--gold-format", metavar="NAME", help="Format of GOLD, if not detected.")
+@click.option("--predictions-format", metavar="NAME", help="Format of PREDICTIONS, if not detected.")
+@click.option("--allow-unknown", is_flag=True, help="Skip predictions for unknown documents.")
+@input_options
 def command(
     gold: str,
-    answers: tuple[str, ...],
+    predictions: tuple[str, ...],
     outcomes: tuple[str, ...],
     errors: tuple[str, ...],
     types: tuple[str, ...],
@@ -46,19 +82,20 @@ def command(
     flips: str | None,
     view: str | None,
     limit: int,
-    like: str,
+    profile: str,
     overrides: tuple[str, ...],
     kb: str | None,
     json_file: str | None,
     lines_file: str | None,
     gold_format: str | None,
-    answers_format: str | None,
+    predictions_format: str | None,
     allow_unknown: bool,
 ) -> None:
-    """Show single cases: each mention in its sentence, with the gold standard and what every system answers, by name.
+    """Show individual cases in context.
 
-    GOLD and ANSWERS are as in `karat score`. Filters are combined: a case is shown where all of them hold, and of one
-    that is given several times one of its values. Names come from the knowledge base or from the gold standard.
+    Each case is a mention in its sentence, with the gold entity and every system's prediction by name. GOLD and
+    PREDICTIONS are as in `karat score`. A case must pass all filters; a repeated filter accepts any of its values.
+    Entity names come from the knowledge base or the gold standard.
 
     \b
     karat show gold.jsonl mine.jsonl --outcome wrong
@@ -66,55 +103,58 @@ def command(
     karat show demo demo --system noisy --error ner-fn-lowercased
     karat show demo demo --entity Berlin --json cases.json
     """
-    from karat.comparison.asking import cases_between
-    from karat.comparison.cases import CaseFilter
-    from karat.comparison.entries import entry_between
-    from karat.data.load import inputs
-    from karat.errors import UsageError
+    from karat.analysis.comparison.api import list_cases
+    from karat.analysis.comparison.cases import CaseFilter
+    from karat.analysis.comparison.entries import entry_from_run
+    from karat.data.load import detect_inputs
     from karat.evaluation.request import Request
-    from karat.pages.cases import json_of, lines_of, page
-    from karat.storage.files import writing
+    from karat.model.errors import UsageError
+    from karat.render.cases import encode_cases, render_page, to_json
+    from karat.storage.files import open_for_writing
 
-    if [gold, *answers].count("-") > 1:
-        raise UsageError("standard input can be read once. Give - for one argument only.")
-    apart([gold, *answers], [json_file, lines_file])
-    _no_results([gold, *answers])
-    words = tuple(name.replace(" ", "-") for name in outcomes)
-    kept = CaseFilter(words, errors, types, entities, systems, documents, _pair(flips))
-    request = Request.of(like=like, choices=chosen(overrides), kb=kb, allow_unknown=allow_unknown)
-    sides = inputs(gold, answers, gold_format=gold_format, answers_format=answers_format)
-    corpus, runs = sides.load(text=True)
-    entries = [entry_between(corpus, run) for run in named_apart(runs, sides.runs)]
-    found = cases_between(entries, request, kept, view=view)
+    if [gold, *predictions].count("-") > 1:
+        raise UsageError("standard input can be read only once. Pass - for one argument.")
+    check_paths([gold, *predictions], [json_file, lines_file])
+    _check_no_results([gold, *predictions])
+    outcome_names = tuple(name.replace(" ", "-") for name in outcomes)
+    case_filter = CaseFilter(outcome_names, errors, types, entities, systems, documents, _parse_pair(flips))
+    request = Request.from_options(
+        profile=profile, settings=parse_settings(overrides), kb=kb, allow_unknown=allow_unknown
+    )
+    data = detect_inputs(gold, predictions, gold_format=gold_format, predictions_format=predictions_format)
+    corpus, runs = data.load(text=True)
+    entries = [entry_from_run(corpus, run) for run in rename_duplicates(runs, data.run_names)]
+    echo_warnings((entry.corpus, entry.run) for entry in entries)
+    cases = list_cases(entries, request, case_filter, view=view)
     if lines_file is not None:
-        with writing(lines_file) as file:
-            file.writelines(lines_of(found))
-    write(json_file, lambda: json_of(found))
-    show(lambda: page(found, limit, width()), json_file, lines_file)
+        with open_for_writing(lines_file) as file:
+            file.writelines(encode_cases(cases))
+    write_output(json_file, lambda: to_json(cases))
+    print_page(lambda: render_page(cases, limit, page_width()), json_file, lines_file)
 
 
-def _pair(flips: str | None) -> tuple[str, str] | None:
-    """The two systems that an option names."""
-    from karat.errors import UsageError
+def _parse_pair(flips: str | None) -> tuple[str, str] | None:
+    """Return the two system names of `--flips A,B`; None if the option is absent."""
+    from karat.model.errors import UsageError
 
     if flips is None:
         return None
-    one, comma, two = flips.partition(",")
-    if not (comma and one and two):
-        raise UsageError(f"--flips {flips}: write ONE,TWO, such as --flips mine,yours.")
-    return one.strip(), two.strip()
+    system_a, comma, system_b = flips.partition(",")
+    if not (comma and system_a and system_b):
+        raise UsageError(f"--flips {flips}: write A,B, such as --flips mine,yours.")
+    return system_a.strip(), system_b.strip()
 
 
-def _no_results(files: list[str]) -> None:
-    """Refuse results, which keep sums and no cases."""
-    from karat.comparison.entries import results_in
-    from karat.errors import InputError
+def _check_no_results(files: list[str]) -> None:
+    """Raise `InputError` if one of `files` is a result file, which contains no cases."""
+    from karat.analysis.comparison.entries import read_results
+    from karat.model.errors import InputError
 
     for name in files:
-        if name != "-" and results_in(name) is not None:
+        if name != "-" and read_results(name) is not None:
             raise InputError(
                 name,
-                found="a result, which keeps sums and no cases",
-                expected="a gold standard, or answers to it",
-                remedy="Give the files that were scored",
+                actual="a result file, which contains no cases",
+                expected="a gold standard or predictions",
+                remedy="Pass the gold file and the predictions",
             )

@@ -1,4 +1,4 @@
-"""What makes the command line answer sooner."""
+"""Faster start of the command line: fewer imports and fewer garbage collections."""
 
 from __future__ import annotations
 
@@ -11,58 +11,72 @@ from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
 from typing import Final
 
-_OURS: Final = ("karat", "pyarrow")
-_OFTEN: Final = 10_000  # new objects between two searches for circles; usually it is less than a thousand
-_SPARED: Final = ("dateutil", "pandas")
+_BLOCKED_FOR: Final = ("karat", "pyarrow")
+"""Packages whose imports of `_BLOCKED_PACKAGES` fail."""
+
+_BLOCKED_PACKAGES: Final = ("dateutil", "pandas")
+"""Packages that pyarrow imports if they are installed, and that Karat does not need."""
+
+_GC_THRESHOLD: Final = 10_000
+"""New objects between two garbage collections while modules are imported; Python's default is below a thousand."""
 
 
-class _Sooner(MetaPathFinder):
-    """Spares pyarrow what it does for users of its own, and what takes longer than all that a small command does.
+class _ImportBlocker(MetaPathFinder):
+    """Import hook that skips slow optional imports of pyarrow, which take longer than a small command.
 
-    With its first array it imports pandas, where that is installed, and it looks for dateutil with every value of
-    Python's that it is given: it is told that there is none. Whoever else asks for them, such as a plugin of a user's
-    own, gets them. And it parses the documentation of all its options, to write that of its functions: it finds no
-    options there.
+    pyarrow imports pandas with its first array and looks for dateutil with every Python value: both imports fail if
+    Karat or pyarrow makes them. Other importers, such as a user's plugin, still get pandas and dateutil. pyarrow also
+    parses the documentation of its options to document its functions: the hook replaces that parser with one that finds
+    nothing.
     """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname in _SPARED and _asking().partition(".")[0] in _OURS:
-            raise ImportError(f"{fullname} is not needed here", name=fullname)
-        return ModuleSpec(fullname, _NoOptions()) if fullname == "pyarrow.vendored.docscrape" else None
+        """Raise `ImportError` for a blocked import; return None to leave other imports to the next finder.
+
+        For pyarrow's documentation parser, return the specification of a module whose parser finds nothing.
+        """
+        if fullname in _BLOCKED_PACKAGES and _importing_module().partition(".")[0] in _BLOCKED_FOR:
+            raise ImportError(f"Karat's command line does not use {fullname}", name=fullname)
+        return ModuleSpec(fullname, _EmptyParserLoader()) if fullname == "pyarrow.vendored.docscrape" else None
 
 
-class _NoOptions(Loader):
+class _EmptyParserLoader(Loader):
+    """Loader of a module in place of pyarrow's documentation parser, with a parser that finds nothing."""
+
     def exec_module(self, module: ModuleType) -> None:
-        module.NumpyDocString = lambda *_: defaultdict(tuple)  # type: ignore[attr-defined]  # all that is asked for
+        module.NumpyDocString = lambda *_: defaultdict(tuple)  # type: ignore[attr-defined]
 
 
-def _asking() -> str:
-    """The module whose code runs the import; compiled code has no frame, and counts as what called it."""
+def _importing_module() -> str:
+    """Return the name of the module that imports; compiled code has no frame, so that its caller counts.
+
+    Only `find_spec` may call this function, because a fixed number of frames is skipped.
+    """
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("importlib."):
         frame = frame.f_back
     return "" if frame is None else str(frame.f_globals.get("__name__", ""))
 
 
-def start_sooner(arguments: Sequence[str]) -> None:
-    """Do without what pyarrow does for others, unless a command hands work to Spark or to a file of code.
+def speed_up_start(arguments: Sequence[str]) -> None:
+    """Block slow imports, unless `arguments` name Spark or a Python file, which may need them.
 
-    What is imported makes hardly any circles, and is not searched for them each time that it grows a little.
+    Garbage collection is also rarer: importing modules creates hardly any reference cycles.
     """
-    gc.set_threshold(_OFTEN, 10, 10)
+    gc.set_threshold(_GC_THRESHOLD, 10, 10)
     if not any("spark" in argument or argument.endswith(".py") for argument in arguments):
-        sys.meta_path.insert(0, _Sooner())
+        sys.meta_path.insert(0, _ImportBlocker())
 
 
 def prepare_process() -> None:
-    """What a process does that takes a part of the work of a command."""
-    start_sooner(sys.argv[1:])
-    keep_what_is_made()
+    """Set up a worker process of a command: block slow imports and collect garbage rarely."""
+    speed_up_start(sys.argv[1:])
+    freeze_garbage_collector()
 
 
-def keep_what_is_made() -> None:
-    """What is imported stays, and what comes makes no circles: looking for them takes a tenth of the time."""
+def freeze_garbage_collector() -> None:
+    """Exempt existing objects from garbage collection and collect rarely; this saves a tenth of the run time."""
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)

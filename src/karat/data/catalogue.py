@@ -1,4 +1,4 @@
-"""Benchmarks by name: which files a name stands for, whether they are here, and how they come here."""
+"""Datasets by name: the files of each name, whether they are present, and how to fetch them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,42 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from karat.data.steps import stepped
-from karat.errors import InputError, UnknownNameError, UsageError, reason
+from karat.data.steps import apply_steps
 from karat.model.corpus import Corpus
-from karat.registry import get, names
-from karat.spec.dataset import Dataset, DatasetName, File, Folder, Item, Split, Version, parse_dataset, split_system
+from karat.model.errors import InputError, UnknownNameError, UsageError, describe_os_error
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.dataset import (
+    Dataset,
+    DatasetName,
+    File,
+    Folder,
+    Item,
+    Split,
+    Version,
+    parse_dataset,
+    split_system,
+)
+from karat.storage.data_folder import (
+    find_stored_path,
+    get_dataset_cache,
+    get_home_folder,
+    hash_content,
+    list_dataset_folders,
+    move_into_place,
+)
 from karat.storage.files import Source
-from karat.storage.home import cache, content, home, places, put, stored
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with what is fetched, the bytes that are there, and those there will be where that is known."""
+"""A callback with the path, the bytes fetched so far, and the total number of bytes (None if unknown)."""
 
-How: TypeAlias = Literal["there", "copied", "linked", "downloaded"]
+FetchMethod: TypeAlias = Literal["present", "copied", "linked", "downloaded"]
 
 
 class ChosenSplit(msgspec.Struct, frozen=True):
-    """One split of one version. `name` is its full name: the split is left out where it is the only one."""
+    """One split of one version of a dataset.
+
+    `name`: the full name; without the split if it is the only one.
+    """
 
     name: DatasetName
     dataset: Dataset
@@ -37,301 +57,371 @@ class ChosenSplit(msgspec.Struct, frozen=True):
 
     @property
     def format(self) -> str:
-        """The name of the format."""
+        """The name of the format that reads the files; raises `UsageError` if Karat has no reader for them."""
         if self.split.format is None:
-            raise UsageError(f"nothing here reads the files of {self.name} yet. Convert them to a known format.")
+            raise UsageError(f"{self.name}: Karat has no reader for these files. Convert them to a known format.")
         return self.split.format
 
     @property
     def obtain(self) -> str:
-        """How to get files that cannot be downloaded."""
+        """Instructions for obtaining files that cannot be downloaded."""
         return self.version.obtain or self.dataset.obtain
 
 
-class Fetched(msgspec.Struct, frozen=True):
-    """What became of a file or folder: where it is, how it got there, and whether its checksum is known and right."""
+class FetchResult(msgspec.Struct, frozen=True):
+    """A fetched file or folder.
+
+    `path`: where it is stored.
+    `method`: how Karat obtained it.
+    `sha256`: checksum of the content.
+    `verified`: whether the checksum was compared with a known one.
+    `replaced`: why an earlier copy in the cache was deleted; None if there was none.
+    """
 
     path: Path
-    how: How
+    method: FetchMethod
     sha256: str
     verified: bool
+    replaced: str | None = None
 
 
-def named(given: str) -> DatasetName | None:
-    """The benchmark that a text names, or None if it is a path; a path that reads like a name is written `./PATH`."""
+def find_dataset(text: str) -> DatasetName | None:
+    """Parse the name of a registered dataset; return None if `text` is none, but perhaps a path.
+
+    Write `./PATH` for a path that reads like a dataset name.
+    """
     try:
-        found = parse_dataset(given)
+        name = parse_dataset(text)
     except UsageError:
         return None
-    return found if found.name in names("datasets") else None
+    return name if name.name in list_plugins("datasets") else None
 
 
-def every(name: DatasetName) -> list[ChosenSplit]:
-    """All splits that a name stands for: without a split, those of its version; without a version, of the first."""
-    dataset = get("datasets", name.name, Dataset)
+def list_splits(name: DatasetName) -> list[ChosenSplit]:
+    """Return the splits that `name` refers to: one split, or all splits of a version if `name` has no split.
+
+    The version is by default the first of the dataset. Raises `UnknownNameError` for an unknown version or split.
+    """
+    dataset = get_plugin("datasets", name.name, Dataset)
     version = name.version or next(iter(dataset.versions))
     if version not in dataset.versions:
         raise UnknownNameError(f"version of {name.name}", version, dataset.versions)
-    found = dataset.versions[version]
-    if name.split is not None and name.split not in found.splits:
-        raise UnknownNameError(f"split of {name.name}@{version}", name.split, found.splits)
-    several = len(found.splits) > 1
+    version_spec = dataset.versions[version]
+    if name.split is not None and name.split not in version_spec.splits:
+        raise UnknownNameError(f"split of {name.name}@{version}", name.split, version_spec.splits)
+    has_several = len(version_spec.splits) > 1
     return [
-        ChosenSplit(DatasetName(name.name, version, split if several else None), dataset, found, found.splits[split])
-        for split in ([name.split] if name.split else found.splits)
+        ChosenSplit(
+            DatasetName(name.name, version, split if has_several else None),
+            dataset,
+            version_spec,
+            version_spec.splits[split],
+        )
+        for split in ([name.split] if name.split else version_spec.splits)
     ]
 
 
-def choose(name: DatasetName) -> ChosenSplit:
-    """The one split that a name stands for."""
-    found = every(name)
-    if len(found) == 1:
-        return found[0]
-    usual = found[0].version.usual
-    if usual is None:
-        raise UsageError(f"{name} has several splits. Name one: {', '.join(str(one.name) for one in found)}.")
-    return next(one for one in found if one.name.split == usual)
+def choose_split(name: DatasetName) -> ChosenSplit:
+    """Return the one split that `name` refers to; without a split in the name, the default split of its version.
+
+    Raises `UsageError` if there are several splits and no default.
+    """
+    splits = list_splits(name)
+    if len(splits) == 1:
+        return splits[0]
+    default = splits[0].version.default_split
+    if default is None:
+        raise UsageError(f"{name} has several splits. Name one: {', '.join(str(split.name) for split in splits)}.")
+    return next(split for split in splits if split.name.split == default)
 
 
-def stored_answers(given: str) -> tuple[Path, str] | None:
-    """The file of stored answers that a text names, and its format; None if it names something else."""
-    benchmark, system = split_system(given)
-    name = named(benchmark)
+def find_stored_predictions(text: str) -> tuple[Path, str] | None:
+    """Return the path and format of stored predictions named `DATASET/SYSTEM`; None if `text` names anything else.
+
+    Raises `UnknownNameError` if the dataset exists, but neither a system nor a split has that name.
+    """
+    dataset, system = split_system(text)
+    name = find_dataset(dataset)
     if not system or name is None:
         return None
-    found = every(name)
-    if name.split is None and system in found[0].version.splits:
+    splits = list_splits(name)
+    if name.split is None and system in splits[0].version.splits:
         return None
-    split = choose(name).split
-    if system not in split.answers:
-        known = [*split.answers, *found[0].version.splits]
-        raise UnknownNameError(f"split or stored answers of {benchmark}", system, known)
-    return (split.root or Path()) / split.answers[system], choose(name).format
+    split = choose_split(name).split
+    if system not in split.predictions:
+        choices = [*split.predictions, *splits[0].version.splits]
+        raise UnknownNameError(f"split or stored predictions of {dataset}", system, choices)
+    return (split.root or Path()) / split.predictions[system], choose_split(name).format
 
 
-def lies_in(chosen: ChosenSplit) -> Path | None:
-    """The folder in which all files of a split are, whatever is in them."""
-    folders = places() if chosen.split.root is None else (chosen.split.root,)
-    return next((folder for folder in folders if not _missing(chosen, folder)), None)
+def find_folder(split: ChosenSplit) -> Path | None:
+    """Return the first dataset folder that has all files of a split, or None; the content is not checked."""
+    folders = list_dataset_folders() if split.split.root is None else (split.split.root,)
+    return next((folder for folder in folders if not _missing_paths(split, folder)), None)
 
 
-def ready(chosen: ChosenSplit) -> Path:
-    """What the reader is to open, once all files of the split are here and are the right ones."""
-    folder = lies_in(chosen)
+def prepare_split(split: ChosenSplit) -> Path:
+    """Check that all files of a split are present with the registered content, and return the path for the reader.
+
+    Raises `UsageError` if a file is missing, and `InputError` if its content differs. The content of files that are
+    part of Karat is not checked.
+    """
+    folder = find_folder(split)
     if folder is None:
-        raise UsageError(_not_here(chosen))
-    if chosen.split.root is None:
-        for item in chosen.split.files:
-            check(item, _stored(folder, item), str(chosen.name))
-    return stored(folder / chosen.split.opened) or folder / chosen.split.opened
+        raise UsageError(_missing_message(split))
+    if split.split.root is None:
+        for item in split.split.files:
+            check_item(item, _stored_path(folder, item), str(split.name))
+    return find_stored_path(folder / split.split.main_path) or folder / split.split.main_path
 
 
-def finished(corpus: Corpus, chosen: ChosenSplit) -> Corpus:
-    """A corpus as the name promises it: its rows, its steps, its full name, and what is known about it."""
-    split = chosen.split
-    if split.root is not None:
-        return replace(corpus, about={**_of_texts(chosen), **corpus.about})
-    if split.rows is not None:
-        kept = Corpus.built(islice(corpus, *split.rows), name=corpus.name, about=corpus.about)
-        corpus = replace(kept, skipped=corpus.skipped)
-    if split.steps:
-        corpus, _ = stepped(corpus, [applied.step for applied in split.steps])
-    known = {
-        "title": chosen.dataset.title,
-        **_of_texts(chosen),
-        "licence": chosen.version.licence or chosen.dataset.licence,
-        "kb": chosen.version.kb or chosen.dataset.kb,
+def finish_corpus(corpus: Corpus, split: ChosenSplit) -> Corpus:
+    """Return the corpus of a split after reading, with the split's steps, full name and metadata.
+
+    The corpus is cut to the split's range of documents. If the files are part of Karat, only metadata about the texts
+    are added.
+    """
+    spec = split.split
+    if spec.root is not None:
+        return replace(corpus, metadata={**_text_metadata(split), **corpus.metadata})
+    if spec.document_range is not None:
+        rows = Corpus.from_reader(islice(corpus, *spec.document_range), name=corpus.name, metadata=corpus.metadata)
+        corpus = replace(rows, skipped=corpus.skipped)
+    if spec.steps:
+        corpus, _ = apply_steps(corpus, [applied.step for applied in spec.steps])
+    metadata = {
+        "title": split.dataset.title,
+        **_text_metadata(split),
+        "licence": split.version.licence or split.dataset.licence,
+        "kb": split.version.kb or split.dataset.kb,
     }
-    return replace(corpus, name=str(chosen.name), about={**corpus.about, **known})
+    return replace(corpus, name=str(split.name), metadata={**corpus.metadata, **metadata})
 
 
-def _of_texts(chosen: ChosenSplit) -> dict[str, str]:
-    """What the registry says about the texts of a split; nothing where it is silent."""
-    dataset = chosen.dataset
-    language = chosen.split.language or dataset.language
-    known = {"language": language, "domain": dataset.domain, "document type": dataset.document_type}
-    return {name: value for name, value in known.items() if value}
+def _text_metadata(split: ChosenSplit) -> dict[str, str]:
+    """Return what the registry states about the texts of a split: language, domain and document type."""
+    dataset = split.dataset
+    language = split.split.language or dataset.language
+    values = {"language": language, "domain": dataset.domain, "document type": dataset.document_type}
+    return {name: value for name, value in values.items() if value}
 
 
-def recognised(corpus: Corpus, path: Path) -> Corpus:
-    """A corpus from a path, with what the registry says about the texts of the very files that lie there."""
-    every_split = [one for name in names("datasets") for one in _splits(get("datasets", name, Dataset), name)]
-    known = [(one, item) for one in every_split for item in one.split.files if item.sha256 is not None]
-    found = content(path) if path.exists() else None
-    alike = [_of_texts(one) for one, item in known if found is not None and item.sha256 == found.sha256]
-    if not alike:
+def add_registry_metadata(corpus: Corpus, path: Path) -> Corpus:
+    """Add the text metadata of the registered files that have the same content as the file at `path`.
+
+    Returns the corpus with these metadata; unchanged if no registered file has the content. Of several such files only
+    equal metadata are used, and metadata of the corpus have precedence.
+    """
+    splits = [
+        split for name in list_plugins("datasets") for split in _all_splits(get_plugin("datasets", name, Dataset), name)
+    ]
+    items = [(split, item) for split in splits for item in split.split.files if item.sha256 is not None]
+    file_content = hash_content(path) if path.exists() else None
+    matches = [
+        _text_metadata(split)
+        for split, item in items
+        if file_content is not None and item.sha256 == file_content.sha256
+    ]
+    if not matches:
         return corpus
-    common = {name: value for name, value in alike[0].items() if all(each.get(name) == value for each in alike)}
-    return replace(corpus, about={**common, **corpus.about})
+    common = {name: value for name, value in matches[0].items() if all(match.get(name) == value for match in matches)}
+    return replace(corpus, metadata={**common, **corpus.metadata})
 
 
-def _splits(dataset: Dataset, name: str) -> list[ChosenSplit]:
-    return [one for version in dataset.versions for one in every(DatasetName(name, version))]
+def _all_splits(dataset: Dataset, name: str) -> list[ChosenSplit]:
+    """Return the splits of all versions of a dataset."""
+    return [split for version in dataset.versions for split in list_splits(DatasetName(name, version))]
 
 
-def needs_text(chosen: ChosenSplit) -> bool:
-    """Whether the texts must be read even where scoring would not need them."""
-    return bool(chosen.split.steps or chosen.split.rows)
+def needs_text(split: ChosenSplit) -> bool:
+    """Return whether texts must be loaded even if scoring needs none: the split has steps or a range of documents."""
+    return bool(split.split.steps or split.split.document_range)
 
 
-def check(item: Item, path: Path, name: str) -> None:
-    """Raise `InputError` where a file or folder is not what the name stands for."""
-    found = content(path)
-    if isinstance(item, Folder) and found.files != item.files:
-        is_, should = f"{found.files} files", f"{item.files} files"
-    elif item.size is not None and found.size != item.size:
-        is_, should = f"{found.size:,} bytes", f"{item.size:,} bytes"
-    elif item.sha256 is not None and found.sha256 != item.sha256:
-        is_, should = f"SHA-256 {found.sha256}", f"SHA-256 {item.sha256}"
+def check_item(item: Item, path: Path, name: str) -> None:
+    """Raise `InputError` if the number of files, size or checksum at `path` differs from that registered in `item`.
+
+    `name` is the name of the dataset for the message.
+    """
+    actual = hash_content(path)
+    if isinstance(item, Folder) and actual.n_files != item.n_files:
+        actual_text, expected = f"{actual.n_files} files", f"{item.n_files} files"
+    elif item.size is not None and actual.size != item.size:
+        actual_text, expected = f"{actual.size:,} bytes", f"{item.size:,} bytes"
+    elif item.sha256 is not None and actual.sha256 != item.sha256:
+        actual_text, expected = f"SHA-256 {actual.sha256}", f"SHA-256 {item.sha256}"
     else:
         return
     raise InputError(
         str(path),
-        found=is_,
-        expected=f"{should} for {name}",
+        actual=actual_text,
+        expected=f"{expected} for {name}",
         remedy=f"Fetch it again (`karat data fetch {name}`); other content has no such name and is loaded by its path",
     )
 
 
-def fetch(
-    chosen: ChosenSplit, *, given: Path | None = None, link: bool = False, progress: Progress | None = None
-) -> list[Fetched]:
-    """Bring the files of a split into the cache: from a folder of local copies, or from the web.
+def fetch_split(
+    split: ChosenSplit, *, folder: Path | None = None, link: bool = False, progress: Progress | None = None
+) -> list[FetchResult]:
+    """Copy, link or download the files of a split into the cache, unless they are there.
 
-    The folder may be laid out like the cache or hold the files alone; what it does not have is downloaded where that is
-    possible. `link` makes links instead of copies.
+    `folder`: local copies, laid out like the cache or as single files. Missing files are downloaded if possible.
+    `link`: create symbolic links instead of copies. `progress` is called during downloads.
+    Raises `UsageError` if a file is in no folder and cannot be downloaded, or cannot be stored.
     """
     try:
-        return _brought(chosen, given, progress, link=link)
+        return _fetch_items(split, folder, progress, link=link)
     except OSError as problem:
         raise UsageError(
-            f"{reason(problem)}. The files of {chosen.name} cannot be brought to {home()}. Name another folder in "
-            "KARAT_HOME, or make room there."
+            f"{describe_os_error(problem)}. Karat cannot store the files of {split.name} in {get_home_folder()}. "
+            f"Set KARAT_HOME to another "
+            "folder, or free some disk space."
         ) from None
 
 
-def _brought(chosen: ChosenSplit, given: Path | None, progress: Progress | None, *, link: bool) -> list[Fetched]:
-    if chosen.split.root is not None:
-        return [_fetched(item, chosen.split.root / item.path, "there") for item in chosen.split.files]
-    if given is not None and not given.is_dir():
-        raise UsageError(f"{given} is no folder. Name the folder that holds the files of {chosen.name}.")
-    here = {item.path: _right(item, chosen) for item in chosen.split.files}
-    wanted = [item for item in chosen.split.files if here[item.path] is None]
-    copies = {item.path: None if given is None else _local(item, given) for item in wanted}
-    if given is not None and wanted and not any(copies.values()):
+def _fetch_items(
+    split: ChosenSplit, folder: Path | None, progress: Progress | None, *, link: bool
+) -> list[FetchResult]:
+    """Fetch the files of a split as `fetch_split` describes, without handling of `OSError`."""
+    if split.split.root is not None:
+        return [_to_fetch_result(item, split.split.root / item.path, "present") for item in split.split.files]
+    if folder is not None and not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder. Name the folder that holds the files of {split.name}.")
+    defects: dict[str, str] = {}
+    cached = {item.path: _find_cached(item, split, defects) for item in split.split.files}
+    missing = [item for item in split.split.files if cached[item.path] is None]
+    copies = {item.path: None if folder is None else _find_local(item, folder) for item in missing}
+    if folder is not None and missing and not any(copies.values()):
         raise InputError(
-            str(given),
-            found="none of the files",
-            expected=" and ".join(_names(wanted)) + f" for {chosen.name}",
-            remedy=f"Name a folder that holds them, or one with {wanted[0].path}",
+            str(folder),
+            actual="none of the files",
+            expected=" and ".join(_file_names(missing)) + f" for {split.name}",
+            remedy=f"Name a folder that holds them, or one with {missing[0].path}",
         )
-    if any(item.url is None and copies[item.path] is None for item in wanted):
-        raise UsageError(_closed(chosen))
-    found = []
-    for item in chosen.split.files:
-        place = here[item.path]
-        if place is not None:
-            found.append(_fetched(item, place, "there"))
+    if any(item.url is None and copies[item.path] is None for item in missing):
+        deletions = "".join(f"A damaged copy was deleted: {reason} " for reason in defects.values())
+        raise UsageError(deletions + _obtain_message(split))
+    items: list[FetchResult] = []
+    for item in split.split.files:
+        path = cached[item.path]
+        if path is not None:
+            items.append(_to_fetch_result(item, path, "present"))
         elif (copy := copies[item.path]) is not None:
-            found.append(_taken(item, copy, chosen, link=link))
+            items.append(_copy_item(item, copy, split, link=link))
         else:
-            found.append(_downloaded(item, chosen, progress))
-    return found
+            items.append(_download_item(item, split, progress))
+        items[-1] = msgspec.structs.replace(items[-1], replaced=defects.get(item.path))
+    return items
 
 
-def _right(item: Item, chosen: ChosenSplit) -> Path | None:
-    """Where the cache has an item, if it is the right one; a damaged one is removed."""
-    place = stored(cache() / item.path)
-    if place is None:
+def _find_cached(item: Item, split: ChosenSplit, defects: dict[str, str]) -> Path | None:
+    """Return the path of an item in the cache, or None; delete a cached item whose content is not as registered.
+
+    The reason for deleting an item is added to `defects`, by the path of the item.
+    """
+    path = find_stored_path(get_dataset_cache() / item.path)
+    if path is None:
         return None
     try:
-        check(item, place, str(chosen.name))
-    except InputError:
-        _remove(place)
+        check_item(item, path, str(split.name))
+    except InputError as problem:
+        defects[item.path] = str(problem)
+        _remove(path)
         return None
-    return place
+    return path
 
 
-def _taken(item: Item, copy: Path, chosen: ChosenSplit, *, link: bool) -> Fetched:
-    check(item, copy, str(chosen.name))
-    place = (cache() / item.path).with_name(copy.name)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    _link(copy, place) if link else _copy(copy, place)
-    return _fetched(item, place, "linked" if link else "copied")
+def _copy_item(item: Item, copy: Path, split: ChosenSplit, *, link: bool) -> FetchResult:
+    """Check a local copy of an item, then copy or link it into the cache."""
+    check_item(item, copy, str(split.name))
+    target = (get_dataset_cache() / item.path).with_name(copy.name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _link(copy, target) if link else _copy(copy, target)
+    return _to_fetch_result(item, target, "linked" if link else "copied")
 
 
-def _fetched(item: Item, path: Path, how: How) -> Fetched:
-    return Fetched(path, how, content(path).sha256, verified=item.sha256 is not None)
+def _to_fetch_result(item: Item, path: Path, method: FetchMethod) -> FetchResult:
+    """Describe a stored item, with the checksum of its content."""
+    return FetchResult(path, method, hash_content(path).sha256, verified=item.sha256 is not None)
 
 
-def _downloaded(item: Item, chosen: ChosenSplit, progress: Progress | None) -> Fetched:
-    from karat.storage.fetch import download  # what loads a benchmark that is here needs no network
+def _download_item(item: Item, split: ChosenSplit, progress: Progress | None) -> FetchResult:
+    """Download an item into the cache and check its content; an archive member is unpacked."""
+    from karat.storage.downloads import download  # loading a present dataset needs no network library
 
-    assert item.url is not None  # fetch has seen to it
-    place = cache() / item.path
+    assert item.url is not None  # _fetch_items has checked this
+    target = get_dataset_cache() / item.path
     report = None if progress is None else lambda done, total: progress(item.path, done, total)
     if isinstance(item, File) and item.member is None:
-        download(item.url, place, check=lambda path: check(item, path, str(chosen.name)), progress=report)
-        return _fetched(item, place, "downloaded")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=place.parent, prefix=".fetched.") as scratch:
-        found = Path(scratch) / place.name
+        download(item.url, target, check=lambda path: check_item(item, path, str(split.name)), progress=report)
+        return _to_fetch_result(item, target, "downloaded")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=target.parent, prefix=".fetched.") as scratch:
+        scratch_path = Path(scratch) / target.name
         if item.member is None:
-            for name in item.names if isinstance(item, Folder) else ():
-                download(f"{item.url}/{name}", found / name)
-            check(item, found, str(chosen.name))
+            for name in item.file_names if isinstance(item, Folder) else ():
+                download(f"{item.url}/{name}", scratch_path / name)
+            check_item(item, scratch_path, str(split.name))
         else:
-            _unpacked(item, item.url, item.member, found, chosen, report)
-        put(found, place)
-    return _fetched(item, place, "downloaded")
+            _download_member(item, item.url, item.member, scratch_path, split, report)
+        move_into_place(scratch_path, target)
+    return _to_fetch_result(item, target, "downloaded")
 
 
-def _unpacked(
+def _download_member(
     item: Item,
     url: str,
     member: str,
-    found: Path,
-    chosen: ChosenSplit,
+    target: Path,
+    split: ChosenSplit,
     report: Callable[[int, int | None], None] | None,
 ) -> None:
-    """Several splits may lie in one archive, which is therefore kept."""
-    from karat.storage.fetch import download, unpack
+    """Download an archive and unpack one member of it to `target`.
 
-    archive = home() / "archives" / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{url.rpartition('/')[2]}"
+    The archive is cached, since several splits may share it. The archive is deleted if the member is missing or has
+    other content than registered.
+    """
+    from karat.storage.downloads import download, unpack_member
+
+    archive = (
+        get_home_folder() / "archives" / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{url.rpartition('/')[2]}"
+    )
     if not archive.exists():
         download(url, archive, progress=report)
     try:
-        unpack(archive, member, found)
-        check(item, found, str(chosen.name))
+        unpack_member(archive, member, target)
+        check_item(item, target, str(split.name))
     except InputError:
-        archive.unlink(missing_ok=True)  # so that the next call looks whether the publisher has mended it
+        archive.unlink(missing_ok=True)  # the next call downloads it again, in case the publisher has fixed it
         raise
 
 
-def _local(item: Item, given: Path) -> Path | None:
-    """The item in a folder of local copies: under its whole path, or under less and less of it."""
+def _find_local(item: Item, folder: Path) -> Path | None:
+    """Find an item in a folder of local copies, by its full path or any shorter suffix of the path; None if absent."""
     parts = Path(item.path).parts
-    copies = (stored(given.joinpath(*parts[i:])) for i in range(len(parts)))
+    copies = (find_stored_path(folder.joinpath(*parts[i:])) for i in range(len(parts)))
     return next((copy for copy in copies if copy is not None), None)
 
 
-def _copy(source: Path, place: Path) -> None:
-    with TemporaryDirectory(dir=place.parent, prefix=".copied.") as scratch:
-        found = Path(scratch) / place.name
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file or folder to `target`, which appears only when it is complete."""
+    with TemporaryDirectory(dir=target.parent, prefix=".copied.") as scratch:
+        scratch_path = Path(scratch) / target.name
         if source.is_dir():
-            for name in Source(str(source)).names:
-                (found / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source / name, found / name)
+            for name in Source(str(source)).file_names:
+                (scratch_path / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source / name, scratch_path / name)
         else:
-            shutil.copyfile(source, found)
-        put(found, place)
+            shutil.copyfile(source, scratch_path)
+        move_into_place(scratch_path, target)
 
 
-def _link(source: Path, place: Path) -> None:
-    with TemporaryDirectory(dir=place.parent, prefix=".linked.") as scratch:
-        found = Path(scratch) / place.name
-        found.symlink_to(source.resolve(), target_is_directory=source.is_dir())
-        put(found, place)
+def _link(source: Path, target: Path) -> None:
+    """Create a symbolic link to a file or folder at `target`, replacing what is there."""
+    with TemporaryDirectory(dir=target.parent, prefix=".linked.") as scratch:
+        scratch_path = Path(scratch) / target.name
+        scratch_path.symlink_to(source.resolve(), target_is_directory=source.is_dir())
+        move_into_place(scratch_path, target)
 
 
 def _remove(path: Path) -> None:
@@ -341,30 +431,35 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _stored(folder: Path, item: Item) -> Path:
-    return stored(folder / item.path) or folder / item.path
+def _stored_path(folder: Path, item: Item) -> Path:
+    """Return the path of an item in a folder, possibly compressed; the plain path if it is missing."""
+    return find_stored_path(folder / item.path) or folder / item.path
 
 
-def _missing(chosen: ChosenSplit, folder: Path) -> list[str]:
-    return [item.path for item in chosen.split.files if stored(folder / item.path) is None]
+def _missing_paths(split: ChosenSplit, folder: Path) -> list[str]:
+    """Return the registered paths of the files that a folder lacks."""
+    return [item.path for item in split.split.files if find_stored_path(folder / item.path) is None]
 
 
-def _names(files: Sequence[Item]) -> list[str]:
+def _file_names(files: Sequence[Item]) -> list[str]:
+    """Return the names of files without their folders."""
     return [item.path.rpartition("/")[2] for item in files]
 
 
-def _not_here(chosen: ChosenSplit) -> str:
-    if any(item.url is None for item in chosen.split.files):
-        return f"{chosen.name} is not on this machine. {_closed(chosen)}"
+def _missing_message(split: ChosenSplit) -> str:
+    """Return the error message for a split whose files are not all on this computer."""
+    if any(item.url is None for item in split.split.files):
+        return f"{split.name} is not on this computer. {_obtain_message(split)}"
     return (
-        f"{chosen.name} is not on this machine. Fetch it with `karat data fetch {chosen.name}`, from local copies "
-        "with --from FOLDER, or name a folder of benchmarks in KARAT_DATA."
+        f"{split.name} is not on this computer. Fetch it with `karat data fetch {split.name}`, or from local copies "
+        "with --from FOLDER, or set KARAT_DATA to a folder of datasets."
     )
 
 
-def _closed(chosen: ChosenSplit) -> str:
-    files = " and ".join(_names([item for item in chosen.split.files if item.url is None]))
+def _obtain_message(split: ChosenSplit) -> str:
+    """Return the error message for a split that cannot be downloaded, with instructions."""
+    files = " and ".join(_file_names([item for item in split.split.files if item.url is None]))
     return (
-        f"{chosen.name} cannot be downloaded. {chosen.obtain} Then `karat data fetch {chosen.name} --from FOLDER`, "
+        f"{split.name} cannot be downloaded. {split.obtain} Then `karat data fetch {split.name} --from FOLDER`, "
         f"where FOLDER holds {files}."
     )

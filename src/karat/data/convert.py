@@ -1,4 +1,4 @@
-"""What another format cannot hold."""
+"""Counts of what a conversion to another format loses."""
 
 from __future__ import annotations
 
@@ -8,53 +8,78 @@ import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus
 from karat.model.run import Run
+from karat.model.spec.format import Format
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions
-from karat.spec.format import Format
 
-_LABEL = ("same_as", "name", "types", "categories", "difficulty", "kind", "optional", "unit", "parent", "nil_cluster")
-_ANSWER = ("same_as", "types", "categories", "score", "candidates", "nil_cluster")
+_LABEL = (
+    "same_as",
+    "name",
+    "types",
+    "categories",
+    "difficulty",
+    "kind",
+    "optional",
+    "mention_id",
+    "parent",
+    "nil_cluster",
+)
+_PREDICTION = ("same_as", "types", "categories", "score", "candidates", "nil_cluster")
 _DOCUMENT = ("evaluation_span", "tags", "relations", "meta")
-_REPLY = ("tags", "relations", "seconds", "tokens", "cost", "error")
+_RESPONSE = ("tags", "relations", "seconds", "tokens", "cost", "error", "invented")
+
+_TITLES = {"invented": "invented mentions"}
+"""Names of fields in descriptions that differ from the fields."""
 
 
-def lost(data: Corpus | Run, target: Format) -> dict[str, int]:
-    """In words, how many labels, answers or documents have something that the format does not keep."""
-    if target.holds is None:
+def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
+    """Count the labels, predictions or documents with data that the format `target` cannot store.
+
+    Counts are by a description of the data, such as `types of labels`, without zeros. Empty if the format stores all.
+    """
+    if target.stored_fields is None:
         return {}
-    items, fields, whole = (
-        (data.labels, _LABEL, _DOCUMENT) if isinstance(data, Corpus) else (data.answers, _ANSWER, _REPLY)
+    mentions, fields, document_fields = (
+        (data.labels, _LABEL, _DOCUMENT) if isinstance(data, Corpus) else (data.predictions, _PREDICTION, _RESPONSE)
     )
-    what = "labels" if isinstance(data, Corpus) else "answers"
-    counts = {f"{name} of {what}": _given(items, name) for name in fields if name not in target.holds}
-    counts |= {f"{name} of documents": _filled(data.table, name) for name in whole if name not in target.holds}
-    kept = {name.removeprefix("meta.") for name in target.holds if name.startswith("meta.")}
-    if kept:
-        counts["meta of documents"] = _beside(data.table, kept)
-    counts |= {} if target.loses is None else target.loses(data)
+    kind = "labels" if isinstance(data, Corpus) else "predictions"
+    counts = {
+        f"{name} of {kind}": _count_mentions_with(mentions, name) for name in fields if name not in target.stored_fields
+    }
+    counts |= {
+        f"{_TITLES.get(name, name)} of documents": _count_documents_with(data.table, name)
+        for name in document_fields
+        if name not in target.stored_fields
+    }
+    meta_keys = {name.removeprefix("meta.") for name in target.stored_fields if name.startswith("meta.")}
+    if meta_keys:
+        counts["meta of documents"] = _count_other_meta(data.table, meta_keys)
+    counts |= {} if target.count_losses is None else target.count_losses(data)
     return {name: count for name, count in counts.items() if count}
 
 
-def _given(items: Mentions, name: str) -> int:
+def _count_mentions_with(items: Mentions, name: str) -> int:
+    """Count the labels or predictions that have a value in the field `name`."""
     column = items.field(name)
-    return 0 if column is None else _values(column)
+    return 0 if column is None else _count_values(column)
 
 
-def _filled(table: Arrow, name: str) -> int:
+def _count_documents_with(table: Arrow, name: str) -> int:
+    """Count the documents that have a value in the column `name`."""
     if name not in table.column_names:
         return 0
-    return sum(_values(chunk) for chunk in table.column(name).chunks)
+    return sum(_count_values(chunk) for chunk in table.column(name).chunks)
 
 
-def _beside(table: Arrow, kept: set[str]) -> int:
-    """How many documents have other keys in their `meta` than those that are kept."""
+def _count_other_meta(table: Arrow, meta_keys: set[str]) -> int:
+    """Count the documents with keys in `meta` other than `meta_keys`."""
     if "meta" not in table.column_names:
         return 0
-    return sum(any(key not in kept for key, _ in pairs) for pairs in table.column("meta").to_pylist() if pairs)
+    return sum(any(key not in meta_keys for key, _ in pairs) for pairs in table.column("meta").to_pylist() if pairs)
 
 
-def _values(column: Arrow) -> int:
-    """Rows with a value; an empty list, and a flag that is not set, are none."""
+def _count_values(column: Arrow) -> int:
+    """Count the rows with a value; empty lists and false flags do not count."""
     if pa.types.is_map(column.type):
         return int((np.diff(column.offsets.to_numpy()) > 0).sum())
     if pa.types.is_list(column.type):

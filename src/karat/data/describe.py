@@ -1,4 +1,4 @@
-"""Corpora in numbers: the columns of the papers' tables of benchmarks."""
+"""Dataset statistics: the columns of the papers' tables of datasets."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from karat.facts.facts import MENTION_TYPES, Side, labels_of
-from karat.facts.traits import TRAITS
 from karat.kb.protocol import KB
+from karat.kb.type_names import find_type_names
+from karat.matching.facts.facts import MENTION_TYPES, AnnotationFacts, label_facts
+from karat.matching.facts.label_traits import TRAITS
 from karat.model.corpus import Corpus
 from karat.model.document import Document
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
@@ -39,126 +40,158 @@ COLUMNS = (
 """The traits of mentions in Table 3 of the fair evaluation."""
 
 
-class _Need(NamedTuple):
-    """A kind of facts: where they come from, and whether any is known about the labels of a corpus."""
+class FactSource(NamedTuple):
+    """A kind of facts about labels.
 
-    says: str
-    there: Callable[[Side], bool]
+    `description`: how to obtain the facts.
+    `is_known`: whether any such fact is known about the labels of a corpus.
+    """
+
+    description: str
+    is_known: Callable[[AnnotationFacts], bool]
 
 
-_NEEDS = {
-    "names": _Need(
+_FACT_SOURCES = {
+    "names": FactSource(
         "needs --kb with names (entities.tsv)",
-        lambda side: any(side.names[row] is not None for row in np.flatnonzero(side.entity >= 0).tolist()),
+        lambda facts: any(facts.names[row] is not None for row in np.flatnonzero(facts.entity >= 0).tolist()),
     ),
-    "types": _Need("needs --kb with types (entities.tsv)", lambda side: _typed(side)),
-    "popular": _Need(
-        "needs --kb with popular.tsv", lambda side: any(known is not None for known in side.surfaces.popular)
+    "types": FactSource("needs --kb with types (entities.tsv)", lambda facts: _has_types(facts)),
+    "popular": FactSource(
+        "needs --kb with popular.tsv", lambda facts: any(entity is not None for entity in facts.surfaces.popular)
     ),
-    "demonyms": _Need("needs --kb with demonyms.txt", lambda side: bool((side.surfaces.demonyms != UNKNOWN).any())),
+    "demonyms": FactSource(
+        "needs --kb with demonyms.txt", lambda facts: bool((facts.surfaces.is_demonym != UNKNOWN).any())
+    ),
 }
 
 
-def _typed(side: Side) -> bool:
-    place, sets = side.type_sets
-    return any(sets[code] is not None for code in np.unique(place[side.entity >= 0]).tolist())
+def _has_types(facts: AnnotationFacts) -> bool:
+    """Return whether the types of any linked entity are known."""
+    codes, sets = facts.type_sets
+    return any(sets[i] is not None for i in np.unique(codes[facts.entity >= 0]).tolist())
 
 
 @dataclass(frozen=True, slots=True)
 class GoldMentions:
-    """The gold mentions of a corpus: the facts about its labels, and for each label which mention it belongs to.
+    """The gold mentions of a corpus.
 
-    A mention may have several labels, of which one, in `rows`, stands for it; parts of other segmentations are mentions
-    too.
+    A mention may have several labels. Parts of alternative segmentations are mentions too.
+
+    `facts`: facts about the labels.
+    `corpus`: the corpus.
+    `rows`: for each mention, the row of the label that represents it.
+    `mention_of_label`: for each label, the index of its mention.
     """
 
-    side: Side
+    facts: AnnotationFacts
     corpus: Corpus
     rows: Longs
-    of_label: Longs
+    mention_of_label: Longs
 
-    def any(self, labels: Bools) -> Bools:
-        """Of which mentions it holds that one of their labels is among some."""
-        return np.bincount(self.of_label[labels], minlength=len(self.rows)) > 0
+    def any_label_mask(self, labels: Bools) -> Bools:
+        """Return a mask of the mentions with at least one label selected by the mask `labels`."""
+        return np.bincount(self.mention_of_label[labels], minlength=len(self.rows)) > 0
 
-    def all(self, labels: Bools) -> Bools:
-        """Of which mentions it holds that all of their labels are among some."""
-        return ~self.any(~labels)
+    def all_labels_mask(self, labels: Bools) -> Bools:
+        """Return a mask of the mentions whose labels are all selected by the mask `labels`."""
+        return ~self.any_label_mask(~labels)
 
-    def holds(self, trait: str) -> Truth:
-        """Which mentions have an alternative with a trait; NIL must be all of them."""
-        found = TRAITS[trait].of(self.side)
+    def trait_truth(self, trait: str) -> Truth:
+        """Return for each mention whether one of its labels has `trait` (YES, NO or UNKNOWN).
+
+        For `nil`, whether all have it.
+        """
+        truth = TRAITS[trait].evaluate(self.facts)
         if trait == "nil":
-            return np.where(self.all(found == YES), YES, NO)
-        return np.where(self.any(found == YES), YES, np.where(self.any(found == UNKNOWN), UNKNOWN, NO))
+            return np.where(self.all_labels_mask(truth == YES), YES, NO)
+        return np.where(
+            self.any_label_mask(truth == YES), YES, np.where(self.any_label_mask(truth == UNKNOWN), UNKNOWN, NO)
+        )
 
     @property
-    def parts(self) -> Bools:
-        """Which mentions belong to another segmentation."""
-        return self.corpus.units.parent[self.rows] >= 0
+    def part_mask(self) -> Bools:
+        """Mask of the mentions that belong to an alternative segmentation."""
+        return self.corpus.mention_index.parent[self.rows] >= 0
 
     @property
-    def optional(self) -> Bools:
-        """For which mentions no answer is asked for."""
-        return self.corpus.units.optional[self.rows]
+    def optional_mask(self) -> Bools:
+        """Mask of the optional mentions."""
+        return self.corpus.mention_index.optional[self.rows]
 
     @property
-    def alternative(self) -> Bools:
-        """Which mentions have several labels, or can be segmented otherwise."""
-        roots = np.zeros(len(self.of_label), np.bool_)
-        roots[self.corpus.units.parent[self.corpus.units.parent >= 0]] = True
-        return (np.bincount(self.of_label, minlength=len(self.rows)) > 1) | self.any(roots)
+    def alternatives_mask(self) -> Bools:
+        """Mask of the mentions with several labels or an alternative segmentation."""
+        roots = np.zeros(len(self.mention_of_label), np.bool_)
+        roots[self.corpus.mention_index.parent[self.corpus.mention_index.parent >= 0]] = True
+        return (np.bincount(self.mention_of_label, minlength=len(self.rows)) > 1) | self.any_label_mask(roots)
 
-    def of_kind(self, kind: str) -> Bools:
-        """Which mentions have an alternative of a kind."""
-        given = self.corpus.labels.field("kind")
-        if given is None:
+    def kind_mask(self, kind: str) -> Bools:
+        """Return a mask of the mentions with a label of `kind`, such as `quantity`."""
+        kinds = self.corpus.labels.field("kind")
+        if kinds is None:
             return np.zeros(len(self.rows), np.bool_)
-        return self.any(pc.equal(given, kind).fill_null(False).to_numpy(zero_copy_only=False))
+        return self.any_label_mask(pc.equal(kinds, kind).fill_null(False).to_numpy(zero_copy_only=False))
 
 
-class Statistic(NamedTuple):
-    """What is counted of mentions."""
+class MentionStatistic(NamedTuple):
+    """A count of mentions.
 
-    says: str
-    counts: Callable[[GoldMentions], Bools]
+    `description`: text that follows "mentions" in tables.
+    `mask`: function that returns a mask of the counted mentions.
+    """
+
+    description: str
+    mask: Callable[[GoldMentions], Bools]
 
 
-def _kind(kind: str) -> Callable[[GoldMentions], Bools]:
-    return lambda mentions: mentions.of_kind(kind)
+def _make_kind_mask(kind: str) -> Callable[[GoldMentions], Bools]:
+    """Return a function that returns a mask of the mentions with a label of `kind`."""
+    return lambda mentions: mentions.kind_mask(kind)
 
 
-MENTIONS: dict[str, Statistic] = {
-    "nil": Statistic("linked to NIL", lambda m: m.all(m.side.entity == NIL)),
-    "unlinked": Statistic("without link", lambda m: m.all(m.side.entity == NO_LINK)),
-    "optional": Statistic("optional", lambda m: m.optional),
-    "alternative": Statistic("with several accepted links or segmentations", lambda m: m.alternative),
-    "coreference": Statistic("that are coreference", lambda m: m.any(m.side.refers)),
-    "quantity": Statistic("that are quantities", _kind("quantity")),
-    "datetime": Statistic("that are dates or times", _kind("datetime")),
-    "descriptive": Statistic("that describe", _kind("descriptive")),
-    "required": Statistic("not optional", lambda m: ~m.optional),
+MENTION_STATISTICS: dict[str, MentionStatistic] = {
+    "nil": MentionStatistic("linked to NIL", lambda m: m.all_labels_mask(m.facts.entity == NIL)),
+    "unlinked": MentionStatistic("unlinked", lambda m: m.all_labels_mask(m.facts.entity == NO_LINK)),
+    "optional": MentionStatistic("optional", lambda m: m.optional_mask),
+    "alternative": MentionStatistic("with several accepted links or segmentations", lambda m: m.alternatives_mask),
+    "coreference": MentionStatistic("that are coreference", lambda m: m.any_label_mask(m.facts.is_coreference)),
+    "quantity": MentionStatistic("that are quantities", _make_kind_mask("quantity")),
+    "datetime": MentionStatistic("that are dates or times", _make_kind_mask("datetime")),
+    "descriptive": MentionStatistic("that are descriptions", _make_kind_mask("descriptive")),
+    "required": MentionStatistic("not optional", lambda m: ~m.optional_mask),
 }
-"""What is counted of all mentions, however much is known about them."""
+"""The counts that need no facts from a knowledge base, by name."""
 
 
 class TraitCount(NamedTuple):
-    """Of how many a trait holds, how much of the whole that is, and of how many nobody can tell.
+    """The number of labels or mentions with a trait.
 
-    The first two are None where a fact is missing throughout. Undecided ones are in the whole.
+    `number`: how many have the trait; None if the facts are missing throughout.
+    `percent`: their percentage of `total`; with undecided ones, the smallest that is possible.
+    `undecided`: how many lack the facts.
+    `total`: how many labels or mentions there are, including undecided ones.
     """
 
     number: int | None
     percent: float | None
     undecided: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A corpus in numbers; None where a number cannot be computed, with the reason in `undefined`.
+    """Statistics of a corpus; a value of None has its reason in `undefined`.
 
-    `columns` has the traits of required mentions, each mention counted once. `traits`, `mention_types` and `words` (by
-    how many there are) count every label, parts and optional ones too, as ELEVANT's statistics do.
+    `corpus`, `digest`: name and digest of the corpus.
+    `numbers`: counts and properties, by name.
+    `columns`: traits of the required mentions; each mention counts once.
+    `traits`, `mention_types`, `words`: counts of all labels, including parts and optional labels, as in ELEVANT; the
+    keys of `words` are numbers of words.
+    `types`, `categories`: number of labels by type and by category.
+    `type_names`: names of types by id, where known.
+    `undefined`: reasons why values are None, by name.
+    `skipped`: what loading excluded, with counts.
     """
 
     corpus: str
@@ -169,123 +202,135 @@ class Description:
     mention_types: Mapping[str, int]
     words: Mapping[str, int]
     types: Mapping[str, int]
+    type_names: Mapping[str, str]
     categories: Mapping[str, int]
     undefined: Mapping[str, str]
     skipped: Mapping[str, int]
 
 
 def describe(corpus: Corpus, kb: KB | None = None) -> Description:
-    """Count what there is in a corpus."""
-    side = labels_of(corpus, kb)
-    rows, of_label = np.unique(corpus.units.unit, return_inverse=True)
-    found = GoldMentions(side, corpus, rows, of_label.reshape(-1))
-    numbers = _numbers(corpus, found)
+    """Compute the statistics of a corpus; traits that need a knowledge base use `kb`."""
+    facts = label_facts(corpus, kb)
+    rows, mention_of_label = np.unique(corpus.mention_index.mention, return_inverse=True)
+    mentions = GoldMentions(facts, corpus, rows, mention_of_label.reshape(-1))
+    numbers = _count_numbers(corpus, mentions)
     undefined = {
-        name: "the source does not say" for name in ("domain", "document type", "language") if not numbers[name]
+        name: "not stated by the source" for name in ("domain", "document type", "language") if not numbers[name]
     }
-    required = ~found.parts & ~found.optional
-    missing = {need for need, column in _NEEDS.items() if not column.there(side)}
-    columns = {name: _share(found.holds(name)[required], name, missing) for name in COLUMNS}
-    traits = {name: _share(trait.of(side), name, missing) for name, trait in TRAITS.items()}
+    required = ~mentions.part_mask & ~mentions.optional_mask
+    missing = {need for need, column in _FACT_SOURCES.items() if not column.is_known(facts)}
+    columns = {name: _count_trait(mentions.trait_truth(name)[required], name, missing) for name in COLUMNS}
+    traits = {name: _count_trait(trait.evaluate(facts), name, missing) for name, trait in TRAITS.items()}
     for name in (name for name, share in {**traits, **columns}.items() if share.number is None):
-        undefined[name] = next(_NEEDS[need].says for need in TRAITS[name].needs if need in missing)
+        undefined[name] = next(_FACT_SOURCES[need].description for need in TRAITS[name].needs if need in missing)
+    types = _count_sorted(_list_values(corpus, "types"))
     return Description(
         corpus=corpus.name,
         digest=corpus.digest,
         numbers=numbers,
         columns=columns,
         traits=traits,
-        mention_types=_counted(np.array(MENTION_TYPES)[side.mention_type].tolist()),
-        words={str(count): number for count, number in sorted(Counter(side.words.tolist()).items())},
-        types=_counted(_listed(corpus, "types")),
-        categories=_counted(_listed(corpus, "categories")),
+        mention_types=_count_sorted(np.array(MENTION_TYPES)[facts.mention_type].tolist()),
+        words={str(count): number for count, number in sorted(Counter(facts.n_words.tolist()).items())},
+        types=types,
+        type_names=find_type_names(types, kb),
+        categories=_count_sorted(_list_values(corpus, "categories")),
         undefined=undefined,
         skipped=dict(corpus.skipped),
     )
 
 
-def _listed(corpus: Corpus, field: str) -> list[str]:
-    """All that labels have in a field of several values."""
+def _list_values(corpus: Corpus, field: str) -> list[str]:
+    """Return the values of a list-valued field over all labels, with repetitions."""
     column = corpus.labels.field(field)
     values: list[str] = [] if column is None else column.flatten().to_pylist()
     return values
 
 
-def _share(found: Truth, trait: str, missing: set[str]) -> TraitCount:
-    undecided = int((found == UNKNOWN).sum())
+def _count_trait(truth: Truth, trait: str, missing: set[str]) -> TraitCount:
+    """Count the items with a trait, given its truth for each item.
+
+    The count is None if some items are undecided and the trait needs facts that are missing throughout, by `missing`.
+    """
+    undecided = int((truth == UNKNOWN).sum())
     if undecided and missing.intersection(TRAITS[trait].needs):
-        return TraitCount(None, None, undecided)
-    count = int((found == YES).sum())
-    return TraitCount(count, 100 * count / len(found) if len(found) else None, undecided)
+        return TraitCount(None, None, undecided, len(truth))
+    count = int((truth == YES).sum())
+    return TraitCount(count, 100 * count / len(truth) if len(truth) else None, undecided, len(truth))
 
 
-def _numbers(corpus: Corpus, found: GoldMentions) -> dict[str, int | float | str | None]:
-    documents, roots = list(corpus), ~found.parts
-    linked = _entities_by_surface(found)
+def _count_numbers(corpus: Corpus, mentions: GoldMentions) -> dict[str, int | float | str | None]:
+    """Compute the counts and properties of a corpus in `Description.numbers`, by name."""
+    documents, roots = list(corpus), ~mentions.part_mask
+    entity_counts = _count_entities_by_surface(mentions)
     entities = corpus.labels.entity
     count = len(documents)
-    words = sum(len(_WORD.findall(_evaluated(document))) for document in documents)
+    words = sum(len(_WORD.findall(_get_evaluated_text(document))) for document in documents)
     tags = sum(len(document.tags) for document in documents)
     return {
         "documents": count,
-        "sentences": sum(_sentences(_evaluated(document)) for document in documents),
+        "sentences": sum(_count_sentences(_get_evaluated_text(document)) for document in documents),
         "words": words,
         "labels": len(corpus.labels),
         "mentions": int(roots.sum()),
         "entities": len(np.unique(entities[entities >= 0])),
         "tags": tags,
         "relations": sum(len(document.relations) for document in documents),
-        "segmentations": int(found.parts.sum()),
-        "overlap": sum(_overlapping(document) for document in documents),
-        "surfaces": len(np.unique(found.side.surface[found.rows])),
-        "ambiguous surfaces": int((linked > 1).sum()),
-        "entities per surface": float(linked.mean()) if len(linked) else None,
+        "segmentations": int(mentions.part_mask.sum()),
+        "overlap": sum(_count_overlapping(document) for document in documents),
+        "surfaces": len(np.unique(mentions.facts.surface_code[mentions.rows])),
+        "ambiguous surfaces": int((entity_counts > 1).sum()),
+        "entities per surface": float(entity_counts.mean()) if len(entity_counts) else None,
         "documents without labels": sum(not document.labels and not document.tags for document in documents),
         "characters per document": sum(map(len, corpus.texts)) / count,
         "words per document": words / count,
         "annotations per document": (len(corpus.labels) + tags) / count,
-        "hardest problem": _hardest(documents, linked=bool((entities != NO_LINK).any())),
-        "domain": corpus.about.get("domain"),
-        "document type": corpus.about.get("document type"),
-        "language": corpus.about.get("language"),
-        **{name: int(statistic.counts(found)[roots].sum()) for name, statistic in MENTIONS.items()},
+        "hardest problem": _find_hardest_problem(documents, has_links=bool((entities != NO_LINK).any())),
+        "domain": corpus.metadata.get("domain"),
+        "document type": corpus.metadata.get("document type"),
+        "language": corpus.metadata.get("language"),
+        **{name: int(statistic.mask(mentions)[roots].sum()) for name, statistic in MENTION_STATISTICS.items()},
     }
 
 
-def _entities_by_surface(found: GoldMentions) -> Longs:
-    """For each text that is linked, how many entities it is linked to; the text of a mention is that of one label."""
-    entity, surface = found.side.entity, found.side.surface[found.rows][found.of_label]
+def _count_entities_by_surface(mentions: GoldMentions) -> Longs:
+    """Return for each linked surface form the number of distinct entities that it is linked to."""
+    entity, surface = mentions.facts.entity, mentions.facts.surface_code[mentions.rows][mentions.mention_of_label]
     pairs = np.unique(np.column_stack([surface, entity])[entity >= 0], axis=0)
     return np.unique(pairs[:, 0], return_counts=True)[1]
 
 
-def _counted(values: Iterable[str]) -> dict[str, int]:
+def _count_sorted(values: Iterable[str]) -> dict[str, int]:
+    """Return the counts of `values`, the most frequent first."""
     return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
 
 
-def _evaluated(document: Document) -> str:
-    """The text that is scored."""
+def _get_evaluated_text(document: Document) -> str:
+    """Return the part of a document's text inside its evaluation span, by default all."""
     start, end = document.evaluation_span or (0, len(document.text))
     return document.text[start:end]
 
 
-def _sentences(text: str) -> int:
-    """Roughly: ends of sentences before a capital or a number, in each paragraph."""
+def _count_sentences(text: str) -> int:
+    """Count sentences approximately: lines, split at sentence ends before a capital or a number."""
     return sum(len(_SENTENCE.split(part)) for part in text.splitlines() if part.strip())
 
 
-def _overlapping(document: Document) -> int:
-    """Spans that share a character with another span."""
+def _count_overlapping(document: Document) -> int:
+    """Count the distinct label spans of a document that share a character with another span."""
     spans = sorted({(label.start, label.end) for label in document.labels})
     reach = accumulate((end for _, end in spans[:-1]), max, initial=0)  # how far the spans before each go
     following = [*(start for start, _ in spans[1:]), math.inf]
-    each = zip(spans, reach, following, strict=False)
-    return sum(start < before or end > then for (start, end), before, then in each)
+    triples = zip(spans, reach, following, strict=False)
+    return sum(start < previous_end or end > next_start for (start, end), previous_end, next_start in triples)
 
 
-def _hardest(documents: list[Document], *, linked: bool) -> str:
-    """The hardest of BAT's problems that the gold standard is for."""
-    if linked:
+def _find_hardest_problem(documents: list[Document], *, has_links: bool) -> str:
+    """Return the hardest of BAT's problems that the gold standard supports; `mentions` if it supports none.
+
+    `has_links`: whether any label is linked, including to NIL.
+    """
+    if has_links:
         return "A2W"
     if any(tag.rank is not None for document in documents for tag in document.tags):
         return "Rc2W"

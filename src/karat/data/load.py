@@ -1,4 +1,4 @@
-"""Corpora and runs by name or path, in any known format."""
+"""Loading and saving of corpora and runs, by name or path, in any known format."""
 
 from __future__ import annotations
 
@@ -14,496 +14,681 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.data.catalogue import choose, finished, named, needs_text, ready, stored_answers
-from karat.data.iris import Bases, with_iris
-from karat.data.own_tables import OwnTables, own_tables
-from karat.data.pool import collide, pooled, pooled_run
-from karat.data.recognise import formats, recognised
+from karat.data.absolute_iris import IriBases, to_absolute_iris
+from karat.data.catalogue import (
+    choose_split,
+    find_dataset,
+    find_stored_predictions,
+    finish_corpus,
+    needs_text,
+    prepare_split,
+)
+from karat.data.corpus_pool import has_shared_ids, pool_corpora, pool_runs, pool_runs_like
+from karat.data.custom_tables import CustomTables, get_custom_tables
+from karat.data.format_detection import detect_format, list_formats
 from karat.data.save import save_results
-from karat.errors import InputError, UnknownNameError, UsageError
-from karat.matching.read.pairing import pair
-from karat.matching.read.texts import carries_others, misplaced, on_gold_text
-from karat.model.corpus import WITHOUT_TEXT, Corpus
-from karat.model.defects import Tolerance, collecting, tolerance
-from karat.model.result import Result
+from karat.formats.parsing.surfaces.columns import ColumnRoles
+from karat.formats.parsing.surfaces.run_builder import MissingGoldError
+from karat.matching.read.offset_conversion import CONVERTED, convert_offsets
+from karat.matching.read.pairing import pair_run
+from karat.matching.read.text_alignment import align_with_corpus, find_misplaced_responses, has_other_texts
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
+from karat.model.errors import InputError, UnknownNameError, UsageError
+from karat.model.output.progress import pause_garbage_collection, track_progress
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.results.result import WARNING, Result
 from karat.model.run import Run
-from karat.model.tables import check
-from karat.parsing.surfaces.columns import ColumnRoles
-from karat.parsing.surfaces.written import NoGoldError
-from karat.registry import get, names
-from karat.spec.dataset import is_bare_name
-from karat.spec.engine import Parts
-from karat.spec.format import Format, Manifest
-from karat.storage.files import Source, write_folder, writing
-from karat.work import making_many, working
+from karat.model.spec.dataset import is_bare_name
+from karat.model.spec.engine import PartitionedData
+from karat.model.spec.format import Format, Manifest
+from karat.model.spec.offset_kinds import OffsetKind, parse_offset_kind
+from karat.model.tables import checks
+from karat.storage.files import Source, open_for_writing, write_folder
 
 if TYPE_CHECKING:
-    from karat.data.objects import Foreign
+    from karat.data.python_objects import ForeignObject
 
 OnError: TypeAlias = Literal["fail", "skip"]
-SameId: TypeAlias = Literal["fail", "apart"]
-WrongSpan: TypeAlias = Literal["refuse", "repair"]
+DuplicateIds: TypeAlias = Literal["fail", "rename"]
+SpanMismatch: TypeAlias = Literal["fail", "realign"]
 
 
 def load(
-    name: str | os.PathLike[str] | Foreign,
+    source: str | os.PathLike[str] | ForeignObject,
     *,
     format: str | None = None,
     text: bool = True,
     on_error: OnError | None = None,
-    same_id: SameId | None = None,
+    duplicate_ids: DuplicateIds | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Corpus:
-    """A gold standard: a registered name such as `demo` or `msnbc@guo2018`, a path, or `-` for standard input.
+    """Load a gold standard by registered name (`demo`, `msnbc@guo2018`), by path, or from standard input (`-`).
 
-    Also a `Dataset` of Hugging Face, in the layouts that its folders may have, or a list of spaCy's `Doc`.
-    The format is told from the content unless given. Without `text`, a format that can leaves the texts out. The first
-    defect of a document is an error, unless `on_error` is `skip`: then such documents are left out, and `skipped` says
-    how many of each kind, and where the first are. With `same_id="apart"`, documents of one id get a number each.
-    `columns` says which column of a CSV, TSV, JSON or JSONL file is what, as `{"doc": "doc_id", "text": "body"}`.
+    `source` may also be a Hugging Face `Dataset` or a list of spaCy `Doc` objects.
+    `format`: name of the format; by default it is detected from the content.
+    `text`: False skips the texts, in formats where this saves time.
+    `on_error`: `fail` raises an error at the first invalid document, `skip` excludes invalid documents and counts them
+    in `Corpus.skipped`.
+    `duplicate_ids`: `fail` raises an error, `rename` numbers documents that share an id.
+    `columns`: roles of the columns of a CSV, TSV, JSON or JSONL file, as in `{"doc": "doc_id", "text": "body"}`.
     """
-    if not isinstance(name, str | os.PathLike):
-        from karat.data.objects import corpus_from
+    if not isinstance(source, str | os.PathLike):
+        from karat.data.python_objects import to_corpus
 
-        with collecting(_asked(on_error, same_id), "objects") as defects:
-            corpus = corpus_from(name)
+        with collect_defects(_merge_error_policy(on_error, duplicate_ids), "objects") as defects:
+            corpus = to_corpus(source)
         return replace(corpus, skipped={**corpus.skipped, **defects.counts})
-    return _gold(_Given(os.fspath(name), format, _asked(on_error, same_id), _own(columns)), text=text)
+    return _load_gold(
+        _Input(os.fspath(source), format, _merge_error_policy(on_error, duplicate_ids), _custom_tables_from(columns)),
+        text=text,
+    )
 
 
 def load_run(
-    name: str | os.PathLike[str] | Foreign,
+    source: str | os.PathLike[str] | ForeignObject,
     *,
     corpus: Corpus | None = None,
     system: str | None = None,
     format: str | None = None,
     on_error: OnError | None = None,
-    same_id: SameId | None = None,
-    wrong_span: WrongSpan | None = None,
+    duplicate_ids: DuplicateIds | None = None,
+    span_mismatch: SpanMismatch | None = None,
+    offsets: str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Run:
-    """A system's answers: a path, `-`, or stored answers such as `demo/prior`; `system` gives them another name.
+    """Load a system's predictions from a path, from `-`, or by name (`demo/prior` are stored predictions).
 
-    Also what other libraries hold: spaCy's `Doc` objects, as `nlp.pipe` gives them (`kb_id_` is the link), a `Dataset`
-    of Hugging Face, or dictionaries: one for each answer, with the id of its document, one for each document, with
-    `answers`, or lists of them, by ids or in the order of the corpus, as pipelines of Hugging Face give them.
+    `source` may also be spaCy `Doc` objects from `nlp.pipe` (`kb_id_` is the link), a Hugging Face `Dataset`, or
+    dictionaries: one per prediction with its document id, one per document with `predictions`, or lists of predictions
+    keyed by document id or in the order of `corpus`, as Hugging Face pipelines return them.
+    A file of gold labels is read as the predictions of a second annotator.
 
-    A file of gold labels is taken as the answers of a second annotator. With a corpus, documents and spans are
-    checked against it at once; without, `evaluate` does so. Answers on the rows of a table of tokens, such as HIPE's,
-    are laid on the tokens of the corpus; without it, on what the file itself says. Answers that give words in place of
-    spans are placed in its texts; where both are given and disagree, `wrong_span` says whether that is an error, or the
-    answer is moved to its words and counted. `on_error`, `same_id` and `columns` are those of `load`.
+    `corpus`: check documents and spans against this corpus now; otherwise `evaluate` does so. Predictions for rows of a
+    token table, such as HIPE's, are mapped to the tokens of `corpus`. Predictions that give text instead of a span are
+    located in its texts.
+    `system`: name of the run.
+    `span_mismatch`: `fail` raises an error if a prediction's text differs from the text at its span, `realign` moves
+    the span to the text and counts it.
+    `offsets`: what the offsets count, if not code points: `utf16`, `bytes`, `inclusive`, `one-based`,
+    `one-based-inclusive`, `crlf`, `lf`, `nfd` or `nfc`. They are converted and counted in `Run.skipped`; this needs a
+    text, from `corpus` or the file.
+    `format`, `on_error`, `duplicate_ids` and `columns`: see `load`.
     """
-    how = _asked(on_error, same_id, wrong_span)
-    if isinstance(name, str | os.PathLike):
-        given = _Given(os.fspath(name), format, how, _own(columns))
-        run = _answers(given, None if corpus is None else partial(_itself, corpus))
+    policy = _merge_error_policy(on_error, duplicate_ids, span_mismatch, offsets)
+    if isinstance(source, str | os.PathLike):
+        item = _Input(os.fspath(source), format, policy, _custom_tables_from(columns))
+        run = _load_predictions(item, None if corpus is None else partial(_return_corpus, corpus))
         run = run if system is None else replace(run, name=system)
     else:
-        from karat.data.objects import run_from
+        from karat.data.python_objects import to_run
 
-        with collecting(how, "objects") as defects:
-            run = run_from(name, corpus, system)
+        with collect_defects(policy, "objects") as defects:
+            run = to_run(source, corpus, system)
         run = replace(run, skipped={**run.skipped, **defects.counts})
     if corpus is None:
-        return run
-    run = beside(corpus, run, how)
-    pair(corpus, run)
+        return convert_run_offsets(None, run, policy)
+    run = align_run(corpus, run, policy)
+    pair_run(corpus, run)
     return run
 
 
-def _asked(on_error: OnError | None, same_id: SameId | None, wrong_span: WrongSpan | None = None) -> Tolerance:
-    """What is said here, and what else was asked for."""
-    how = tolerance()
-    skip = how.skip if on_error is None else on_error == "skip"
-    repair = how.repair if wrong_span is None else wrong_span == "repair"
-    return replace(how, skip=skip, apart=how.apart if same_id is None else same_id == "apart", repair=repair)
+def _merge_error_policy(
+    on_error: OnError | None,
+    duplicate_ids: DuplicateIds | None,
+    span_mismatch: SpanMismatch | None = None,
+    offsets: str | None = None,
+) -> ErrorPolicy:
+    """Return the current error policy, overridden by the arguments that are not None."""
+    policy = get_error_policy()
+    skip = policy.skip if on_error is None else on_error == "skip"
+    realign = policy.realign_spans if span_mismatch is None else span_mismatch == "realign"
+    return replace(
+        policy,
+        skip=skip,
+        rename_duplicates=policy.rename_duplicates if duplicate_ids is None else duplicate_ids == "rename",
+        realign_spans=realign,
+        offsets=policy.offsets if offsets is None else parse_offset_kind(offsets),
+    )
 
 
-def _own(columns: Mapping[str, str] | None) -> OwnTables:
-    """The columns that are named here, or those that were asked for."""
-    return own_tables() if columns is None else OwnTables((ColumnRoles.of(columns),), strict=True)
+def _custom_tables_from(columns: Mapping[str, str] | None) -> CustomTables:
+    """Return custom tables with `columns`, or the current custom tables if `columns` is None."""
+    return get_custom_tables() if columns is None else CustomTables((ColumnRoles.from_columns(columns),), strict=True)
 
 
-def laid_on(corpus: Corpus, run: Run, name: str, *, format: str | None = None) -> Run:
-    """A run that was read before its corpus was known: read again where it stands on rows, then put beside it."""
-    given = _Given(name, format)
-    if given.is_file and given.found.by_row:
-        run = replace(_answers(given, lambda: corpus), name=run.name)
-    return beside(corpus, run, given.how)
+def reload_and_align_run(corpus: Corpus, run: Run, name: str, *, format: str | None = None) -> Run:
+    """Return `run` aligned with the texts of `corpus`.
 
-
-def beside(corpus: Corpus, run: Run, how: Tolerance | None = None) -> Run:
-    """A run on the texts of its corpus.
-
-    Where documents with defects are left out, so are replies that the corpus has no document for, and those with
-    answers outside of their text.
+    The run is loaded again from the file `name` if the format of the file refers to rows of the gold file.
     """
-    how = how or tolerance()
-    with collecting(how, run.name) as defects:
-        run = on_gold_text(corpus, run)
-        if how.skip:
-            run = run.without(check.unsound(misplaced(corpus, run), run.where))
+    item = _Input(name, format)
+    if item.is_file and item.detected_format.needs_gold_rows:
+        run = replace(_load_predictions(item, lambda: corpus), name=run.name)
+    return align_run(corpus, run, item.policy)
+
+
+def align_run(corpus: Corpus, run: Run, policy: ErrorPolicy | None = None) -> Run:
+    """Return `run` aligned with the texts of `corpus`, by default under the current error policy.
+
+    If `policy.skip` is set, responses without a document in the corpus and responses with predictions outside their
+    text are excluded and counted in `Run.skipped`.
+    """
+    policy = policy or get_error_policy()
+    run = convert_run_offsets(corpus, run, policy)
+    policy = replace(policy, offsets=OffsetKind.CODE_POINTS)
+    with collect_defects(policy, run.name) as defects:
+        run = align_with_corpus(corpus, run)
+        if policy.skip:
+            run = run.drop_rows(checks.find_invalid_rows(find_misplaced_responses(corpus, run), run.locate_row))
     return replace(run, skipped={**run.skipped, **defects.counts}) if defects.counts else run
 
 
-class _Given(msgspec.Struct, frozen=True, dict=True):
-    """A gold standard or answers as the user calls them. Of what can be read only once, the bytes are kept."""
+def convert_run_offsets(corpus: Corpus | None, run: Run, policy: ErrorPolicy) -> Run:
+    """Return the run with offsets in code points, if `policy` names another kind; a run is converted only once.
+
+    Offsets count in the text of the run's own file if it has one, else in the text of the corpus.
+    """
+    if policy.offsets is OffsetKind.CODE_POINTS or CONVERTED.format(policy.offsets.description) in run.skipped:
+        return run
+    with collect_defects(replace(policy, offsets=OffsetKind.CODE_POINTS), run.file or run.name) as defects:
+        run = convert_offsets(corpus, run, policy.offsets)
+    return replace(run, skipped={**run.skipped, **defects.counts})
+
+
+class _Input(msgspec.Struct, frozen=True, dict=True):
+    """A gold standard or predictions, as named by the user, with format and rules for errors; nothing is loaded yet.
+
+    The bytes of a stream are read only once.
+    """
 
     name: str
     format: str | None = None
-    how: Tolerance = msgspec.field(default_factory=tolerance)
-    tables: OwnTables = msgspec.field(default_factory=own_tables)
+    policy: ErrorPolicy = msgspec.field(default_factory=get_error_policy)
+    tables: CustomTables = msgspec.field(default_factory=get_custom_tables)
 
     @cached_property
     def source(self) -> Source:
-        """The file."""
-        return _source(self.name)
+        """The file, folder or stream."""
+        return _open_source(self.name)
 
     @cached_property
-    def found(self) -> Format:
-        """The format of the file."""
-        return recognised(self.source, self.format, self.tables)
+    def detected_format(self) -> Format:
+        """The format of the file, named or detected from its content."""
+        return detect_format(self.source, self.format, self.tables)
 
     @cached_property
-    def pool(self) -> tuple[_Given, ...]:
-        """The corpora or runs that are to be taken as one, where the name joins several by `+`."""
+    def pool_members(self) -> tuple[_Input, ...]:
+        """The inputs that `+` joins in the name; empty for a single input."""
         names = self.name.split("+")
         if len(names) == 1 or Path(self.name).exists() or not all(names):
             return ()
-        return tuple(_Given(name, self.format, self.how, self.tables) for name in names)
+        return tuple(_Input(name, self.format, self.policy, self.tables) for name in names)
 
     @property
-    def kind(self) -> Literal["gold", "answers"]:
-        """Which of the two it is, or is first of all."""
-        if self.pool:
-            return self.pool[0].kind
-        if stored_answers(self.name) is not None:
-            return "answers"
-        return "gold" if named(self.name) is not None or self.found.holds_gold(self.source) else "answers"
+    def kind(self) -> Literal["gold", "predictions"]:
+        """Whether this input, or the first member of a pool, has gold labels or predictions."""
+        if self.pool_members:
+            return self.pool_members[0].kind
+        if find_stored_predictions(self.name) is not None:
+            return "predictions"
+        return (
+            "gold"
+            if find_dataset(self.name) is not None or self.detected_format.has_gold(self.source)
+            else "predictions"
+        )
 
     @cached_property
-    def both(self) -> bool:
-        """Whether it is a file with gold labels and answers."""
-        holds = self.found.holds_both if self.is_file else None
+    def holds_both(self) -> bool:
+        """Whether this is a file with gold labels and predictions."""
+        holds = self.detected_format.has_gold_and_predictions if self.is_file else None
         return holds is not None and holds(self.source)
 
     @property
     def is_file(self) -> bool:
-        """Whether it is one file, folder or stream, and no name of several or of what is registered."""
-        return not self.pool and stored_answers(self.name) is None and named(self.name) is None
+        """Whether this is one file, folder or stream, and neither a pool nor a registered name."""
+        return not self.pool_members and find_stored_predictions(self.name) is None and find_dataset(self.name) is None
 
 
-def _gold(given: _Given, *, text: bool) -> Corpus:
-    if given.pool:
-        return pooled([_gold(part, text=text) for part in given.pool])
-    asked = named(given.name)
-    if asked is None:
-        return _corpus(given.source, given.found, text=text, how=given.how)
-    if stored_answers(given.name) is not None:
-        raise UsageError(f"{given.name} are stored answers. Give the gold standard that they belong to.")
-    chosen = choose(asked)
-    source, found = Source(str(ready(chosen)), links=True), get("formats", given.format or chosen.format, Format)
-    return finished(_corpus(source, found, text=text or needs_text(chosen), how=given.how), chosen)
+def _load_gold(item: _Input, *, text: bool) -> Corpus:
+    """Load a gold standard: a pool, a registered dataset or a file. Without `text`, formats may skip the texts."""
+    if item.pool_members:
+        return pool_corpora([_load_gold(part, text=text) for part in item.pool_members])
+    dataset_name = find_dataset(item.name)
+    if dataset_name is None:
+        corpus = _read_corpus(item.source, item.detected_format, text=text, policy=item.policy)
+        return _mark_predictions(corpus, item.source, item.detected_format)
+    if find_stored_predictions(item.name) is not None:
+        raise UsageError(f"{item.name} holds stored predictions. Pass their gold standard.")
+    split = choose_split(dataset_name)
+    source, file_format = (
+        Source(str(prepare_split(split)), trust_links=True),
+        get_plugin("formats", item.format or split.format, Format),
+    )
+    return finish_corpus(_read_corpus(source, file_format, text=text or needs_text(split), policy=item.policy), split)
 
 
-def _corpus(source: Source, found: Format, *, text: bool, how: Tolerance) -> Corpus:
-    if found.read_corpus is None:
-        raise UsageError(f"{source.label}: {found.title} holds no gold labels. Give a gold file.")
-    with collecting(how, source.label) as defects, working(f"reading {source.label}"), making_many():
-        corpus = found.read_corpus(source, text)
+def _mark_predictions(corpus: Corpus, source: Source, file_format: Format) -> Corpus:
+    """Return a corpus with a warning in `Corpus.skipped` if its file looks like predictions."""
+    if not file_format.prediction_mark or source.is_single_pass or file_format.has_gold(source):
+        return corpus
+    warning = (
+        f"{WARNING}labels of {source.label}, which has {file_format.prediction_mark} and so seems to be a file of "
+        "predictions. Check that the gold standard comes first"
+    )
+    return replace(corpus, skipped={**corpus.skipped, warning: len(corpus.labels)})
+
+
+def _read_corpus(source: Source, file_format: Format, *, text: bool, policy: ErrorPolicy) -> Corpus:
+    """Read a gold standard in a known format; raise `UsageError` if the format has no gold labels.
+
+    `text`: False skips the texts where this saves time. Under `policy`, invalid documents may be skipped; they are
+    counted in `Corpus.skipped`.
+    """
+    if file_format.read_corpus is None:
+        raise UsageError(f"{source.label}: {file_format.title} holds no gold labels. Pass a gold file.")
+    with (
+        collect_defects(replace(policy, offsets=OffsetKind.CODE_POINTS), source.label) as defects,
+        track_progress(f"reading {source.label}"),
+        pause_garbage_collection(),
+    ):
+        corpus = file_format.read_corpus(source, text)
     return replace(corpus, skipped={**corpus.skipped, **defects.counts})
 
 
-def _answers(given: _Given, gold: Callable[[], Corpus] | None = None) -> Run:
-    """The answers; `gold` is asked for what they answer where the format cannot do without."""
-    if given.pool:
-        runs = [_answers(part) for part in given.pool]
-        return pooled_run(runs, numbered=collide(runs))
-    answers = stored_answers(given.name)
-    if answers is not None:
-        return _run(Source(str(answers[0])), get("formats", given.format or answers[1], Format), gold, given.how)
-    if named(given.name) is not None:
-        corpus = _gold(given, text=True)
-        return Run.of_gold(corpus, name=corpus.name)
-    return _run(given.source, given.found, gold, given.how)
+def _load_predictions(item: _Input, gold: Callable[[], Corpus] | None = None) -> Run:
+    """Load predictions: a pool, stored predictions or a file.
+
+    A registered dataset gives its gold labels as predictions. `gold` returns the corpus, for formats that need it; it
+    is called only then, and for pools, whose ids are numbered like those of the corpus.
+    """
+    if item.pool_members:
+        runs = [_load_predictions(part) for part in item.pool_members]
+        return pool_runs_like(runs, [] if gold is None else [gold()])
+    stored = find_stored_predictions(item.name)
+    if stored is not None:
+        return _read_run(
+            Source(str(stored[0])), get_plugin("formats", item.format or stored[1], Format), gold, item.policy
+        )
+    if find_dataset(item.name) is not None:
+        corpus = _load_gold(item, text=True)
+        return Run.from_gold(corpus, name=corpus.name)
+    return _read_run(item.source, item.detected_format, gold, item.policy)
 
 
-def _run(source: Source, found: Format, gold: Callable[[], Corpus] | None, how: Tolerance) -> Run:
-    with collecting(how, source.label) as defects, working(f"reading {source.label}"), making_many():
-        run = _read_run(source, found, gold)
-    file = None if source.given == "-" else source.given
+def _read_run(source: Source, file_format: Format, gold: Callable[[], Corpus] | None, policy: ErrorPolicy) -> Run:
+    """Read predictions in a known format; invalid responses that are skipped are counted in `Run.skipped`.
+
+    `gold` returns the corpus, for formats that need it. The run's `file` is set, unless it is standard input.
+    """
+    with (
+        collect_defects(policy, source.label) as defects,
+        track_progress(f"reading {source.label}"),
+        pause_garbage_collection(),
+    ):
+        run = _read_predictions(source, file_format, gold)
+    file = None if source.path == "-" else source.path
     return replace(run, skipped={**run.skipped, **defects.counts}, file=file)
 
 
-def _read_run(source: Source, found: Format, gold: Callable[[], Corpus] | None) -> Run:
-    if found.read_run_on is not None and gold is not None:
-        return found.read_run_on(source, gold)
-    if found.holds_gold(source) and not (found.either and found.read_run is not None):
-        if found.read_corpus is None:
-            raise UsageError(f"{source.label} holds gold labels, which {found.title} cannot read. Give answers.")
-        return Run.of_gold(found.read_corpus(source, True), name=source.stem)
-    if found.read_run is None:
-        raise UsageError(f"{source.label}: {found.title} holds no answers. Give a file of answers.")
-    return found.read_run(source)
+def _read_predictions(source: Source, file_format: Format, gold: Callable[[], Corpus] | None) -> Run:
+    """Read predictions with the suitable reader of the format; gold labels are read as predictions.
+
+    Raises `UsageError` if the format has no suitable reader.
+    """
+    if file_format.read_run_with_gold is not None and gold is not None:
+        return file_format.read_run_with_gold(source, gold)
+    if file_format.has_gold(source) and not (file_format.is_kind_ambiguous and file_format.read_run is not None):
+        if file_format.read_corpus is None:
+            raise UsageError(f"{source.label}: Karat cannot read gold labels in {file_format.title}. Pass predictions.")
+        return Run.from_gold(file_format.read_corpus(source, True), name=source.stem)
+    if file_format.read_run is None:
+        raise UsageError(f"{source.label}: {file_format.title} holds no predictions. Pass a file of predictions.")
+    return file_format.read_run(source)
 
 
-def _gold_and_answers(given: _Given, *, text: bool) -> tuple[Corpus, Run]:
-    """Both sides of one file."""
-    if given.found.read_both is not None:
-        with collecting(given.how, given.source.label) as defects, making_many():
-            corpus, run = given.found.read_both(given.source)
+def _load_gold_and_predictions(item: _Input, *, text: bool) -> tuple[Corpus, Run]:
+    """Load the gold standard and the predictions of one file that contains both; for `text` see `Inputs.load`."""
+    if item.detected_format.read_both is not None:
+        with collect_defects(item.policy, item.source.label) as defects, pause_garbage_collection():
+            corpus, run = item.detected_format.read_both(item.source)
         return replace(corpus, skipped={**corpus.skipped, **defects.counts}), run
-    return _gold(given, text=text), _answers(given)
+    return _load_gold(item, text=text), _load_predictions(item)
 
 
-def noted(name: str, *, format: str | None = None) -> Manifest:
-    """What is noted beside a file of answers, where its format knows of such notes."""
-    given = _Given(name, format)
-    if given.pool or named(name) is not None or stored_answers(name) is not None or given.source.passing:
+def load_manifest(name: str, *, format: str | None = None) -> Manifest:
+    """Return the manifest stored with a file of predictions.
+
+    Empty for pools, registered names, streams, and without one.
+    """
+    item = _Input(name, format)
+    if (
+        item.pool_members
+        or find_dataset(name) is not None
+        or find_stored_predictions(name) is not None
+        or item.source.is_single_pass
+    ):
         return Manifest()
-    read = given.found.manifest
-    return (None if read is None else read(given.source)) or Manifest()
+    read = item.detected_format.read_manifest
+    return (None if read is None else read(item.source)) or Manifest()
 
 
 class Inputs(msgspec.Struct, frozen=True):
-    """A gold standard and the answers to it, recognised but not read.
+    """A gold standard and its predictions, with detected formats, before loading.
 
-    Where they are `alike`, every file holds both, and must have the gold labels of the first.
+    `gold`: the gold standard.
+    `predictions`: the files of predictions.
+    `has_shared_gold`: every file holds gold labels and predictions, and the gold labels must be equal.
     """
 
-    gold: _Given
-    answers: tuple[_Given, ...]
-    alike: bool = False
+    gold: _Input
+    predictions: tuple[_Input, ...]
+    has_shared_gold: bool = False
 
     @property
-    def runs(self) -> list[str]:
-        """What the files of answers were called."""
-        return [given.name for given in self.answers]
+    def run_names(self) -> list[str]:
+        """The names of the files of predictions."""
+        return [item.name for item in self.predictions]
 
     def load(self, *, text: bool = True) -> tuple[Corpus, list[Run]]:
-        """Read side by side: while one file is parsed, another is checked. A file that is both is read once.
+        """Load the gold standard and all runs in parallel, and align the runs; a file that contains both is read once.
 
-        Texts that files of answers carry are compared with the gold standard's, and not kept.
+        `text`: False skips the texts of the gold standard where this saves time. Texts in files of predictions are
+        compared with those of the gold standard and then dropped.
         """
-        corpus, runs = self._read(text=text)
-        if not corpus.has_text and any(carries_others(corpus, run) for run in runs):
-            return self.load(text=True)  # how they differ only the texts can tell
-        return corpus, [beside(corpus, run, self.gold.how) for run in runs]
+        corpus, runs = self._load_unaligned(text=text)
+        needs_text = self.gold.policy.offsets is not OffsetKind.CODE_POINTS
+        if not corpus.has_text and (needs_text or any(has_other_texts(corpus, run) for run in runs)):
+            return self.load(text=True)  # reporting the difference needs the texts
+        return corpus, [align_run(corpus, run, self.gold.policy) for run in runs]
 
-    def _read(self, *, text: bool) -> tuple[Corpus, list[Run]]:
-        if self.gold.pool:
-            corpora = [_gold(part, text=text) for part in self.gold.pool]
-            return pooled(corpora), [_pooled_answers(given, corpora) for given in self.answers]
-        if not self.alike and not (self.gold in self.answers and self.gold.both):
+    def _load_unaligned(self, *, text: bool) -> tuple[Corpus, list[Run]]:
+        """Load the gold standard and all runs, without aligning the runs; for `text` see `load`."""
+        if self.gold.pool_members:
+            corpora = [_load_gold(part, text=text) for part in self.gold.pool_members]
+            return pool_corpora(corpora), [_load_pooled_predictions(item, corpora) for item in self.predictions]
+        if not self.has_shared_gold and not (self.gold in self.predictions and self.gold.holds_both):
             with ThreadPoolExecutor(max_workers=2) as pool:
-                corpus = pool.submit(_gold, self.gold, text=text)
-                texts = partial(self._with_text, corpus.result)
-                runs = [pool.submit(_answers, given, texts) for given in self.answers]
+                corpus = pool.submit(_load_gold, self.gold, text=text)
+                texts = partial(self._load_with_text, corpus.result)
+                runs = [pool.submit(_load_predictions, item, texts) for item in self.predictions]
                 return corpus.result(), [run.result() for run in runs]
-        gold, own = _gold_and_answers(self.gold, text=text)
-        return gold, [own if given == self.gold else self._other(given, gold, text=text) for given in self.answers]
+        gold, gold_run = _load_gold_and_predictions(self.gold, text=text)
+        return gold, [
+            gold_run if item == self.gold else self._load_run(item, gold, text=text) for item in self.predictions
+        ]
 
-    def _with_text(self, gold: Callable[[], Corpus]) -> Corpus:
-        """The gold standard for answers that cannot do without it: they look at its texts."""
+    def _load_with_text(self, gold: Callable[[], Corpus]) -> Corpus:
+        """Return the corpus that `gold` returns, to locate predictions.
+
+        A corpus without texts is loaded again with texts.
+        """
         corpus = gold()
-        return corpus if corpus.has_text else _gold(self.gold, text=True)
+        return corpus if corpus.has_text else _load_gold(self.gold, text=True)
 
     @property
-    def large(self) -> bool:
-        """Whether the gold standard is a folder of files that can be read piece by piece."""
-        return _parts(self.gold, gold=True) is not None and self.gold.source.folder
+    def is_partitioned(self) -> bool:
+        """Whether the gold standard is a folder of files that can be read in partitions."""
+        return _open_partitions(self.gold, gold=True) is not None and self.gold.source.is_folder
 
-    def parts(self, *, text: bool) -> tuple[Corpus | Parts, list[Run | Parts]]:
-        """The same for an engine: in pieces where that is possible."""
-        at_once = self.gold.pool or self.alike or self.gold.how != Tolerance()
-        if at_once or (self.gold in self.answers and self.gold.both):
+    def load_partitioned(self, *, text: bool) -> tuple[Corpus | PartitionedData, list[Run | PartitionedData]]:
+        """Load the inputs for an engine, as partitions where the format allows it, otherwise in memory.
+
+        Runs are aligned with the texts only if gold standard and all runs are loaded in memory: for a pool, for files
+        with gold labels and predictions, and if an error policy is set. `text`: False skips the texts of a gold
+        standard in memory where this saves time.
+        """
+        needs_memory = self.gold.pool_members or self.has_shared_gold or self.gold.policy != ErrorPolicy()
+        if needs_memory or (self.gold in self.predictions and self.gold.holds_both):
             gold, runs = self.load(text=text)
             return gold, [*runs]
-        gold_parts = _parts(self.gold, gold=True) or _gold(self.gold, text=text)
+        gold_parts = _open_partitions(self.gold, gold=True) or _load_gold(self.gold, text=text)
         corpus = gold_parts if isinstance(gold_parts, Corpus) else None
         whole = None if corpus is None else lambda: corpus
-        return gold_parts, [_parts(given, gold=False) or _answers(given, whole) for given in self.answers]
+        return gold_parts, [
+            _open_partitions(item, gold=False) or _load_predictions(item, whole) for item in self.predictions
+        ]
 
-    def _other(self, given: _Given, gold: Corpus, *, text: bool) -> Run:
-        if not self.alike:
-            return _answers(given, lambda: gold)
-        corpus, run = _gold_and_answers(given, text=text)
+    def _load_run(self, item: _Input, gold: Corpus, *, text: bool) -> Run:
+        """Load a run on `gold`; if all files contain gold, raise `UsageError` unless the gold of this file is equal.
+
+        For `text` see `load`; it concerns only the gold of this file.
+        """
+        if not self.has_shared_gold:
+            return _load_predictions(item, lambda: gold)
+        corpus, run = _load_gold_and_predictions(item, text=text)
         if corpus.digest != gold.digest:
             raise UsageError(
-                f"{given.source.label} has other gold labels or texts than {self.gold.source.label} "
-                f"({corpus.name}@{corpus.digest} and {gold.name}@{gold.digest}). Score it by itself, or give the gold "
-                "standard for both as a file of its own, before them."
+                f"{item.source.label} has other gold labels or texts than {self.gold.source.label} "
+                f"({corpus.name}@{corpus.digest} and {gold.name}@{gold.digest}). Score it separately, or pass the gold "
+                "standard of both as a separate file before them."
             )
         return run
 
 
-def _pooled_answers(given: _Given, corpora: list[Corpus]) -> Run:
-    if given.pool and len(given.pool) != len(corpora):
+def _load_pooled_predictions(item: _Input, corpora: list[Corpus]) -> Run:
+    """Load a run on pooled corpora: a pool with one file for each corpus in the same order, or one file for all.
+
+    Raises `UsageError` if the numbers differ.
+    """
+    if item.pool_members and len(item.pool_members) != len(corpora):
         raise UsageError(
-            f"{given.name} are answers to {len(given.pool)} corpora, and {len(corpora)} are pooled. Give one file of "
-            "answers for each of them, in the same order."
+            f"{item.name}: {len(item.pool_members)} files of predictions for {len(corpora)} pooled corpora. "
+            "Pass one file of predictions for each corpus, in the same order."
         )
-    if not given.pool:
-        return _answers(given)
-    runs = [_answers(part, partial(_itself, corpus)) for part, corpus in zip(given.pool, corpora, strict=True)]
-    return pooled_run(runs, numbered=collide(corpora))
+    if not item.pool_members:
+        return _load_predictions(item)
+    runs = [
+        _load_predictions(part, partial(_return_corpus, corpus))
+        for part, corpus in zip(item.pool_members, corpora, strict=True)
+    ]
+    return pool_runs(runs, has_numbered_ids=has_shared_ids(corpora))
 
 
-def _itself(corpus: Corpus) -> Corpus:
+def _return_corpus(corpus: Corpus) -> Corpus:
+    """Return `corpus`; for `partial`, to make a function that returns a loaded corpus."""
     return corpus
 
 
-def load_parts(name: str | os.PathLike[str], *, gold: bool, format: str | None = None) -> Corpus | Run | Parts:
-    """A gold standard or answers for an engine: in pieces if they lie in Parquet files, else in memory.
+def load_partitioned(
+    source: str | os.PathLike[str], *, gold: bool, format: str | None = None
+) -> Corpus | Run | PartitionedData:
+    """Load one side for an engine: as partitions from Parquet files, otherwise in memory.
 
-    Give both sides to `evaluate`.
+    `gold`: whether `source` is a gold standard or predictions. Pass both sides to `evaluate`.
     """
-    given = _Given(os.fspath(name), format)
+    item = _Input(os.fspath(source), format)
     if gold:
-        return _parts(given, gold=True) or _gold(given, text=True)
-    return _parts(given, gold=False) or _answers(given)
+        return _open_partitions(item, gold=True) or _load_gold(item, text=True)
+    return _open_partitions(item, gold=False) or _load_predictions(item)
 
 
-def _parts(given: _Given, *, gold: bool) -> Parts | None:
-    """The pieces of what was given, None where it has to be read at once."""
-    registered = named(given.name) is not None or stored_answers(given.name) is not None
-    if given.pool or registered or given.how != Tolerance():
-        return None
-    source, found = given.source, given.found
-    if found.parts is None or source.passing or (not source.folder and source.compressed):
-        return None
-    return found.parts(source, gold) if found.holds_gold(source) == gold else None
+def _open_partitions(item: _Input, *, gold: bool) -> PartitionedData | None:
+    """Return the partitions of an input, or None if it must be loaded at once or is not of the requested kind.
 
-
-def inputs(
-    gold: str, answers: Sequence[str], *, gold_format: str | None = None, answers_format: str | None = None
-) -> Inputs:
-    """What is scored if these are named. A dataset as answers stands for its stored ones.
-
-    A file that holds gold labels and answers is both where it is alone, or where all others hold both too.
+    `gold`: whether a gold standard or predictions are requested.
     """
-    if not answers:
-        alone = _Given(gold, gold_format or answers_format)
-        if not alone.both:
-            raise _half(alone)
-        return Inputs(alone, (alone,))
-    first = _Given(gold, gold_format)
-    others = tuple(_Given(name, answers_format) for given in answers for name in stored_runs(given))
-    if not (first.both and all(given.both for given in others)):
+    registered = find_dataset(item.name) is not None or find_stored_predictions(item.name) is not None
+    if item.pool_members or registered or item.policy != ErrorPolicy():
+        return None
+    source, file_format = item.source, item.detected_format
+    if file_format.open_partitions is None or source.is_single_pass or (not source.is_folder and source.is_compressed):
+        return None
+    return file_format.open_partitions(source, gold) if file_format.has_gold(source) == gold else None
+
+
+def detect_inputs(
+    gold: str, predictions: Sequence[str], *, gold_format: str | None = None, predictions_format: str | None = None
+) -> Inputs:
+    """Detect which files are gold standard and predictions, without loading them.
+
+    A dataset name as predictions means its stored predictions. A file with gold labels and predictions serves as both
+    if it is the only file, or if all other files contain both too. Raises `UsageError` for a single file that lacks one
+    of them.
+    """
+    if not predictions:
+        single = _Input(gold, gold_format or predictions_format)
+        if not single.holds_both:
+            raise _missing_side_error(single)
+        return Inputs(single, (single,))
+    first = _Input(gold, gold_format)
+    others = tuple(
+        _Input(name, predictions_format) for argument in predictions for name in expand_stored_predictions(argument)
+    )
+    if not (first.holds_both and all(item.holds_both for item in others)):
+        _check_sides(first, others)
         return Inputs(first, others)
-    others = tuple(first if given.name == first.name else given for given in others)
-    return Inputs(first, others if first in others else (first, *others), alike=True)
+    others = tuple(first if item.name == first.name else item for item in others)
+    return Inputs(first, others if first in others else (first, *others), has_shared_gold=True)
 
 
-def _half(given: _Given) -> UsageError:
-    """What to say of something that is to be scored and is not both gold and answers."""
-    name = given.name
-    if given.kind == "answers":
-        return UsageError(f"{name} has no gold labels. Give the gold standard before it: karat score GOLD {name}")
-    stored = stored_runs(name) != [name]
-    hint = f"; its stored answers have its name: karat score {name} {name}" if stored else ""
-    return UsageError(f"{name} has no answers. Give them after it: karat score {name} ANSWERS{hint}")
+def _check_sides(gold: _Input, predictions: Sequence[_Input]) -> None:
+    """Raise `UsageError` if `gold` carries a linker's mentions, and one of `predictions` is a gold standard."""
+    if not gold.holds_both or gold.source.is_single_pass:
+        return
+    for item in predictions:
+        if item.is_file and not item.source.is_single_pass and not item.holds_both and item.kind == "gold":
+            raise UsageError(
+                f"{gold.name} has {gold.detected_format.prediction_mark or 'predictions'}, and {item.name} is a gold "
+                f"standard: the files are swapped. Pass {item.name} as the gold standard, then the predictions."
+            )
 
 
-def load_both(
+def _missing_side_error(item: _Input) -> UsageError:
+    """Make the error for a single file that lacks gold labels or predictions."""
+    name = item.name
+    if item.kind == "predictions":
+        return UsageError(f"{name} has no gold labels. Pass the gold standard before it: karat score GOLD {name}")
+    stored = expand_stored_predictions(name) != [name]
+    hint = f"; to score its stored predictions: karat score {name} {name}" if stored else ""
+    return UsageError(f"{name} has no predictions. Pass them after it: karat score {name} PREDICTIONS{hint}")
+
+
+def load_gold_and_runs(
     gold: str,
-    answers: Sequence[str],
+    predictions: Sequence[str],
     *,
     gold_format: str | None = None,
-    answers_format: str | None = None,
+    predictions_format: str | None = None,
     text: bool = True,
 ) -> tuple[Corpus, list[Run]]:
-    """A gold standard and the runs on it, read side by side."""
-    return Inputs(_Given(gold, gold_format), tuple(_Given(name, answers_format) for name in answers)).load(text=text)
+    """Load a gold standard and the runs on it in parallel; the runs are aligned with the gold texts.
+
+    `text`: False skips the texts of the gold standard where this saves time.
+    """
+    gold_item, items = _Input(gold, gold_format), tuple(_Input(name, predictions_format) for name in predictions)
+    _check_sides(gold_item, items)
+    return Inputs(gold_item, items).load(text=text)
 
 
-def stored_runs(given: str) -> list[str]:
-    """The names that a single argument stands for: the stored answers of a dataset, or the argument itself."""
-    asked = named(given)
-    answers = () if asked is None or stored_answers(given) is not None else choose(asked).split.answers
-    return [f"{given}/{system}" for system in answers] or [given]
+def expand_stored_predictions(name: str) -> list[str]:
+    """Return the names of all stored predictions of a dataset, as `DATASET/SYSTEM`; `[name]` if there are none."""
+    dataset_name = find_dataset(name)
+    systems = (
+        ()
+        if dataset_name is None or find_stored_predictions(name) is not None
+        else choose_split(dataset_name).split.predictions
+    )
+    return [f"{name}/{system}" for system in systems] or [name]
 
 
-def read_for(name: str) -> list[str]:
-    """What is read for a name: several corpora or runs where `+` joins them."""
-    return [part.name for part in _Given(name).pool] or [name]
+def split_pool_name(name: str) -> list[str]:
+    """Return the names that `+` joins in `name`; `[name]` for a single name or an existing file."""
+    return [part.name for part in _Input(name).pool_members] or [name]
 
 
-def load_either(
-    name: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None, gold: str | None = None
+def load_gold_or_run(
+    source: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None, gold: str | None = None
 ) -> Corpus | Run:
-    """Gold or answers, whichever a file holds, unless `kind` says so. Answers are laid on the texts of `gold`."""
-    given = _Given(os.fspath(name), format)
-    if (kind or given.kind) == "gold" and gold is None:
-        return _gold(given, text=True)
+    """Load gold labels or predictions, depending on `kind` (`gold` or `predictions`) or on the content of the file.
+
+    With `gold`, predictions are loaded and aligned with the texts of that gold standard, regardless of `kind`.
+    """
+    item = _Input(os.fspath(source), format)
+    if (kind or item.kind) == "gold" and gold is None:
+        return _load_gold(item, text=True)
     if gold is None:
-        return _answers(given)
-    corpus = _gold(_Given(gold), text=True)
-    return beside(corpus, _answers(given, lambda: corpus), given.how)
+        return convert_run_offsets(None, _load_predictions(item), item.policy)
+    corpus = _load_gold(_Input(gold), text=True)
+    return align_run(corpus, _load_predictions(item, lambda: corpus), item.policy)
 
 
-def load_run_among(name: str, corpora: Sequence[Corpus], *, format: str | None = None) -> Run:
-    """Answers to one of several corpora, not checked beside it: words are placed in the one that has most documents."""
-    given = _Given(name, format)
+def load_run_for_any(name: str, corpora: Sequence[Corpus], *, format: str | None = None) -> Run:
+    """Load predictions for one of several corpora, without checking the predictions against a corpus.
+
+    If the format needs a corpus to locate predictions, the corpus that shares most documents with the predictions is
+    used.
+    """
+    item = _Input(name, format)
+    if item.pool_members:
+        return pool_runs_like([_load_predictions(part) for part in item.pool_members], corpora)
     try:
-        return _answers(given)
-    except NoGoldError:
-        runs = [(_answers(given, partial(_itself, corpus)), corpus) for corpus in corpora]
-        return max(runs, key=lambda one: int(pc.sum(pc.is_in(one[0].ids, one[1].ids)).as_py() or 0))[0]
+        return _load_predictions(item)
+    except MissingGoldError:
+        runs = [(_load_predictions(item, partial(_return_corpus, corpus)), corpus) for corpus in corpora]
+        return max(runs, key=lambda pair: int(pc.sum(pc.is_in(pair[0].ids, pair[1].ids)).as_py() or 0))[0]
 
 
-def sort_of(name: str, *, format: str | None = None) -> Literal["gold", "answers"]:
-    """Whether a file holds gold or answers; what nobody recognises, or can be read only once, is taken for gold."""
+def detect_kind(name: str, *, format: str | None = None) -> Literal["gold", "predictions"]:
+    """Detect whether a file has gold labels or predictions; `gold` for streams and unknown formats."""
     try:
-        given = _Given(name, format)
-        return "gold" if named(name) is None and given.source.passing else given.kind
+        item = _Input(name, format)
+        return "gold" if find_dataset(name) is None and item.source.is_single_pass else item.kind
     except InputError:
         return "gold"
 
 
-def converted_in_blocks(
-    source: str, target: str, chosen: Format, *, kind: str | None, format: str | None
+def convert_in_blocks(
+    source: str, target: str, writer: Format, *, kind: str | None, format: str | None
 ) -> tuple[int, int] | None:
-    """Documents and labels written without holding all in memory; None where the formats cannot do that."""
-    if kind == "answers" or named(source) is not None or chosen.write_blocks is None or tolerance() != Tolerance():
+    """Convert a gold standard block by block to the file `target`, and return the numbers of documents and labels.
+
+    Returns None, without writing, if a format does not support blocks, for predictions, pools, streams and registered
+    datasets, and if an error policy is set. Raises `InputError` for duplicate document ids.
+    """
+    if (
+        kind == "predictions"
+        or find_dataset(source) is not None
+        or writer.write_corpus_blocks is None
+        or get_error_policy() != ErrorPolicy()
+    ):
         return None
-    asked = _Given(source, format)
-    if asked.pool or asked.source.passing:
+    item = _Input(source, format)
+    if item.pool_members or item.source.is_single_pass:
         return None
-    given, found = asked.source, asked.found
-    if found.corpus_blocks is None or not found.holds_gold(given):
+    byte_source, file_format = item.source, item.detected_format
+    if file_format.read_corpus_blocks is None or not file_format.has_gold(byte_source):
         return None
     counts = [0, 0]
-    seen: set[int] = set()
+    id_hashes: set[int] = set()
 
-    def counted(blocks: Iterator[Corpus]) -> Iterator[Corpus]:
+    def count_blocks(blocks: Iterator[Corpus]) -> Iterator[Corpus]:
         for block in blocks:
             for id in block.ids.to_pylist():
                 key = hash(id)
-                if key in seen:
+                if key in id_hashes:
                     raise InputError(
-                        given.label,
-                        found=f"document {id!r} a second time",
+                        byte_source.label,
+                        actual=f"document {id!r} a second time",
                         expected="each document once",
                         remedy="Delete one of the two",
                     )
-                seen.add(key)
+                id_hashes.add(key)
             counts[0] += len(block)
             counts[1] += len(block.labels)
             yield block
 
-    with writing(target) as file:
-        chosen.write_blocks(counted(found.corpus_blocks(given)), file)
+    with open_for_writing(target) as file:
+        writer.write_corpus_blocks(count_blocks(file_format.read_corpus_blocks(byte_source)), file)
         if not counts[0]:
-            check.some(pa.table({"id": []}), given.label)
+            checks.require_documents(pa.table({"id": []}), byte_source.label)
     return counts[0], counts[1]
 
 
-def target_format(path: str, format: str | None) -> tuple[str, Format]:
-    """The format to write a file in, by its name and itself."""
-    name = format or _by_suffix(path)
-    return name, get("formats", name, Format)
+def get_target_format(path: str, format: str | None) -> tuple[str, Format]:
+    """Return the name and specification of the format to write to `path`; if `format` is None, by the suffix."""
+    name = format or _format_for_suffix(path)
+    return name, get_plugin("formats", name, Format)
 
 
 def save(
@@ -514,62 +699,71 @@ def save(
     base: str | None = None,
     entity_base: str | None = None,
 ) -> None:
-    """Write a corpus or a run; the suffix chooses format and compression (`.gz`, `.zst`), `-` is standard output.
+    """Write a corpus, a run or a result to `path`; `-` is standard output.
 
-    NIF names things by IRIs, which ids are not always: with a `base` documents and types get absolute ones, and QIDs
-    those of Wikidata; other entities need an `entity_base`. Without, ids are written as they are. What
-    `datasets.load_from_disk` opens is a folder: a path without suffix, with the format `hf-datasets`. A result is
+    The suffix selects format and compression (`.gz`, `.zst`).
+    `base`: IRI prefix of document ids and types, for NIF; QIDs become Wikidata IRIs.
+    `entity_base`: IRI prefix of all other entities. Without a prefix, ids are written unchanged.
+    The format `hf-datasets` writes a folder for `datasets.load_from_disk` if the path has no suffix. A result is
     written as JSON; `Result.from_json` reads it.
     """
     target = os.fspath(path)
     if isinstance(data, Result):
         save_results([data], target)
         return
-    _, chosen = target_format(target, format)
-    write = chosen.write_corpus if isinstance(data, Corpus) else chosen.write_run
+    _, writer = get_target_format(target, format)
+    write = writer.write_corpus if isinstance(data, Corpus) else writer.write_run
     if write is None:
-        raise UsageError(f"{chosen.title} cannot hold this. Choose another format.")
+        kind = "gold labels" if isinstance(data, Corpus) else "predictions"
+        raise UsageError(f"{writer.title} cannot hold {kind}. Choose another format.")
     if isinstance(data, Corpus) and not data.has_text:
         raise UsageError(f"{data.name} was loaded without its texts. Load it again with text=True.")
-    if isinstance(data, Corpus) and data.skipped.get(WITHOUT_TEXT) and not chosen.textless:
+    if isinstance(data, Corpus) and data.skipped.get(NO_TEXT_NOTE) and not writer.is_textless:
         raise UsageError(
-            f"{data.name} has no texts, and {chosen.title} holds texts: blanks would be written in their place. Give a "
-            "gold standard with texts (--columns text=… or texts=… names those of a table), or choose a format without."
+            f"{data.name}: no texts, but {writer.title} needs them. Pass a gold standard with texts "
+            "(name them in a table with --columns text=… or texts=…), or choose a format without texts."
         )
     if base is not None or entity_base is not None:
-        if not chosen.iris:
-            raise UsageError(f"{chosen.title} names nothing by IRIs, and needs no base. Leave it out.")
-        data = with_iris(data, Bases(base, entity_base))
-    if chosen.write_folder is not None and target != "-" and not _bare(target).endswith(chosen.suffix):
-        write_folder(target, chosen.write_folder(data))
+        if not writer.has_iris:
+            raise UsageError(f"{writer.title} does not use IRIs. Omit base and entity_base.")
+        data = to_absolute_iris(data, IriBases(base, entity_base))
+    if writer.write_folder is not None and target != "-" and not _strip_compression(target).endswith(writer.suffix):
+        write_folder(target, writer.write_folder(data))
         return
-    with writing(target) as file:
+    with open_for_writing(target) as file:
         write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
 
 
-def _source(given: str) -> Source:
-    """A file or standard input; a bare word that is neither is taken for a misspelt name."""
-    if is_bare_name(given) and not Path(given).exists():
-        raise UnknownNameError("dataset or file", given, names("datasets"))
-    return Source(given)
+def _open_source(name: str) -> Source:
+    """Return the source for a path or `-`.
+
+    Raise `UnknownNameError` for a bare word that is no file, as a dataset name.
+    """
+    if is_bare_name(name) and not Path(name).exists():
+        raise UnknownNameError("dataset or file", name, list_plugins("datasets"))
+    return Source(name)
 
 
-def _bare(path: str) -> str:
-    """A path without the suffix of its compression."""
+def _strip_compression(path: str) -> str:
+    """Return a path without its compression suffix (`.gz` or `.zst`)."""
     return path.removesuffix(".gz").removesuffix(".zst")
 
 
-def _by_suffix(path: str) -> str:
+def _format_for_suffix(path: str) -> str:
+    """Return the name of the format that is written to a path, by the longest matching suffix; Karat's formats first.
+
+    Standard output gets Karat JSONL. Raises `UsageError` for an unknown or ambiguous suffix.
+    """
     if path == "-":
         return "karat-jsonl"
-    bare = _bare(path)
-    writers = [(name, known) for name, known in formats() if known.write_corpus or known.write_run]
-    longest = max((len(known.suffix) for _, known in writers if bare.endswith(known.suffix)), default=0)
-    found = [name for name, known in writers if bare.endswith(known.suffix) and len(known.suffix) == longest]
-    own = [name for name in found if name.startswith("karat-")]
-    if len(own or found) == 1:
-        return (own or found)[0]
-    if found:
-        raise UsageError(f"{path}: the suffix could mean {', '.join(found)}. Name the format with --to.")
-    suffixes = ", ".join(sorted({known.suffix for _, known in writers}))
-    raise UsageError(f"{path}: the suffix names no format. Use one of {suffixes} (also .gz, .zst), or give the format.")
+    stem = _strip_compression(path)
+    writers = [(name, spec) for name, spec in list_formats() if spec.write_corpus or spec.write_run]
+    longest = max((len(spec.suffix) for _, spec in writers if stem.endswith(spec.suffix)), default=0)
+    matches = [name for name, spec in writers if stem.endswith(spec.suffix) and len(spec.suffix) == longest]
+    karat_matches = [name for name in matches if name.startswith("karat-")]
+    if len(karat_matches or matches) == 1:
+        return (karat_matches or matches)[0]
+    if matches:
+        raise UsageError(f"{path}: the suffix is ambiguous ({', '.join(matches)}). Name the format with --to.")
+    suffixes = ", ".join(sorted({spec.suffix for _, spec in writers}))
+    raise UsageError(f"{path}: unknown suffix. Use one of {suffixes} (also with .gz or .zst), or name the format.")

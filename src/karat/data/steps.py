@@ -1,4 +1,4 @@
-"""Named changes to a gold standard, each counted."""
+"""Named changes to a gold standard, with counts of what each changes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import msgspec
 
-from karat.errors import UsageError
 from karat.kb.protocol import KB
-from karat.model.corpus import STEPS, Corpus
+from karat.model.corpus import STEPS_KEY, Corpus
 from karat.model.document import Document
+from karat.model.errors import UsageError
+from karat.model.registry import get_plugin
 from karat.model.run import Run
-from karat.registry import get
-from karat.spec.step import DocumentChange, Step
+from karat.model.spec.step import DocumentChange, Step
 
 
-class Size(msgspec.Struct, frozen=True):
-    """How much there is of a corpus; characters are code points of its texts."""
+class CorpusSize(msgspec.Struct, frozen=True):
+    """The size of a corpus; `characters` are code points of its texts."""
 
     documents: int
     labels: int
@@ -25,64 +25,77 @@ class Size(msgspec.Struct, frozen=True):
     characters: int
 
 
-class Change(msgspec.Struct, frozen=True):
-    """What a step did."""
+class StepChange(msgspec.Struct, frozen=True):
+    """The size of a corpus before and after a step."""
 
-    before: Size
-    after: Size
+    before: CorpusSize
+    after: CorpusSize
 
     def __str__(self) -> str:
-        pairs = [(name, getattr(self.before, name), getattr(self.after, name)) for name in Size.__struct_fields__]
+        pairs = [(name, getattr(self.before, name), getattr(self.after, name)) for name in CorpusSize.__struct_fields__]
         changed = [f"{old:,} → {new:,} {name}" for name, old, new in pairs if old != new]
         return ", ".join(changed) or "no change"
 
 
-def stepped(corpus: Corpus, names: Sequence[str], kb: KB | None = None) -> tuple[Corpus, Mapping[str, Change]]:
-    """The corpus after some steps, in that order, and what each did; some ask a knowledge base.
+def apply_steps(corpus: Corpus, names: Sequence[str], kb: KB | None = None) -> tuple[Corpus, Mapping[str, StepChange]]:
+    """Apply the named steps to a corpus, in order; return the new corpus and its size before and after each step.
 
-    The steps are named in `about`, and so in signatures; what they left out is counted in `skipped`.
+    The steps are recorded in `metadata`, and so in signatures; what they exclude is counted in `skipped`. `kb`: the
+    knowledge base for steps that need one. Raises `UsageError` if a step is named twice, a knowledge base is missing,
+    or the corpus was loaded without texts.
     """
-    steps = {name: get("steps", name, Step) for name in names}
+    steps = {name: get_plugin("steps", name, Step) for name in names}
     if len(steps) < len(names):
-        raise UsageError("a step is named twice. Name each once: a second time changes nothing.")
+        raise UsageError("a step is named twice. Name each step once.")
     if not corpus.has_text:
         raise UsageError(f"{corpus.name} was loaded without its texts. Load it again with text=True.")
     documents = list(corpus)
-    changes: dict[str, Change] = {}
+    changes: dict[str, StepChange] = {}
     for name, step in steps.items():
-        apply = _change(name, step, kb, documents)
-        kept = [done for document in documents if (done := apply(document)) is not None]
-        changes[name] = Change(_size(documents), _size(kept))
-        documents = kept
-    asked = "" if kb is None else f" by {kb.name}@{kb.digest}"
-    said = [name if step.by_kb is None else f"{name}{asked}" for name, step in steps.items()]
-    taken = ", ".join(filter(None, [corpus.about.get(STEPS), *said]))
-    made = Corpus.built(documents, name=corpus.name, about={**corpus.about, STEPS: taken} if taken else corpus.about)
-    return replace(made, skipped={**corpus.skipped, **_left_out(changes)}), changes
+        apply = _get_document_change(name, step, kb, documents)
+        changed = [done for document in documents if (done := apply(document)) is not None]
+        changes[name] = StepChange(_measure_size(documents), _measure_size(changed))
+        documents = changed
+    source = "" if kb is None else f" by {kb.name}@{kb.digest}"
+    labels = [name if step.build_from_kb is None else f"{name}{source}" for name, step in steps.items()]
+    description = ", ".join(filter(None, [corpus.metadata.get(STEPS_KEY), *labels]))
+    result = Corpus.from_reader(
+        documents,
+        name=corpus.name,
+        metadata={**corpus.metadata, STEPS_KEY: description} if description else corpus.metadata,
+    )
+    return replace(result, skipped={**corpus.skipped, **_count_excluded(changes)}), changes
 
 
-def _change(name: str, step: Step, kb: KB | None, documents: Sequence[Document]) -> DocumentChange:
-    """What a step does to each of some documents."""
-    if step.by_kb is None:
-        assert step.apply is not None, "a step changes documents by itself or by a knowledge base"
+def _get_document_change(name: str, step: Step, kb: KB | None, documents: Sequence[Document]) -> DocumentChange:
+    """Return the function that applies a step to one of `documents`.
+
+    Raise `UsageError` if it lacks a knowledge base.
+    """
+    if step.build_from_kb is None:
+        assert step.apply is not None, "a step has a change, with or without a knowledge base"
         return step.apply
     if kb is None:
-        raise UsageError(f"the step {name} asks a knowledge base. Give one with --kb, such as --kb NAME.")
-    return step.by_kb(kb, documents)
+        raise UsageError(f"the step {name} needs a knowledge base. Pass one with --kb NAME.")
+    return step.build_from_kb(kb, documents)
 
 
-def to_the_rest(run: Run, before: Corpus, after: Corpus) -> Run:
-    """The answers to what steps left of a corpus: replies to documents that are gone are left out, and counted."""
-    gone = set(before.ids.to_pylist()) - set(after.ids.to_pylist())
-    rows = frozenset(row for row, id in enumerate(run.ids.to_pylist()) if id in gone)
+def filter_run(run: Run, before: Corpus, after: Corpus) -> Run:
+    """Return `run` without responses to documents that are in `before` but not in `after`, since steps removed them.
+
+    Their number is added to `skipped`.
+    """
+    removed = set(before.ids.to_pylist()) - set(after.ids.to_pylist())
+    rows = frozenset(row for row, id in enumerate(run.ids.to_pylist()) if id in removed)
     if not rows:
         return run
-    kept = run.without(rows)
-    return replace(kept, skipped={**kept.skipped, "replies to documents that steps left out": len(rows)})
+    rest = run.drop_rows(rows)
+    return replace(rest, skipped={**rest.skipped, "responses to documents that steps excluded": len(rows)})
 
 
-def _size(documents: Sequence[Document]) -> Size:
-    return Size(
+def _measure_size(documents: Sequence[Document]) -> CorpusSize:
+    """Count documents, labels, tags and characters."""
+    return CorpusSize(
         len(documents),
         sum(len(document.labels) for document in documents),
         sum(len(document.tags) for document in documents),
@@ -90,10 +103,11 @@ def _size(documents: Sequence[Document]) -> Size:
     )
 
 
-def _left_out(changes: Mapping[str, Change]) -> dict[str, int]:
+def _count_excluded(changes: Mapping[str, StepChange]) -> dict[str, int]:
+    """Count the documents, labels and tags that each step removed, by description, without zeros."""
     counts = {
-        f"{what} left out by {name}": getattr(change.before, what) - getattr(change.after, what)
+        f"{kind} excluded by {name}": getattr(change.before, kind) - getattr(change.after, kind)
         for name, change in changes.items()
-        for what in ("documents", "labels", "tags")
+        for kind in ("documents", "labels", "tags")
     }
-    return {what: count for what, count in counts.items() if count}
+    return {kind: count for kind, count in counts.items() if count}

@@ -1,7 +1,10 @@
-"""Some documents with all replies to them: judged once, counted, and left as sums that any engine can carry.
+"""Blocks: some documents with all responses to them, judged once and reduced to sums.
 
-A corpus in memory is one block, which keeps its verdicts; an engine makes many, of which nothing is left but what adds
-up, or says to which document it belongs.
+A corpus in memory is one block, which keeps its verdicts. An engine processes many blocks and keeps only their sums,
+which add up or are stored by document.
+
+A plan says which items are compared for one table of verdicts (see `karat.evaluation.plan`). A view is a match relation
+with filters, such as `strong[nil]`.
 """
 
 from __future__ import annotations
@@ -19,431 +22,572 @@ import pyarrow as pa
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from karat.errors import UsageError
-from karat.evaluation.cases.cuts import Cut, Values, cut_cases
-from karat.evaluation.cases.errors import Categorised, Tally, evaluated_words, tallies
-from karat.evaluation.cases.health import SeenIds, seen
-from karat.evaluation.cases.labels import documents_in, doubts, mention_type, part_views, parted, values_in
-from karat.evaluation.cases.notes import Noticed, noticed
-from karat.evaluation.cases.ranked import documents_of_scores, ranking_of, scores_of
-from karat.evaluation.measures import measure_of
-from karat.evaluation.plan import Plan, Plans, base_of
-from karat.evaluation.sides import Sides
-from karat.evaluation.thresholds import Chosen, Steps, steps_of
-from karat.facts.cases import CaseRule, Stages, stages, table
-from karat.facts.facts import NOMINAL, PRONOMINAL
-from karat.matching.judge.counting import MatchCounts, counts_at_once
-from karat.matching.judge.judge import Located
-from karat.matching.judge.keys import KeyReach
+from karat.evaluation.cases.errors import CategorisedCases, CategoryCounts, count_errors, count_evaluated_words
+from karat.evaluation.cases.facet_values import (
+    count_undecided,
+    get_document_values,
+    get_facet_values,
+    get_mention_types,
+    list_value_views,
+    needs_rematching,
+)
+from karat.evaluation.cases.grouped_sums import GroupedSums, Values, group_cases
+from karat.evaluation.cases.id_health import IdStatistics, collect_id_statistics
+from karat.evaluation.cases.input_checks import InputChecks, check_inputs
+from karat.evaluation.cases.rankings import build_ranking, get_scored_documents, get_scored_predictions
+from karat.evaluation.measures import get_measure
+from karat.evaluation.plan import Plan, Plans, threshold_key
+from karat.evaluation.task_inputs import TaskInputs
+from karat.evaluation.thresholds import Steps, TunedThreshold, sweep_documents
+from karat.matching.facts.cases import CaseRule, StageCases, build_case_table, build_stage_cases
+from karat.matching.facts.facts import NOMINAL, PRONOMINAL
+from karat.matching.judge.judge import PairCache
+from karat.matching.judge.match_counts import MatchCounts, count_span_matches
+from karat.matching.judge.neleval_keys import CrossDocumentData
 from karat.matching.read.pairing import BLOCK, Pairing
-from karat.matching.read.reduce import Census, census, left_out
-from karat.matching.select.thinning import longest
-from karat.model.name import MeasureName, ViewName
+from karat.matching.read.task_data import DataCounts, count_data, count_unscored
+from karat.matching.select.longest_spans import mask_longest
+from karat.model.errors import UsageError
+from karat.model.measure_name import MeasureName, ViewName
+from karat.model.results.ranking import Ranking
+from karat.model.results.verdict import Verdicts, concatenate_verdicts
+from karat.model.spec.settings.conventions import FalseCoreference, NearMentions
+from karat.model.spec.settings.task import MENTION_SOURCES, TaskSource
+from karat.model.spec.settings.threshold import Threshold
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Longs
-from karat.model.verdict import Verdicts, joined
-from karat.spec.choices.conventions import FalseCoreference, Near
-from karat.spec.choices.task import Source
-from karat.spec.choices.threshold import Threshold
-from karat.stats.ranking import Ranking
-from karat.stats.samples.bootstrap import Distinct, distinct
+from karat.stats.samples.bootstrap import DistinctRows, count_distinct_rows
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of documents done since the last call."""
 
-_AHEAD = 8  # documents are judged in parallel, some thousands at a time, and few enough ahead to stay small
-_KEPT = 5_000_000  # mentions and answers, in all views together, up to which all verdicts are kept
+_BLOCKS_AHEAD = 8  # blocks that threads judge ahead of the one in use; few, to limit memory
+_MAX_STORED_ITEMS = 5_000_000  # items times views up to which all verdicts stay in memory
 
 
-_OF_MENTIONS = np.array([0.0, 0.0, 1.0, 1.0])
+_GOLD_COLUMNS = np.array([0.0, 0.0, 1.0, 1.0])
+"""Mask of the two columns of statistics that count gold mentions."""
 
 
 class Thresholds(NamedTuple):
-    """Below which scores answers are left out, by task and relation; `found` are those found by trying, by view."""
+    """Thresholds below which predictions are excluded."""
 
-    at: Mapping[str, Threshold] = {}
-    found: Mapping[str, Chosen] = {}
+    by_key: Mapping[str, Threshold] = {}
+    """Thresholds by `threshold_key`, that is, by task and relation."""
+    tuned: Mapping[str, TunedThreshold] = {}
+    """Thresholds that were tuned on the scored data, by view."""
 
 
 class ViewSums(NamedTuple):
-    """One view of a block: per document its four sums, and where a measure asks for it those of detected mentions.
-
-    `cases` are the weights of single cases, where these are drawn.
-    """
+    """The sums of one view of a block."""
 
     weights: NDArray[Any]
+    """The sums of the four `Weights`, one row per document."""
     detection: NDArray[Any] | None
-    present: bool
+    """The sums of the four `Weights` of detection, one row per document, if a measure needs them."""
+    had_cases: bool
+    """Whether there were cases before a tuned threshold."""
     ranking: Ranking | None = None
-    scored: tuple[Floats, Floats] | None = None
-    scored_in: Longs | None = None
-    cases: Distinct | None = None
+    """Ranked entities, if a measure needs them."""
+    scored_predictions: tuple[Floats, Floats] | None = None
+    """Scores of predictions and how correct each is, if a measure needs them."""
+    scored_documents: Longs | None = None
+    """Document of each scored prediction."""
+    case_weights: DistinctRows | None = None
+    """Weights of individual cases, if intervals resample cases."""
 
 
 class BlockSums(msgspec.Struct, frozen=True):
-    """What is left of a block: by document, in the order of the rows that these are of the whole, or in sums.
-
-    `unknown` are the replies to documents that the gold standard does not have, by row and id; `seen` are the ids of
-    both sides, where links are compared. `cuts` are by label and view, and `given` says which labels answers carry;
-    `values` are those of documents, by label. `tallies` of error categories are by view and category, and `candidates`
-    names the views in which some answer has several. `reaches` is for views that reach across documents, by what they
-    have in common, and `too_many` says of which of them there is more than can be kept.
-    """
+    """The sums of a block, which an engine can transfer; totals or one entry per document."""
 
     row: Longs
+    """Row of each document in the whole corpus."""
     ids: Arrow
-    unknown: tuple[tuple[int, str], ...]
-    census: tuple[Census, Census]
+    """Ids of the documents."""
+    unknown_responses: tuple[tuple[int, str], ...]
+    """Row and document id of the responses to documents outside the gold standard."""
+    data_counts: tuple[DataCounts, DataCounts]
+    """Counts of the data on the gold side and in the predictions."""
     skipped: Mapping[str, int]
-    noticed: Noticed
-    seen: tuple[SeenIds, SeenIds] | None
-    doubts: tuple[int, int]
-    has_gold: Mapping[Source, Bools]
+    """Counts of excluded items by description."""
+    input_checks: InputChecks
+    """Findings about suspicious input."""
+    id_statistics: tuple[IdStatistics, IdStatistics] | None
+    """How ids are written on both sides, if links are compared."""
+    undecided_counts: tuple[int, int]
+    """Items without known names, and predictions on quantities of unknown kind."""
+    has_gold: Mapping[TaskSource, Bools]
+    """Which documents have gold items, by kind of item."""
     views: Mapping[str, ViewSums]
-    cuts: Mapping[str, Mapping[str, Cut]]
-    given: frozenset[str]
-    values: Mapping[str, Arrow]
-    tallies: Mapping[str, Mapping[str, Tally]]
-    candidates: frozenset[str]
-    reaches: Mapping[str, KeyReach] = msgspec.field(default_factory=dict)
-    too_many: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """Sums by view."""
+    grouped_sums: Mapping[str, Mapping[str, GroupedSums]]
+    """Sums by facet, view, value and document."""
+    predicted_facets: frozenset[str]
+    """Facets for which predictions have values."""
+    document_values: Mapping[str, Arrow]
+    """Value of each document by facet."""
+    category_counts: Mapping[str, Mapping[str, CategoryCounts]]
+    """Counts of error categories by view and category."""
+    views_with_candidates: frozenset[str]
+    """Views in which some prediction has several candidates."""
+    cross_document_data: Mapping[str, CrossDocumentData] = msgspec.field(default_factory=dict)
+    """Data of indivisible views by `Plan.cross_document_key`."""
+    overflows: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """Number of items of indivisible views that are too large to keep."""
 
 
-class Swept(msgspec.Struct, frozen=True):
-    """How the statistics of a block change as the threshold falls, for some views.
-
-    `scored` are those in which some answer has a score.
-    """
+class SweepSums(msgspec.Struct, frozen=True):
+    """How the statistics of a block change as the threshold falls."""
 
     row: Longs
+    """Row of each document in the whole corpus."""
     has_gold: Mapping[str, Bools]
+    """Which documents have gold items, by `threshold_key`."""
     steps: Mapping[str, Steps]
-    scored: frozenset[str]
+    """Changes of the statistics by `threshold_key`."""
+    scored_keys: frozenset[str]
+    """Keys for which some prediction has a score."""
 
 
 class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """Both sides at certain thresholds: the tables of verdicts, each made once, and what they count.
+    """Gold standard and predictions at certain thresholds, with their verdicts and sums, each computed once."""
 
-    `size` is how many documents are judged at once.
-    """
-
-    sides: Sides
+    inputs: TaskInputs
+    """Corpus and run as the tasks of the request use them."""
     thresholds: Thresholds = msgspec.field(default_factory=Thresholds)
-    size: int = BLOCK
+    """Thresholds that apply."""
+    block_size: int = BLOCK
+    """Number of documents that are judged together."""
     progress: Progress | None = None
-    _cases: dict[str, Verdicts] = msgspec.field(default_factory=dict)
-    _others: dict[str, Block] = msgspec.field(default_factory=dict)
-    _tagged: dict[str, Categorised] = msgspec.field(default_factory=dict)
+    """Called with the number of documents judged since the last call."""
+    _verdicts: dict[str, Verdicts] = msgspec.field(default_factory=dict)
+    _siblings: dict[str, Block] = msgspec.field(default_factory=dict)
+    _categorised_views: dict[str, CategorisedCases] = msgspec.field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"<Block of {self.sides}>"
+        return f"<Block of {self.inputs}>"
 
-    def above(self, thresholds: Thresholds) -> Block:
-        """The same at other thresholds, always the same one for the same; itself if there are none."""
-        if not thresholds.at:
+    def at_threshold(self, thresholds: Thresholds) -> Block:
+        """Return the block judged at `thresholds`: the same object for equal ones, and this block if there are none."""
+        if not thresholds.by_key:
             return self
-        key = repr(sorted(thresholds.at.items()))
-        if key not in self._others:
-            self._others[key] = replace(self, thresholds=thresholds, _cases={}, _others={}, _tagged={})
-        return self._others[key]
+        key = repr(sorted(thresholds.by_key.items()))
+        if key not in self._siblings:
+            self._siblings[key] = replace(
+                self, thresholds=thresholds, _verdicts={}, _siblings={}, _categorised_views={}
+            )
+        return self._siblings[key]
 
     @cached_property
     def plans(self) -> Plans:
-        """Which tables of verdicts there are."""
-        request = self.sides.request
-        labels = [self.sides.label(name) for name in request.labels]
-        wanted = [*request.wanted, *(MeasureName(view, "f1", "micro") for view in part_views(self.sides))]
-        staged = request.staged or any(label.scores == "errors" for label in labels)
-        return self.sides.planner(self.thresholds.at).plans(wanted, stages=request.parts if staged else ())
+        """The plans of all tables of verdicts: which items are compared for each table, and by which relation or key.
+
+        There is one table per view, detection table and stage (see the module `karat.evaluation.plan`).
+        """
+        request = self.inputs.request
+        facets = [self.inputs.get_facet(name) for name in request.facets]
+        measures = [
+            *request.all_measures,
+            *(MeasureName(view, "f1", "micro") for view in list_value_views(self.inputs)),
+        ]
+        needs_stages = request.needs_stages or any(label.scores == "errors" for label in facets)
+        return self.inputs.create_planner(self.thresholds.by_key).plan_measures(
+            measures, stages=request.component_views if needs_stages else ()
+        )
 
     @cached_property
-    def _judged(self) -> tuple[dict[str, Floats], dict[str, list[Verdicts]]]:
-        """The sums of every table by document, and the tables that are kept."""
-        plans = self._divided
-        size = len(self.sides.corpus)
+    def _judgements(self) -> tuple[dict[str, Floats], dict[str, list[Verdicts]]]:
+        """The sums of the four `Weights` of each document, and lists of verdicts, both by name of the verdict table.
+
+        The lists have the verdicts of consecutive documents, and only for the tables that stay in memory. Tables that
+        cannot be divided into documents are absent. The first access judges all documents and reports progress.
+        """
+        plans = self._divisible_plans
+        size = len(self.inputs.corpus)
         weights = {name: np.empty((size, 4)) for name in plans}
-        kept: dict[str, list[Verdicts]] = {name: [] for name in plans if name in self._kept}
+        stored: dict[str, list[Verdicts]] = {name: [] for name in plans if name in self._stored_names}
 
-        def count(first: int, last: int, cases: dict[str, Verdicts], others: dict[str, MatchCounts | Verdicts]) -> None:
-            for name, own in (*cases.items(), *others.items()):
-                weights[name][first:last] = own.per_document(first, last)
+        def count(first: int, last: int, cases: dict[str, Verdicts], counts: dict[str, MatchCounts | Verdicts]) -> None:
+            for name, part in (*cases.items(), *counts.items()):
+                weights[name][first:last] = part.document_sums(first, last)
 
-        counted = {name: plan for name, plan in plans.items() if name not in kept}
-        judged = {name: plan for name, plan in plans.items() if name in kept}
-        for (first, last), cases in self._in_blocks(judged, counted, count):
-            for name, own in cases.items():
-                kept[name].append(own)
+        counted_plans = {name: plan for name, plan in plans.items() if name not in stored}
+        judged_plans = {name: plan for name, plan in plans.items() if name in stored}
+        for (first, last), cases in self._judge_in_blocks(judged_plans, counted_plans, count):
+            for name, verdicts in cases.items():
+                stored[name].append(verdicts)
             if self.progress is not None:
                 self.progress(last - first)
-        return weights, kept
+        return weights, stored
 
     @property
-    def _divided(self) -> dict[str, Plan]:
-        return {name: plan for name, plan in self.plans.all.items() if not plan.weights_are_whole}
+    def _divisible_plans(self) -> dict[str, Plan]:
+        """The plans whose tables can be divided into documents."""
+        return {name: plan for name, plan in self.plans.all.items() if not plan.is_indivisible}
 
     @property
-    def _kept(self) -> set[str]:
-        """The tables to keep: all of them where that takes little room, else those that something is made from."""
-        request, plans = self.sides.request, self.plans
-        labels = [self.sides.label(name) for name in request.labels]
-        items = len(self.sides.corpus.labels) + len(self.sides.run.answers)
-        if items * len(plans.all) <= _KEPT or (request.draw.resamples and request.draw.over == "cases"):
+    def _stored_names(self) -> set[str]:
+        """Names of the tables to keep in memory: all if they are small, else those that are used later."""
+        request, plans = self.inputs.request, self.plans
+        facets = [self.inputs.get_facet(name) for name in request.facets]
+        n_items = len(self.inputs.corpus.labels) + len(self.inputs.run.predictions)
+        if n_items * len(plans.all) <= _MAX_STORED_ITEMS or (
+            request.interval_options.resamples and request.interval_options.ci_unit == "cases"
+        ):
             return set(plans.all)
-        if any(label.documents is None for label in labels):
+        if any(label.from_documents is None for label in facets):
             return {*plans.views, *plans.stages.values()}
-        return {str(name.view) for name in request.wanted if not measure_of(name).usual}
+        return {str(name.view) for name in request.all_measures if not get_measure(name).is_default}
 
-    def _in_blocks(
+    def _judge_in_blocks(
         self,
         plans: Mapping[str, Plan],
-        counted: Mapping[str, Plan],
-        then: Callable[[int, int, dict[str, Verdicts], dict[str, MatchCounts | Verdicts]], None],
+        counted_plans: Mapping[str, Plan],
+        consume: Callable[[int, int, dict[str, Verdicts], dict[str, MatchCounts | Verdicts]], None],
     ) -> Iterator[tuple[tuple[int, int], dict[str, Verdicts]]]:
-        """The verdicts of some plans; some documents after the other, judged in parallel.
+        """Judge `block_size` documents at a time in threads; yield the bounds and the verdicts by plan, in order.
 
-        `then` is told of them, and of what those of the plans add up to that are only `counted`.
+        Plans in `counted_plans` need only counts, which are not yielded. `consume` is called in the threads with the
+        bounds, the verdicts of `plans` and the counts (or verdicts) of `counted_plans`.
         """
-        sides, documents = self.sides, len(self.sides.corpus)
-        every = (*plans.values(), *counted.values())
-        pairings = {source: sides.pairing(source) for source in {plan.source for plan in every}}
+        inputs, n_documents = self.inputs, len(self.inputs.corpus)
+        all_plans = (*plans.values(), *counted_plans.values())
+        pairings = {source: inputs.pairing(source) for source in {plan.source for plan in all_plans}}
 
         def judge(first: int, last: int) -> dict[str, Verdicts]:
             cases: dict[str, Verdicts] = {}
-            others: dict[str, MatchCounts | Verdicts] = {}
+            counts: dict[str, MatchCounts | Verdicts] = {}
             for source, pairing in pairings.items():
-                others |= self._at_once(pairing, _of(source, counted), first, last)
-                whole = _of(source, plans)
-                rest = {name: plan for name, plan in _of(source, counted).items() if name not in others}
-                if whole or rest:
-                    gold, answers, known = pairing.gold(first, last), pairing.answers(first, last), Located()
-                    cases |= {name: plan.verdicts(gold, answers, known) for name, plan in whole.items()}
-                    others |= {name: plan.counts(gold, answers, known, first, last) for name, plan in rest.items()}
-            then(first, last, cases, others)
+                counts |= self._count_spans(pairing, _plans_for_source(source, counted_plans), first, last)
+                judged_here = _plans_for_source(source, plans)
+                counted_here = {
+                    name: plan for name, plan in _plans_for_source(source, counted_plans).items() if name not in counts
+                }
+                for keep_duplicates in {
+                    plan.only_neighbours for plan in (*judged_here.values(), *counted_here.values())
+                }:
+                    gold, predictions, pair_cache = (
+                        pairing.gold_block(first, last, keep_duplicates=keep_duplicates),
+                        pairing.prediction_block(first, last, keep_duplicates=keep_duplicates),
+                        PairCache(),
+                    )
+                    cases |= {
+                        name: plan.judge(gold, predictions, pair_cache)
+                        for name, plan in judged_here.items()
+                        if plan.only_neighbours is keep_duplicates
+                    }
+                    counts |= {
+                        name: plan.count(gold, predictions, pair_cache, first, last)
+                        for name, plan in counted_here.items()
+                        if plan.only_neighbours is keep_duplicates
+                    }
+            consume(first, last, cases, counts)
             return cases
 
         for pairing in pairings.values():
-            if pairing.reading.words:
-                _ = pairing.words  # once, and not by every thread
-        blocks = [(first, min(first + self.size, documents)) for first in range(0, documents, self.size)]
+            if pairing.read_options.expand_words:
+                _ = pairing.word_gaps  # computed here once instead of in every thread
+        blocks = [
+            (first, min(first + self.block_size, n_documents)) for first in range(0, n_documents, self.block_size)
+        ]
         if len(blocks) == 1:
             yield blocks[0], judge(*blocks[0])
             return
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            waiting = deque(pool.submit(judge, *block) for block in blocks[:_AHEAD])
-            for place, block in enumerate(blocks):
-                if place + _AHEAD < len(blocks):
-                    waiting.append(pool.submit(judge, *blocks[place + _AHEAD]))
+            waiting = deque(pool.submit(judge, *block) for block in blocks[:_BLOCKS_AHEAD])
+            for index, block in enumerate(blocks):
+                if index + _BLOCKS_AHEAD < len(blocks):
+                    waiting.append(pool.submit(judge, *blocks[index + _BLOCKS_AHEAD]))
                 yield block, waiting.popleft().result()
 
-    def _at_once(self, pairing: Pairing, plans: Mapping[str, Plan], first: int, last: int) -> dict[str, MatchCounts]:
-        """What those of some plans count that look at all there is, where that is only spans with an id each."""
-        both = pairing.bare if plans else None
-        names = [] if both is None else [name for name, plan in plans.items() if plan.counts_all_of(both)]
-        if both is None or not names:
+    def _count_spans(
+        self, pairing: Pairing, plans: Mapping[str, Plan], first: int, last: int
+    ) -> dict[str, MatchCounts]:
+        """Return the match counts of those `plans` that need only spans and ids, on documents `first` to `last` - 1.
+
+        The counts are computed from arrays, without items and verdicts. Empty if no plan allows this.
+        """
+        spans = pairing.span_arrays if plans else None
+        names = [] if spans is None else [name for name, plan in plans.items() if plan.can_count_spans(spans)]
+        if spans is None or not names:
             return {}
-        found = counts_at_once(both, [plans[name].relation for name in names], first, last)
-        return {} if found is None else dict(zip(names, found, strict=True))
+        counts = count_span_matches(spans, [plans[name].relation for name in names], first, last)
+        return {} if counts is None else dict(zip(names, counts, strict=True))
 
     def weights(self, name: str) -> Floats:
-        """The four sums of each document in a table."""
-        return self._judged[0][name]
+        """Return the sums of the four `Weights` of a table of verdicts, one row per document.
+
+        The columns are matched and unmatched predictions, matched and unmatched gold. `name` is a key of `plans.all`.
+        """
+        return self._judgements[0][name]
 
     def verdicts(self, name: str) -> Verdicts:
-        """A table of verdicts; one that was too large to keep is made again."""
-        if name not in self._cases:
-            parts = self._judged[1].get(name)
-            self._cases[name] = self.judged(self.plans.all[name]) if parts is None else joined(parts)
-        return self._cases[name]
+        """Return a table of verdicts; `name` is a key of `plans.all`. A table too large to store is judged again."""
+        if name not in self._verdicts:
+            parts = self._judgements[1].get(name)
+            self._verdicts[name] = (
+                self.judge_plan(self.plans.all[name]) if parts is None else concatenate_verdicts(parts)
+            )
+        return self._verdicts[name]
 
-    def judged(self, plan: Plan) -> Verdicts:
-        """The verdicts of any plan on both sides."""
-        found = self._in_blocks({"": plan}, {}, lambda first, last, cases, others: None)
-        return joined([cases[""] for _, cases in found])
+    def judge_plan(self, plan: Plan) -> Verdicts:
+        """Judge all documents of the block by any plan and return the verdicts."""
+        blocks = self._judge_in_blocks({"": plan}, {}, lambda first, last, cases, others: None)
+        return concatenate_verdicts([cases[""] for _, cases in blocks])
 
-    def categorised(self, view: str) -> Categorised:
-        """The cases of a view with what is known about each, and the error categories that each is in."""
-        if view not in self._tagged:
-            self._tagged[view] = self._categorised(view)
-        return self._tagged[view]
+    def categorise_cases(self, view: str) -> CategorisedCases:
+        """Return the cases of a view with their facts and the masks of their error categories; cached."""
+        if view not in self._categorised_views:
+            self._categorised_views[view] = self._categorise(view)
+        return self._categorised_views[view]
 
-    def _categorised(self, view: str) -> Categorised:
-        plan, conventions = self.plans.views[view], self.sides.request.conventions
-        facts = self.sides.facts_of(plan.source)
-        found = stages(self.verdicts(view), self.verdicts(self.plans.stages[view]), facts)
+    def _categorise(self, view: str) -> CategorisedCases:
+        """Classify the cases of a view into error categories."""
+        plan, conventions = self.plans.views[view], self.inputs.request.conventions
+        facts = self.inputs.get_facts(plan.source)
+        stage_cases = build_stage_cases(self.verdicts(view), self.verdicts(self.plans.stages[view]), facts)
         rule = CaseRule(
-            relevant=self._relevant(found, facts.pairing, whole=not plan.view.filters),
-            nil_alike=conventions.near is Near.LABELLED,
+            relevant_labels=self._nearby_labels(stage_cases, facts.pairing, is_whole=not plan.view.filters),
+            nil_equals_nil=conventions.near_mentions is NearMentions.ALL,
             neuter_only=conventions.false_coreference is FalseCoreference.PRONOUNS,
         )
-        given = plan.select.rules.given is not None
-        return Categorised.of(table(found, facts, rule), conventions.categories, given=given)
-
-    def _relevant(self, found: Stages, pairing: Pairing, *, whole: bool) -> Bools:
-        """The labels that an answer may be near to; see the convention `near`."""
-        labels = np.zeros(len(pairing.gold_entity), np.bool_)
-        if self.sides.request.conventions.near is Near.SHOWN:
-            labels[found.gold[~found.part & (found.gold >= 0)]] = True
-            return labels
-        labels[:] = ~pairing.trees.child
-        if not whole:
-            labels &= (pairing.gold_entity != NIL) & (pairing.gold_kind == 0) & ~pairing.corpus.units.optional
-        return labels
-
-    def present(self, plan: Plan) -> bool:
-        """Whether a part of the data had any case before a threshold that was found by trying."""
-        if not plan.view.filters or str(replace(plan.view, filters=())) not in self.thresholds.found:
-            return False
-        pairing, size = self.sides.pairing(plan.source), len(self.sides.corpus)
-        gold, answers = plan.above(Threshold()).select.of(pairing.gold(0, size), pairing.answers(0, size))
-        return bool(len(gold.items) or len(answers.items))
-
-    def sums(self, row: Longs | None = None) -> BlockSums:
-        """What is left of the block, whose documents are these rows of the whole."""
-        sides, plans = self.sides, self.plans
-        request, pairing = sides.request, sides.pairing()
-        unknown = np.flatnonzero(pairing.place < 0)
-        ids = sides.given.ids.take(pa.array(unknown)).to_pylist() if len(unknown) else []
-        divided = [name for name, plan in plans.views.items() if not plan.weights_are_whole]
-        counted = divided if len(sides.corpus) else []
-        labels = {name: sides.label(name) for name in request.labels}
-        of_documents = [name for name, label in labels.items() if label.documents and label.scores == "values"]
-        by_value = [
-            name
-            for name, label in labels.items()
-            if label.scores == "values" and not label.documents and not parted(sides, name)
-        ]
-        rated = any(label.scores == "errors" for label in labels.values()) and counted
-        tagged = {view: self.categorised(view) for view in plans.stages} if rated else {}
-        words = evaluated_words(pairing) if tagged else None
-        return BlockSums(
-            row=np.arange(len(sides.corpus)) if row is None else row,
-            ids=sides.corpus.ids,
-            unknown=tuple(zip(unknown.tolist(), ids, strict=True)),
-            census=(census(sides.corpus), census(sides.run)),
-            skipped=self.skipped(),
-            noticed=noticed(pairing),
-            seen=self._seen(pairing),
-            doubts=doubts(sides),
-            has_gold={source: sides.pairing(source).has_gold for source in {p.source for p in plans.views.values()}},
-            views={name: self._view_sums(name) for name in counted},
-            cuts={label: self._cuts(label, counted) for label in by_value},
-            given=frozenset(label for label in by_value if values_in(sides, label).answers.given),
-            values={label: documents_in(sides, label) for label in of_documents},
-            tallies={view: tallies(each, len(sides.corpus), words) for view, each in tagged.items()},
-            candidates=frozenset(view for view, each in tagged.items() if each.table.cases.several_candidates.any()),
-            reaches=self._reaches(),
+        has_gold_mentions = plan.selection.rules.gold_mentions is not None
+        return CategorisedCases.from_table(
+            build_case_table(stage_cases, facts, rule), conventions.categories, has_gold_mentions=has_gold_mentions
         )
 
-    def _seen(self, pairing: Pairing) -> tuple[SeenIds, SeenIds] | None:
-        """The ids of both sides, where links are compared; a statement has several in one."""
-        request, views = self.sides.request, self.plans.views.values()
-        by_id = request.conventions.task.source != "statements" and any(plan.links for plan in views)
-        return seen(pairing, request.kb) if by_id else None
+    def _nearby_labels(self, stage_cases: StageCases, pairing: Pairing, *, is_whole: bool) -> Bools:
+        """Return the mask of gold labels that count as near a wrong prediction, by the setting `near-mentions`.
 
-    def _reaches(self) -> dict[str, KeyReach]:
-        """What views that reach across documents need of these; views that look at the same share it."""
-        plans = {plan.reaches: plan for plan in self.plans.views.values() if plan.weights_are_whole}
-        by_document = self.sides.whole is None or bool(self.sides.request.draw.recompute)
+        Such labels are the labels of the view's cases, or all labels that are no parts. In a filtered view (not
+        `is_whole`), the latter must also be required, not NIL, and neither quantities nor datetimes.
+        """
+        labels = np.zeros(len(pairing.gold_entity), np.bool_)
+        if self.inputs.request.conventions.near_mentions is NearMentions.IN_VIEW:
+            labels[stage_cases.gold[~stage_cases.is_part & (stage_cases.gold >= 0)]] = True
+            return labels
+        labels[:] = ~pairing.trees.child
+        if not is_whole:
+            labels &= (pairing.gold_entity != NIL) & (pairing.gold_kind == 0) & ~pairing.corpus.mention_index.optional
+        return labels
+
+    def had_cases(self, plan: Plan) -> bool:
+        """Return whether a filtered view had cases before a tuned threshold; False if nothing was filtered or tuned."""
+        if not plan.view.filters or str(replace(plan.view, filters=())) not in self.thresholds.tuned:
+            return False
+        pairing, size = self.inputs.pairing(plan.source), len(self.inputs.corpus)
+        gold, predictions = plan.at_threshold(Threshold()).selection.apply(
+            pairing.gold_block(0, size), pairing.prediction_block(0, size)
+        )
+        return bool(len(gold.items) or len(predictions.items))
+
+    def to_sums(self, row: Longs | None = None) -> BlockSums:
+        """Judge the block and return all sums that the request needs.
+
+        `row` has the row of each document in the whole corpus; by default the block is the whole corpus.
+        """
+        inputs, plans = self.inputs, self.plans
+        rows = np.arange(len(inputs.corpus)) if row is None else row
+        request, pairing = inputs.request, inputs.pairing()
+        unknown_rows = np.flatnonzero(pairing.document_index < 0)
+        ids = inputs.original_run.ids.take(pa.array(unknown_rows)).to_pylist() if len(unknown_rows) else []
+        divisible = [name for name, plan in plans.views.items() if not plan.is_indivisible]
+        counted = divisible if len(inputs.corpus) else []
+        facets = {name: inputs.get_facet(name) for name in request.facets}
+        document_facets = [name for name, label in facets.items() if label.from_documents and label.scores == "values"]
+        value_facets = [
+            name
+            for name, label in facets.items()
+            if label.scores == "values" and not label.from_documents and not needs_rematching(inputs, name)
+        ]
+        counts_errors = any(label.scores == "errors" for label in facets.values()) and counted
+        categorised = {view: self.categorise_cases(view) for view in plans.stages} if counts_errors else {}
+        words = count_evaluated_words(pairing) if categorised else None
+        return BlockSums(
+            row=rows,
+            ids=inputs.corpus.ids,
+            unknown_responses=tuple(zip(unknown_rows.tolist(), ids, strict=True)),
+            data_counts=(count_data(inputs.corpus), count_data(inputs.run)),
+            skipped=self.count_skipped(),
+            input_checks=check_inputs(pairing, has_spans=request.conventions.task.source in MENTION_SOURCES),
+            id_statistics=self._collect_id_statistics(pairing),
+            undecided_counts=count_undecided(inputs),
+            has_gold={source: inputs.pairing(source).has_gold for source in {p.source for p in plans.views.values()}},
+            views={name: self._view_sums(name) for name in counted},
+            grouped_sums={label: self._group_cases(label, counted) for label in value_facets},
+            predicted_facets=frozenset(
+                label for label in value_facets if get_facet_values(inputs, label).predictions.has_values
+            ),
+            document_values={label: get_document_values(inputs, label) for label in document_facets},
+            category_counts={
+                view: count_errors(cases, len(inputs.corpus), words) for view, cases in categorised.items()
+            },
+            views_with_candidates=frozenset(view for view, cases in categorised.items() if cases.has_candidates),
+            cross_document_data=self._collect_cross_document_data(rows),
+        )
+
+    def _collect_id_statistics(self, pairing: Pairing) -> tuple[IdStatistics, IdStatistics] | None:
+        """Return statistics about the ids of gold labels and predictions, or None if no links are compared.
+
+        Triples are excluded because each holds several ids.
+        """
+        request, views = self.inputs.request, self.plans.views.values()
+        compares_ids = request.conventions.task.source != "triples" and any(plan.compares_links for plan in views)
+        kb = pairing.read_options.kb or request.kb  # the former spells ids as these data do
+        return collect_id_statistics(pairing, kb) if compares_ids else None
+
+    def _collect_cross_document_data(self, rows: Longs) -> dict[str, CrossDocumentData]:
+        """Return the data of indivisible views by `Plan.cross_document_key`; views that need the same data share it.
+
+        `rows` are the rows of the documents in the gold standard.
+        """
+        plans = {plan.cross_document_key: plan for plan in self.plans.views.values() if plan.is_indivisible}
+        by_document = self.inputs.context is None or bool(self.inputs.request.interval_options.jackknife_groups)
         return {
-            name: plan.reach(self.sides.pairing(plan.source), by_document=by_document) for name, plan in plans.items()
+            name: plan.collect_cross_document_data(
+                self.inputs.pairing(plan.source), by_document=by_document, document_rows=rows
+            )
+            for name, plan in plans.items()
         }
 
     def _view_sums(self, name: str) -> ViewSums:
+        """Return the sums of one view, with rankings, scores and case weights if a measure or interval needs them."""
         plan, plans = self.plans.views[name], self.plans
-        pairing = self.sides.pairing(plan.source)
-        wanted = self.sides.request.wanted
-        asked = [measure_of(measure) for measure in wanted if str(measure.view) == name and measure.group is None]
-        ranking = scored = scored_in = None
-        if plan.relation.level == "document" and any(measure.ranked is not None for measure in asked):
-            ranking = ranking_of(pairing, self.verdicts(name))
-        if any(measure.scored is not None for measure in asked):
+        pairing = self.inputs.pairing(plan.source)
+        measure_names = self.inputs.request.all_measures
+        measures = [
+            get_measure(measure) for measure in measure_names if str(measure.view) == name and measure.group is None
+        ]
+        ranking = scored_predictions = scored_documents = None
+        if plan.relation.level == "document" and any(measure.from_ranking is not None for measure in measures):
+            ranking = build_ranking(pairing, self.verdicts(name))
+        if any(measure.from_scores is not None for measure in measures):
             cases = self.verdicts(name)
-            scored, scored_in = scores_of(pairing, cases), documents_of_scores(pairing, cases)
-        # Of detection only mentions count; which answers are spare there depends on what other views share its table.
-        detection = self.weights(plans.detection[name]) * _OF_MENTIONS if name in plans.detection else None
-        draw = self.sides.request.draw
-        single = distinct(self.verdicts(name).weights()) if draw.resamples and draw.over == "cases" else None
-        return ViewSums(self.weights(name), detection, self.present(plan), ranking, scored, scored_in, single)
+            scored_predictions, scored_documents = (
+                get_scored_predictions(pairing, cases),
+                get_scored_documents(pairing, cases),
+            )
+        # Only the gold columns of detection count: unmatched predictions depend on the views that share the table.
+        detection = self.weights(plans.detection[name]) * _GOLD_COLUMNS if name in plans.detection else None
+        interval_options = self.inputs.request.interval_options
+        case_weights = (
+            count_distinct_rows(self.verdicts(name).weights())
+            if interval_options.resamples and interval_options.ci_unit == "cases"
+            else None
+        )
+        return ViewSums(
+            self.weights(name),
+            detection,
+            self.had_cases(plan),
+            ranking,
+            scored_predictions,
+            scored_documents,
+            case_weights,
+        )
 
-    def _cuts(self, label: str, views: Sequence[str]) -> dict[str, Cut]:
-        """The cases of each view by the values of a label; views of one kind of item that count alike at once."""
-        found: dict[str, Cut] = {}
-        alike: dict[tuple[Source, bool], list[str]] = {}
+    def _group_cases(self, facet: str, views: Sequence[str]) -> dict[str, GroupedSums]:
+        """Return the summed weights of cases by facet value and document, for each view.
+
+        Views of the same kind are grouped at once.
+        """
+        grouped: dict[str, GroupedSums] = {}
+        by_kind: dict[tuple[TaskSource, bool], list[str]] = {}
         for name in views:
             plan = self.plans.views[name]
-            alike.setdefault((plan.source, plan.shape.by_gold), []).append(name)
-        for (source, by_gold), members in alike.items():
-            values: Values = values_in(self.sides, label, source)
-            cases = [self._about(label, self.verdicts(name), source) for name in members]
-            cuts = cut_cases(values, cases, by_gold=by_gold or self.sides.label(label).by_gold)
-            found |= dict(zip(members, cuts, strict=True))
-        return {name: found[name] for name in views}
+            by_kind.setdefault((plan.source, plan.view_options.groups_by_gold), []).append(name)
+        for (source, by_gold), members in by_kind.items():
+            values: Values = get_facet_values(self.inputs, facet, source)
+            cases = [self._select_facet_cases(facet, self.verdicts(name), source) for name in members]
+            sums = group_cases(values, cases, by_gold=by_gold or self.inputs.get_facet(facet).uses_gold_group)
+            grouped |= dict(zip(members, sums, strict=True))
+        return {name: grouped[name] for name in views}
 
-    def _about(self, label: str, cases: Verdicts, source: Source) -> Verdicts:
-        """The cases that a label is about."""
-        if not self.sides.label(label).entities:
+    def _select_facet_cases(self, facet: str, cases: Verdicts, source: TaskSource) -> Verdicts:
+        """Return the cases that a facet applies to; some facets exclude coreference."""
+        if not self.inputs.get_facet(facet).excludes_coreference:
             return cases
-        return self.entities_only(cases, source)
+        return self.drop_coreference(cases, source)
 
-    def entities_only(self, cases: Verdicts, source: Source = "mentions") -> Verdicts:
-        """The cases that are no coreference."""
-        kind = mention_type(self.sides.facts_of(source), cases)
-        return cases.where((kind != NOMINAL) & (kind != PRONOMINAL))
+    def drop_coreference(self, cases: Verdicts, source: TaskSource = "mentions") -> Verdicts:
+        """Return the cases whose mention, or else prediction, is neither a nominal nor a pronoun."""
+        kind = get_mention_types(self.inputs.get_facts(source), cases)
+        return cases.select((kind != NOMINAL) & (kind != PRONOMINAL))
 
-    def skipped(self) -> dict[str, int]:
-        """What was left out, in words."""
-        sides, plans = self.sides, self.plans
-        pairing = sides.pairing()
+    def count_skipped(self) -> dict[str, int]:
+        """Count everything that was excluded from this block's scores, by description."""
+        inputs, plans = self.inputs, self.plans
+        pairing = inputs.pairing()
         sources = {plan.source for plan in plans.views.values()}
-        counts = {**pairing.skipped, **left_out(sides.corpus, sides.run, sources, sides.whole), **sides.left_out}
-        rule = sides.request.conventions.threshold
-        if isinstance(rule, Threshold) and rule.at is not None:
-            score = pairing.run.answers.score()
-            counts["answers below the threshold"] = int((score <= rule.at if rule.strict else score < rule.at).sum())
-        counts |= self._dropped()
+        counts = {
+            **inputs.invented_counts,
+            **pairing.skipped,
+            **count_unscored(inputs.corpus, inputs.run, sources, inputs.context),
+            **inputs.dropped_counts,
+        }
+        rule = inputs.request.conventions.threshold
+        if isinstance(rule, Threshold) and rule.min_score is not None:
+            score = pairing.run.predictions.score()
+            counts["predictions below the threshold"] = int(
+                (score <= rule.min_score if rule.is_strict else score < rule.min_score).sum()
+            )
+        counts |= self._count_excluded()
         for plan in plans.views.values():
-            name = f"answers off the given mentions{f' of {plan.view.task}' if plan.view.task else ''}"
-            if plan.select.rules.given is not None and name not in counts:
-                own, size = sides.pairing(plan.source), len(sides.corpus)
-                counts[name] = plan.select.off_given(own.gold(0, size), own.answers(0, size))
+            name = f"predictions off the gold mentions{f' of {plan.view.task}' if plan.view.task else ''}"
+            if plan.selection.rules.gold_mentions is not None and name not in counts:
+                plan_pairing, size = inputs.pairing(plan.source), len(inputs.corpus)
+                counts[name] = plan.selection.count_off_gold_mentions(
+                    plan_pairing.gold_block(0, size), plan_pairing.prediction_block(0, size)
+                )
         return counts
 
-    def _dropped(self) -> dict[str, int]:
-        """What a profile's rules leave out before anything is matched."""
+    def _count_excluded(self) -> dict[str, int]:
+        """Count the items that the rules of the profile exclude before matching, by description."""
         counts: dict[str, int] = {}
         for plan in self.plans.views.values():
-            pairing, rules = self.sides.pairing(plan.source), plan.select.rules
-            entities = {"gold labels": pairing.gold_entity, "answers": pairing.answer_entity}
+            pairing, rules = self.inputs.pairing(plan.source), plan.selection.rules
+            entities = {"gold labels": pairing.gold_entity, "predictions": pairing.prediction_entity}
             for side, entity in entities.items():
                 if rules.drop_nil:
                     counts[f"{side} linked to NIL"] = int((entity == NIL).sum())
-                if rules.annotations and rules.absent:
-                    counts[f"{side} without link"] = int((entity == NO_LINK).sum())
-            if rules.thin and plan.relation.loose and "answers inside or across longer ones" not in counts:
-                size = len(self.sides.corpus)
-                items = pairing.gold(0, size).items, pairing.answers(0, size).items
-                for side, found in zip(entities, items, strict=True):
-                    counts[f"{side} inside or across longer ones"] = int((~longest(found)).sum())
+                if rules.compares_links and rules.drop_unlinked:
+                    counts[f"unlinked {side}"] = int((entity == NO_LINK).sum())
+            if (
+                rules.keep_longest
+                and plan.relation.is_lenient
+                and "predictions inside or across longer ones" not in counts
+            ):
+                size = len(self.inputs.corpus)
+                items = pairing.gold_block(0, size).items, pairing.prediction_block(0, size).items
+                for side, side_items in zip(entities, items, strict=True):
+                    counts[f"{side} inside or across longer ones"] = int((~mask_longest(side_items)).sum())
         return counts
 
-    def swept(self, views: Sequence[ViewName], grid: int | None, row: Longs | None = None) -> Swept:
-        """What has to be known to find the best thresholds of some views, or to draw their curves."""
+    def to_sweep_sums(self, views: Sequence[ViewName], grid: int | None, row: Longs | None = None) -> SweepSums:
+        """Return how the statistics of `views` change as the threshold falls; raise for indivisible views.
+
+        With `grid`, only thresholds that are multiples of `1 / grid` need to be exact. `row` has the row of each
+        document in the whole corpus; by default the block is the whole corpus.
+        """
         steps: dict[str, Steps] = {}
         has_gold: dict[str, Bools] = {}
-        scored = set()
+        scored_keys = set()
         for view in views:
-            plan, base = self.sides.planner().plan(view), base_of(view)
-            if plan.weights_are_whole:
-                raise UsageError(f"{view} cannot be divided into documents, and has no curve. Choose a relation.")
-            pairing = self.sides.pairing(plan.source)
-            if pairing.run.answers.field("score") is not None:
-                scored.add(base)
-            if len(self.sides.corpus):
-                steps[base] = steps_of(plan, pairing, self.size, grid)
-            has_gold[base] = pairing.has_gold
-        return Swept(np.arange(len(self.sides.corpus)) if row is None else row, has_gold, steps, frozenset(scored))
+            plan, key = self.inputs.create_planner().plan_view(view), threshold_key(view)
+            if plan.is_indivisible:
+                raise UsageError(
+                    f"{view} cannot be divided into documents and has no threshold curve. Choose a match relation."
+                )
+            pairing = self.inputs.pairing(plan.source)
+            if pairing.run.predictions.field("score") is not None:
+                scored_keys.add(key)
+            if len(self.inputs.corpus):
+                steps[key] = sweep_documents(plan, pairing, self.block_size, grid)
+            has_gold[key] = pairing.has_gold
+        return SweepSums(
+            np.arange(len(self.inputs.corpus)) if row is None else row, has_gold, steps, frozenset(scored_keys)
+        )
 
 
-def _of(source: Source, plans: Mapping[str, Plan]) -> dict[str, Plan]:
-    """The plans that look at one kind of item."""
+def _plans_for_source(source: TaskSource, plans: Mapping[str, Plan]) -> dict[str, Plan]:
+    """Return the plans for one kind of item."""
     return {name: plan for name, plan in plans.items() if plan.source == source}

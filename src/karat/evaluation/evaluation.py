@@ -1,4 +1,8 @@
-"""A request on a corpus and a run: everything that can be asked is asked here, and every view is judged once."""
+"""Evaluation of a run on a corpus: everything a request computes, each part computed once on demand.
+
+A block is a part of the documents with the responses to them. A plan says which items are compared for one table of
+verdicts (see `karat.evaluation.plan`). A view is a match relation with filters, such as `strong[nil]`.
+"""
 
 from __future__ import annotations
 
@@ -12,455 +16,604 @@ import numpy as np
 import pyarrow as pa
 from msgspec.structs import replace
 
-from karat.errors import UnknownNameError, UsageError
-from karat.evaluation.block import Block, BlockSums, Progress, Swept, Thresholds
-from karat.evaluation.cases.errors import Categorised, Tally, senseless
-from karat.evaluation.cases.health import health
-from karat.evaluation.cases.labels import parted, parts_by, undecided
-from karat.evaluation.cases.notes import said
-from karat.evaluation.cases.rows import SENTENCE, case_columns, verdict_table
-from karat.evaluation.fold import Folded, steps_through
-from karat.evaluation.groups import Groups, by_document, by_part, by_property, by_value, check_groups, rated, untyped
-from karat.evaluation.intervals import Between, Draw, Over, ends, seed_of, view_intervals, without_interval
-from karat.evaluation.measures import measure_of, short_names
-from karat.evaluation.plan import Plan, Plans, base_of
+from karat.evaluation.block import Block, BlockSums, Progress, SweepSums, Thresholds
+from karat.evaluation.cases.case_tables import (
+    SENTENCE,
+    build_case_columns,
+    build_verdict_table,
+    drop_candidate_categories,
+)
+from karat.evaluation.cases.errors import CategorisedCases, CategoryCounts, make_undefined_counts
+from karat.evaluation.cases.facet_values import format_undecided_notes, make_value_views, needs_rematching
+from karat.evaluation.cases.id_health import assess_ids, find_mismatch
+from karat.evaluation.cases.input_checks import format_notes, list_reader_warnings
+from karat.evaluation.distributed.context import UnsupportedViews
+from karat.evaluation.evaluation_sums import EvaluationSums, merge_sweeps
+from karat.evaluation.groups import (
+    Groups,
+    check_groups,
+    format_untyped_notes,
+    group_by_document,
+    group_by_part,
+    group_by_property,
+    group_by_value,
+    score_error_categories,
+)
+from karat.evaluation.id_bridge import bridge_ids
+from karat.evaluation.measures import BLANC_COMPONENTS, default_short_names, get_measure
+from karat.evaluation.plan import Plan, Plans, threshold_key
 from karat.evaluation.request import Request
-from karat.evaluation.sides import Sides
-from karat.evaluation.spread.survey import Undivided
-from karat.evaluation.thresholds import Chosen, Curve, best_on, curve_through
-from karat.evaluation.view import Shape, View
-from karat.facts.facts import Facts
+from karat.evaluation.score_intervals import (
+    CIUnit,
+    IntervalOptions,
+    IntervalResult,
+    derive_seed,
+    format_missing_intervals,
+    to_bounds,
+    view_intervals,
+)
+from karat.evaluation.task_inputs import INVENTED_NOTES, TaskInputs
+from karat.evaluation.thresholds import Curve, TunedThreshold, build_curve, select_best_threshold
+from karat.evaluation.view import View, ViewOptions
+from karat.formats.parsing.surfaces.search import NOT_FOUND, TOO_FREQUENT
+from karat.kb.ids.normalising_kb import unwrap_kb
 from karat.kb.protocol import KB
+from karat.matching.facts.facts import Facts
 from karat.matching.read.pairing import BLOCK
-from karat.model.corpus import STEPS, Corpus, NamedData
-from karat.model.name import ViewName
-from karat.model.result import Group, IdHealth, Result, Scored
-from karat.model.run import VOCABULARY, Run, chosen_note, chosen_on
+from karat.model.corpus import STEPS_KEY, Corpus, DataName
+from karat.model.errors import UnknownNameError, UsageError
+from karat.model.measure_name import ViewName
+from karat.model.output.progress import track_progress
+from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score
+from karat.model.results.statistics import Statistics
+from karat.model.results.verdict import Verdicts
+from karat.model.run import VOCABULARY, Run, is_selected_on, selection_note
 from karat.model.signature import Signature
-from karat.model.statistics import Statistics
+from karat.model.spec.engine import PartitionedData
+from karat.model.spec.facet import Facet
+from karat.model.spec.settings.conventions import Ids, Macro, Typing
+from karat.model.spec.settings.threshold import Sweep, Threshold
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs
-from karat.model.verdict import Verdicts
-from karat.spec.choices.conventions import Macro, Typing
-from karat.spec.choices.threshold import Sweep, Threshold
-from karat.spec.engine import Parts
-from karat.spec.grouping import Grouping
-from karat.stats.samples.intervals import Method
-from karat.work import working
+from karat.stats.samples.confidence_intervals import IntervalMethod
+
+_READER_NOTES = frozenset(
+    f"predictions: {noun}{note}" for noun in ("", "predictions ") for note in (NOT_FOUND, TOO_FREQUENT)
+)
+"""Notes of readers on invented mentions, which the notes in `INVENTED_NOTES` replace."""
 
 
-class Feed(Protocol):
-    """What gives blocks: the memory, which is one, or an engine."""
-
-    @property
-    def planning(self) -> Block:
-        """A block that knows what the whole has, to make plans by; it need not have documents."""
+class BlockSource(Protocol):
+    """A source of blocks: one block in memory, or the blocks of an engine."""
 
     @property
-    def names(self) -> tuple[tuple[str, Mapping[str, str]], tuple[str, Mapping[str, str]]]:
-        """The corpus and the run: what they are called, and what is known about them."""
+    def planning_block(self) -> Block:
+        """A block, possibly without documents, that knows the properties of the whole corpus; used to make plans."""
+
+    @property
+    def names_and_metadata(self) -> tuple[tuple[str, Mapping[str, str]], tuple[str, Mapping[str, str]]]:
+        """Name and metadata of the corpus and of the run."""
 
     @property
     def skipped(self) -> Mapping[str, int]:
-        """What readers left out, in words."""
+        """Counts of items that the readers skipped, by description."""
 
     @property
-    def left_out(self) -> Undivided:
-        """What is not counted, and why."""
+    def excluded(self) -> UnsupportedViews:
+        """Views and facets that cannot be counted, with reasons."""
 
-    def swept(self, views: Sequence[ViewName], grid: int | None) -> Sequence[Swept]:
-        """How statistics change with the threshold, block by block."""
+    def count_sweeps(self, views: Sequence[ViewName], grid: int | None) -> Sequence[SweepSums]:
+        """Return how the statistics of `views` change as the threshold falls, one entry per block.
 
-    def counted(self, thresholds: Thresholds) -> Sequence[BlockSums]:
-        """What is counted, block by block."""
+        With `grid`, only thresholds that are multiples of `1 / grid` need to be exact.
+        """
 
-    def digests(self) -> tuple[str, str]:
-        """The fingerprints of the corpus and the run."""
+    def count_blocks(self, thresholds: Thresholds) -> Sequence[BlockSums]:
+        """Judge every block at `thresholds` and return its sums."""
 
-    def tables(self, thresholds: Thresholds, views: Sequence[str], columns: Set[str]) -> Iterator[Arrow]:
-        """Every case of some views with columns for labels of cases, in tables of the same columns."""
+    def get_digests(self) -> tuple[str, str]:
+        """Return the digests (hexadecimal) of the corpus and of the run."""
 
-    def block(self, thresholds: Thresholds) -> Block:
-        """Everything as one block, which has verdicts; `KaratError` where nobody has them."""
+    def iterate_tables(self, thresholds: Thresholds, views: Sequence[str], columns: Set[str]) -> Iterator[Arrow]:
+        """Yield tables with all cases of `views` at `thresholds`, one row per case.
 
-    def check(self, sums: Folded) -> None:
-        """Refuse what only the whole shows."""
+        `columns` names extra columns to add: those of case facets, such as `errors`, and `SENTENCE`.
+        """
+
+    def get_block(self, thresholds: Thresholds) -> Block:
+        """Return all documents as one block with verdicts; raise `KaratError` if an engine divided them."""
+
+    def check_totals(self, sums: EvaluationSums) -> None:
+        """Raise errors that only show in the whole corpus, such as duplicate ids."""
 
 
-class Memory(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """A corpus and a run in memory: one block."""
+class InMemorySource(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """A corpus and a run in memory, as a single block."""
 
-    sides: Sides
-    size: int = BLOCK
+    inputs: TaskInputs
+    """Corpus and run as the tasks of the request use them."""
+    block_size: int = BLOCK
+    """Number of documents that are judged together."""
     progress: Progress | None = None
-    left_out: Undivided = msgspec.field(default_factory=Undivided)
+    """Called with the number of documents judged since the last call."""
+    excluded: UnsupportedViews = msgspec.field(default_factory=UnsupportedViews)
+    """Always empty: everything can be counted in memory."""
 
     @cached_property
-    def planning(self) -> Block:
-        """The block, at no threshold."""
-        return Block(self.sides, size=self.size, progress=self.progress)
+    def planning_block(self) -> Block:
+        """The block without thresholds."""
+        return Block(self.inputs, block_size=self.block_size, progress=self.progress)
 
     @property
-    def names(self) -> tuple[tuple[str, Mapping[str, str]], tuple[str, Mapping[str, str]]]:
-        """What both sides are called, and what is known about them."""
-        corpus, run = self.sides.corpus, self.sides.given
-        return (corpus.name, corpus.about), (run.name, run.about)
+    def names_and_metadata(self) -> tuple[tuple[str, Mapping[str, str]], tuple[str, Mapping[str, str]]]:
+        """Name and metadata of the corpus and of the run."""
+        corpus, run = self.inputs.corpus, self.inputs.original_run
+        return (corpus.name, corpus.metadata), (run.name, run.metadata)
 
     @property
     def skipped(self) -> dict[str, int]:
-        """What readers left out, in words."""
-        counts = {f"gold: {what}": count for what, count in self.sides.corpus.skipped.items()}
-        return counts | {f"answers: {what}": count for what, count in self.sides.run.skipped.items()}
+        """Counts of items that the readers skipped, by description."""
+        counts = {f"gold: {description}": count for description, count in self.inputs.corpus.skipped.items()}
+        return counts | {f"predictions: {description}": count for description, count in self.inputs.run.skipped.items()}
 
-    def swept(self, views: Sequence[ViewName], grid: int | None) -> list[Swept]:
-        """How statistics change with the threshold."""
-        return [self.planning.swept(views, grid)]
+    def count_sweeps(self, views: Sequence[ViewName], grid: int | None) -> list[SweepSums]:
+        """Return how the statistics of `views` change as the threshold falls, as a single entry.
 
-    def counted(self, thresholds: Thresholds) -> list[BlockSums]:
-        """What is counted."""
-        return [self.block(thresholds).sums()]
+        With `grid`, only thresholds that are multiples of `1 / grid` need to be exact.
+        """
+        return [self.planning_block.to_sweep_sums(views, grid)]
 
-    def digests(self) -> tuple[str, str]:
-        """The fingerprints of the corpus and the run."""
-        return self.sides.corpus.digest, self.sides.given.digest
+    def count_blocks(self, thresholds: Thresholds) -> list[BlockSums]:
+        """Judge the block at `thresholds` and return its sums."""
+        return [self.get_block(thresholds).to_sums()]
 
-    def tables(self, thresholds: Thresholds, views: Sequence[str], columns: Set[str]) -> Iterator[Arrow]:
-        """Every case of some views, in one table."""
-        block = self.block(thresholds)
-        yield verdict_table(
+    def get_digests(self) -> tuple[str, str]:
+        """Return the digests (hexadecimal) of the corpus and of the run."""
+        return self.inputs.corpus.digest, self.inputs.original_run.digest
+
+    def iterate_tables(self, thresholds: Thresholds, views: Sequence[str], columns: Set[str]) -> Iterator[Arrow]:
+        """Yield one table with all cases of `views`, with the extra columns named by `columns`."""
+        block = self.get_block(thresholds)
+        yield build_verdict_table(
             (
-                self.sides.pairing(block.plans.views[name].source),
+                self.inputs.pairing(block.plans.views[name].source),
                 name,
                 block.verdicts(name),
-                case_columns(block, name, columns),
+                build_case_columns(block, name, columns),
             )
             for name in views
         )
 
-    def block(self, thresholds: Thresholds) -> Block:
-        """The block at some thresholds."""
-        return self.planning.above(thresholds)
+    def get_block(self, thresholds: Thresholds) -> Block:
+        """Return all documents as one block with the verdicts at `thresholds`."""
+        return self.planning_block.at_threshold(thresholds)
 
-    def check(self, sums: Folded) -> None:
-        """Nothing: both sides were checked when they were laid beside each other."""
+    def check_totals(self, sums: EvaluationSums) -> None:
+        """Do nothing: corpus and run were checked when they were aligned."""
 
 
 class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """A request on a corpus and a run: thresholds, views, scores, groups, intervals, cases, each made when asked for.
-
-    In memory or divided by an engine, it differs only in the `feed` that gives blocks. Views are made here alone.
-    """
+    """The evaluation of a run on a corpus: thresholds, views, scores, groups, intervals and cases on demand."""
 
     request: Request
-    feed: Feed
+    """What to compute."""
+    source: BlockSource
+    """Where the blocks come from: memory or an engine. Everything else is the same for both."""
 
     @classmethod
-    def of(
+    def from_data(
         cls,
         request: Request,
         corpus: Corpus,
         run: Run,
         *,
-        beside: Evaluation | None = None,
-        size: int = BLOCK,
+        share_gold_with: Evaluation | None = None,
+        block_size: int = BLOCK,
         progress: Progress | None = None,
     ) -> Evaluation:
-        """An evaluation in memory; what is known about the gold is shared with that of another run `beside` it."""
-        request = request.for_run(run.about, run.file)
-        gold = None if beside is None else beside.sides.gold_facts
-        return cls(request, Memory(Sides.of(request, corpus, run, gold), size, progress))
+        """Prepare an evaluation in memory; nothing is judged yet.
+
+        `share_gold_with` is an evaluation of another run on the same corpus, whose facts about gold labels are reused.
+        `block_size` is the number of documents judged together; `progress` is called with the number judged.
+        """
+        request = bridge_ids(request.with_run_vocabulary(run.metadata, run.file), corpus, [run])
+        can_share = share_gold_with is not None and unwrap_kb(share_gold_with.request.kb) is unwrap_kb(request.kb)
+        gold_facts = share_gold_with.inputs.gold_facts if share_gold_with is not None and can_share else None
+        return cls(
+            request, InMemorySource(TaskInputs.from_data(request, corpus, run, gold_facts), block_size, progress)
+        )
 
     @property
-    def sides(self) -> Sides:
-        """Both sides, as far as there are documents at hand."""
-        return self.feed.planning.sides
+    def inputs(self) -> TaskInputs:
+        """Corpus and run as the tasks use them; without documents if an engine divides them."""
+        return self.source.planning_block.inputs
 
     @property
     def facts(self) -> Facts:
-        """What is known about the mentions and the answers."""
-        return self.sides.facts
+        """Facts about the gold mentions and the predictions of the task."""
+        return self.inputs.facts
 
     @cached_property
     def signature(self) -> Signature:
-        """Everything that decided the numbers."""
-        name, about = self.feed.names[0]
-        return self.request.signature(str(NamedData(name, self.feed.digests()[0], about.get(STEPS, ""))))
+        """Signature with everything that affects the scores."""
+        name, metadata = self.source.names_and_metadata[0]
+        return self.request.signature(str(DataName(name, self.source.get_digests()[0], metadata.get(STEPS_KEY, ""))))
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """The threshold of every relation in every task, and for those found by trying what was found."""
+        """The score threshold of every task and relation; those of the rule `oracle` are tuned on this corpus."""
         rule = self.request.conventions.threshold
-        if isinstance(rule, Threshold) and rule.at is None:
+        if isinstance(rule, Threshold) and rule.min_score is None:
             return Thresholds()
-        plans = self.feed.planning.plans
-        bases = {
-            base_of(plan.view): replace(plan.view, filters=())
+        plans = self.source.planning_block.plans
+        views = {
+            threshold_key(plan.view): replace(plan.view, filters=())
             for plan in plans.views.values()
-            if isinstance(rule, Threshold) or not plan.weights_are_whole
+            if isinstance(rule, Threshold) or not plan.is_indivisible
         }
         if isinstance(rule, Threshold):
-            return Thresholds(dict.fromkeys(bases, rule))
-        swept = self.feed.swept(list(bases.values()), rule.steps)
-        best = {base: self._best_of(view, rule, swept) for base, view in bases.items()}
-        found = {base: chosen for base, chosen in best.items() if chosen is not None}
+            return Thresholds(dict.fromkeys(views, rule))
+        sweeps = self.source.count_sweeps(list(views.values()), rule.steps)
+        best = {key: self._find_best_threshold(view, rule, sweeps) for key, view in views.items()}
+        tuned = {key: threshold for key, threshold in best.items() if threshold is not None}
         return Thresholds(
-            {base: chosen.threshold for base, chosen in found.items()},
-            {str(bases[base]): chosen for base, chosen in found.items()},
+            {key: threshold.threshold for key, threshold in tuned.items()},
+            {str(views[key]): threshold for key, threshold in tuned.items()},
         )
 
-    def best(self, view: ViewName, sweep: Sweep) -> Chosen | None:
-        """The threshold that is best on this very corpus, the lowest on ties; None where answers have no scores."""
-        return self._best_of(view, sweep, self.feed.swept([view], sweep.steps))
+    def find_best_threshold(self, view: ViewName, sweep: Sweep) -> TunedThreshold | None:
+        """Return the threshold of `sweep` that is best for a view on this corpus; None if predictions have no scores.
 
-    def _best_of(self, view: ViewName, sweep: Sweep, swept: Sequence[Swept]) -> Chosen | None:
-        if not any(base_of(view) in block.scored for block in swept):
+        `sweep` has the criterion, such as micro F1. On ties, the lowest threshold is best.
+        """
+        return self._find_best_threshold(view, sweep, self.source.count_sweeps([view], sweep.steps))
+
+    def _find_best_threshold(self, view: ViewName, sweep: Sweep, sweeps: Sequence[SweepSums]) -> TunedThreshold | None:
+        """Return the best threshold of a view from the sums in `sweeps`, or None if predictions have no scores."""
+        if not any(threshold_key(view) in block.scored_keys for block in sweeps):
             return None
-        plan = self.plan(view)
-        return best_on(self._curve(plan, swept), str(view), sweep, typed=plan.relation.typed)
+        plan = self.plan_view(view)
+        return select_best_threshold(
+            self._compute_curve(plan, sweeps), str(view), sweep, is_typed=plan.relation.is_typed
+        )
 
-    def curve(self, view: ViewName, grid: int | None = None) -> Curve:
-        """The scores of a view at every threshold; with a `grid`, only those at its steps (`1 / grid`) are needed."""
-        return self._curve(self.plan(view), self.feed.swept([view], grid))
+    def compute_curve(self, view: ViewName, grid: int | None = None) -> Curve:
+        """Return the scores of a view at every threshold; with `grid`, only multiples of `1 / grid` are exact."""
+        return self._compute_curve(self.plan_view(view), self.source.count_sweeps([view], grid))
 
-    def _curve(self, plan: Plan, swept: Sequence[Swept]) -> Curve:
-        steps, has_gold = steps_through(swept, base_of(plan.view))
-        return curve_through(steps, plan.shape.view(Statistics(steps.base), macro=self._averaged(has_gold)))
+    def _compute_curve(self, plan: Plan, sweeps: Sequence[SweepSums]) -> Curve:
+        """Return the threshold curve of a plan from the sums in `sweeps`."""
+        steps, has_gold = merge_sweeps(sweeps, threshold_key(plan.view))
+        return build_curve(
+            steps, plan.view_options.create_view(Statistics(steps.base), macro_mask=self._macro_mask(has_gold))
+        )
 
-    def plan(self, view: ViewName) -> Plan:
-        """How the verdicts of a view are made, at no threshold."""
-        return self.sides.planner().plan(view)
+    def plan_view(self, view: ViewName) -> Plan:
+        """Return the plan that judges a view without a threshold; raise if its relation contradicts the task."""
+        return self.inputs.create_planner().plan_view(view)
 
-    def _averaged(self, has_gold: Bools) -> Bools | None:
-        """The documents over which macro scores are means, None for all in which a measure is defined."""
+    def _macro_mask(self, has_gold: Bools) -> Bools | None:
+        """Return the mask of documents that macro scores average over, or None for all with a defined value.
+
+        `has_gold` marks the documents with gold items; the setting `macro` decides whether it is the mask.
+        """
         return has_gold if self.request.conventions.macro is Macro.GOLD_DOCUMENTS else None
 
     @cached_property
     def plans(self) -> Plans:
-        """Which tables of verdicts there are."""
-        return self.feed.planning.above(self.thresholds).plans
+        """The plans of all tables of verdicts at the thresholds: which items are compared, by which relation or key.
+
+        There is one table per view, detection table and stage (see the module `karat.evaluation.plan`).
+        """
+        return self.source.planning_block.at_threshold(self.thresholds).plans
 
     @cached_property
-    def folded(self) -> Folded:
-        """What all blocks count."""
-        found = Folded(self.feed.counted(self.thresholds))
-        self.feed.check(found)
-        return found
+    def sums(self) -> EvaluationSums:
+        """The counts of the whole corpus, merged from all blocks; raises for errors such as duplicate ids."""
+        sums = EvaluationSums(self.source.count_blocks(self.thresholds))
+        self.source.check_totals(sums)
+        return sums
 
     @cached_property
     def block(self) -> Block:
-        """Everything as one block with its verdicts; `KaratError` where an engine divided it."""
-        return self.feed.block(self.thresholds)
+        """All documents as one block with verdicts; raises `KaratError` if an engine divided them."""
+        return self.source.get_block(self.thresholds)
 
     def verdicts(self, view: str) -> Verdicts:
-        """What became of every case of a view, or of the table in which its detection is counted."""
+        """Return the verdicts on all cases of a view, or of another table of `plans.all`, such as a detection table.
+
+        Raise `UsageError` if there is no such table, and `KaratError` if an engine divided the documents.
+        """
         if view not in self.plans.all:
-            raise UsageError(f"{view} was not judged. Ask for a measure of it.")
+            raise UsageError(f"{view} was not judged. Request one of its measures.")
         return self.block.verdicts(view)
 
-    def judged(self, plan: Plan) -> Verdicts:
-        """What a plan of the caller's own makes of both sides."""
-        return self.feed.planning.judged(plan)
+    def judge_plan(self, plan: Plan) -> Verdicts:
+        """Judge the documents in memory by a plan of the caller, such as one of `plan_view`; return the verdicts.
 
-    def beside(self, name: ViewName, other: ViewName) -> View:
-        """Another view of the answers that a view looks at: at its threshold."""
-        plan = self.plan(other).above(self.plans.views[str(name)].select.threshold)
-        weights = self.judged(plan).per_document(0, len(self.sides.corpus))
-        return plan.shape.view(Statistics(weights), macro=self._averaged(self.folded.has_gold(plan.source)))
+        With an engine no documents are in memory, so there are no verdicts.
+        """
+        return self.source.planning_block.judge_plan(plan)
 
-    def detected(self, view: str) -> Verdicts | None:
-        """What was detected, as accuracy counts it; None where a view looks at no links or no places."""
+    def view_at_same_threshold(self, name: ViewName, other: ViewName) -> View:
+        """Count the view `other` over the predictions that pass the threshold of the scored view `name`."""
+        plan = self.plan_view(other).at_threshold(self.plans.views[str(name)].selection.threshold)
+        weights = self.judge_plan(plan).document_sums(0, len(self.inputs.corpus))
+        return plan.view_options.create_view(
+            Statistics(weights), macro_mask=self._macro_mask(self.sums.has_gold(plan.source))
+        )
+
+    def detection_verdicts(self, view: str) -> Verdicts | None:
+        """Return the verdicts on detection by which accuracy divides, or None if no measure of the view needs them."""
         name = self.plans.detection.get(view)
         return None if name is None else self.block.verdicts(name)
 
-    def categorised(self, view: str) -> Categorised:
-        """The cases of a view and the error categories that each is in."""
-        return self.block.categorised(view)
+    def categorise_cases(self, view: str) -> CategorisedCases:
+        """Return the cases of a view with the facts about them and the masks of their error categories."""
+        return self.block.categorise_cases(view)
 
-    def tallies(self, view: str) -> Mapping[str, Tally]:
-        """How many errors of each category there are, by document, and how many there could have been."""
-        if view in self.plans.unstaged:
-            return senseless(len(self.folded.ids), self.plans.unstaged[view])
-        return self.folded.tallies(view)
+    def count_categories(self, view: str) -> Mapping[str, CategoryCounts]:
+        """Return the errors and opportunities of each error category, by document.
+
+        A view in which detection cannot be told from linking gets undefined counts with the reason.
+        """
+        if view in self.plans.missing_stages:
+            return make_undefined_counts(len(self.sums.ids), self.plans.missing_stages[view])
+        return self.sums.category_counts(view)
 
     @cached_property
     def views(self) -> Mapping[str, View]:
-        """What the measures of each view look at."""
-        shape, nothing = Shape(self.request.conventions.empty), Statistics(np.zeros((0, 4)))
-        unknown = {name: shape.view(nothing, unknown=why) for name, why in self.feed.left_out.views.items()}
-        return {name: self._view(name, plan) for name, plan in self.plans.views.items()} | unknown
+        """All counted views by name, and views that an engine cannot count, with the reason and no statistics."""
+        options, no_statistics = ViewOptions(self.request.conventions.empty), Statistics(np.zeros((0, 4)))
+        uncounted = {
+            name: options.create_view(no_statistics, unknown_reason=reason)
+            for name, reason in self.source.excluded.views.items()
+        }
+        return {name: self._build_view(name, plan) for name, plan in self.plans.views.items()} | uncounted
 
     @property
-    def _known(self) -> dict[str, View]:
-        """The views that somebody counted."""
-        return {name: view for name, view in self.views.items() if view.unknown is None}
+    def _counted_views(self) -> dict[str, View]:
+        """The views that could be counted."""
+        return {name: view for name, view in self.views.items() if view.unknown_reason is None}
 
     @property
-    def _divided(self) -> dict[str, View]:
-        """Those of them that can be divided into documents."""
-        return {name: view for name, view in self._known.items() if not view.whole}
+    def _divisible_views(self) -> dict[str, View]:
+        """The counted views that can be divided into documents."""
+        return {name: view for name, view in self._counted_views.items() if not view.is_indivisible}
 
-    def _view(self, name: str, plan: Plan) -> View:
-        folded = self.folded
-        if (number := folded.too_many(plan)) is not None:
-            why = f"{number:,} mentions in clusters are more than an engine keeps at once"
-            return plan.shape.view(Statistics(np.zeros((0, 4))), whole=True, unknown=why)
-        if plan.weights_are_whole:
-            held = folded.held(plan.reaches)
-            return plan.shape.view(
-                Statistics(plan.weights(held)[None]),
-                whole=True,
-                again=lambda keep: Statistics(plan.weights(held.within(keep))[None]),
-                order=self._by_id,
+    def _build_view(self, name: str, plan: Plan) -> View:
+        """Create the view of a plan from the merged sums; it has only a reason if there was too much data to keep."""
+        sums = self.sums
+        if (size := sums.overflow_size(plan)) is not None:
+            reason = f"{size:,} clustered mentions exceed what an engine keeps in memory"
+            return plan.view_options.create_view(
+                Statistics(np.zeros((0, 4))), is_indivisible=True, unknown_reason=reason
             )
-        return plan.shape.view(
-            folded.statistics(name),
-            found=folded.detection(name),
-            macro=self._averaged(folded.has_gold(plan.source)),
-            present=folded.present(name),
-            ranking=(lambda: folded.ranking(name)) if plan.relation.level == "document" else None,
-            scored=lambda: folded.scored(name),
-            cases=lambda: folded.cases(name),
-            scored_in=lambda: folded.scored_in(name),
-            order=self._by_id,
+        if plan.is_indivisible:
+            members = sums.cluster_members(plan.cross_document_key)
+            return plan.view_options.create_view(
+                Statistics(plan.sum_members(members)[None]),
+                is_indivisible=True,
+                recount=lambda keep: Statistics(plan.sum_members(members.select_documents(keep))[None]),
+                get_order=self._order_by_id,
+            )
+        return plan.view_options.create_view(
+            sums.statistics(name),
+            detection_statistics=sums.detection(name),
+            macro_mask=self._macro_mask(sums.has_gold(plan.source)),
+            had_cases=sums.had_cases(name),
+            get_ranking=(lambda: sums.ranking(name)) if plan.relation.level == "document" else None,
+            get_scored=lambda: sums.scored_predictions(name),
+            get_case_weights=lambda: sums.case_weights(name),
+            get_scored_documents=lambda: sums.scored_documents(name),
+            get_order=self._order_by_id,
+            undefined_reason=self.mismatch_reason if plan.compares_links else None,
         )
 
-    def _by_id(self) -> Longs:
-        return np.argsort(np.array(self.folded.ids.to_pylist(), object), kind="stable")
+    @cached_property
+    def mismatch_reason(self) -> str | None:
+        """Reason why linking scores are undefined: no predicted id can match a gold id; None if some can.
+
+        Only Karat's reading of ids (`ids=normalised`) makes scores undefined. Reference tools report 0.
+        """
+        id_statistics = self.sums.id_statistics
+        if id_statistics is None or self.request.conventions.ids is not Ids.NORMALISED:
+            return None
+        return find_mismatch(*id_statistics)
+
+    def _order_by_id(self) -> Longs:
+        """Return the indices that sort the documents by id."""
+        return np.argsort(np.array(self.sums.ids.to_pylist(), object), kind="stable")
 
     @cached_property
-    def scores(self) -> dict[str, Scored]:
-        """All measures of every view that it has by itself, and all that were asked for."""
-        asked: dict[str, list[str]] = {name: [] for name in [*self.views, *self.plans.means]}
-        for measure in self.request.wanted:
+    def scores(self) -> dict[str, Score]:
+        """Scores by full measure name: the default measures of every view and all requested ones without a group."""
+        requested: dict[str, list[str]] = {name: [] for name in [*self.views, *self.plans.components]}
+        for measure in self.request.all_measures:
             if measure.group is None:
-                asked[str(measure.view)].append(measure.short)
-        scores: dict[str, Scored] = {}
+                requested[str(measure.view)].append(measure.short_name)
+        scores: dict[str, Score] = {}
         for name, view in self.views.items():
-            shorts = dict.fromkeys([*short_names(detection=name in self.plans.detection), *asked[name]])
+            shorts = dict.fromkeys([*default_short_names(detection=name in self.plans.detection), *requested[name]])
             scores |= {f"{name}:{short}": score for short, score in view.scores(shorts).items()}
-        for name, parts in self.plans.means.items():
-            for short in dict.fromkeys([*short_names(detection=False), *asked[name]]):
-                scores[f"{name}:{short}"] = _mean_of(
-                    {part: self.views[part].score(short) for part in self._counted(parts)}
+        for name, components in self.plans.components.items():
+            pairless_score = self._score_without_pairs(components)
+            for short in dict.fromkeys([*default_short_names(detection=False), *requested[name]]):
+                scores[f"{name}:{short}"] = (
+                    pairless_score
+                    if pairless_score is not None and short.startswith("micro.")
+                    else _mean_of_components(
+                        {part: self.views[part].score(short) for part in self._nonempty_components(components)}
+                    )
                 )
         return scores
 
-    def _counted(self, parts: Sequence[str]) -> Sequence[str]:
-        """The views of a mean that count: no clustering in which neither side has a pair, unless none has."""
-        empty = {name for name, view in self._known.items() if view.whole and not view.statistics.weights.any()}
-        return [part for part in parts if part not in empty] or parts
+    def _score_without_pairs(self, components: Sequence[str]) -> Score | None:
+        """Return BLANC where neither side has two mentions: 1 if both have the same mention, else 0 (Luo et al., 2014).
+
+        Return None if `components` are not those of BLANC, if there are pairs, or if there are no mentions at all.
+        """
+        plans = [self.plans.views[part] for part in components]
+        clusterings = {None if plan.key is None else plan.key.clustering for plan in plans}
+        if clusterings != set(BLANC_COMPONENTS) or not self._empty_clusterings.issuperset(components):
+            return None
+        gold, predictions, both = self.sums.cluster_members(plans[0].cross_document_key).count_mentions()
+        return Score(float(gold == predictions == both), 1) if gold or predictions else None
 
     @cached_property
-    def labels(self) -> dict[str, Grouping]:
-        """What scores are grouped by."""
-        left_out = self.feed.left_out.labels
-        return {name: self.sides.label(name) for name in self.request.labels if name not in left_out}
+    def _empty_clusterings(self) -> frozenset[str]:
+        """The views of clusterings that have nothing to count on either side, such as pairs of mentions."""
+        return frozenset(
+            name
+            for name, view in self._counted_views.items()
+            if view.is_indivisible and not view.statistics.weights.any()
+        )
+
+    def _nonempty_components(self, components: Sequence[str]) -> Sequence[str]:
+        """Return `components` without clusterings that have no pair on either side, or all if all are such."""
+        return [part for part in components if part not in self._empty_clusterings] or components
+
+    @cached_property
+    def facets(self) -> dict[str, Facet]:
+        """The facets by which scores are grouped, by name, without those that an engine cannot count."""
+        excluded = self.source.excluded.facets
+        return {name: self.inputs.get_facet(name) for name in self.request.facets if name not in excluded}
 
     @cached_property
     def groups(self) -> Groups:
-        """The scores by each label; a value that a measure names must be among them."""
-        groups: Groups = {name: self._grouped(name, label) for name, label in self.labels.items()}
-        check_groups(self.request.wanted, groups, self.labels, self.views)
+        """Scores by facet, view and value; raises if a measure names a value that does not occur."""
+        groups: Groups = {name: self._group_scores(name, facet) for name, facet in self.facets.items()}
+        check_groups(self.request.all_measures, groups, self.facets, self.views)
         return groups
 
-    def _grouped(self, name: str, label: Grouping) -> dict[str, dict[str, Group]]:
-        draw = self.draw
-        spread = [m for m in self.request.wanted if measure_of(m).spread and m.group and m.group[0] == name]
-        also = list(dict.fromkeys(measure.short for measure in spread))
-        divided = self._divided
-        if label.scores == "documents":
-            return {view: by_document(self.folded.ids, own) for view, own in divided.items()}
-        if label.documents is not None:
-            values = self.folded.values(name)
+    def _group_scores(self, name: str, facet: Facet) -> dict[str, dict[str, GroupScores]]:
+        """Return the scores by one facet, by view and value; views that cannot be divided into documents are absent."""
+        interval_options = self.interval_options
+        dispersion_measures = [
+            m for m in self.request.all_measures if get_measure(m).is_dispersion and m.group and m.group[0] == name
+        ]
+        extra_shorts = list(dict.fromkeys(measure.short_name for measure in dispersion_measures))
+        views = self._divisible_views
+        if facet.scores == "documents":
+            return {view: group_by_document(self.sums.ids, data) for view, data in views.items()}
+        if facet.from_documents is not None:
+            values = self.sums.document_values(name)
             if values.null_count == len(values):
-                corpus = self.feed.names[0][0]
-                raise UsageError(f"no document of {corpus} says what its {name} is. Group by another label.")
-            return {view: by_property(values, own, draw, also) for view, own in divided.items()}
-        if label.scores == "errors":
-            if not self.plans.stages and not self.plans.unstaged:
-                raise UsageError("error categories are those of links, and no view compares any. Ask for strong.")
+                corpus = self.source.names_and_metadata[0][0]
+                raise UsageError(f"no document of {corpus} has a value for {name}. Group by another facet.")
             return {
-                view: rated(self.tallies(view), own, draw)
-                for view, own in divided.items()
-                if view in self.plans.stages or view in self.plans.unstaged
+                view: group_by_property(values, data, interval_options, extra_shorts) for view, data in views.items()
             }
-        if parted(self.sides, name):
-            counted = [base for base in self.request.views if str(base) not in self.feed.left_out.views]
-            parts = {base: parts_by(self.sides, name, base) for base in counted}
+        if facet.scores == "errors":
+            if not self.plans.stages and not self.plans.missing_stages:
+                raise UsageError("error categories need a view that compares links. Request strong, for example.")
             return {
-                str(base): by_part({value: self.views[str(part)] for value, part in own.items()}, draw)
-                for base, own in parts.items()
+                view: score_error_categories(self.count_categories(view), data, interval_options)
+                for view, data in views.items()
+                if view in self.plans.stages or view in self.plans.missing_stages
             }
-        cuts = {view: self.folded.cut(name, view) for view in divided}
-        return by_value(name, cuts, divided, draw, also, given=self.folded.given(name))
+        if needs_rematching(self.inputs, name):
+            base_views = [base for base in self.request.views if str(base) not in self.source.excluded.views]
+            parts = {base: make_value_views(self.inputs, name, base) for base in base_views}
+            return {
+                str(base): group_by_part(
+                    {value: self.views[str(part)] for value, part in value_views.items()}, interval_options
+                )
+                for base, value_views in parts.items()
+            }
+        grouped_sums = {view: self.sums.get_grouped_sums(name, view) for view in views}
+        return group_by_value(
+            name,
+            grouped_sums,
+            views,
+            interval_options,
+            extra_shorts,
+            has_predictions=self.sums.has_predicted_facet(name),
+        )
 
     @cached_property
-    def between(self) -> dict[str, Between]:
-        """The intervals of the measures that are asked for, and why some have none; nothing if nobody asks."""
-        if not self.request.draw.resamples:
+    def interval_results(self) -> dict[str, IntervalResult]:
+        """Interval, or the reason why there is none, by requested measure; empty if no intervals are requested.
+
+        Undefined scores and measures of groups are absent.
+        """
+        if not self.request.interval_options.resamples:
             return {}
-        asked: dict[str, list[str]] = {}
-        for name in self.request.wanted:
+        requested: dict[str, list[str]] = {}
+        for name in self.request.all_measures:
             if name.group is None:
-                asked.setdefault(str(name.view), []).append(name.short)
-        found: dict[str, Between] = {}
-        for view, shorts in asked.items():
-            own = [self.views[part] for part in self._counted(self.plans.means.get(view, (view,)))]
-            with working(f"resampling {view}"):
-                made = view_intervals(own, shorts, self.draw)
-            found |= {f"{view}:{short}": between for short, between in made.items()}
-        return found
+                requested.setdefault(str(name.view), []).append(name.short_name)
+        results: dict[str, IntervalResult] = {}
+        for view, shorts in requested.items():
+            names = self.plans.components.get(view, (view,))
+            if self._score_without_pairs(names) is not None:
+                results |= {
+                    f"{view}:{short}": IntervalResult(None, "neither side has two mentions") for short in shorts
+                }
+                continue
+            components = [self.views[part] for part in self._nonempty_components(names)]
+            with track_progress(f"resampling {view}"):
+                intervals = view_intervals(components, shorts, self.interval_options)
+            results |= {f"{view}:{short}": result for short, result in intervals.items()}
+        return results
 
-    def _intervals(self) -> dict[str, tuple[float, float]]:
+    def _interval_bounds(self) -> dict[str, tuple[float, float]]:
+        """Return lower and upper bounds by requested measure, including those of groups; absent if there is none."""
         intervals = {}
-        for name in self.request.wanted:
-            if name.group is not None and self.request.draw.resamples:
-                label, value = name.group
-                by_label = self.groups[label][str(name.view)][value].intervals
-                if name.short in by_label:
-                    intervals[str(name)] = by_label[name.short]
-        return intervals | ends(self.between)
+        for name in self.request.all_measures:
+            if name.group is not None and self.request.interval_options.resamples:
+                facet, value = name.group
+                group_intervals = self.groups[facet][str(name.view)][value].intervals
+                if name.short_name in group_intervals:
+                    intervals[str(name)] = group_intervals[name.short_name]
+        return intervals | to_bounds(self.interval_results)
 
     @cached_property
-    def draw(self) -> Draw:
-        """How intervals are made; random numbers start from a place of this corpus's own."""
-        draw = self.request.draw
-        return draw._replace(seed=seed_of(draw.seed, self.feed.digests()[0])) if draw.resamples else draw
+    def interval_options(self) -> IntervalOptions:
+        """Interval options with a random seed that is specific to this corpus."""
+        options = self.request.interval_options
+        return (
+            options._replace(seed=derive_seed(options.seed, self.source.get_digests()[0]))
+            if options.resamples
+            else options
+        )
 
     @cached_property
     def result(self) -> Result:
-        """Scores with everything that made them."""
-        request, draw = self.request, self.request.draw
-        (corpus, about_corpus), (run, about_run) = self.feed.names
-        drawn = bool(draw.resamples)
-        divided = self._divided
+        """The scores with their signature, groups, intervals, notes and skipped counts, as `evaluate` returns them."""
+        request, interval_options = self.request, self.request.interval_options
+        (corpus, corpus_metadata), (run, run_metadata) = self.source.names_and_metadata
+        has_intervals = bool(interval_options.resamples)
+        views = self._divisible_views
         return Result(
             signature=self.signature,
             profile=request.profile,
             corpus=corpus,
             run=run,
-            run_digest=self.feed.digests()[1],
+            run_digest=self.source.get_digests()[1],
             scores=self.scores,
-            views={name: view.statistics for name, view in divided.items()},
-            totals={name: view.statistics for name, view in self._known.items() if view.whole},
-            detection={name: view.found for name, view in divided.items() if view.found is not None},
-            per_item=tuple(name for name, view in divided.items() if view.shape.per_item),
-            averaged={name: view.macro for name, view in divided.items() if view.macro is not None},
-            ids=self.folded.ids,
-            skipped=self._skipped(),
-            notes=tuple(self._notes()),
-            intervals=self._intervals(),
-            thresholds=self._oracles(),
-            resamples=draw.resamples,
-            interval_method=draw.method if drawn else None,
-            interval_level=draw.level if drawn else None,
-            interval_over=draw.over if drawn else None,
-            recomputed=draw.recompute if drawn else 0,
-            by=self.groups,
-            about_corpus=about_corpus,
-            about_run=about_run,
+            views={name: view.statistics for name, view in views.items()},
+            totals={name: view.statistics for name, view in self._counted_views.items() if view.is_indivisible},
+            detection={
+                name: view.detection_statistics for name, view in views.items() if view.detection_statistics is not None
+            },
+            per_item_views=tuple(name for name, view in views.items() if view.options.is_mean_of_items),
+            macro_documents={name: view.macro_mask for name, view in views.items() if view.macro_mask is not None},
+            ids=self.sums.ids,
+            skipped=self._count_skipped(),
+            notes=tuple(sorted(self._list_notes(), key=lambda note: not note.startswith(WARNING))),
+            intervals=self._interval_bounds(),
+            thresholds=self._oracle_thresholds(),
+            resamples=interval_options.resamples,
+            interval_method=interval_options.method if has_intervals else None,
+            confidence=interval_options.confidence if has_intervals else None,
+            ci_unit=interval_options.ci_unit if has_intervals else None,
+            jackknife_groups=interval_options.jackknife_groups if has_intervals else 0,
+            groups=self.groups,
+            corpus_metadata=corpus_metadata,
+            run_metadata=run_metadata,
             id_health=self.id_health,
-            shown=request.shown,
+            table_measures=request.table_measures,
             headline=request.headline,
             aliases=request.aliases,
             evaluation=self,
@@ -469,154 +622,186 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def id_health(self) -> IdHealth | None:
-        """Whether the ids of both sides can meet; None where no links are compared."""
-        seen = self.folded.seen
-        return None if seen is None else health(*seen, self.request.conventions.ids, self.request.kb)
+        """Summary of how ids are written on both sides and whether they can match; None if no links are compared."""
+        id_statistics = self.sums.id_statistics
+        if id_statistics is None:
+            return None
+        request = self.request
+        return assess_ids(*id_statistics, request.conventions.ids, request.kb, is_bridge=request.is_bridge)
 
     def table(self, view: str | None = None) -> Arrow:
-        """Every case of every view, or of one, with the labels of cases that were asked for."""
+        """Return one table with a row per case of all views, or of `view`, with the columns of case facets."""
         tables = list(self.tables(view))
         return tables[0] if len(tables) == 1 else pa.concat_tables(tables)
 
     def tables(self, view: str | None = None, *, sentences: bool = False) -> Iterator[Arrow]:
-        """The same piece by piece, in tables of the same columns, of which the first may have no rows.
+        """Return an iterator over tables of the cases of all views, or of `view`, with equal columns.
 
-        With `sentences`, what entities are called and the sentence of each case are columns too.
+        With `sentences`, columns with entity names and the sentence of each case are added. The first table may be
+        empty. Raise `UnknownNameError` if `view` has no single cases.
         """
-        columns = {label.column for label in self.labels.values() if label.column is not None}
-        every = [name for name, plan in self.plans.views.items() if not plan.weights_are_whole]
-        if view is not None and view not in every:
-            raise UnknownNameError("view of single cases", view, every)
-        wanted = {*columns, SENTENCE} if sentences else columns
-        return self.feed.tables(self.thresholds, every if view is None else [view], wanted)
+        columns = {label.column for label in self.facets.values() if label.column is not None}
+        names = [name for name, plan in self.plans.views.items() if not plan.is_indivisible]
+        if view is not None and view not in names:
+            raise UnknownNameError("view of single cases", view, names)
+        requested = {*columns, SENTENCE} if sentences else columns
+        tables = self.source.iterate_tables(self.thresholds, names if view is None else [view], requested)
+        if "errors" not in requested:
+            return tables
+        without_candidates = self.plans.stages.keys() - self.sums.views_with_candidates
+        return (drop_candidate_categories(table, without_candidates) for table in tables)
 
-    def _skipped(self) -> dict[str, int]:
-        counts = {**self.feed.skipped, **self.folded.skipped}
-        return {what: count for what, count in counts.items() if count or what.startswith("answers dropped by ")}
+    def _count_skipped(self) -> dict[str, int]:
+        """Return counts of everything that was skipped, by description, without zeros except for drop rules."""
+        sums = self.sums.skipped
+        counts = {
+            **{note: sums[note] for note in INVENTED_NOTES.values() if note in sums},  # first, below the headline
+            **{note: count for note, count in self.source.skipped.items() if note not in _READER_NOTES},
+            **sums,
+        }
+        return {
+            description: count
+            for description, count in counts.items()
+            if (count and WARNING not in description) or description.startswith("predictions dropped by ")
+        }
 
-    def _notes(self) -> Iterator[str]:
-        yield from self.request.synonyms
-        statistics = {name: view.statistics for name, view in self._known.items()}
-        from_labels = self.feed.names[1][1].get("answers") == "labels"
-        apart = self.id_health is not None and bool(self.id_health.unmatchable)
-        how = self.sides.pairing().reading
-        yield from said(self.folded.noticed, how, statistics, from_labels=from_labels, apart=apart)
-        reasons = {name: view.unknown for name, view in self.views.items() if view.unknown is not None}
-        for what, why in (
-            reasons | {f"scores by {name}": why for name, why in self.feed.left_out.labels.items()}
+    def _list_notes(self) -> Iterator[str]:
+        """Yield notes about likely mistakes and about how the scores were computed."""
+        yield from list_reader_warnings(self.source.skipped)
+        if self.id_health is not None and self.id_health.mismatch:
+            yield f"{WARNING}{self.id_health.mismatch}; {self.id_health.remedy}"
+        yield from self.request.synonym_notes
+        statistics = {name: view.statistics for name, view in self._counted_views.items()}
+        from_labels = self.source.names_and_metadata[1][1].get("predictions") == "labels"
+        ids_differ = self.id_health is not None and bool(self.id_health.unmatchable)
+        read_options = self.inputs.pairing().read_options
+        yield from format_notes(
+            self.sums.input_checks, read_options, statistics, from_labels=from_labels, ids_differ=ids_differ
+        )
+        reasons = {name: view.unknown_reason for name, view in self.views.items() if view.unknown_reason is not None}
+        for item, reason in (
+            reasons | {f"scores by {name}": reason for name, reason in self.source.excluded.facets.items()}
         ).items():
-            yield f"left out: {what} ({why}; load both sides for it)"
-        yield from self._without_classes()
-        yield from self._told_by_starter()
-        yield from undecided(self.request.conventions.unnamed, *self.folded.doubts)
-        yield from untyped(self.groups)
-        yield from (best.note for best in self.thresholds.found.values())
-        (corpus, _), (run, about) = self.feed.names
-        if chosen_on(about, corpus):
-            yield chosen_note(run, corpus)
-        if VOCABULARY in self.request.labels:
-            from karat.kb.vocabulary import vocabulary_note
+            yield f"excluded: {item} ({reason}; to include it, load corpus and run into memory)"
+        yield from self._hierarchy_notes()
+        yield from self._starter_kb_notes()
+        yield from format_undecided_notes(self.request.conventions.unknown_names, *self.sums.undecided_counts)
+        yield from format_untyped_notes(self.groups)
+        yield from (best.note for best in self.thresholds.tuned.values())
+        (corpus, _), (run, metadata) = self.source.names_and_metadata
+        if is_selected_on(metadata, corpus):
+            yield selection_note(run, corpus)
+        if VOCABULARY in self.request.facets:
+            from karat.kb.entity_vocabulary import format_vocabulary_note
 
-            yield vocabulary_note(self.request.vocabulary)
-        yield from without_interval(self.between)
+            yield format_vocabulary_note(self.request.vocabulary)
+        yield from format_missing_intervals(self.interval_results)
 
-    def _without_classes(self) -> Iterator[str]:
-        """Types compared by a hierarchy that is not there."""
+    def _hierarchy_notes(self) -> Iterator[str]:
+        """Yield a note if types are compared by a class hierarchy that is missing."""
         typing, kb = self.request.conventions.typing, self.request.kb
-        typed = any(plan.relation.typed for plan in self.plans.views.values())
+        typed = any(plan.relation.is_typed for plan in self.plans.views.values())
         if typed and typing is not Typing.SHARED and (kb is None or not kb.hierarchy.superclasses):
-            yield f"typing={typing} knows no classes above or below others: give subclass_of.tsv with --kb"
+            yield f"typing={typing} has no class hierarchy: pass a knowledge base with subclass_of.tsv (--kb)"
 
-    def _told_by_starter(self) -> Iterator[str]:
-        """That facts come from the pack that is built in."""
-        known = self.request.knowledge if self.request.reads_facts else None
-        if known is not None and known is not self.request.kb:
-            yield f"names, types and popular entities are those of {known.name}, which is built in: --kb takes others"
+    def _starter_kb_notes(self) -> Iterator[str]:
+        """Yield a note if facts come from the built-in snapshot."""
+        kb = self.request.fact_kb if self.request.needs_facts else None
+        if kb is not None and kb is not self.request.kb:
+            yield f"names, types and popularity come from the built-in {kb.name}: pass --kb to use another"
 
-    def _oracles(self) -> dict[str, float | None]:
-        """The thresholds found by trying; a view with the mean of others has none of its own, but is an oracle too."""
-        own = {name: best.threshold.at for name, best in self.thresholds.found.items()}
+    def _oracle_thresholds(self) -> dict[str, float | None]:
+        """Return the thresholds tuned on this corpus, by view; None for views that average tuned views."""
+        thresholds = {name: best.threshold.min_score for name, best in self.thresholds.tuned.items()}
         bases = {
             name: {str(replace(self.plans.views[part].view, filters=())) for part in parts}
-            for name, parts in self.plans.means.items()
+            for name, parts in self.plans.components.items()
         }
-        return own | {name: None for name, parts in bases.items() if parts & own.keys()}
+        return thresholds | {name: None for name, parts in bases.items() if parts & thresholds.keys()}
 
 
-def _mean_of(parts: Mapping[str, Scored]) -> Scored:
-    """The mean of the scores of several views; undefined if one of them is."""
-    values = [score.value for score in parts.values() if score.value is not None]
-    for name, score in parts.items():
+def _mean_of_components(scores: Mapping[str, Score]) -> Score:
+    """Return the mean of one measure's scores in several views, by view; undefined if one of them is undefined."""
+    values = [score.value for score in scores.values() if score.value is not None]
+    for name, score in scores.items():
         if score.value is None:
-            return Scored(None, 0, f"{name}: {score.reason}")
-    return Scored(sum(values) / len(values), len(values))
+            return Score(None, 0, f"{name}: {score.reason}")
+    return Score(sum(values) / len(values), len(values))
 
 
 def evaluate(
-    corpus: Corpus | Parts,
-    run: Run | Parts,
+    corpus: Corpus | PartitionedData,
+    run: Run | PartitionedData,
     *,
-    like: str = "karat",
-    choices: Mapping[str, object] | None = None,
+    profile: str = "karat",
+    settings: Mapping[str, object] | None = None,
     measures: Sequence[str] | str = (),
-    also: Sequence[str] | str = (),
+    extra_measures: Sequence[str] | str = (),
     by: Sequence[str] | str = (),
     kb: KB | str | os.PathLike[str] | None = None,
     resamples: int = 0,
-    interval: Method = "percentile",
-    level: float = 0.95,
-    over: Over = "documents",
-    recompute: int = 0,
+    interval: IntervalMethod = "percentile",
+    confidence: float = 0.95,
+    ci_unit: CIUnit = "documents",
+    jackknife_groups: int = 0,
     allow_unknown: bool = False,
     progress: Progress | None = None,
-    block: int = BLOCK,
+    block_size: int = BLOCK,
     engine: str | None = None,
-    **choice: object,
+    **setting: object,
 ) -> Result:
-    """Score a run against a corpus under a profile, of which single choices may be overridden.
+    """Score a run against a corpus under a scoring profile.
 
-    `measures` replaces those the profile shows, and `also` adds some that tables do not show; `by` names labels to
-    group by (`types`, `nil`, `doc`, a dimension of `categories`); `allow_unknown` leaves out answers to documents that
-    the corpus does not have.
-    Choices are those of `karat.explain`, in a mapping or as keywords: `assignment="greedy"`. With a knowledge base (or
-    the folder of its tables), ids are resolved by it on both sides. With `resamples`, the measures shown get intervals
-    of a `level` from as many samples of documents, by the method `interval` (`percentile`, `bca`, `wilson`), `over`
-    documents or single cases; with `recompute`, also those that do not add up over documents, from as many scores
-    without some of the documents.
-    With an `engine` (`local`, `duckdb`, `spark`), that divides the documents; both sides may then be what `load_parts`
-    gives, which need not fit into memory.
+    `settings` override single settings of the profile; they may also be passed as keywords, as in
+    `assignment="greedy"`. `measures` replaces the profile's measures, and `extra_measures` adds some that tables do not
+    show. `by` names facets to group by, such as `types`, `nil`, `doc` or a dimension of `categories`. `kb` is a
+    knowledge base, or the path of one, that resolves the ids of both sides. `allow_unknown` skips predictions for
+    documents that the corpus does not have.
+
+    With `resamples`, the measures get intervals at the level `confidence` from this number of bootstrap samples.
+    `interval` is the method (`percentile`, `bca`, `wilson`) and `ci_unit` the resampling unit (`documents`, `cases`).
+    With `jackknife_groups`, measures that do not add up over documents get an interval too: they are recomputed
+    once without each group of documents.
+
+    `progress` is called with the number of documents done. `block_size` is the number of documents judged together.
+    With an `engine` (`local`, `duckdb`, `spark`), the engine divides the documents. Corpus and run may then be results
+    of `load_partitioned`, which need not fit into memory.
     """
-    if block < 1:
-        raise UsageError(f"block is {block}. Give a number of documents.")
-    request = Request.of(
-        like=like,
-        choices={**(choices or {}), **choice},
+    if block_size < 1:
+        raise UsageError(f"block_size is {block_size}. Pass a positive number of documents.")
+    request = Request.from_options(
+        profile=profile,
+        settings={**(settings or {}), **setting},
         measures=measures,
-        also=also,
+        extra_measures=extra_measures,
         by=by,
         kb=kb,
-        draw=Draw(resamples, 0, interval, level, over, recompute),
+        interval_options=IntervalOptions(resamples, 0, interval, confidence, ci_unit, jackknife_groups),
         allow_unknown=allow_unknown,
     )
-    return evaluation(request, corpus, run, engine=engine, size=block, progress=progress).result
+    return create_evaluation(request, corpus, run, engine=engine, block_size=block_size, progress=progress).result
 
 
-def evaluation(
+def create_evaluation(
     request: Request,
-    corpus: Corpus | Parts,
-    run: Run | Parts,
+    corpus: Corpus | PartitionedData,
+    run: Run | PartitionedData,
     *,
     engine: str | None = None,
-    size: int = BLOCK,
+    block_size: int = BLOCK,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """The evaluation of a request, in memory or divided by an engine."""
-    known = all(hasattr(side, "skipped") for side in (corpus, run))
-    if not known or isinstance(corpus, Run) or isinstance(run, Corpus):
-        raise UsageError("evaluate takes a Corpus and a Run, in this order. Make them with load and load_run.")
-    if isinstance(corpus, Corpus) and isinstance(run, Run) and engine in (None, "local"):
-        return Evaluation.of(request, corpus, run, size=size, progress=progress)
-    from karat.evaluation.spread.spread import Spread
+    """Prepare the evaluation of a request, in memory or with an engine that divides the documents.
 
-    request = request.for_run(run.about, getattr(run, "file", None))
-    return Evaluation(request, Spread.of(request, corpus, run, engine or "local", progress))
+    Data in memory without `engine`, or with `local`, is evaluated in memory. `block_size` applies only in memory.
+    Raise `UsageError` if `corpus` and `run` are swapped or something else.
+    """
+    has_data = all(hasattr(side, "skipped") for side in (corpus, run))
+    if not has_data or isinstance(corpus, Run) or isinstance(run, Corpus):
+        raise UsageError("evaluate expects a Corpus and a Run, in this order. Create them with load and load_run.")
+    if isinstance(corpus, Corpus) and isinstance(run, Run) and engine in (None, "local"):
+        return Evaluation.from_data(request, corpus, run, block_size=block_size, progress=progress)
+    from karat.evaluation.distributed.source import DistributedSource
+
+    request = request.with_run_vocabulary(run.metadata, getattr(run, "file", None))
+    return Evaluation(request, DistributedSource.from_data(request, corpus, run, engine or "local", progress))

@@ -1,4 +1,7 @@
-"""Scores by the values of a label, from what was counted under each."""
+"""Scores by the values of a facet, from the sums of each value.
+
+A view is a match relation with filters, such as `strong[nil]`.
+"""
 
 from __future__ import annotations
 
@@ -8,222 +11,275 @@ from typing import TypeAlias
 
 import numpy as np
 
-from karat.errors import UnknownNameError
-from karat.evaluation.cases.cuts import Cut
-from karat.evaluation.cases.errors import Tally
-from karat.evaluation.intervals import Draw, ends, view_intervals
-from karat.evaluation.measures import short_measure, short_names
-from karat.evaluation.view import View, mean, scored_total
-from karat.model.name import MeasureName
-from karat.model.result import Counted, Group, Scored, counted, fields
+from karat.evaluation.cases.errors import CategoryCounts
+from karat.evaluation.cases.grouped_sums import GroupedSums
+from karat.evaluation.measures import default_short_names, parse_short_measure
+from karat.evaluation.score_intervals import IntervalOptions, to_bounds, view_intervals
+from karat.evaluation.view import View, mean_score, total_score
+from karat.model.errors import UnknownNameError
+from karat.model.measure_name import MeasureName
+from karat.model.results.result import GroupScores, Score, WeightSums, to_score_fields, to_weight_sums
+from karat.model.spec.facet import Facet
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats
-from karat.model.tables.facet import NONE
-from karat.spec.grouping import Grouping
+from karat.model.tables.facet_values import NONE
 
-Groups: TypeAlias = dict[str, dict[str, dict[str, Group]]]
-"""Scores by label, view and value."""
+Groups: TypeAlias = dict[str, dict[str, dict[str, GroupScores]]]
+"""Scores by facet, view and value."""
 
 _RATES = ("micro.error-rate", "macro.error-rate")
 Bounds: TypeAlias = Sequence[tuple[int, int]]
-"""The first row of each group, and the one behind its last."""
+"""First row of each group, and the row after its last."""
 
 
-def by_value(
-    label: str, cuts: Mapping[str, Cut], views: Mapping[str, View], draw: Draw, also: Sequence[str], *, given: bool
-) -> dict[str, dict[str, Group]]:
-    """The scores of each value in each view.
+def group_by_value(
+    facet: str,
+    grouped_sums: Mapping[str, GroupedSums],
+    views: Mapping[str, View],
+    interval_options: IntervalOptions,
+    extra_shorts: Sequence[str],
+    *,
+    has_predictions: bool,
+) -> dict[str, dict[str, GroupScores]]:
+    """Return the scores of each value of a facet, by view and value.
 
-    Where answers carry no such label, precision by it is unknown, and so is F1. Measures that not every view has are
-    named in `also`.
+    `grouped_sums` has the sums of cases by value and document for each view. `extra_shorts` are measures to compute
+    besides the default ones. Without `has_predictions`, predictions have no values of the facet, so precision and F1
+    are unknown.
     """
-    shorts = list(dict.fromkeys([*short_names(detection=False), *also]))
-    reason = None if given else f"answers carry no {label}: precision by {label} is unknown"
-    unknown = {s: Scored(None, 0, reason) for s in shorts if reason and not short_measure(s)[1].of_gold}
-    alike: dict[bool, list[str]] = {}
+    shorts = list(dict.fromkeys([*default_short_names(detection=False), *extra_shorts]))
+    reason = None if has_predictions else f"predictions have no {facet}: precision by {facet} is unknown"
+    unknown_scores = {
+        s: Score(None, 0, reason) for s in shorts if reason and not parse_short_measure(s)[1].is_gold_only
+    }
+    by_kind: dict[bool, list[str]] = {}
     for name, view in views.items():
-        alike.setdefault(view.shape.per_item, []).append(name)
-    groups: dict[str, dict[str, Group]] = {name: {} for name in views}
-    for members in alike.values():
-        # All views at once: there are few values, and each step takes its time whatever there is to do.
-        sums: Floats = np.concatenate([cuts[name].sums for name in members]).astype(np.float64, copy=False)
-        first = np.cumsum([0, *(len(cuts[name].sums) for name in members)]).tolist()
+        by_kind.setdefault(view.options.is_mean_of_items, []).append(name)
+    groups: dict[str, dict[str, GroupScores]] = {name: {} for name in views}
+    for members in by_kind.values():
+        # All views are grouped at once, because the cost per call outweighs the cost per value.
+        sums: Floats = np.concatenate([grouped_sums[name].sums for name in members]).astype(np.float64, copy=False)
+        starts = np.cumsum([0, *(len(grouped_sums[name].sums) for name in members)]).tolist()
         rows = [
             (name, value, (start + low, start + high))
-            for name, start in zip(members, first[:-1], strict=True)
-            for value, (low, high) in zip(cuts[name].names, cuts[name].bounds, strict=True)
+            for name, start in zip(members, starts[:-1], strict=True)
+            for value, (low, high) in zip(grouped_sums[name].names, grouped_sums[name].bounds, strict=True)
         ]
-        bounds = [own for _, _, own in rows]
-        like = views[members[0]]
-        known = known_scores(like.cases_of(sums), like.cases_of(_totals(sums, bounds)), bounds, shorts)
-        totals = _counted(sums, bounds)
-        for (name, value, (low, high)), scores, count in zip(rows, known, totals, strict=True):
-            own = views[name].cases_of(sums[low:high], known=scores)
-            groups[name][value] = Group(
+        bounds = [row_bounds for _, _, row_bounds in rows]
+        sample_view = views[members[0]]
+        scores_by_row = score_groups(
+            sample_view.select_cases(sums), sample_view.select_cases(_sum_groups(sums, bounds)), bounds, shorts
+        )
+        totals = _count_groups(sums, bounds)
+        for (name, value, (low, high)), scores, count in zip(rows, scores_by_row, totals, strict=True):
+            group_view = views[name].select_cases(sums[low:high], score_cache=scores)
+            groups[name][value] = GroupScores(
                 counts=count,
                 note=reason,
-                intervals=intervals(sums[low:high], views[name], [s for s in shorts if s not in unknown], draw),
-                **fields(own.scores(shorts) | unknown),
+                intervals=compute_intervals(
+                    sums[low:high], views[name], [s for s in shorts if s not in unknown_scores], interval_options
+                ),
+                **to_score_fields(group_view.scores(shorts) | unknown_scores),
             )
     return groups
 
 
-def _totals(sums: Floats, bounds: Bounds) -> Floats:
+def _sum_groups(sums: Floats, bounds: Bounds) -> Floats:
+    """Return the column sums of each group's rows, one row per group."""
     return np.add.reduceat(sums, [low for low, _ in bounds]) if bounds else sums
 
 
-def _counted(sums: Floats, bounds: Bounds) -> list[Counted]:
-    """The sums of each group; whole numbers, as there nearly always are, for all at once."""
-    whole = sums.astype(np.int64)
-    if np.array_equal(whole, sums):
-        found = np.add.reduceat(whole, [low for low, _ in bounds]) if bounds else whole
-        return [Counted(*row) for row in found.tolist()]
-    return [counted(sums[low:high].sum(axis=0)) for low, high in bounds]
+def _count_groups(sums: Floats, bounds: Bounds) -> list[WeightSums]:
+    """Return the `WeightSums` of each group; whole numbers are summed for all groups at once.
 
-
-def known_scores(rows: View, totals: View, bounds: Bounds, shorts: Sequence[str]) -> list[dict[str, Scored]]:
-    """The scores of all groups that are made from statistics, computed for all at once; none of them is empty.
-
-    `rows` shows the documents of all groups one behind the other, and `totals` the sums of each group.
+    The rows of group i in `sums` are those in the range `bounds[i]`.
     """
-    found: list[dict[str, Scored]] = [{} for _ in bounds]
+    integers = sums.astype(np.int64)
+    if np.array_equal(integers, sums):
+        totals = np.add.reduceat(integers, [low for low, _ in bounds]) if bounds else integers
+        return [WeightSums(*row) for row in totals.tolist()]
+    return [to_weight_sums(sums[low:high].sum(axis=0)) for low, high in bounds]
+
+
+def score_groups(rows: View, totals: View, bounds: Bounds, shorts: Sequence[str]) -> list[dict[str, Score]]:
+    """Compute the micro and macro measures among `shorts` for all groups at once; return scores by measure per group.
+
+    `rows` has the documents of all groups one after the other, `bounds` the rows of each group, and `totals` the sums
+    of each group. No group may be empty. Measures that do not follow from statistics alone are absent.
+    """
+    results: list[dict[str, Score]] = [{} for _ in bounds]
     for short in shorts:
-        _, measure = short_measure(short)
-        if measure.values is None or measure.aggregates == ():
+        _, measure = parse_short_measure(short)
+        if measure.from_statistics is None or measure.aggregates == ():
             continue
         if short.startswith("micro."):
-            for known, value, (low, high) in zip(found, totals.at_totals(short).tolist(), bounds, strict=True):
-                known[short] = scored_total(value, measure, high - low)
+            for group, value, (low, high) in zip(results, totals.total_values(short).tolist(), bounds, strict=True):
+                group[short] = total_score(value, measure, high - low)
         else:
-            reason = f"in every document {measure.undefined}"
-            for known, score in zip(found, _means(rows.per_document(short), bounds, reason), strict=True):
-                known[short] = score
-    return found
+            reason = f"in every document {measure.undefined_case}"
+            for group, score in zip(results, _average_groups(rows.document_values(short), bounds, reason), strict=True):
+                group[short] = score
+    return results
 
 
-def _means(values: Floats, bounds: Bounds, reason: str) -> list[Scored]:
-    """The mean of each group; the same as `mean`, but quick where all values are defined."""
+def _average_groups(values: Floats, bounds: Bounds, reason: str) -> list[Score]:
+    """Return the mean of each group's defined values, or `reason` if it has none; like `mean_score`, but faster."""
     if np.isnan(values).any():
-        return [mean(values[low:high], reason) for low, high in bounds]
+        return [mean_score(values[low:high], reason) for low, high in bounds]
     numbers = values.tolist()
-    return [Scored(math.fsum(numbers[low:high]) / (high - low), high - low) for low, high in bounds]
+    return [Score(math.fsum(numbers[low:high]) / (high - low), high - low) for low, high in bounds]
 
 
-def intervals(weights: Floats, view: View, shorts: Sequence[str], draw: Draw) -> dict[str, tuple[float, float]]:
-    """Intervals of scores by label; documents in which a value does not occur are drawn like all others."""
-    if not draw.resamples:
+def compute_intervals(
+    weights: Floats, view: View, shorts: Sequence[str], interval_options: IntervalOptions
+) -> dict[str, tuple[float, float]]:
+    """Return the confidence bounds of a group's scores by measure; empty if no intervals are requested.
+
+    `weights` has one row per document of the group. The other documents of `view` are resampled as empty ones.
+    """
+    if not interval_options.resamples:
         return {}
-    silent = len(view.statistics) - len(weights)
-    return ends(view_intervals(view.cases_of(weights, silent=silent), shorts, draw))
+    n_empty_documents = len(view.statistics) - len(weights)
+    return to_bounds(
+        view_intervals(view.select_cases(weights, n_empty_documents=n_empty_documents), shorts, interval_options)
+    )
 
 
-def by_document(ids: Arrow, view: View) -> dict[str, Group]:
-    """The scores of each document by itself, computed for all at once."""
-    shorts = [short for short in short_names(detection=False) if short.startswith("micro.")]
-    reasons = [short_measure(short)[1].undefined for short in shorts]
-    apart, weights = view.documents_apart(), view.statistics.weights
-    scores = [[None if math.isnan(value) else value for value in apart.at_totals(short).tolist()] for short in shorts]
-    totals = _counted(weights, [(row, row + 1) for row in range(len(weights))])
+def group_by_document(ids: Arrow, view: View) -> dict[str, GroupScores]:
+    """Return the micro scores of each document by document id; `ids` has the ids in the order of the view."""
+    shorts = [short for short in default_short_names(detection=False) if short.startswith("micro.")]
+    reasons = [parse_short_measure(short)[1].undefined_case for short in shorts]
+    split_view, weights = view.split_documents(), view.statistics.weights
+    scores = [
+        [None if math.isnan(value) else value for value in split_view.total_values(short).tolist()] for short in shorts
+    ]
+    totals = _count_groups(weights, [(row, row + 1) for row in range(len(weights))])
     return {
-        document: Group(
+        document: GroupScores(
             measures=dict(zip(shorts, values, strict=True)),
             n={short: int(value is not None) for short, value in zip(shorts, values, strict=True)},
             undefined={}
             if None not in values
-            else {short: why for short, why, value in zip(shorts, reasons, values, strict=True) if value is None},
+            else {short: reason for short, reason, value in zip(shorts, reasons, values, strict=True) if value is None},
             counts=counts,
         )
         for document, values, counts in zip(ids.to_pylist(), zip(*scores, strict=True), totals, strict=True)
     }
 
 
-def by_property(values: Arrow, view: View, draw: Draw, also: Sequence[str]) -> dict[str, Group]:
-    """The scores of the documents with each value, as if there were no others."""
-    shorts = list(dict.fromkeys([*short_names(detection=view.found is not None), *also]))
-    own = values.fill_null(NONE).to_numpy(zero_copy_only=False)
+def group_by_property(
+    values: Arrow, view: View, interval_options: IntervalOptions, extra_shorts: Sequence[str]
+) -> dict[str, GroupScores]:
+    """Return the scores of the documents with each value of a document facet, as if there were no other documents.
+
+    `values` has the value of each document; documents with null form a group of their own. `extra_shorts` are measures
+    to compute besides the default ones.
+    """
+    shorts = list(dict.fromkeys([*default_short_names(detection=view.detection_statistics is not None), *extra_shorts]))
+    document_values = values.fill_null(NONE).to_numpy(zero_copy_only=False)
     groups = {}
-    for value in sorted(set(own)):
-        part = view.of_documents(own == value)
-        between = ends(view_intervals(part, shorts, draw)) if draw.resamples else {}
-        counts = counted(part.statistics.weights.sum(axis=0))
-        groups[value] = Group(counts=counts, intervals=between, **fields(part.scores(shorts)))
+    for value in sorted(set(document_values)):
+        part = view.select_documents(document_values == value)
+        bounds = to_bounds(view_intervals(part, shorts, interval_options)) if interval_options.resamples else {}
+        counts = to_weight_sums(part.statistics.weights.sum(axis=0))
+        groups[value] = GroupScores(counts=counts, intervals=bounds, **to_score_fields(part.scores(shorts)))
     return groups
 
 
-def by_part(views: Mapping[str, View], draw: Draw) -> dict[str, Group]:
-    """The scores of parts of the data, each matched anew, by the value that made them."""
-    shorts = list(short_names(detection=False))
+def group_by_part(views: Mapping[str, View], interval_options: IntervalOptions) -> dict[str, GroupScores]:
+    """Return the scores of filtered views that were matched separately; `views` has the view of each facet value."""
+    shorts = list(default_short_names(detection=False))
     return {
-        value: Group(
-            counts=counted(view.statistics.weights.sum(axis=0)),
-            intervals=intervals(view.statistics.weights, view, shorts, draw),
-            **fields(view.scores(shorts)),
+        value: GroupScores(
+            counts=to_weight_sums(view.statistics.weights.sum(axis=0)),
+            intervals=compute_intervals(view.statistics.weights, view, shorts, interval_options),
+            **to_score_fields(view.scores(shorts)),
         )
         for value, view in views.items()
     }
 
 
-def rated(tallies: Mapping[str, Tally], view: View, draw: Draw) -> dict[str, Group]:
-    """The error rates of all categories in a view."""
-    totals = {name: tally.total for name, tally in tallies.items() if tally.total is not None}
+def score_error_categories(
+    category_counts: Mapping[str, CategoryCounts], view: View, interval_options: IntervalOptions
+) -> dict[str, GroupScores]:
+    """Return the counts and error rates of all error categories in a view, by category."""
+    totals = {name: counts.total for name, counts in category_counts.items() if counts.total is not None}
     if not totals:
-        return {name: _rate(tally, None, draw) for name, tally in tallies.items()}
-    # All categories at once: there are few documents, and each step takes its time whatever there is to do.
-    errors = np.array([tallies[name].errors for name in totals])
+        return {name: _score_category(counts, None, interval_options) for name, counts in category_counts.items()}
+    # All categories are scored at once, because the cost per call outweighs the cost per document.
+    errors = np.array([category_counts[name].errors for name in totals])
     avoided = np.array(list(totals.values())) - errors
     weights = dict(zip(totals, np.stack([avoided, errors, avoided, errors], axis=-1), strict=True))
-    views = {name: view.cases_of(rows) for name, rows in weights.items()}
-    filled, size = [name for name, rows in weights.items() if rows.any()], len(view.statistics)
-    if filled:
-        bounds = [(size * place, size * (place + 1)) for place in range(len(filled))]
-        rows = np.concatenate([weights[name] for name in filled])
-        known = known_scores(view.cases_of(rows), view.cases_of(_totals(rows, bounds)), bounds, _RATES)
-        for name, scores in zip(filled, known, strict=True):
-            views[name].known.update(scores)
-    return {name: _rate(tally, views.get(name), draw) for name, tally in tallies.items()}
+    views = {name: view.select_cases(rows) for name, rows in weights.items()}
+    nonempty, size = [name for name, rows in weights.items() if rows.any()], len(view.statistics)
+    if nonempty:
+        bounds = [(size * index, size * (index + 1)) for index in range(len(nonempty))]
+        rows = np.concatenate([weights[name] for name in nonempty])
+        scores_by_category = score_groups(
+            view.select_cases(rows), view.select_cases(_sum_groups(rows, bounds)), bounds, _RATES
+        )
+        for name, scores in zip(nonempty, scores_by_category, strict=True):
+            views[name].score_cache.update(scores)
+    return {
+        name: _score_category(counts, views.get(name), interval_options) for name, counts in category_counts.items()
+    }
 
 
-def _rate(tally: Tally, view: View | None, draw: Draw) -> Group:
-    errors = int(tally.errors.sum()) if tally.defined else None
-    if view is None or tally.total is None:
-        scores = dict.fromkeys(_RATES, Scored(None, 0, tally.reason))
-        return Group(errors=errors, undecided=tally.undecided, **fields(scores))
-    return Group(
+def _score_category(counts: CategoryCounts, view: View | None, interval_options: IntervalOptions) -> GroupScores:
+    """Return counts and error rates of one error category; `view` counts errors as wrong and avoided ones as correct.
+
+    Without a view or a total, the rates are undefined.
+    """
+    errors = int(counts.errors.sum()) if counts.is_defined else None
+    if view is None or counts.total is None:
+        scores = dict.fromkeys(_RATES, Score(None, 0, counts.reason))
+        return GroupScores(errors=errors, undecided=counts.undecided, **to_score_fields(scores))
+    return GroupScores(
         errors=errors,
-        total=int(tally.total.sum()),
-        undecided=tally.undecided,
-        intervals=intervals(view.statistics.weights, view, _RATES, draw),
-        **fields(view.scores(_RATES)),
+        total=int(counts.total.sum()),
+        undecided=counts.undecided,
+        intervals=compute_intervals(view.statistics.weights, view, _RATES, interval_options),
+        **to_score_fields(view.scores(_RATES)),
     )
 
 
 def check_groups(
-    wanted: Sequence[MeasureName], groups: Groups, labels: Mapping[str, Grouping], views: Mapping[str, View]
+    measures: Sequence[MeasureName], groups: Groups, facets: Mapping[str, Facet], views: Mapping[str, View]
 ) -> None:
-    """Refuse a value that a measure names and that does not occur, unless it could."""
-    for name in wanted:
+    """Raise `UnknownNameError` if a measure names a group or a measure of a group that does not exist.
+
+    Groups of allowed values that do not occur are added to `groups`, scored as empty.
+    """
+    for name in measures:
         if name.group is None:
             continue
-        label, value = name.group
-        there = groups[label].get(str(name.view), {})
-        if value in labels[label].possible and str(name.view) in views:
-            none = views[str(name.view)].cases_of(np.zeros((1, 4)))
-            scores = none.scores(short_names(detection=False))
-            there.setdefault(value, Group(counts=counted(np.zeros(4)), **fields(scores)))
-        if value not in there:
-            raise UnknownNameError(f"value of {label}", value, there)
-        if name.short not in there[value].measures:
-            raise UnknownNameError(f"measure by {label}", name.short, there[value].measures)
+        facet, value = name.group
+        values = groups[facet].get(str(name.view), {})
+        if value in facets[facet].allowed_values and str(name.view) in views:
+            empty_view = views[str(name.view)].select_cases(np.zeros((1, 4)))
+            scores = empty_view.scores(default_short_names(detection=False))
+            values.setdefault(value, GroupScores(counts=to_weight_sums(np.zeros(4)), **to_score_fields(scores)))
+        if value not in values:
+            raise UnknownNameError(f"value of {facet}", value, values)
+        if name.short_name not in values[value].measures:
+            raise UnknownNameError(f"measure by {facet}", name.short_name, values[value].measures)
 
 
-def untyped(groups: Groups) -> Iterator[str]:
-    """Where wrong answers count under no type because nobody knows theirs, so that precision by type is too high."""
-    for label in ("types", "entity-type"):
-        for view, values in groups.get(label, {}).items():
-            none = values.get(NONE)
-            wrong = 0 if none is None or none.counts is None else none.counts.unmatched_answers
-            if wrong and wrong > sum(group.counts.unmatched_answers for group in values.values() if group.counts) / 2:
+def format_untyped_notes(groups: Groups) -> Iterator[str]:
+    """Yield notes on views in which most wrong predictions have no known type, so precision by type is too high."""
+    for facet in ("types", "entity-type"):
+        for view, values in groups.get(facet, {}).items():
+            untyped_group = values.get(NONE)
+            wrong = (
+                0
+                if untyped_group is None or untyped_group.counts is None
+                else untyped_group.counts.unmatched_predictions
+            )
+            if (
+                wrong
+                and wrong > sum(group.counts.unmatched_predictions for group in values.values() if group.counts) / 2
+            ):
                 yield (
-                    f"{view}: {wrong:g} wrong answers have no known {label} and count under none, so that precision by "
-                    f"{label} is too high: give types with --kb"
+                    f"{view}: {wrong:g} wrong predictions have an unknown {facet} and count under none, so precision "
+                    f"by {facet} is too high: pass a knowledge base with types (--kb)"
                 )

@@ -1,4 +1,4 @@
-"""Measures by their names: those there are, those a profile shows, and the views that they are measures of."""
+"""Measure names: lookup, expansion, and the views and components they refer to."""
 
 from __future__ import annotations
 
@@ -9,138 +9,180 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from karat.errors import KaratError, UnknownNameError, UsageError
-from karat.model.name import MeasureName, ViewName, parse_measure
-from karat.registry import get, has, names
-from karat.spec.choices.choices import Conventions
-from karat.spec.choices.conventions import Assignment, Nil
-from karat.spec.choices.task import TASKS, task_named
-from karat.spec.key import PRESETS, SETS, Key, key_of
-from karat.spec.measure import Measure
-from karat.spec.profile import Profile
-from karat.spec.relation import Relation
+from karat.model.errors import KaratError, UnknownNameError, UsageError
+from karat.model.measure_name import MeasureName, ViewName, parse_measure
+from karat.model.registry import get_plugin, has_plugin, list_plugins
+from karat.model.spec.key import PRESETS, SETS, Key, parse_key
+from karat.model.spec.measure import Measure
+from karat.model.spec.profile import Profile
+from karat.model.spec.relation import MatchRelation
+from karat.model.spec.settings.conventions import Assignment, Nil
+from karat.model.spec.settings.settings import Conventions
+from karat.model.spec.settings.task import TASKS, parse_task
 
-_SHORT = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1", "macro.f1-of-means")
-_RANKED = ("macro.p@1", "macro.p@5", "macro.r-precision", "macro.recall@10", "macro.mrr", "macro.map", "macro.ndcg")
-_MEANS = {"blanc": ("pairwise", "pairwise-negative")}
-"""Views whose scores are the means of those of others."""
+_DEFAULT_SHORT_NAMES = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1", "macro.f1-of-means")
+_RANKING_SHORT_NAMES = (
+    "macro.p@1",
+    "macro.p@5",
+    "macro.r-precision",
+    "macro.recall@10",
+    "macro.mrr",
+    "macro.map",
+    "macro.ndcg",
+)
+BLANC_COMPONENTS = ("pairwise", "pairwise-negative")
+"""The clusterings whose scores `blanc` averages."""
 
-_OF_TASKS = {name for task in TASKS.values() for name in (*task.match.values(), *task.others)}
-"""Relations that belong to certain tasks; any other may be used wherever it does not contradict the task."""
+_COMPONENTS = {"blanc": BLANC_COMPONENTS}
+"""Views whose scores are the means of other views' scores."""
 
-_NO_PLACE = "entities of documents have no place"
+_TASK_RELATIONS = {name for task in TASKS.values() for name in (*task.match.values(), *task.other_relations)}
+"""Relations that belong to certain tasks. Any other relation may be used unless it contradicts the task."""
+
+_NO_SPAN = "document-level entities have no span"
 
 
 @cache
-def measure_of(name: MeasureName) -> Measure:
-    """The measure that a name asks for, if there is one with this aggregate and cut-off."""
-    plugin = f"{name.measure}-at" if name.cutoff and f"{name.measure}-at" in names("measures") else name.measure
-    if plugin in names("measures"):
-        measure = get("measures", plugin, Measure)
+def get_measure(name: MeasureName) -> Measure:
+    """Return the measure plugin that `name` refers to; its view does not matter.
+
+    Raise `UnknownNameError` if there is none, or if it does not support the aggregate or the cut-off of `name`.
+    """
+    plugin = f"{name.measure}-at" if name.cutoff and f"{name.measure}-at" in list_plugins("measures") else name.measure
+    if plugin in list_plugins("measures"):
+        measure = get_plugin("measures", plugin, Measure)
         aggregates = measure.aggregates or (None,)
         cutoffs = {"none": not name.cutoff, "optional": True, "required": bool(name.cutoff)}
         if name.aggregate in aggregates and cutoffs[measure.cutoff]:
             return measure
-    raise UnknownNameError("measure", name.short, every_short())
+    raise UnknownNameError("measure", name.short_name, list_short_names())
 
 
 @cache
-def short_measure(short: str) -> tuple[MeasureName, Measure]:
-    """A measure without the name of a view, such as `macro.p`, taken apart and as itself."""
+def parse_short_measure(short: str) -> tuple[MeasureName, Measure]:
+    """Parse a measure name without view, such as `macro.p`.
+
+    Return the name with a placeholder view, and the measure.
+    """
     name = parse_measure(f"view:{short}")
-    return name, measure_of(name)
+    return name, get_measure(name)
 
 
-def every_short() -> list[str]:
-    """All measures there are, without the name of a view."""
-    found = []
-    for name in names("measures"):
-        measure = get("measures", name, Measure)
-        shown = f"{name.removesuffix('-at')}@5" if measure.cutoff == "required" else name
-        found += [f"{aggregate}.{shown}" for aggregate in measure.aggregates] or [shown]
-    return found
+def list_short_names() -> list[str]:
+    """Return all measure names without a view, such as `micro.f1`; a required cut-off is shown as `@5`."""
+    shorts = []
+    for name in list_plugins("measures"):
+        measure = get_plugin("measures", name, Measure)
+        short = f"{name.removesuffix('-at')}@5" if measure.cutoff == "required" else name
+        shorts += [f"{aggregate}.{short}" for aggregate in measure.aggregates] or [short]
+    return shorts
 
 
 @cache
-def short_names(*, detection: bool = True) -> tuple[str, ...]:
-    """All measures that every view has, without its name."""
-    found = []
-    for name in names("measures"):
-        measure = get("measures", name, Measure)
-        if measure.usual and (detection or not measure.needs_detection):
-            found += [f"{aggregate}.{name}" for aggregate in measure.aggregates] or [name]
-    return tuple(found)
+def default_short_names(*, detection: bool = True) -> tuple[str, ...]:
+    """Return the names, without a view, of the measures that are computed for every view, such as `micro.f1`.
+
+    Without `detection`, measures that need the statistics of detection, such as accuracy, are excluded.
+    """
+    shorts = []
+    for name in list_plugins("measures"):
+        measure = get_plugin("measures", name, Measure)
+        if measure.is_default and (detection or not measure.needs_detection):
+            shorts += [f"{aggregate}.{name}" for aggregate in measure.aggregates] or [name]
+    return tuple(shorts)
 
 
-def measures_of(
+def select_table_measures(
     profile: Profile, conventions: Conventions, match: str | None, measures: Sequence[str]
 ) -> tuple[str, ...]:
-    """The measures asked for, or the profile's of the chosen task and relations."""
+    """Return the full names of the measures that tables show.
+
+    These are `measures` if there are any, else the usual measures of the relations that `match` lists (the setting, or
+    None if not set), else the profile's measures, or usual ones if the task is not the profile's. Raise if both
+    `measures` and `match` are set.
+    """
     if measures and match is not None:
-        raise UsageError("match and measures both choose relations. Give one of the two.")
+        raise UsageError("match and measures both select relations. Pass only one of them.")
     task = conventions.task
-    usual = list(profile.measures) if conventions.task_name == profile.choices["task"] else []
+    profile_measures = list(profile.measures) if conventions.task_name == profile.settings["task"] else []
     if measures:
-        asked = (str(in_task(name, conventions.task_name)) for given in measures for name in expanded(given))
-        return tuple(dict.fromkeys(asked))
-    if match is None and usual:
-        return tuple(usual)
+        names = (
+            str(resolve_measure(name, conventions.task_name)) for text in measures for name in expand_measure(text)
+        )
+        return tuple(dict.fromkeys(names))
+    if match is None and profile_measures:
+        return tuple(profile_measures)
     relations = list(task.relations) if match is None else [name.strip() for name in match.split(",") if name.strip()]
-    if match is None and conventions.assignment is Assignment.LOOKUP:  # which looks up whole spans
-        relations = [name for name in relations if not get("relations", name, Relation).loose]
+    if match is None and conventions.assignment is Assignment.LOOKUP:  # lookup compares exact spans only
+        relations = [name for name in relations if not get_plugin("relations", name, MatchRelation).is_lenient]
     if task.parts and match is None:
         relations = ["strong"]
     if not relations:
-        raise UsageError("match names no relation. Name at least one, such as strong.")
-    shown: list[str] = []
+        raise UsageError("the setting match is empty. Name at least one relation, such as strong.")
+    table_measures: list[str] = []
     for relation in dict.fromkeys(task.match.get(name, name) if not task.parts else name for name in relations):
-        views = [(name, parse_measure(name).view) for name in usual]
-        known = [name for name, view in views if view.relation == relation and view.task is None]
-        shown += known or [f"{relation}:{short}" for short in (_RANKED if task.ranked else _SHORT)]
-        if not known and conventions.nil is Nil.EMERGING and task.needs == "links" and not task.parts:
-            shown += [f"{relation}[{part}]:{short}" for part in ("in-kb", "nil") for short in ("micro.f1", "macro.f1")]
-    return tuple(shown)
+        views = [(name, parse_measure(name).view) for name in profile_measures]
+        matching = [name for name, view in views if view.relation == relation and view.task is None]
+        table_measures += matching or [
+            f"{relation}:{short}" for short in (_RANKING_SHORT_NAMES if task.needs_ranking else _DEFAULT_SHORT_NAMES)
+        ]
+        if not matching and conventions.nil is Nil.EMERGING and task.required_data == "links" and not task.parts:
+            table_measures += [
+                f"{relation}[{part}]:{short}" for part in ("in-kb", "nil") for short in ("micro.f1", "macro.f1")
+            ]
+    return tuple(table_measures)
 
 
-def expanded(given: str) -> list[str]:
-    """The measures that a name of neleval's stands for, or the measure itself."""
-    if given in SETS:
-        return [name for preset in SETS[given] for name in expanded(preset)]
-    if given in PRESETS or key_of(given) is not None:
-        return [f"{given}:micro.{short}" for short in ("p", "r", "f1")]
-    if ":" not in given:
-        near = _near(given)
-        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else "Such is strong:micro.f1."
-        raise KaratError(f"{given!r} is no measure name, which is RELATION:AGGREGATE.MEASURE. {hint}")
-    return [given]
+def expand_measure(name: str) -> list[str]:
+    """Return the measures that `name` stands for: those of a neleval set, preset or key, or `name` itself.
+
+    Raise `KaratError` with suggestions if `name` has no relation.
+    """
+    if name in SETS:
+        return [measure for preset in SETS[name] for measure in expand_measure(preset)]
+    if name in PRESETS or parse_key(name) is not None:
+        return [f"{name}:micro.{short}" for short in ("p", "r", "f1")]
+    if ":" not in name:
+        suggestions = _suggest_measures(name)
+        hint = (
+            f"Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else "An example is strong:micro.f1."
+        )
+        raise KaratError(f"{name!r} is not a measure name of the form RELATION:AGGREGATE.MEASURE. {hint}")
+    return [name]
 
 
-_ALSO_CALLED = {"precision": "p", "recall": "r", "f": "f1", "fscore": "f1", "fmeasure": "f1", "acc": "accuracy"}
+_SYNONYMS = {"precision": "p", "recall": "r", "f": "f1", "fscore": "f1", "fmeasure": "f1", "acc": "accuracy"}
 
 
-def _near(given: str) -> list[str]:
-    """Measures that somebody may mean who names no relation, or none that there is: `F1`, `macro precision`."""
-    aggregate, _, word = re.sub(r"[\s_.-]+", ".", given.lower().strip()).rpartition(".")
-    word = _ALSO_CALLED.get(word, word)
-    shorts = [short for short in every_short() if short in (word, f"{aggregate or 'micro'}.{word}")]
+def _suggest_measures(text: str) -> list[str]:
+    """Return measures that `text` may mean if it lacks a valid relation, such as `F1` or `macro precision`."""
+    aggregate, _, word = re.sub(r"[\s_.-]+", ".", text.lower().strip()).rpartition(".")
+    word = _SYNONYMS.get(word, word)
+    shorts = [short for short in list_short_names() if short in (word, f"{aggregate or 'micro'}.{word}")]
     if shorts:
         return [f"{relation}:{shorts[0]}" for relation in ("strong", "mention")]
-    return get_close_matches(given.lower(), [*PRESETS, *SETS], n=1)
+    return get_close_matches(text.lower(), [*PRESETS, *SETS], n=1)
 
 
-def in_task(text: str, task: str) -> MeasureName:
-    """A measure by the name it has in a task, which decides what strong and weak mean."""
+def resolve_measure(text: str, task: str) -> MeasureName:
+    """Parse a measure name and replace a generic relation (strong, weak) by the relation that it means in the task.
+
+    The task is the task of the view, if the name has one, else `task`.
+    """
     name = parse_measure(text)
     view = name.view
-    own = task_named(view.task) if view.task else task
-    relation = view.relation if TASKS[own].parts else TASKS[own].match.get(view.relation, view.relation)
-    return replace(name, view=ViewName(relation, view.filters, own if own != task else None))
+    task_name = parse_task(view.task) if view.task else task
+    relation = view.relation if TASKS[task_name].parts else TASKS[task_name].match.get(view.relation, view.relation)
+    return replace(name, view=ViewName(relation, view.filters, task_name if task_name != task else None))
 
 
-def parts_of(view: ViewName, task: str) -> tuple[ViewName, ...]:
-    """The views whose scores are averaged for this one; none, as a rule."""
-    if view.relation in _MEANS:
-        return tuple(ViewName(name, view.filters, view.task) for name in _MEANS[view.relation])
+def component_views(view: ViewName, task: str) -> tuple[ViewName, ...]:
+    """Return the views whose scores are averaged for `view`; empty for most views, which are counted themselves.
+
+    `task` is the task of views that name none.
+    """
+    if view.relation in _COMPONENTS:
+        return tuple(ViewName(name, view.filters, view.task) for name in _COMPONENTS[view.relation])
     return tuple(
         ViewName(
             TASKS[part.task].match.get(part.match or view.relation, view.relation),
@@ -151,88 +193,102 @@ def parts_of(view: ViewName, task: str) -> tuple[ViewName, ...]:
     )
 
 
-def key_named(relation: str) -> Key | None:
-    """The key of a view that is no relation: neleval's own, or a clustering of spans."""
-    return Key(relation, (), ("span",)) if relation in names("clusterings") else key_of(relation)
+def find_key(relation: str) -> Key | None:
+    """Return the neleval key that `relation` names, or None if it names a match relation.
+
+    A clustering, such as `muc`, becomes a key that compares spans.
+    """
+    return Key(relation, (), ("span",)) if relation in list_plugins("clusterings") else parse_key(relation)
 
 
-def reads(wanted: Sequence[MeasureName], task: str) -> tuple[bool, bool]:
-    """Whether some view looks at types, and whether some looks at clusters."""
+def find_data_needs(measures: Sequence[MeasureName], task: str) -> tuple[bool, bool]:
+    """Return whether any view of `measures` compares types, and whether any compares clusters.
+
+    `task` is the task of views that name none.
+    """
     types = clusters = False
-    for view in {part for name in wanted for part in parts_of(name.view, task) or (name.view,)}:
-        key = key_named(view.relation)
+    for view in {part for name in measures for part in component_views(name.view, task) or (name.view,)}:
+        key = find_key(view.relation)
         if key is not None:
             types |= "type" in key.fields
             clusters |= key.clustering is not None or "eid" in key.fields or "is_first" in key.conditions
         else:
-            types |= get("relations", view.relation, Relation).typed
+            types |= get_plugin("relations", view.relation, MatchRelation).is_typed
     return types, clusters
 
 
-def check_task(view: ViewName, task: str) -> None:
-    """Refuse a relation or a key that contradicts its task: one that looks at what the task does not, or at no more
-    than it gives. Relations of certain tasks are listed there; of all others it is told by what they compare."""
-    name = view.task or task
-    own, compared = TASKS[name], _compared(view.relation)
-    allowed = {*own.match.values(), *own.others}
-    listed = view.relation in _OF_TASKS
-    if listed and view.relation not in allowed:
-        raise UsageError(f"{view.relation} is no relation for task {name}. Use {', '.join(sorted(allowed))}.")
-    why = None
-    if own.source in ("entities", "statements") and "places" in compared:
-        why = f"compares mentions, and {name} has none"
-    elif own.needs in ("", "types") and "links" in compared:
-        why = f"compares links, and {name} looks at none"
-    elif own.needs == "" and "types" in compared:
-        why = f"compares types, and {name} looks at none"
-    elif own.given and own.needs == "links" and not {"links", "clusters"} & compared:
-        why = f"compares no links, and {name} gives the rest"
-    if why is not None and not listed and not own.parts:
-        raise UsageError(f"{view.relation} {why}. Use {', '.join(sorted(allowed))}.")
+def check_relation(view: ViewName, task: str) -> None:
+    """Raise `UsageError` if the relation or key of `view` contradicts the task of `view`, or else `task`.
 
-
-def _compared(name: str) -> set[str]:
-    """What a relation or a key looks at: places, links, types, clusters."""
-    key = key_named(name)
-    if key is None:
-        relation = get("relations", name, Relation)
-        found = {"links": relation.links, "types": relation.typed, "places": relation.level != "document"}
-    else:
-        looked_at = {*key.fields, *key.conditions}
-        found = {
-            "links": bool(looked_at & {"kbid", "is_linked", "is_nil"}),
-            "types": "type" in looked_at,
-            "places": bool(looked_at & {"span", "start", "end"}),
-            "clusters": key.clustering is not None or "eid" in looked_at,
-        }
-    return {what for what, there in found.items() if there}
-
-
-def detection_of(view: ViewName) -> ViewName | None:
-    """The view that looks at places only, where a view looks at links at places."""
-    if not has("relations", view.relation):
-        return None
-    relation = get("relations", view.relation, Relation)
-    return replace(view, relation=relation.detection) if relation.links and relation.detection is not None else None
-
-
-def staged(view: ViewName, task: str) -> ViewName | str | None:
-    """The view that tells places from links, for error categories; why there is none, or None where no links are.
-
-    A wrong link is an answer at the place of a mention. What has no place, or compares more than links, has none.
+    A relation that some tasks list is valid only in these tasks. All other relations are judged by the data that they
+    compare.
     """
-    own, key = TASKS[view.task or task], key_named(view.relation)
-    if own.needs != "links":
+    name = view.task or task
+    spec, compared = TASKS[name], _compared_data(view.relation)
+    allowed = {*spec.match.values(), *spec.other_relations}
+    is_listed = view.relation in _TASK_RELATIONS
+    if is_listed and view.relation not in allowed:
+        raise UsageError(f"{view.relation} is not a relation of task {name}. Use {', '.join(sorted(allowed))}.")
+    problem = None
+    if spec.source in ("entities", "triples") and "spans" in compared:
+        problem = f"compares mentions, but {name} has none"
+    elif spec.required_data in ("", "types") and "links" in compared:
+        problem = f"compares links, but {name} ignores them"
+    elif spec.required_data == "" and "types" in compared:
+        problem = f"compares types, but {name} ignores them"
+    elif spec.has_gold_mentions and spec.required_data == "links" and not {"links", "clusters"} & compared:
+        problem = f"compares no links, but {name} gives everything else"
+    if problem is not None and not is_listed and not spec.parts:
+        raise UsageError(f"{view.relation} {problem}. Use {', '.join(sorted(allowed))}.")
+
+
+def _compared_data(name: str) -> set[str]:
+    """Return the data that a relation or key compares, a subset of `spans`, `links`, `types` and `clusters`."""
+    key = find_key(name)
+    if key is None:
+        relation = get_plugin("relations", name, MatchRelation)
+        compared = {"links": relation.compares_links, "types": relation.is_typed, "spans": relation.level != "document"}
+    else:
+        parts = {*key.fields, *key.conditions}
+        compared = {
+            "links": bool(parts & {"kbid", "is_linked", "is_nil"}),
+            "types": "type" in parts,
+            "spans": bool(parts & {"span", "start", "end"}),
+            "clusters": key.clustering is not None or "eid" in parts,
+        }
+    return {kind for kind, is_compared in compared.items() if is_compared}
+
+
+def detection_view(view: ViewName) -> ViewName | None:
+    """Return `view` with the relation that compares only spans; None if `view` compares no links or has a key."""
+    if not has_plugin("relations", view.relation):
+        return None
+    relation = get_plugin("relations", view.relation, MatchRelation)
+    return (
+        replace(view, relation=relation.detection)
+        if relation.compares_links and relation.detection is not None
+        else None
+    )
+
+
+def detection_stage(view: ViewName, task: str) -> ViewName | str | None:
+    """Return the view that compares only the spans of `view`, by which error categories tell detection from linking.
+
+    Return the reason as text if there is no such view, or None if `view` compares no links. A wrong link is a
+    prediction on the span of a mention, so views without spans and views that also compare types have no such view.
+    """
+    spec, key = TASKS[view.task or task], find_key(view.relation)
+    if spec.required_data != "links":
         return None
     if key is None:
-        relation = get("relations", view.relation, Relation)
-        why = _NO_PLACE if relation.level == "document" else f"{view.relation} names no relation for detection"
-        return detection_of(view) or (why if relation.links else None)
-    if key.places is not None:
-        return replace(view, relation=str(key.places))
-    if "kbid" not in key.fields or key.reaches_across:
+        relation = get_plugin("relations", view.relation, MatchRelation)
+        reason = _NO_SPAN if relation.level == "document" else f"{view.relation} has no detection relation"
+        return detection_view(view) or (reason if relation.compares_links else None)
+    if key.span_key is not None:
+        return replace(view, relation=str(key.span_key))
+    if "kbid" not in key.fields or key.is_across_documents:
         return None
     if key.aggregator != "sets":
-        return "shares of characters are no cases"
-    placed = key._replace(fields=tuple(field for field in key.fields if field != "type")).places is not None
-    return "types are compared together with links" if placed else _NO_PLACE
+        return "character overlaps are not individual cases"
+    compares_spans = key._replace(fields=tuple(field for field in key.fields if field != "type")).span_key is not None
+    return "types are compared together with links" if compares_spans else _NO_SPAN

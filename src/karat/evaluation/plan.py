@@ -1,4 +1,9 @@
-"""Which tables of verdicts an evaluation has to make."""
+"""Plans: which tables of verdicts an evaluation computes, and how.
+
+A view is a match relation with filters; its measures are computed from its table of verdicts. Two further tables judge
+a view by spans only: its detection table, for measures that need it, and its (detection) stage, by which error
+categories tell detection from linking. A block is a part of the documents.
+"""
 
 from __future__ import annotations
 
@@ -8,278 +13,434 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from karat.errors import KaratError, UsageError
-from karat.evaluation.measures import check_task, key_named, measure_of, parts_of, staged
+from karat.evaluation.measures import check_relation, component_views, detection_stage, find_key, get_measure
 from karat.evaluation.request import Request
-from karat.evaluation.view import Shape
+from karat.evaluation.view import ViewOptions
 from karat.kb.hierarchy import Hierarchy
-from karat.matching.align.joins import overlapping, same_span
-from karat.matching.align.near import credited
-from karat.matching.align.typing import typed
-from karat.matching.judge.counting import MatchCounts, countable, counts
-from karat.matching.judge.judge import Located, verdicts
-from karat.matching.judge.keys import KeyNames, KeyReach, kept, key_verdicts, reach
-from karat.matching.judge.lookup import Tied, look_up, looked_up
-from karat.matching.read.pairing import Bare, Pairing
-from karat.matching.select.select import Selection, rules, selection
-from karat.matching.weigh.weighing import memberships, weighed
-from karat.model.clusters import Held, clusters_of
-from karat.model.items import Answers, Gold
-from karat.model.name import MeasureName, ViewName
-from karat.model.tables.columns import NO_LINK, Floats
-from karat.model.verdict import Verdicts
-from karat.registry import get
-from karat.spec.choices.conventions import Assignment
-from karat.spec.choices.task import TASKS, Source
-from karat.spec.choices.threshold import Threshold
-from karat.spec.clustering import Clustering
-from karat.spec.key import Key
-from karat.spec.relation import Relation
+from karat.matching.align.near_miss_credit import add_near_miss_credit
+from karat.matching.align.overlap import find_overlaps, same_span
+from karat.matching.align.type_matching import compare_types
+from karat.matching.judge.elevant_lookup import LookupTables, judge_lookup, look_up_predictions
+from karat.matching.judge.judge import PairCache, judge_block
+from karat.matching.judge.match_counts import MatchCounts, count_matches, is_countable
+from karat.matching.judge.neleval_keys import (
+    CrossDocumentData,
+    KeyNames,
+    NelevalClusters,
+    collect_cross_document_data,
+    filter_by_conditions,
+    judge_keys,
+)
+from karat.matching.read.pairing import Pairing, SpanArrays
+from karat.matching.select.selection import Selection, build_rules, build_selection
+from karat.matching.weighting.recall_weights import add_weights, membership_weights
+from karat.model.errors import KaratError, UsageError
+from karat.model.items import GoldItems, PredictedItems
+from karat.model.measure_name import MeasureName, ViewName
+from karat.model.registry import get_plugin
+from karat.model.results.clusters import ClusterMembers, compare_members
+from karat.model.results.verdict import Verdicts
+from karat.model.spec.clustering import Clustering
+from karat.model.spec.key import Key
+from karat.model.spec.relation import MatchRelation
+from karat.model.spec.settings.conventions import Assignment, ClusterMembership, Overlaps
+from karat.model.spec.settings.task import TASKS, TaskSource
+from karat.model.spec.settings.threshold import Threshold
+from karat.model.tables.columns import NO_LINK, Floats, Longs
 
 _ONE_TO_ONE = (Assignment.OPTIMAL, Assignment.GREEDY)
 
-_ANYWHERE = Relation("Any", "Whatever stands there.", overlapping)
-"""What items are selected by where a key compares them."""
+_ANYWHERE = MatchRelation("Any", "Any overlap.", find_overlaps)
+"""Relation that selects the items if a key compares them."""
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """One table of verdicts: which items, under which relation or key."""
+    """One table of verdicts: which items are compared, and by which relation or key."""
 
     view: ViewName
-    source: Source
-    relation: Relation
-    select: Selection
+    """View that the verdicts belong to."""
+    source: TaskSource
+    """Kind of item: mentions, entities or triples."""
+    relation: MatchRelation
+    """Relation that decides which items match."""
+    selection: Selection
+    """Filters and rules that select gold items and predictions."""
     assignment: Assignment
-    shape: Shape
-    segment_by: Relation | None = None
+    """How gold items and predictions are assigned to each other."""
+    view_options: ViewOptions
+    """How the statistics become scores."""
+    segmentation_relation: MatchRelation | None = None
+    """Relation that chooses among alternative segmentations, if it is not `relation`."""
     key: Key | None = None
-    tied: Tied | None = None
-    weigh: Callable[[Verdicts, Gold], Verdicts] | None = None
+    """Fields that are compared in place of a relation, as in neleval."""
+    only_neighbours: bool = False
+    """Whether shares of characters count duplicates and compare only neighbours, under `overlaps=neleval`."""
+    is_neleval_clustering: bool = False
+    """Whether a mention in several clusters counts as in neleval, under `clusters=neleval`."""
+    lookup_tables: LookupTables | None = None
+    """Tables for ELEVANT's assignment by lookup."""
+    weight_cases: Callable[[Verdicts, GoldItems], Verdicts] | None = None
+    """Function that weights the verdicts by membership, or None."""
 
-    def verdicts(self, gold: Gold, answers: Answers, known: Located) -> Verdicts:
-        """The verdicts on a block; what a user's own relation file does wrong is said as such."""
-        if self.tied is not None:
-            return self._looked_up(gold, answers, known, self.tied)
-        gold, answers = self.select.of(gold, answers)
-        cases = self._matched(gold, answers, known)
-        return cases if self.weigh is None else self.weigh(cases, gold)
+    def judge(self, gold: GoldItems, predictions: PredictedItems, pair_cache: PairCache) -> Verdicts:
+        """Select the items of a block that the view compares, match them and return the verdicts.
 
-    def counts(self, gold: Gold, answers: Answers, known: Located, first: int, last: int) -> MatchCounts | Verdicts:
-        """What the verdicts on some documents add up to, or these themselves where there is no shorter way."""
-        if self._sizes_suffice:
-            found = counts(*self.select.of(gold, answers), self.relation, first, last)
-            if found is not None:
-                return found
-        return self.verdicts(gold, answers, known)
+        `pair_cache` shares matches between plans for the same block. An error in a user's relation file is raised as
+        `KaratError` with the name of the file.
+        """
+        if self.lookup_tables is not None:
+            return self._look_up(gold, predictions, pair_cache, self.lookup_tables)
+        gold, predictions = self.selection.apply(gold, predictions)
+        cases = self._match(gold, predictions, pair_cache)
+        return cases if self.weight_cases is None else self.weight_cases(cases, gold)
 
-    def counts_all_of(self, both: Bare) -> bool:
-        """Whether the weights are known from the sizes of largest matchings among all items as they are."""
-        return self._sizes_suffice and countable(self.relation) and self.select.everything(linked=both.linked)
+    def count(
+        self,
+        gold: GoldItems,
+        predictions: PredictedItems,
+        pair_cache: PairCache,
+        first_document: int,
+        end_document: int,
+    ) -> MatchCounts | Verdicts:
+        """Return the match counts of a block's documents, or the verdicts if they cannot be counted without them.
+
+        Both have `document_sums`. The block has the documents from `first_document` to before `end_document`.
+        """
+        if self._needs_only_match_size:
+            match_counts = count_matches(
+                *self.selection.apply(gold, predictions), self.relation, first_document, end_document
+            )
+            if match_counts is not None:
+                return match_counts
+        return self.judge(gold, predictions, pair_cache)
+
+    def can_count_spans(self, spans: SpanArrays) -> bool:
+        """Return whether the sums follow from how many of all `spans` can be matched, without filters and verdicts."""
+        return (
+            self._needs_only_match_size
+            and is_countable(self.relation)
+            and self.selection.keeps_everything(is_fully_linked=spans.is_fully_linked)
+        )
 
     @property
-    def _sizes_suffice(self) -> bool:
-        """Whether it does not matter who is matched with whom."""
-        plain = self.key is None and self.tied is None and self.weigh is None
-        return plain and self.assignment is Assignment.OPTIMAL
+    def _needs_only_match_size(self) -> bool:
+        """Whether the sums depend only on how many items match, not on which."""
+        is_plain = self.key is None and self.lookup_tables is None and self.weight_cases is None
+        return is_plain and self.assignment is Assignment.OPTIMAL
 
-    def _matched(self, gold: Gold, answers: Answers, known: Located) -> Verdicts:
+    def _match(self, gold: GoldItems, predictions: PredictedItems, pair_cache: PairCache) -> Verdicts:
+        """Match the selected items by key or relation and return their verdicts."""
         if self.key is not None:
-            return key_verdicts(gold, answers, self.key)
+            return judge_keys(gold, predictions, self.key, only_neighbours=self.only_neighbours)
         try:
-            return verdicts(gold, answers, self.relation, str(self.assignment), known, self.segment_by)
-        except Exception as problem:
-            if isinstance(problem, KaratError) or not self.view.relation.endswith(".py"):
+            return judge_block(
+                gold, predictions, self.relation, str(self.assignment), pair_cache, self.segmentation_relation
+            )
+        except Exception as error:
+            if isinstance(error, KaratError) or not self.view.relation.endswith(".py"):
                 raise
-            where = f"{self.view.relation}: the relation fails"
-            raise KaratError(f"{where} ({type(problem).__name__}: {problem}). Correct the file.") from problem
+            message = f"{self.view.relation}: the relation raised an error"
+            raise KaratError(f"{message} ({type(error).__name__}: {error}). Correct the file.") from error
 
-    def _looked_up(self, gold: Gold, answers: Answers, known: Located, tied: Tied) -> Verdicts:
-        """The verdicts where a part of the data is taken after matching."""
-        gold, answers = self.select._replace(filters=()).of(gold, answers)
-        shown = np.ones(len(gold.unit), np.bool_), np.ones(len(answers.items), np.bool_)
-        for masks in self.select.filters:
-            left, right = masks(gold, answers)
-            shown = shown[0] & left, shown[1] & right
-        found = known.once((look_up,), gold.items, answers.items, lambda: look_up(gold, answers.items, tied))
-        return looked_up(gold, answers, found, shown, tied, links=self.relation.links, whole=not self.select.filters)
+    def _look_up(
+        self, gold: GoldItems, predictions: PredictedItems, pair_cache: PairCache, tables: LookupTables
+    ) -> Verdicts:
+        """Judge by ELEVANT's lookup and return the verdicts; here filters apply after matching."""
+        gold, predictions = self.selection._replace(filters=()).apply(gold, predictions)
+        visible = np.ones(len(gold.mention), np.bool_), np.ones(len(predictions.items), np.bool_)
+        for masks in self.selection.filters:
+            gold_mask, prediction_mask = masks(gold, predictions)
+            visible = visible[0] & gold_mask, visible[1] & prediction_mask
+        matches = pair_cache.get_or_compute(
+            (look_up_predictions,),
+            gold.items,
+            predictions.items,
+            lambda: look_up_predictions(gold, predictions.items, tables),
+        )
+        return judge_lookup(
+            gold,
+            predictions,
+            matches,
+            visible,
+            tables,
+            compares_links=self.relation.compares_links,
+            is_whole=not self.selection.filters,
+        )
 
     @property
-    def links(self) -> bool:
-        """Whether the ids of one side are compared with those of the other."""
-        return self.relation.links if self.key is None else not {"kbid", "eid"}.isdisjoint(self.key.fields)
+    def compares_links(self) -> bool:
+        """Whether the ids of gold items and predictions are compared."""
+        return self.relation.compares_links if self.key is None else not {"kbid", "eid"}.isdisjoint(self.key.fields)
 
     @property
-    def weights_are_whole(self) -> bool:
-        """Whether the view cannot be divided into documents: clusters and keys without a document reach across them."""
-        return self.key is not None and self.key.reaches_across
+    def is_indivisible(self) -> bool:
+        """Whether the view cannot be divided into documents, because clusters or keys span documents."""
+        return self.key is not None and self.key.is_across_documents
 
     @property
-    def reaches(self) -> str:
-        """What views have in common that reach across documents and look at the same mentions and clusters."""
+    def cross_document_key(self) -> str:
+        """Name shared by the indivisible views that need the same mentions and clusters; only for such views."""
         assert self.key is not None
         kind = "mentions" if self.key.clustering is None else "clusters"
         return str(replace(self.view, relation=str(self.key._replace(aggregator=kind))))
 
-    def reach(self, pairing: Pairing, *, by_document: bool) -> KeyReach:
-        """What a view that reaches across documents needs of those that are here."""
-        assert self.key is not None
-        everything = pairing.gold(0, len(pairing.corpus)), pairing.answers(0, len(pairing.corpus))
-        gold, answers = self.select.of(*everything)
-        sides = kept(gold.items, self.key.conditions), kept(answers.items, self.key.conditions)
-        names = None if pairing.reading.whole is None else KeyNames(pairing.cluster_names, pairing.type_names)
-        return reach(*sides, self.key, names, by_document=by_document)
+    def collect_cross_document_data(
+        self, pairing: Pairing, *, by_document: bool, document_rows: Longs
+    ) -> CrossDocumentData:
+        """Collect the keys and clusters that an indivisible view compares from the documents of `pairing`.
 
-    def weights(self, held: Held) -> Floats:
-        """The four sums of a view that cannot be divided into documents."""
+        With `by_document`, the data keeps the document of each item, so that documents can be excluded later.
+        `document_rows` are the rows of the documents in the gold standard.
+        """
+        assert self.key is not None
+        everything = pairing.gold_block(0, len(pairing.corpus)), pairing.prediction_block(0, len(pairing.corpus))
+        gold, predictions = self.selection.apply(*everything)
+        sides = (
+            filter_by_conditions(gold.items, self.key.conditions),
+            filter_by_conditions(predictions.items, self.key.conditions),
+        )
+        names = None if pairing.read_options.context is None else KeyNames(pairing.cluster_names, pairing.type_names)
+        return collect_cross_document_data(
+            *sides,
+            self.key,
+            names,
+            by_document=by_document,
+            neleval=NelevalClusters(document_rows, pairing.unlinked_cluster) if self.is_neleval_clustering else None,
+        )
+
+    def sum_members(self, members: ClusterMembers) -> Floats:
+        """Return the sums of the four `Weights` of a view that cannot be divided into documents, as one row.
+
+        `members` has all mentions and clusters of the view. The entries of the row are matched and unmatched
+        predictions, matched and unmatched gold.
+        """
         assert self.key is not None
         if self.key.clustering is None:
-            gold, answers, both = held.counted()
-            return np.array([both, answers - both, both, gold - both], np.float64)
-        return np.array(get("clusterings", self.key.clustering, Clustering).weights(clusters_of(held)), np.float64)
+            gold, predictions, n_both = members.count_mentions()
+            return np.array([n_both, predictions - n_both, n_both, gold - n_both], np.float64)
+        return np.array(
+            get_plugin("clusterings", self.key.clustering, Clustering).weights(compare_members(members)), np.float64
+        )
 
-    def above(self, threshold: Threshold) -> Plan:
-        """The same with another threshold."""
-        return replace(self, select=self.select._replace(threshold=threshold))
+    def at_threshold(self, threshold: Threshold) -> Plan:
+        """Return the plan with another score threshold."""
+        return replace(self, selection=self.selection._replace(threshold=threshold))
 
 
 class Plans(msgspec.Struct, frozen=True):
-    """The views to score, and for those whose measures ask for it the name under which detection is counted.
-
-    `means` are views whose scores are the means of those of others. `stages` name for views with links the table in
-    which the same answers are looked at for their places only, and `unstaged` says of others why there is none.
-    """
+    """All plans of an evaluation by name."""
 
     views: Mapping[str, Plan]
+    """Plans of the views to score."""
     detection: Mapping[str, str]
+    """Name of the plan that counts detection, for views with a measure that needs it."""
     all: Mapping[str, Plan]
-    means: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """All plans: those of views, of detection and of stages."""
+    components: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """For views that are means of other views, the names of these views."""
     stages: Mapping[str, str] = msgspec.field(default_factory=dict)
-    unstaged: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Name of the plan that compares only spans, for views that compare links."""
+    missing_stages: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Why a view has no such plan."""
 
 
-def _name_of(stage: Plan, others: Mapping[str, Plan]) -> str:
-    """A stage is called like its view, but where another table of this name has another threshold."""
-    name, threshold = str(stage.view), stage.select.threshold
-    return name if name not in others or others[name].select.threshold == threshold else f"{name} at {threshold}"
+def _name_stage(stage: Plan, plans: Mapping[str, Plan]) -> str:
+    """Return a name for the plan of a stage: its view, with the threshold if `plans` has the name at another one."""
+    name, threshold = str(stage.view), stage.selection.threshold
+    return name if name not in plans or plans[name].selection.threshold == threshold else f"{name} at {threshold}"
 
 
-def base_of(view: ViewName) -> str:
-    """What a view shares its threshold with: all views of the same task and relation."""
+def threshold_key(view: ViewName) -> str:
+    """Return the key under which all views of the same task and relation share a threshold."""
     return f"{view.task or ''}/{view.relation}"
 
 
 class Planner(msgspec.Struct, frozen=True):
-    """Makes plans for one corpus and run; thresholds are known by the task and relation that they are for."""
+    """Creates the plans for one corpus and run."""
 
     request: Request
-    pairing: Callable[[Source], Pairing]
+    """What the evaluation computes."""
+    pairing: Callable[[TaskSource], Pairing]
+    """Returns the aligned corpus and run for a kind of item."""
     thresholds: Mapping[str, Threshold] = msgspec.field(default_factory=dict)
-    weights: dict[Source, Floats] = msgspec.field(default_factory=dict)
+    """Thresholds by `threshold_key`."""
+    weights: dict[TaskSource, Floats] = msgspec.field(default_factory=dict)
+    """Membership weights of the gold items, cached by kind of item."""
 
-    def plans(self, wanted: Sequence[MeasureName], *, stages: Sequence[ViewName] = ()) -> Plans:
-        """How to make the verdicts that some measures need; in `stages` both stages are to be told apart."""
+    def plan_measures(self, measures: Sequence[MeasureName], *, stages: Sequence[ViewName] = ()) -> Plans:
+        """Return the plans that `measures` need: one per view or component view, and those of detection.
+
+        The views in `stages` also get a plan that compares only spans, for error categories.
+        """
         views: dict[str, Plan] = {}
-        means: dict[str, tuple[str, ...]] = {}
-        for view in dict.fromkeys(name.view for name in wanted):
-            parts = parts_of(view, self.request.conventions.task_name)
+        components: dict[str, tuple[str, ...]] = {}
+        for view in dict.fromkeys(name.view for name in measures):
+            parts = component_views(view, self.request.conventions.task_name)
             for part in parts or (view,):
-                views.setdefault(str(part), self.plan(part))
+                views.setdefault(str(part), self.plan_view(part))
             if parts:
-                means[str(view)] = tuple(map(str, parts))
-        detecting = [name for name in wanted if measure_of(name).needs_detection and str(name.view) not in means]
-        found = {str(name.view): self._detection(name, views[str(name.view)]) for name in detecting}
-        both = dict(found.values()) | views
-        below, unstaged = self._stages({name: views[name] for name in map(str, stages)})
-        places: dict[str, str] = {}
-        for name, stage in below.items():
-            places[name] = _name_of(stage, both)
-            both.setdefault(places[name], stage)
-        return Plans(views, {view: key for view, (key, _) in found.items()}, both, means, places, unstaged)
+                components[str(view)] = tuple(map(str, parts))
+        detection_measures = [
+            name for name in measures if get_measure(name).needs_detection and str(name.view) not in components
+        ]
+        detection_plans = {
+            str(name.view): self._plan_detection(name, views[str(name.view)]) for name in detection_measures
+        }
+        all_plans = dict(detection_plans.values()) | views
+        stage_plans, missing_stages = self._plan_stages({name: views[name] for name in map(str, stages)})
+        stage_names: dict[str, str] = {}
+        for name, stage in stage_plans.items():
+            stage_names[name] = _name_stage(stage, all_plans)
+            all_plans.setdefault(stage_names[name], stage)
+        return Plans(
+            views,
+            {view: key for view, (key, _) in detection_plans.items()},
+            all_plans,
+            components,
+            stage_names,
+            missing_stages,
+        )
 
-    def _stages(self, views: Mapping[str, Plan]) -> tuple[dict[str, Plan], dict[str, str]]:
-        """The plans by which some views look at places only, at their own thresholds; or why there is none."""
-        below: dict[str, Plan] = {}
-        unstaged: dict[str, str] = {}
+    def _plan_stages(self, views: Mapping[str, Plan]) -> tuple[dict[str, Plan], dict[str, str]]:
+        """Return plans that compare only the spans of `views`, by view name, and the reason where there is none.
+
+        The plans have the thresholds of the views. Views that compare no links are in neither.
+        """
+        stage_plans: dict[str, Plan] = {}
+        missing_stages: dict[str, str] = {}
         for name, plan in views.items():
-            stage = staged(plan.view, self.request.conventions.task_name)
+            stage = detection_stage(plan.view, self.request.conventions.task_name)
             if isinstance(stage, ViewName):
-                below[name] = self._made(stage).above(plan.select.threshold)
+                stage_plans[name] = self._create_plan(stage).at_threshold(plan.selection.threshold)
             elif stage is not None:
-                unstaged[name] = stage
-        return below, unstaged
+                missing_stages[name] = stage
+        return stage_plans, missing_stages
 
-    def plan(self, view: ViewName) -> Plan:
-        """How to make the verdicts of one view, if it does not contradict its task."""
-        check_task(view, self.request.conventions.task_name)
-        return self._made(view)
+    def plan_view(self, view: ViewName) -> Plan:
+        """Return the plan of one view; raise if its relation contradicts the task."""
+        check_relation(view, self.request.conventions.task_name)
+        return self._create_plan(view)
 
-    def _made(self, view: ViewName) -> Plan:
-        """How to make the verdicts of a view, whoever asks for it: detection belongs to every task about links."""
+    def _create_plan(self, view: ViewName) -> Plan:
+        """Create the plan of a view without checking its relation against the task.
+
+        Raise `UsageError` for settings that contradict the relation, such as lookup with overlapping spans.
+        """
         conventions = self.request.conventions
-        name = view.task or conventions.task_name
-        task, key = TASKS[name], key_named(view.relation)
-        relation = _ANYWHERE if key is not None else get("relations", view.relation, Relation)
+        task_name = view.task or conventions.task_name
+        task, key = TASKS[task_name], find_key(view.relation)
+        relation = _ANYWHERE if key is not None else get_plugin("relations", view.relation, MatchRelation)
         pairing = self.pairing(task.source)
-        if relation.typed:
+        if relation.is_typed:
             kb = self.request.kb
-            hierarchy = kb.hierarchy if kb is not None else Hierarchy.of(())
-            prefixes = task.types or conventions.prefixes
-            relation = typed(relation, conventions.typing, pairing.type_names, hierarchy, prefixes)
-        if relation.least is not None:
-            from karat.matching.align.related import related  # which looks into packs
+            hierarchy = kb.hierarchy if kb is not None else Hierarchy.from_pairs(())
+            prefixes = task.type_prefixes or conventions.prefixes
+            relation = compare_types(relation, conventions.typing, pairing.type_names, hierarchy, prefixes)
+        if relation.min_relatedness is not None:
+            from karat.matching.align.relatedness import compare_by_relatedness  # imported late: it reads snapshots
 
-            relation = related(relation, pairing.names, self.request.kb)
-        strict = relation if relation.near else None  # what is near earns points, and no other segmentation
-        if relation.near is not None:
-            relation = credited(relation, pairing.names, self.request.kb)
-        threshold = self.thresholds.get(base_of(view), Threshold())
-        rule = rules(conventions, given=task.given, annotations=task.needs == "links")
-        select = selection(pairing, relation, view.filters, threshold, rule)
+            relation = compare_by_relatedness(relation, pairing.names, self.request.kb)
+        segmentation_relation = (
+            relation if relation.partial_credit else None
+        )  # partial credit does not change the segmentation
+        if relation.partial_credit is not None:
+            relation = add_near_miss_credit(relation, pairing.names, self.request.kb)
+        threshold = self.thresholds.get(threshold_key(view), Threshold())
+        rules = build_rules(
+            conventions, has_gold_mentions=task.has_gold_mentions, compares_links=task.required_data == "links"
+        )
+        selection = build_selection(pairing, relation, view.filters, threshold, rules)
         assignment = conventions.assignment
-        if relation.level == "document" and not rule.counted and assignment in (*_ONE_TO_ONE, Assignment.LOOKUP):
-            assignment = Assignment.MEMBERSHIP  # sets of entities: who is matched with whom does not matter
-        tied = None
+        if (
+            relation.level == "document"
+            and not rules.count_repeated_entities
+            and assignment in (*_ONE_TO_ONE, Assignment.LOOKUP)
+        ):
+            assignment = Assignment.MEMBERSHIP  # entities are compared as sets, so the assignment does not matter
+        lookup_tables = None
         if assignment is Assignment.LOOKUP:
-            tied = Tied(pairing.trees, pairing.nameless, pairing.gold_kind > 0)
-            if relation.place is not same_span or relation.typed or relation.near or relation.least:
-                raise UsageError(f"assignment=lookup looks up whole spans, not {view.relation}. Use strong or mention.")
+            lookup_tables = LookupTables(pairing.trees, pairing.unlinked_code, pairing.gold_kind > 0)
+            if (
+                relation.spans_match is not same_span
+                or relation.is_typed
+                or relation.partial_credit
+                or relation.min_relatedness
+            ):
+                raise UsageError(
+                    f"assignment=lookup compares exact spans, unlike {view.relation}. Use strong or mention."
+                )
         if self.request.membership is not None and key is not None and key.clustering is not None:
-            raise UsageError(f"{view.relation} compares clusters, which no membership weighs. Set membership=whole.")
-        weigh = self._weigh(task.source, relation)
-        shape = Shape(conventions.empty, bool(view.filters), relation.credit is not None, relation.by_gold)
-        return Plan(view, task.source, relation, select, assignment, shape, strict, key=key, tied=tied, weigh=weigh)
+            raise UsageError(
+                f"{view.relation} compares clusters, which membership cannot weight. Set membership=whole."
+            )
+        weight_cases = self._case_weighting(task.source, relation)
+        view_options = ViewOptions(
+            conventions.empty, bool(view.filters), relation.credit is not None, relation.uses_gold_group
+        )
+        return Plan(
+            view,
+            task.source,
+            relation,
+            selection,
+            assignment,
+            view_options,
+            segmentation_relation,
+            key=key,
+            only_neighbours=key is not None and key.is_overlap and conventions.overlaps is Overlaps.NELEVAL,
+            is_neleval_clustering=conventions.clusters is ClusterMembership.NELEVAL,
+            lookup_tables=lookup_tables,
+            weight_cases=weight_cases,
+        )
 
-    def _weigh(self, source: Source, relation: Relation) -> Callable[[Verdicts, Gold], Verdicts] | None:
-        """How mentions are weighed, where they are."""
-        how = self.request.membership
-        if how is None:
+    def _case_weighting(
+        self, source: TaskSource, relation: MatchRelation
+    ) -> Callable[[Verdicts, GoldItems], Verdicts] | None:
+        """Return a function that weights verdicts by the membership of gold mentions, or None if all count fully."""
+        membership = self.request.membership
+        if membership is None:
             return None
         if source not in self.weights:
             pairing = self.pairing(source)
-            block = pairing.reading.whole is not None
-            self.weights[source] = memberships(pairing.corpus.labels, how, block=block)
+            is_block = pairing.read_options.context is not None
+            self.weights[source] = membership_weights(pairing.corpus.labels, membership, is_block=is_block)
         weights = self.weights[source]
-        return lambda cases, gold: weighed(cases, gold, weights, how, links=relation.links)
+        return lambda cases, gold: add_weights(cases, gold, weights, membership, compares_links=relation.compares_links)
 
-    def _detection(self, name: MeasureName, plan: Plan) -> tuple[str, Plan]:
-        """How detection is counted: all answers, against the mentions of the view that have a link.
+    def _plan_detection(self, name: MeasureName, plan: Plan) -> tuple[str, Plan]:
+        """Return name and plan of the detection table that accuracy (`name`) divides by, for the view of `plan`.
 
-        Where every mention counts, has a link and one segmentation, that is the plain view of the relation.
+        All predictions are compared with the linked mentions of the view. If every mention counts, is linked and has a
+        single segmentation, this equals the plain view of the detection relation. Raise `UsageError` if the relation
+        has no detection.
         """
         if plan.relation.detection is None:
             raise UsageError(
-                f"{name} needs a relation with links and places; {name.view.relation} has no detection of its own. "
-                "Ask for strong:accuracy or weak:accuracy."
+                f"{name} needs a relation that compares spans and links; {name.view.relation} has no detection. "
+                "Request strong:accuracy or weak:accuracy."
             )
-        if plan.tied is not None:  # both stages look at the same cases
+        if plan.lookup_tables is not None:  # both stages use the same cases
             view = replace(name.view, relation=plan.relation.detection)
-            return str(view), self._made(view)
-        relation = get("relations", plan.relation.detection, Relation)
+            return str(view), self._create_plan(view)
+        relation = get_plugin("relations", plan.relation.detection, MatchRelation)
         corpus = self.pairing(plan.source).corpus
-        plain = not (name.view.filters or (corpus.labels.entity == NO_LINK).any() or (corpus.units.parent >= 0).any())
-        shared = plain and not plan.select.rules.drop_nil and name.view.task is None and not plan.select.rules.given
-        key = plan.relation.detection if shared else f"detection of {name.view}"
-        select, weigh = plan.select.detecting(relation), self._weigh(plan.source, relation)
-        segment_by = plan.segment_by or plan.relation
-        found = replace(plan, relation=relation, select=select, segment_by=segment_by, key=None, weigh=weigh)
-        return key, found
+        is_plain = not (
+            name.view.filters or (corpus.labels.entity == NO_LINK).any() or (corpus.mention_index.parent >= 0).any()
+        )
+        uses_plain_view = (
+            is_plain
+            and not plan.selection.rules.drop_nil
+            and name.view.task is None
+            and not plan.selection.rules.gold_mentions
+        )
+        name_in_plans = plan.relation.detection if uses_plain_view else f"detection of {name.view}"
+        selection, weight_cases = plan.selection.for_detection(relation), self._case_weighting(plan.source, relation)
+        segmentation_relation = plan.segmentation_relation or plan.relation
+        detection_plan = replace(
+            plan,
+            relation=relation,
+            selection=selection,
+            segmentation_relation=segmentation_relation,
+            key=None,
+            weight_cases=weight_cases,
+        )
+        return name_in_plans, detection_plan

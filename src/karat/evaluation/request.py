@@ -1,4 +1,7 @@
-"""What is to be computed: one value, made once, whoever asks and whatever is asked of it."""
+"""The specification of an evaluation: profile, settings, measures, facets, knowledge base and intervals.
+
+A view is a match relation with filters, such as `strong[nil]`.
+"""
 
 from __future__ import annotations
 
@@ -10,234 +13,293 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from karat.errors import UnknownNameError, UsageError
-from karat.evaluation.drop import needs_text, rules_of
-from karat.evaluation.intervals import Draw
-from karat.evaluation.measures import expanded, in_task, measure_of, measures_of, parts_of
-from karat.kb.any_spelling import AnySpelling, in_any_spelling
+from karat.evaluation.drop_rules import needs_text, parse_drop_rules
+from karat.evaluation.measures import (
+    component_views,
+    expand_measure,
+    get_measure,
+    resolve_measure,
+    select_table_measures,
+)
+from karat.evaluation.score_intervals import IntervalOptions
+from karat.kb.ids.normalising_kb import NormalisingKB, wrap_kb
 from karat.kb.protocol import KB
-from karat.matching.weigh.membership import WHOLE, Membership, membership_of
-from karat.model.name import MeasureName, ViewName, parse_measure
+from karat.matching.weighting.membership import WHOLE, Membership, parse_membership
+from karat.model.errors import UnknownNameError, UsageError
+from karat.model.measure_name import MeasureName, ViewName, parse_measure
+from karat.model.profile_signatures import format_profile, format_relations, get_profile
+from karat.model.registry import get_plugin, list_plugins
 from karat.model.run import VOCABULARY
 from karat.model.signature import Signature
-from karat.registry import get, names
-from karat.signing import profile_named, profile_signed, relations_of
-from karat.spec.choices.choices import CIRCUMSTANCES, SIGNED, Conventions
-from karat.spec.choices.conventions import Ids, Macro, Missing, Spans
-from karat.spec.grouping import Grouping
+from karat.model.spec.facet import Facet
+from karat.model.spec.settings.conventions import Ids, Macro, Spans, UnknownIds
+from karat.model.spec.settings.settings import CIRCUMSTANCES, SIGNED_SETTINGS, Conventions
 from karat.version import __version__
 
 if TYPE_CHECKING:
-    from karat.kb.vocabulary import Vocabulary
+    from karat.kb.entity_vocabulary import Vocabulary
 
-_OWN = "karat"  # the profile that takes facts from the pack that comes with Karat
+_KARAT_PROFILE = "karat"  # the profile that takes facts from the snapshot that comes with Karat
 
 
 @dataclass(frozen=True)
 class Request:
-    """Which conventions, which measures, which labels, with what knowledge and which intervals.
-
-    `shown` are the measures that tables show, `wanted` these and others, taken apart; `labels` are what scores are
-    grouped by; `staged` says that detection is told apart from linking, for error categories. `drop` are the rules by
-    which answers are dropped before; `vocabulary` is what the system can answer with, where scores are grouped by that.
-    `headline` says in words which measures come first. `given` is what it was made from, for `but`.
-    """
+    """A validated specification of what an evaluation computes."""
 
     profile: str
+    """Name of the scoring profile."""
     conventions: Conventions
-    shown: tuple[str, ...]
-    wanted: tuple[MeasureName, ...]
-    labels: tuple[str, ...] = ()
+    """All settings of the profile after the overrides."""
+    table_measures: tuple[str, ...]
+    """Names of the measures that tables show."""
+    all_measures: tuple[MeasureName, ...]
+    """All measures to compute, parsed: the table measures, the headline and extra measures."""
+    facets: tuple[str, ...] = ()
+    """Names of the facets by which scores are grouped."""
     kb: KB | None = None
-    drop: tuple[str, ...] = ()
+    """Knowledge base that resolves ids, or None."""
+    is_bridge: bool = False
+    """Whether `kb` was chosen automatically, because gold and predictions write their ids differently."""
+    drop_rules: tuple[str, ...] = ()
+    """Rules that drop predictions before scoring."""
     membership: Membership | None = None
-    draw: Draw = field(default_factory=Draw)
+    """Function that weights gold mentions, or None if every mention counts fully."""
+    interval_options: IntervalOptions = field(default_factory=IntervalOptions)
+    """Method, size and seed of the confidence intervals."""
     allow_unknown: bool = False
-    staged: bool = False
+    """Whether predictions for documents that are not in the gold standard are skipped."""
+    needs_stages: bool = False
+    """Whether detection is judged separately from linking, as error categories require."""
     vocabulary: Vocabulary | None = None
+    """Entities that the system can predict, if scores are grouped by them."""
     headline: Mapping[str, str] = field(default_factory=dict)
+    """Names of the headline measures by their titles."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    given: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Full measure names by the names the caller used."""
+    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Arguments of `from_options`, from which `replace` and pickling rebuild the request."""
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         *,
-        like: str = "karat",
-        choices: Mapping[str, object] | None = None,
+        profile: str = "karat",
+        settings: Mapping[str, object] | None = None,
         measures: Sequence[str] | str = (),
-        also: Sequence[str] | str = (),
+        extra_measures: Sequence[str] | str = (),
         by: Sequence[str] | str = (),
         kb: KB | str | os.PathLike[str] | None = None,
-        draw: Draw | None = None,
+        is_bridge: bool = False,
+        interval_options: IntervalOptions | None = None,
         allow_unknown: bool = False,
-        staged: bool = False,
+        needs_stages: bool = False,
         vocabulary: Vocabulary | None = None,
     ) -> Request:
-        """Check what is asked for, as far as that can be done without data.
+        """Create a request; raise for everything invalid that can be checked without data.
 
-        `choices` may name what else a signature says: `drop`, and the `seed` of random numbers.
+        `measures` replaces the profile's measures; `extra_measures` are computed but not shown. `by` names facets.
+        Besides the profile's settings, `settings` accepts `drop` and `seed`. `kb` may be a path or a snapshot name.
+        `is_bridge` records that `kb` was chosen automatically. `needs_stages` judges detection apart from linking.
+        `vocabulary` has the entities that the system can predict.
         """
         if isinstance(kb, str | os.PathLike):
-            from karat.kb.opened import open_kb  # where packs are read: not for a score without one
+            from karat.kb.catalogue import (
+                open_kb,
+            )  # imported late: reading snapshots is slow to import and rarely needed
 
             kb = open_kb(kb)
-        if isinstance(kb, AnySpelling):  # of another request
+        if isinstance(kb, NormalisingKB):  # from another request
             kb = kb.base
-        measures, also, by = ((item,) if isinstance(item, str) else tuple(item) for item in (measures, also, by))
-        words = as_text(choices or {})
-        given = {
-            "like": like,
-            "choices": words,
+        measures, extra_measures, by = (
+            (item,) if isinstance(item, str) else tuple(item) for item in (measures, extra_measures, by)
+        )
+        setting_texts = format_settings(settings or {})
+        arguments = {
+            "profile": profile,
+            "settings": setting_texts,
             "measures": measures,
-            "also": also,
+            "extra_measures": extra_measures,
             "by": by,
             "kb": kb,
-            "draw": draw,
+            "is_bridge": is_bridge,
+            "interval_options": interval_options,
             "allow_unknown": allow_unknown,
-            "staged": staged,
+            "needs_stages": needs_stages,
             "vocabulary": vocabulary,
         }
-        profile = profile_named(like)
-        own = _checked(words)
-        if kb is not None and not Ids(profile.choices["ids"]).by_kb:
-            own = {"ids": str(Ids.RESOLVED), **own}
-        conventions = Conventions.of({**profile.choices, **own})
+        profile_spec = get_profile(profile)
+        overrides = _check_overrides(setting_texts)
+        if kb is not None and not Ids(profile_spec.settings["ids"]).uses_kb:
+            overrides = {"ids": str(Ids.RESOLVED), **overrides}
+        conventions = Conventions.from_settings({**profile_spec.settings, **overrides})
         if conventions.ids is Ids.RESOLVED and kb is None:
-            raise UsageError("ids=resolved needs a knowledge base. Give one with --kb, or set ids=as-written.")
-        if conventions.missing is Missing.ALIKE and kb is None:
-            raise UsageError("missing=alike needs a knowledge base. Give one with --kb, or set missing=distinct.")
-        membership = membership_of(conventions.membership)
-        shown = measures_of(profile, conventions, own.get("match"), measures)
+            raise UsageError("ids=resolved needs a knowledge base. Pass one with --kb, or set ids=as-written.")
+        if conventions.unknown_ids is UnknownIds.ALIKE and kb is None:
+            raise UsageError(
+                "unknown-ids=alike needs a knowledge base. Pass one with --kb, or set unknown-ids=distinct."
+            )
+        membership = parse_membership(conventions.membership)
+        table_measures = select_table_measures(profile_spec, conventions, overrides.get("match"), measures)
         if membership is not None:
-            shown = _of_weights(shown, asked=bool(measures))
+            table_measures = _drop_stage_measures(table_measures, is_explicit=bool(measures))
         task = conventions.task_name
-        own_measures = not measures and "match" not in own and task == profile.choices["task"]
-        headline = {words: name for words, name in profile.headline.items() if own_measures and name in shown}
-        named = [*map(parse_measure, shown), *_behind(headline), *(in_task(name, task) for name in also)]
-        wanted = tuple(dict.fromkeys(named))
-        for name in wanted:
-            measure = measure_of(name)  # says so if there is no such measure
-            if parts_of(name.view, task) and (measure.needs_detection or not measure.usual):
-                raise UsageError(f"{name} is not averaged over the parts of {name.view}. Ask for it of one of them.")
-        signed = {
-            **conventions.words,
-            "match": relations_of(wanted),
+        uses_profile_measures = not measures and "match" not in overrides and task == profile_spec.settings["task"]
+        headline = {
+            title: name
+            for title, name in profile_spec.headline.items()
+            if uses_profile_measures and name in table_measures
+        }
+        measure_names = [
+            *map(parse_measure, table_measures),
+            *_headline_measures(headline),
+            *(resolve_measure(name, task) for name in extra_measures),
+        ]
+        all_measures = tuple(dict.fromkeys(measure_names))
+        for name in all_measures:
+            measure = get_measure(name)  # raises if the measure does not exist
+            if component_views(name.view, task) and (measure.needs_detection or not measure.is_default):
+                raise UsageError(
+                    f"{name} cannot be averaged over the component views of {name.view}. Request it for one of them."
+                )
+        signature_settings = {
+            **conventions.texts,
+            "match": format_relations(all_measures),
             "membership": WHOLE if membership is None else membership.name,
         }
-        drawn = (draw or Draw())._replace(seed=_seed(words.get("seed"), draw))
+        seeded_options = (interval_options or IntervalOptions())._replace(
+            seed=_parse_seed(setting_texts.get("seed"), interval_options)
+        )
         return cls(
-            profile=like,
-            conventions=msgspec.structs.replace(conventions, words=signed),
-            shown=shown,
-            wanted=wanted,
-            labels=tuple(dict.fromkeys([*by, *(name.group[0] for name in wanted if name.group)])),
-            kb=None if kb is None else in_any_spelling(kb, conventions.ids),
-            drop=rules_of(words.get("drop", "none")),
+            profile=profile,
+            conventions=msgspec.structs.replace(conventions, texts=signature_settings),
+            table_measures=table_measures,
+            all_measures=all_measures,
+            facets=tuple(dict.fromkeys([*by, *(name.group[0] for name in all_measures if name.group)])),
+            kb=None if kb is None else wrap_kb(kb, conventions.ids),
+            is_bridge=is_bridge,
+            drop_rules=parse_drop_rules(setting_texts.get("drop", "none")),
             membership=membership,
-            draw=drawn.checked(),
+            interval_options=seeded_options.check(),
             allow_unknown=allow_unknown,
-            staged=staged,
+            needs_stages=needs_stages,
             vocabulary=vocabulary,
             headline=headline,
-            aliases={name: str(in_task(name, task)) for asked in measures for name in expanded(asked)},
-            given=given,
+            aliases={
+                name: str(resolve_measure(name, task))
+                for measure_text in measures
+                for name in expand_measure(measure_text)
+            },
+            arguments=arguments,
         )
 
-    def but(self, *, choices: Mapping[str, str] | None = None, **other: Any) -> Request:  # noqa: ANN401  # as `of`
-        """The same with something else: single choices, or whatever `of` takes."""
-        words = {**self.given["choices"], **(choices or {})}
-        if other.get("measures") and "match" not in (choices or {}):
-            words.pop("match", None)
-        return Request.of(**{**self.given, "choices": words, **other})
+    def replace(self, *, settings: Mapping[str, str] | None = None, **options: Any) -> Request:  # noqa: ANN401  # options of `from_options`
+        """Return a copy with other settings or with other options of `from_options`.
 
-    def for_run(self, about: Mapping[str, str], file: str | None) -> Request:
-        """The same for the run with this manifest, read from this file: with its vocabulary, if that is asked for."""
-        if VOCABULARY not in self.labels or VOCABULARY not in about:
+        `settings` are merged into the current ones. New `measures` remove the `match` setting.
+        """
+        merged_settings = {**self.arguments["settings"], **(settings or {})}
+        if options.get("measures") and "match" not in (settings or {}):
+            merged_settings.pop("match", None)
+        return Request.from_options(**{**self.arguments, "settings": merged_settings, **options})
+
+    def with_run_vocabulary(self, metadata: Mapping[str, str], file: str | None) -> Request:
+        """Return the request with the vocabulary that a run's `metadata` names, if scores are grouped by vocabulary.
+
+        Otherwise return the request itself. `file` is the path of the run, against which the vocabulary's path is
+        resolved.
+        """
+        if VOCABULARY not in self.facets or VOCABULARY not in metadata:
             return self
-        from karat.kb.vocabulary import open_vocabulary
+        from karat.kb.entity_vocabulary import open_vocabulary
 
-        found = open_vocabulary(about[VOCABULARY], file)
-        return replace(self, vocabulary=found, given={**self.given, "vocabulary": found})
+        vocabulary = open_vocabulary(metadata[VOCABULARY], file)
+        return replace(self, vocabulary=vocabulary, arguments={**self.arguments, "vocabulary": vocabulary})
 
     def signature(self, data: str) -> Signature:
-        """The version, the data and everything that decided the numbers."""
-        known = self.knowledge if self.reads_facts else self.kb
-        kb = "none" if known is None else f"{known.name}@{known.digest}"
-        if known is not self.kb:
+        """Return the signature: version, profile, `data` (name and digest) and all settings that affect the scores."""
+        kb_used = self.fact_kb if self.needs_facts else self.kb
+        kb = "none" if kb_used is None else f"{kb_used.name}@{kb_used.digest}"
+        if kb_used is not self.kb:
             kb += " for facts only"
-        said = {**self.conventions.words, "drop": ",".join(self.drop) or "none", "kb": kb, "seed": str(self.draw.seed)}
-        own = (("karat", __version__), ("profile", profile_signed(self.profile)), ("data", data))
-        return Signature((*own, *((name, said[name]) for name in SIGNED)))
+        setting_texts = {
+            **self.conventions.texts,
+            "drop": ",".join(self.drop_rules) or "none",
+            "kb": kb,
+            "seed": str(self.interval_options.seed),
+        }
+        header = (("karat", __version__), ("profile", format_profile(self.profile)), ("data", data))
+        return Signature((*header, *((name, setting_texts[name]) for name in SIGNED_SETTINGS)))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Made anew wherever it is sent: a membership function does not travel."""
-        return _remade, (self.given,)
+        """Pickle the arguments only, because membership functions cannot be pickled."""
+        return _rebuild, (self.arguments,)
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The tasks that are scored."""
-        return tuple(dict.fromkeys(name.view.task or self.conventions.task_name for name in self.wanted))
+        """Names of the tasks that the requested views score, without duplicates."""
+        return tuple(dict.fromkeys(name.view.task or self.conventions.task_name for name in self.all_measures))
 
     @property
     def views(self) -> tuple[ViewName, ...]:
-        """The views that are asked for; some may be means of others."""
-        return tuple(dict.fromkeys(name.view for name in self.wanted))
+        """The requested views; some are means of component views."""
+        return tuple(dict.fromkeys(name.view for name in self.all_measures))
 
     @property
-    def parts(self) -> tuple[ViewName, ...]:
-        """The views that are counted for those that are asked for."""
+    def component_views(self) -> tuple[ViewName, ...]:
+        """The views that are counted: the requested ones, or their components."""
         task = self.conventions.task_name
-        return tuple(dict.fromkeys(part for view in self.views for part in parts_of(view, task) or (view,)))
+        return tuple(dict.fromkeys(part for view in self.views for part in component_views(view, task) or (view,)))
 
     @property
-    def task_is_asked(self) -> bool:
-        """Whether somebody asked for the task, not only the profile."""
-        return "task" in self.given["choices"]
+    def has_explicit_task(self) -> bool:
+        """Whether the caller set the task, instead of leaving it to the profile."""
+        return "task" in self.arguments["settings"]
 
     @property
-    def synonyms(self) -> tuple[str, ...]:
-        """Which relations were asked for by a name that means another one in their task, in words."""
+    def synonym_notes(self) -> tuple[str, ...]:
+        """Notes about requested relations that mean another relation in their task."""
         task = self.conventions.task_name
-        asked = [parse_measure(name).view for each in self.given["measures"] for name in expanded(each)]
-        asked += [ViewName(name.strip()) for name in self.given["choices"].get("match", "").split(",") if name.strip()]
-        pairs = [(view, in_task(str(MeasureName(view, "f1", "micro")), task).view) for view in asked]
-        said = (
+        views = [parse_measure(name).view for text in self.arguments["measures"] for name in expand_measure(text)]
+        views += [
+            ViewName(name.strip()) for name in self.arguments["settings"].get("match", "").split(",") if name.strip()
+        ]
+        pairs = [(view, resolve_measure(str(MeasureName(view, "f1", "micro")), task).view) for view in views]
+        notes = (
             f"{view.relation} means {meant.relation} in task {meant.task or task}"
             for view, meant in pairs
             if meant.relation != view.relation
         )
-        return tuple(dict.fromkeys(said))
+        return tuple(dict.fromkeys(notes))
 
     @property
-    def takes_answered(self) -> bool:
-        """Whether documents that only the answers have belong to the gold standard: there is nothing in them."""
+    def adds_predicted_documents(self) -> bool:
+        """Whether documents that occur only in the predictions count as empty gold documents."""
         return self.conventions.macro is Macro.GOLD_DOCUMENTS and not self.allow_unknown
 
     @property
-    def knowledge(self) -> KB | None:
-        """Where facts come from: the knowledge base; or else, under Karat's own profile, the pack that comes with it.
+    def fact_kb(self) -> KB | None:
+        """Knowledge base that provides names, types and popularity.
 
-        That one tells names, types and what is popular; it resolves no ids and changes no count.
+        Without `kb`, the profile `karat` uses the built-in snapshot, which resolves no ids and changes no counts.
         """
-        return _starter(self.conventions.ids) if self.kb is None and self.profile == _OWN else self.kb
+        return _open_starter_kb(self.conventions.ids) if self.kb is None and self.profile == _KARAT_PROFILE else self.kb
 
     @property
-    def reads_facts(self) -> bool:
-        """Whether scores are grouped by what is known about entities and texts."""
-        known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
-        return self.staged or any(label.reads_text for label in known)
+    def needs_facts(self) -> bool:
+        """Whether facts about entities or texts are needed, for facets or error categories."""
+        facets = [get_plugin("facets", name, Facet) for name in self.facets if name in list_plugins("facets")]
+        return self.needs_stages or any(label.needs_text for label in facets)
 
     @property
-    def reads_text(self) -> bool:
-        """Whether scores look at what mentions say, so that a corpus must be loaded with its texts."""
-        known = [get("labels", name, Grouping) for name in self.labels if name in names("labels")]
-        by_words = self.conventions.spans is Spans.WORDS
-        return by_words or needs_text(self.drop) or any(label.reads_text for label in known)
+    def needs_text(self) -> bool:
+        """Whether scoring reads the texts of documents, so that the corpus must be loaded with them."""
+        facets = [get_plugin("facets", name, Facet) for name in self.facets if name in list_plugins("facets")]
+        compares_words = self.conventions.spans is Spans.WORDS
+        return compares_words or needs_text(self.drop_rules) or any(label.needs_text for label in facets)
 
 
-def _behind(headline: Mapping[str, str]) -> list[MeasureName]:
-    """Precision, recall and F1 of what comes first."""
+def _headline_measures(headline: Mapping[str, str]) -> list[MeasureName]:
+    """Return the names of precision, recall and F1 for the view and aggregate of each headline measure."""
     return [
         msgspec.structs.replace(parse_measure(name), measure=short)
         for name in headline.values()
@@ -245,50 +307,58 @@ def _behind(headline: Mapping[str, str]) -> list[MeasureName]:
     ]
 
 
-def _remade(given: Mapping[str, Any]) -> Request:
-    return Request.of(**given)
+def _rebuild(arguments: Mapping[str, Any]) -> Request:
+    """Recreate a pickled request from its arguments."""
+    return Request.from_options(**arguments)
 
 
-def as_text(choices: Mapping[str, object]) -> dict[str, str]:
-    """Choices as the signature writes them; several values are separated by spaces."""
+def format_settings(settings: Mapping[str, object]) -> dict[str, str]:
+    """Return `settings` with values as text, as the signature writes them; lists and tuples are joined by spaces."""
     return {
         name: " ".join(map(str, value)) if isinstance(value, list) or type(value) is tuple else str(value)
-        for name, value in choices.items()
+        for name, value in settings.items()
     }
 
 
 @cache
-def _starter(ids: Ids) -> KB:
-    """The built-in pack, asked in the ids that are read so."""
-    from karat.kb.opened import starter
+def _open_starter_kb(ids: Ids) -> KB:
+    """Open the built-in snapshot with ids normalised as `ids` prescribes."""
+    from karat.kb.catalogue import open_starter
 
-    return in_any_spelling(starter(), ids)
-
-
-def _checked(words: Mapping[str, str]) -> dict[str, str]:
-    """The choices among what was given, if all of it is known."""
-    if "kb" in words:
-        raise UsageError("the choice kb says which knowledge base was used. Give the knowledge base itself.")
-    for name in words:
-        if name not in SIGNED:
-            raise UnknownNameError("choice", name, SIGNED)
-    return {name: word for name, word in words.items() if name not in CIRCUMSTANCES}
+    return wrap_kb(open_starter(), ids)
 
 
-def _seed(text: str | None, draw: Draw | None) -> int:
+def _check_overrides(setting_texts: Mapping[str, str]) -> dict[str, str]:
+    """Return `setting_texts` without `drop`, `seed` and other names that are not settings of a profile.
+
+    Raise `UnknownNameError` if a name is no setting at all, and `UsageError` for `kb`.
+    """
+    if "kb" in setting_texts:
+        raise UsageError("kb is not a setting: signatures only record it. Pass the knowledge base with --kb or kb=.")
+    for name in setting_texts:
+        if name not in SIGNED_SETTINGS:
+            raise UnknownNameError("setting", name, SIGNED_SETTINGS)
+    return {name: text for name, text in setting_texts.items() if name not in CIRCUMSTANCES}
+
+
+def _parse_seed(text: str | None, interval_options: IntervalOptions | None) -> int:
+    """Return the random seed from `text`, the setting `seed`, or else from `interval_options`; 0 without either."""
     if text is None:
-        return 0 if draw is None else draw.seed
+        return 0 if interval_options is None else interval_options.seed
     if not text.isdecimal():
-        raise UsageError(f"seed is {text!r}. Give a whole number from 0 on.")
+        raise UsageError(f"seed is {text!r}. Pass a whole number of at least 0.")
     return int(text)
 
 
-def _of_weights(shown: Sequence[str], *, asked: bool) -> tuple[str, ...]:
-    """The measures that make sense where mentions are weighed.
+def _drop_stage_measures(measures: Sequence[str], *, is_explicit: bool) -> tuple[str, ...]:
+    """Return `measures` without those that need detection, which weighted mentions do not support.
 
-    Those of both stages do not: an answer may be matched with a heavier mention than the one it detects.
+    A prediction may match a heavier mention than the mention that it detects. Explicitly requested measures raise
+    instead.
     """
-    staged = [name for name in shown if measure_of(parse_measure(name)).needs_detection]
-    if staged and asked:
-        raise UsageError(f"{staged[0]} counts mentions, and membership weighs them. Ask for it with membership=whole.")
-    return tuple(name for name in shown if name not in staged)
+    stage_measures = [name for name in measures if get_measure(parse_measure(name)).needs_detection]
+    if stage_measures and is_explicit:
+        raise UsageError(
+            f"{stage_measures[0]} counts mentions, but the setting membership weights them. Set membership=whole."
+        )
+    return tuple(name for name in measures if name not in stage_measures)

@@ -1,4 +1,7 @@
-"""A view and its measures: from statistics to scores."""
+"""Views and their measures: from statistics to scores.
+
+A view is a match relation with filters, such as `strong[nil]`.
+"""
 
 from __future__ import annotations
 
@@ -11,285 +14,339 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from karat.errors import InputError, KaratError
-from karat.evaluation.measures import short_measure
-from karat.model.name import MeasureName
-from karat.model.result import Scored
-from karat.model.statistics import Statistics, exact_sum, ratio
+from karat.evaluation.measures import parse_short_measure
+from karat.model.errors import InputError, KaratError
+from karat.model.measure_name import MeasureName
+from karat.model.results.ranking import Ranking
+from karat.model.results.result import Score
+from karat.model.results.statistics import Statistics, exact_sum, ratio
+from karat.model.spec.measure import Measure, Moments
+from karat.model.spec.settings.empty import Empty, EmptyRule
 from karat.model.tables.columns import Bools, Floats, Longs
-from karat.spec.choices.empty import Empty, EmptyRule
-from karat.spec.measure import Measure, Moments
-from karat.stats.ranking import Ranking
-from karat.stats.samples.additive import Additive, mean_of
-from karat.stats.samples.bootstrap import Distinct, distinct
+from karat.stats.samples.additive import AdditiveScore, make_mean_score
+from karat.stats.samples.bootstrap import DistinctRows, count_distinct_rows
 
 
-class Shape(msgspec.Struct, frozen=True):
-    """How a view is to be read, whatever it counts.
+class ViewOptions(msgspec.Struct, frozen=True):
+    """Options that decide how the statistics of a view become scores."""
 
-    `part` says that it shows only a part of the data, so that empty documents say nothing; `per_item` that its scores
-    are means over items; `by_gold` that groups put wrong links where the mention belongs.
-    """
+    empty_rule: EmptyRule
+    """Scores of documents and totals that have neither gold mentions nor predictions."""
+    is_partial: bool = False
+    """Whether the view covers only part of the data, so that empty documents carry no information."""
+    is_mean_of_items: bool = False
+    """Whether scores are means over items, as with partial credit."""
+    groups_by_gold: bool = False
+    """Whether a wrong link counts in the group of its gold mention, not of its prediction."""
 
-    empty: EmptyRule
-    part: bool = False
-    per_item: bool = False
-    by_gold: bool = False
-
-    def view(self, statistics: Statistics, **more: Any) -> View:  # noqa: ANN401  # the other fields of a view
-        """The view that counts this."""
-        return View(self, statistics, **more)
+    def create_view(self, statistics: Statistics, **fields: Any) -> View:  # noqa: ANN401  # fields of `View`
+        """Create a view with these options and `statistics`; `fields` are further fields of `View`."""
+        return View(self, statistics, **fields)
 
 
 class View(msgspec.Struct, frozen=True, dict=True):
-    """The statistics of a view and all that its measures may look at.
+    """The statistics of a view and everything its measures need."""
 
-    `unknown` says why nobody counted it, and `whole` that it cannot be divided into documents. `macro` marks the
-    documents over which macro scores are taken, None for all. `found` are the statistics of detection. `present` says
-    that there were cases before a threshold. `ranking` and `scored` make what some measures ask for. For intervals,
-    `silent` counts further documents in which there is nothing to count, `cases` makes the weights of single cases,
-    `scored_in` says in which document each scored answer is, `again` counts some of the documents anew where they
-    cannot be divided, and `order` sorts documents by their ids.
-    """
-
-    shape: Shape
+    options: ViewOptions
+    """How statistics become scores."""
     statistics: Statistics
-    found: Statistics | None = None
-    unknown: str | None = None
-    whole: bool = False
-    macro: Bools | None = None
-    present: bool = False
-    ranking: Callable[[], Ranking] | None = None
-    scored: Callable[[], tuple[Floats, Floats]] | None = None
-    known: dict[str, Scored] = msgspec.field(default_factory=dict)
-    silent: int = 0
-    cases: Callable[[], Floats] | None = None
-    scored_in: Callable[[], Longs] | None = None
-    again: Callable[[Bools], Statistics] | None = None
-    order: Callable[[], Longs] | None = None
+    """The sums of the four `Weights` of each document."""
+    detection_statistics: Statistics | None = None
+    """Statistics of detection, by document, if a measure needs them."""
+    unknown_reason: str | None = None
+    """Why the view could not be counted, or None."""
+    undefined_reason: str | None = None
+    """Why all scores are undefined although the cases are counted, or None."""
+    is_indivisible: bool = False
+    """Whether the view cannot be divided into documents."""
+    macro_mask: Bools | None = None
+    """Documents that macro scores average over, or None for all documents."""
+    had_cases: bool = False
+    """Whether the view had cases before a threshold was applied."""
+    get_ranking: Callable[[], Ranking] | None = None
+    """Returns the ranked entities, for ranking measures."""
+    get_scored: Callable[[], tuple[Floats, Floats]] | None = None
+    """Returns the scores of predictions and how correct each is, for measures such as calibration error."""
+    score_cache: dict[str, Score] = msgspec.field(default_factory=dict)
+    """Scores that were already computed, by short measure name."""
+    n_empty_documents: int = 0
+    """Number of further documents without cases; intervals resample them too."""
+    get_case_weights: Callable[[], Floats] | None = None
+    """Returns the weights of the individual cases, for intervals over cases."""
+    get_scored_documents: Callable[[], Longs] | None = None
+    """Returns the document of each scored prediction, for the jackknife."""
+    recount: Callable[[Bools], Statistics] | None = None
+    """Recounts the documents of a mask if the view cannot be divided into documents."""
+    get_order: Callable[[], Longs] | None = None
+    """Returns the order of documents by id, so that the jackknife does not depend on the file order."""
 
-    def counting(self, statistics: Statistics, macro: Bools | None = None) -> View:
-        """The same view of other documents, of which `macro` marks those that macro scores are taken over."""
-        return replace(self, statistics=statistics, macro=macro, known={})
+    def with_statistics(self, statistics: Statistics, macro_mask: Bools | None = None) -> View:
+        """Return the view with the statistics of other documents.
 
-    def cases_of(self, weights: Floats, *, silent: int = 0, known: dict[str, Scored] | None = None) -> View:
-        """A part of the cases, such as those with one value of a label: what each document that has some adds.
-
-        `silent` counts the documents that have none, and `known` are scores that have been computed already.
+        `macro_mask` marks the documents that macro scores average over; None for all.
         """
-        return View(self._part, Statistics(weights), silent=silent, known={} if known is None else known)
+        return replace(self, statistics=statistics, macro_mask=macro_mask, score_cache={})
+
+    def select_cases(
+        self, weights: Floats, *, n_empty_documents: int = 0, score_cache: dict[str, Score] | None = None
+    ) -> View:
+        """Return a view of some cases, such as the cases of one facet value.
+
+        `weights` has the sums of these cases by document. `n_empty_documents` is the number of documents without such
+        cases. `score_cache` holds scores computed before.
+        """
+        return View(
+            self._partial_options,
+            Statistics(weights),
+            n_empty_documents=n_empty_documents,
+            score_cache={} if score_cache is None else score_cache,
+        )
 
     @cached_property
-    def _part(self) -> Shape:
-        return replace(self.shape, part=True)
+    def _partial_options(self) -> ViewOptions:
+        """The options of a view of some of the cases."""
+        return replace(self.options, is_partial=True)
 
-    def of_documents(self, keep: Bools | slice) -> View:
-        """The same view of some documents, as if there were no others."""
-        found = None if self.found is None else Statistics(self.found.weights[keep])
-        macro = None if self.macro is None else self.macro[keep]
-        return self.shape.view(Statistics(self.statistics.weights[keep]), found=found, macro=macro)
+    def select_documents(self, mask: Bools | slice) -> View:
+        """Return the view restricted to the documents of `mask`, as if there were no others."""
+        detection_statistics = (
+            None if self.detection_statistics is None else Statistics(self.detection_statistics.weights[mask])
+        )
+        macro_mask = None if self.macro_mask is None else self.macro_mask[mask]
+        return self.options.create_view(
+            Statistics(self.statistics.weights[mask]), detection_statistics=detection_statistics, macro_mask=macro_mask
+        )
 
-    def documents_apart(self) -> View:
-        """Each document as a total of its own, for which the rule about documents holds, not that about totals."""
-        rule = self.shape.empty
-        alone = rule._replace(totals=rule.documents, part_totals=rule.part_documents)
-        return replace(self.shape, empty=alone).view(self.statistics)
+    def split_documents(self) -> View:
+        """Return a view for `total_values` of single documents: each is scored by the empty rule for documents."""
+        rule = self.options.empty_rule
+        document_rule = rule._replace(totals=rule.documents, filtered_totals=rule.filtered_documents)
+        return replace(self.options, empty_rule=document_rule).create_view(self.statistics)
 
-    def score(self, short: str) -> Scored:
-        """A measure of this view, such as `macro.p`."""
-        if short not in self.known:
-            self.known[short] = self._score(*short_measure(short))
-        return self.known[short]
+    def score(self, short: str) -> Score:
+        """Return the score of a measure such as `macro.p`, or an undefined score with the reason; cached."""
+        if short not in self.score_cache:
+            self.score_cache[short] = self._compute_score(*parse_short_measure(short))
+        return self.score_cache[short]
 
-    def scores(self, shorts: Iterable[str]) -> dict[str, Scored]:
-        """Several measures by their short names."""
+    def scores(self, shorts: Iterable[str]) -> dict[str, Score]:
+        """Return the scores of several measures by short name."""
         return {short: self.score(short) for short in shorts}
 
-    def _score(self, name: MeasureName, measure: Measure) -> Scored:
-        if self.unknown is not None:
-            return Scored(None, 0, self.unknown)
-        if measure.derive is not None:
-            return measure.derive(self)
-        if measure.scored is not None:
-            return self._of_scores(measure.scored, measure.undefined)
-        if self.absent:
-            return Scored(None, 0, measure.undefined)
+    def _compute_score(self, name: MeasureName, measure: Measure) -> Score:
+        """Compute the score of a measure, or the reason why it is undefined."""
+        if (reason := self.unknown_reason or self.undefined_reason) is not None:
+            return Score(None, 0, reason)
+        if measure.from_measures is not None:
+            return measure.from_measures(self)
+        if measure.from_scores is not None:
+            return self._score_predictions(measure.from_scores, measure.undefined_case)
+        if self.is_absent:
+            return Score(None, 0, measure.undefined_case)
         if name.aggregate == "micro":
-            assert measure.values is not None
-            value = float(measure.values(self.total(), self._rule.totals)[0])
-            return scored_total(value, measure, len(self.statistics))
-        if self.whole:
-            return Scored(None, 0, "clusters reach across documents")
-        return mean(self.per_document(name.short), f"in every document {measure.undefined}")
+            assert measure.from_statistics is not None
+            value = float(measure.from_statistics(self.total(), self._empty_rules.totals)[0])
+            return total_score(value, measure, len(self.statistics))
+        if self.is_indivisible:
+            return Score(None, 0, "clusters span several documents")
+        return mean_score(self.document_values(name.short_name), f"in every document {measure.undefined_case}")
 
-    def per_document(self, short: str) -> Floats:
-        """The values that a macro measure averages, NaN where it is not defined."""
-        name, measure = short_measure(short)
-        if measure.ranked is not None:
-            if self.ranking is None:
-                raise KaratError(f"{short} looks at the ranked entities of documents. Ask for entity:{short}.")
-            values = measure.ranked(self.ranking(), name.cutoff)
+    def document_values(self, short: str) -> Floats:
+        """Return the values that a macro measure averages, one per document; NaN if undefined."""
+        name, measure = parse_short_measure(short)
+        if measure.from_ranking is not None:
+            if self.get_ranking is None:
+                raise KaratError(f"{short} needs ranked entities. Request entity:{short}.")
+            values = measure.from_ranking(self.get_ranking(), name.cutoff)
         else:
-            assert measure.values is not None
-            values = measure.values(self.statistics, self._rule.documents)
-        return values if self.macro is None else np.where(self.macro, values, np.nan)
+            assert measure.from_statistics is not None
+            values = measure.from_statistics(self.statistics, self._empty_rules.documents)
+        return values if self.macro_mask is None else np.where(self.macro_mask, values, np.nan)
 
-    def at_totals(self, short: str) -> Floats:
-        """A micro measure for each row of statistics, taken as a total; NaN where it is not defined."""
-        _, measure = short_measure(short)
-        assert measure.values is not None, "only measures of statistics have a value for each total"
-        values = measure.values(self.statistics, self._rule.totals)
-        return np.where(self.statistics.weights.any(axis=1), values, np.nan) if self._leaves_out_empty else values
+    def total_values(self, short: str) -> Floats:
+        """Return a micro measure of each row of the statistics, treated as a total; NaN if undefined."""
+        _, measure = parse_short_measure(short)
+        assert measure.from_statistics is not None, "only measures of statistics have a value for each total"
+        values = measure.from_statistics(self.statistics, self._empty_rules.totals)
+        return np.where(self.statistics.weights.any(axis=1), values, np.nan) if self._excludes_empty else values
 
-    def _of_scores(self, compute: Callable[[Floats, Floats], float | None], reason: str) -> Scored:
-        if self.scored is None:
-            return Scored(None, 0, reason)
-        scores, right = self.scored()
+    def _score_predictions(self, compute: Callable[[Floats, Floats], float | None], reason: str) -> Score:
+        """Score a measure, such as calibration error, of the predictions' scores and their correctness by `compute`.
+
+        The score is undefined, with `reason`, if predictions have no scores or `compute` returns None.
+        """
+        if self.get_scored is None:
+            return Score(None, 0, reason)
+        scores, correct = self.get_scored()
         try:
-            value = compute(scores, right)
-        except InputError as problem:
-            return Scored(None, 0, f"{problem.found} where {problem.expected} is needed")
-        return Scored(None, 0, reason) if value is None else Scored(value, len(scores))
+            value = compute(scores, correct)
+        except InputError as error:
+            return Score(None, 0, f"{error.actual} where {error.expected} is needed")
+        return Score(None, 0, reason) if value is None else Score(value, len(scores))
 
-    def additive(self, short: str) -> Additive | None:
-        """A measure as a function of sums over documents; None where it is none."""
-        name, measure = short_measure(short)
-        if self.whole or self.absent or measure.scored is not None:
+    def to_additive(self, short: str) -> AdditiveScore | None:
+        """Return a measure as a function of sums over documents, for resampling; None if it is not such a function."""
+        name, measure = parse_short_measure(short)
+        if self.undefined_reason is not None:
             return None
-        if measure.ranked is not None:
-            return mean_of(self.per_document(short))
-        if measure.of_means is not None:
-            return self._of_means(measure.means, measure.of_means)
-        if measure.derive is not None:
-            return None if measure.share is None else self._of_shares(measure.share)
+        if self.is_indivisible or self.is_absent or measure.from_scores is not None:
+            return None
+        if measure.from_ranking is not None:
+            return make_mean_score(self.document_values(short))
+        if measure.from_moments is not None:
+            return self._combine_means(measure.source_measures, measure.from_moments)
+        if measure.from_measures is not None:
+            return None if measure.share_counts is None else self._share_additive(measure.share_counts)
         if name.aggregate == "micro":
-            return self._folded(self._at(measure), lambda rows: rows[:, :4])
-        return self._folded(lambda sums: ratio(sums[:, 0], sums[:, 1]), self._values_and_number(short))
+            return self._make_additive(self._total_scorer(measure), lambda rows: rows[:, :4])
+        return self._make_additive(lambda sums: ratio(sums[:, 0], sums[:, 1]), self._mean_summands(short))
 
-    def additive_of_cases(self, short: str) -> Additive | None:
-        """A measure as a function of sums over single cases; None where it is none."""
-        name, measure = short_measure(short)
-        if self.whole or self.absent or name.aggregate == "macro":
+    def to_case_additive(self, short: str) -> AdditiveScore | None:
+        """Return a measure as a function of sums over cases, for resampling; None if it is not such a function."""
+        name, measure = parse_short_measure(short)
+        if self.is_indivisible or self.is_absent or name.aggregate == "macro":
             return None
-        if measure.values is not None and self.cases is not None:
-            return Additive(self.cases(), self._at(measure))
-        if measure.share is None or (part_and_whole := self.part_of(short)) is None:
+        if measure.from_statistics is not None and self.get_case_weights is not None:
+            return AdditiveScore(self.get_case_weights(), self._total_scorer(measure))
+        if measure.share_counts is None or (counts := self.get_share(short)) is None:
             return None
-        part, whole = map(round, part_and_whole)
-        rows = np.repeat([[1.0, 1.0], [0.0, 1.0]], [part, whole - part], axis=0)
-        return Additive(rows, lambda sums: ratio(sums[:, 0], sums[:, 1]))
+        n_part, n_whole = map(round, counts)
+        rows = np.repeat([[1.0, 1.0], [0.0, 1.0]], [n_part, n_whole - n_part], axis=0)
+        return AdditiveScore(rows, lambda sums: ratio(sums[:, 0], sums[:, 1]))
 
-    def part_of(self, short: str) -> tuple[float, float] | None:
-        """How many of how many a measure is the share of; None where it is no share of whole cases."""
-        name, measure = short_measure(short)
-        share = measure.share
-        if share is None or name.aggregate == "macro" or self.whole or self.absent:
+    def get_share(self, short: str) -> tuple[float, float] | None:
+        """Return numerator and denominator of a measure such as precision; None if it is not a share of whole cases."""
+        name, measure = parse_short_measure(short)
+        share = measure.share_counts
+        if share is None or name.aggregate == "macro" or self.is_indivisible or self.is_absent:
             return None
         links = self.total()
-        part, whole = (float(count[0]) for count in share(links, links if self.found is None else self.detection()))
-        return (part, whole) if part.is_integer() and whole.is_integer() and part <= whole else None
+        n_part, n_whole = (
+            float(count[0]) for count in share(links, links if self.detection_statistics is None else self.detection())
+        )
+        return (n_part, n_whole) if n_part.is_integer() and n_whole.is_integer() and n_part <= n_whole else None
 
-    def without(self, short: str, keep: Bools) -> float:
-        """A measure that does not add up, computed anew for some of the documents; NaN where it is not defined."""
-        _, measure = short_measure(short)
-        if measure.scored is not None and self.scored is not None and self.scored_in is not None:
-            (scores, right), document = self._scored_answers
-            value = measure.scored(scores[keep[document]], right[keep[document]])
-        elif self.again is not None:
-            value = self.counting(self.again(keep)).score(short).value
+    def recompute(self, short: str, mask: Bools) -> float:
+        """Compute a measure that does not add up over documents for the documents in `mask`; NaN if undefined."""
+        _, measure = parse_short_measure(short)
+        if measure.from_scores is not None and self.get_scored is not None and self.get_scored_documents is not None:
+            (scores, correct), document = self._scored_predictions
+            value = measure.from_scores(scores[mask[document]], correct[mask[document]])
+        elif self.recount is not None:
+            value = self.with_statistics(self.recount(mask)).score(short).value
         else:
             value = None
         return math.nan if value is None else value
 
     @cached_property
-    def _scored_answers(self) -> tuple[tuple[Floats, Floats], Longs]:
-        assert self.scored is not None
-        assert self.scored_in is not None
-        return self.scored(), self.scored_in()
+    def _scored_predictions(self) -> tuple[tuple[Floats, Floats], Longs]:
+        """Confidence and correctness of the predictions with a confidence score, and the document of each."""
+        assert self.get_scored is not None
+        assert self.get_scored_documents is not None
+        return self.get_scored(), self.get_scored_documents()
 
     @cached_property
-    def _base(self) -> Floats:
-        """All that the measures of a document are made from."""
+    def _document_rows(self) -> Floats:
+        """One row per document: the sums of the four `Weights`, and the entry of `macro_mask` if there is a mask."""
         weights = self.statistics.weights
-        return weights if self.macro is None else np.column_stack([weights, self.macro])
+        return weights if self.macro_mask is None else np.column_stack([weights, self.macro_mask])
 
     @cached_property
-    def _merged(self) -> Distinct:
-        return distinct(self._base)
+    def _distinct_rows(self) -> DistinctRows:
+        return count_distinct_rows(self._document_rows)
 
-    def _folded(self, of: Callable[[Floats], Floats], adds: Callable[[Floats], Floats]) -> Additive:
-        """A score of this view; all of them share the draws."""
-        return Additive(self._base, of, adds, self.silent, self._merged)
+    def _make_additive(self, score: Callable[[Floats], Floats], summands: Callable[[Floats], Floats]) -> AdditiveScore:
+        """Create an additive score: `summands` maps rows of documents to summands, and `score` their sums to values.
 
-    def _at(self, measure: Measure) -> Callable[[Floats], Floats]:
-        """A measure for each row of sums."""
-        values, rule = measure.values, self._rule.totals
+        All additive scores of this view share the same rows, and so the same resamples.
+        """
+        return AdditiveScore(self._document_rows, score, summands, self.n_empty_documents, self._distinct_rows)
+
+    def _total_scorer(self, measure: Measure) -> Callable[[Floats], Floats]:
+        """Return a function that computes a micro measure for each row of an array of sums of the four `Weights`."""
+        values, rule = measure.from_statistics, self._empty_rules.totals
         assert values is not None
         return lambda sums: values(Statistics(sums), rule)
 
-    def _values_and_number(self, short: str, centre: float | None = None) -> Callable[[Floats], Floats]:
-        """What a document adds to the mean of a measure: its value and 1, or nothing where it has none.
+    def _mean_summands(self, short: str, centre: float | None = None) -> Callable[[Floats], Floats]:
+        """Return a function that maps rows of documents to the summands of a mean.
 
-        With a centre, values are taken from there on, and their squares too.
+        Each row gives the value and 1, or zeros if the value is undefined. With `centre`, values are deviations from
+        it, and their squares are added.
         """
-        _, measure = short_measure(short)
-        compute, rule = measure.values, self._rule.documents
+        _, measure = parse_short_measure(short)
+        compute, rule = measure.from_statistics, self._empty_rules.documents
         assert compute is not None
 
-        def adds(rows: Floats) -> Floats:
+        def summands(rows: Floats) -> Floats:
             values = compute(Statistics(rows[:, :4]), rule)
-            defined = ~np.isnan(values) if self.macro is None else ~np.isnan(values) & (rows[:, 4] > 0)
-            away = np.where(defined, values - (centre or 0.0), 0.0)
-            return np.column_stack([away, defined] if centre is None else [away, defined, away**2])
+            defined = ~np.isnan(values) if self.macro_mask is None else ~np.isnan(values) & (rows[:, 4] > 0)
+            deviation = np.where(defined, values - (centre or 0.0), 0.0)
+            return np.column_stack([deviation, defined] if centre is None else [deviation, defined, deviation**2])
 
-        return adds
+        return summands
 
-    def _of_means(self, means: Sequence[str], how: Callable[..., Floats]) -> Additive:
-        """A measure made from the means of others."""
+    def _combine_means(self, means: Sequence[str], combine: Callable[..., Floats]) -> AdditiveScore:
+        """Return a measure that `combine` computes from mean and standard deviation of the macro measures `means`."""
         centres = [self.score(short).value or 0.0 for short in means]
-        parts = [self._values_and_number(short, centre) for short, centre in zip(means, centres, strict=True)]
+        summands = [self._mean_summands(short, centre) for short, centre in zip(means, centres, strict=True)]
 
-        def of(sums: Floats) -> Floats:
-            found = []
-            for centre, (away, number, squares) in zip(centres, sums.T.reshape(-1, 3, len(sums)), strict=True):
-                mean_away = ratio(away, number)
-                spread = np.sqrt(np.maximum(ratio(squares, number) - mean_away**2, 0.0))
-                found.append(Moments(centre + mean_away, spread))
-            return how(*found)
+        def score(sums: Floats) -> Floats:
+            moments = []
+            for centre, (deviations, n, squares) in zip(centres, sums.T.reshape(-1, 3, len(sums)), strict=True):
+                mean_deviation = ratio(deviations, n)
+                spread = np.sqrt(np.maximum(ratio(squares, n) - mean_deviation**2, 0.0))
+                moments.append(Moments(centre + mean_deviation, spread))
+            return combine(*moments)
 
-        return self._folded(of, lambda rows: np.hstack([adds(rows) for adds in parts]))
+        return self._make_additive(score, lambda rows: np.hstack([summand(rows) for summand in summands]))
 
-    def _of_shares(self, share: Callable[[Statistics, Statistics], tuple[Floats, Floats]]) -> Additive:
-        """A share of what two views count: both are drawn side by side."""
-        assert self.found is not None, "evaluate computes detection for the measures that need it"
-        part, whole = share(self.statistics, self.found)
-        return Additive(np.column_stack([part, whole]), lambda sums: ratio(sums[:, 0], sums[:, 1]), silent=self.silent)
+    def _share_additive(self, share: Callable[[Statistics, Statistics], tuple[Floats, Floats]]) -> AdditiveScore:
+        """Return a share, such as accuracy, of counts in this view and in detection; both are resampled together.
 
-    @property
-    def absent(self) -> bool:
-        """Whether the view shows a part of the data in which there is nothing, and the rule leaves it out then.
-
-        What a threshold took away was there.
+        `share` returns numerator and denominator per document from the two statistics.
         """
-        return self._leaves_out_empty and not self.statistics.weights.any()
+        assert self.detection_statistics is not None, "evaluate computes detection for the measures that need it"
+        numerator, denominator = share(self.statistics, self.detection_statistics)
+        return AdditiveScore(
+            np.column_stack([numerator, denominator]),
+            lambda sums: ratio(sums[:, 0], sums[:, 1]),
+            n_empty_documents=self.n_empty_documents,
+        )
 
     @property
-    def _leaves_out_empty(self) -> bool:
-        return self.shape.part and not self.present and self.shape.empty.part_totals.both.p is None
+    def is_absent(self) -> bool:
+        """Whether the view covers part of the data without any case, and the empty rule excludes it.
+
+        Cases that a threshold removed still count as present.
+        """
+        return self._excludes_empty and not self.statistics.weights.any()
+
+    @property
+    def _excludes_empty(self) -> bool:
+        """Whether documents and totals without gold mentions and predictions have no score.
+
+        True if the view covers only part of the data, had no cases even before a threshold, and the setting `empty`
+        leaves empty totals of such views undefined.
+        """
+        return self.options.is_partial and not self.had_cases and self.options.empty_rule.filtered_totals.both.p is None
 
     @cached_property
-    def _rule(self) -> _Rule:
-        rule, part = self.shape.empty, self.shape.part
-        documents, totals = (rule.part_documents, rule.part_totals) if part else (rule.documents, rule.totals)
-        if part and self.present:  # a threshold emptied it: then it is empty like any document
-            totals = rule.part_documents
-        if self.shape.per_item:  # a mean over no items is no number
-            undefined = rule.part_totals.both._replace(p=None, r=None, f1=None)
-            documents, totals = documents._replace(both=undefined), totals._replace(both=undefined)
-        return _Rule(documents, totals)
+    def _empty_rules(self) -> _EmptyRules:
+        """The empty rules for documents and totals that apply to this view."""
+        rule, is_partial = self.options.empty_rule, self.options.is_partial
+        documents, totals = (
+            (rule.filtered_documents, rule.filtered_totals) if is_partial else (rule.documents, rule.totals)
+        )
+        if is_partial and self.had_cases:  # emptied by a threshold: treat it like an empty document
+            totals = rule.filtered_documents
+        if self.options.is_mean_of_items:  # the mean over no items is undefined
+            undefined_scores = rule.filtered_totals.both._replace(p=None, r=None, f1=None)
+            documents, totals = documents._replace(both=undefined_scores), totals._replace(both=undefined_scores)
+        return _EmptyRules(documents, totals)
 
     def total(self) -> Statistics:
-        """The statistics summed over documents."""
+        """Return the statistics summed over documents, as one row."""
         return self._total
 
     @cached_property
@@ -297,24 +354,29 @@ class View(msgspec.Struct, frozen=True, dict=True):
         return self.statistics.total()
 
     def detection(self) -> Statistics:
-        """The summed statistics of detection."""
-        assert self.found is not None, "evaluate computes detection for the measures that need it"
-        return self.found.total()
+        """Return the statistics of detection summed over documents, as one row; only if a measure needs them."""
+        assert self.detection_statistics is not None, "evaluate computes detection for the measures that need it"
+        return self.detection_statistics.total()
 
 
-class _Rule(msgspec.Struct, frozen=True):
+class _EmptyRules(msgspec.Struct, frozen=True):
+    """The empty rules that apply to the documents and the totals of a view."""
+
     documents: Empty
     totals: Empty
 
 
-def scored_total(value: float, measure: Measure, documents: int) -> Scored:
-    """A measure of the sums over so many documents, NaN where it is not defined."""
-    return Scored(None, 0, measure.undefined) if math.isnan(value) else Scored(value, documents)
+def total_score(value: float, measure: Measure, n_documents: int) -> Score:
+    """Return the score of a micro measure over `n_documents`; undefined if `value` is NaN."""
+    return Score(None, 0, measure.undefined_case) if math.isnan(value) else Score(value, n_documents)
 
 
-def mean(values: Floats, reason: str) -> Scored:
-    """The mean where defined; summed exactly, so that the order of documents does not show in the last digit."""
+def mean_score(values: Floats, reason: str) -> Score:
+    """Return the mean of the defined values, or `reason` if there are none.
+
+    The sum is exact, so that the order of documents does not affect the last digit.
+    """
     defined = values[~np.isnan(values)]
     if not len(defined):
-        return Scored(None, 0, reason)
-    return Scored(exact_sum(defined) / len(defined), len(defined))
+        return Score(None, 0, reason)
+    return Score(exact_sum(defined) / len(defined), len(defined))

@@ -1,108 +1,129 @@
-"""Classes and their superclasses."""
+"""Class hierarchy: classes of entities with their superclasses."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 
-from karat.kb.cycles import refused
-from karat.model.tables.check import Where
+from karat.kb.cycle_errors import cycle_error
+from karat.model.tables.checks import RowLocator
 
 ROLES: Mapping[str, frozenset[str]] = {
-    "place": frozenset({"Q27096213", "Q3895768", "http://dbpedia.org/ontology/Place", "LOC", "GPE", "LOCATION"}),
-    "person": frozenset({"Q215627", "http://dbpedia.org/ontology/Person", "PER", "PERSON"}),
-    "people": frozenset({"Q33829", "http://dbpedia.org/ontology/EthnicGroup", "NORP"}),
-    "language": frozenset({"Q17376908", "http://dbpedia.org/ontology/Language", "LANGUAGE"}),
-    "character": frozenset({"Q95074", "http://dbpedia.org/ontology/FictionalCharacter"}),
-    "organisation": frozenset({"Q43229", "http://dbpedia.org/ontology/Organisation", "ORG", "ORGANIZATION"}),
+    "place": frozenset({"Q27096213", "Q3895768", "place", "location", "loc", "gpe"}),
+    "person": frozenset({"Q215627", "Q5", "person", "per", "pers", "human"}),
+    "people": frozenset({"Q33829", "ethnicgroup", "norp"}),
+    "language": frozenset({"Q17376908", "language"}),
+    "character": frozenset({"Q95074", "fictionalcharacter", "character"}),
+    "organisation": frozenset({"Q43229", "organisation", "organization", "org"}),
 }
-"""The types that some traits ask for, as Wikidata, DBpedia and common tag sets name them."""
+"""Classes of the roles that some facts need: Wikidata ids, and names in lower case as ontologies and tag sets use."""
+
+_NAMESPACE = re.compile(r".*[/#:]")
 
 
-def _pair(row: int) -> str:
+@cache
+def find_roles(cls: str) -> frozenset[str]:
+    """Return the roles of a class, keys of `ROLES`; the case of names and the namespace of IRIs do not matter.
+
+    Of a name with subtypes, such as HIPE's `pers.ind`, the part before the first point counts.
+    """
+    name = _NAMESPACE.sub("", cls)
+    spellings = {name, name.partition(".")[0].lower()}
+    return frozenset(role for role, classes in ROLES.items() if not classes.isdisjoint(spellings))
+
+
+def _format_pair_location(row: int) -> str:
     return f"pairs[{row}]"
 
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Classes of entities; a class may have several superclasses.
+    """A directed acyclic graph of classes; a class may have several superclasses.
 
-    A class that it does not know has only itself above and below. What was asked once is kept.
+    An unknown class has only itself above and below. Results of `find_ancestors` and `find_descendants` are cached.
     """
 
     superclasses: Mapping[str, tuple[str, ...]] = field(repr=False)
+    """Direct superclasses by class, sorted."""
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[str, str]], *, where: Where = _pair) -> Hierarchy:
-        """The hierarchy of pairs (class, superclass); `where` says where the pair of that number was found."""
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]], *, where: RowLocator = _format_pair_location) -> Hierarchy:
+        """Build a hierarchy from pairs (class, superclass); raise `InputError` if there is a cycle.
+
+        `where`: function from the index of a pair to its location in error messages.
+        """
         rows = list(pairs)
         superclasses: dict[str, list[str]] = {}
-        for one, other in dict.fromkeys(rows):
-            superclasses.setdefault(one, []).append(other)
-        if cycle := _cycle(superclasses):
-            raise refused(cycle, rows, where, "classes of which none is above itself")
-        return cls(MappingProxyType({one: tuple(sorted(others)) for one, others in superclasses.items()}))
+        for subclass, superclass in dict.fromkeys(rows):
+            superclasses.setdefault(subclass, []).append(superclass)
+        if cycle := _find_cycle(superclasses):
+            raise cycle_error(cycle, rows, where, "superclasses without cycles")
+        return cls(MappingProxyType({subclass: tuple(sorted(parents)) for subclass, parents in superclasses.items()}))
 
-    def above(self, cls: str) -> Mapping[str, int]:
-        """The class and all classes that it is below, each with the fewest edges on the way to it."""
-        if cls not in self._above:
-            self._above[cls] = MappingProxyType(_reached(cls, self.superclasses))
-        return self._above[cls]
+    def find_ancestors(self, cls: str) -> Mapping[str, int]:
+        """Return the class and all its direct and indirect superclasses, with the smallest number of edges to each."""
+        if cls not in self._ancestor_cache:
+            self._ancestor_cache[cls] = MappingProxyType(_measure_distances(cls, self.superclasses))
+        return self._ancestor_cache[cls]
 
-    def below(self, cls: str) -> frozenset[str]:
-        """The class and all classes that it is above."""
-        if cls not in self._below:
-            self._below[cls] = frozenset(_reached(cls, self._subclasses))
-        return self._below[cls]
+    def find_descendants(self, cls: str) -> frozenset[str]:
+        """Return the class and all its direct and indirect subclasses."""
+        if cls not in self._descendant_cache:
+            self._descendant_cache[cls] = frozenset(_measure_distances(cls, self._subclasses))
+        return self._descendant_cache[cls]
 
     @cached_property
     def _subclasses(self) -> Mapping[str, list[str]]:
+        """Direct subclasses by class."""
         subclasses: dict[str, list[str]] = {}
-        for one, others in self.superclasses.items():
-            for other in others:
-                subclasses.setdefault(other, []).append(one)
+        for cls, parents in self.superclasses.items():
+            for parent in parents:
+                subclasses.setdefault(parent, []).append(cls)
         return subclasses
 
     @cached_property
-    def _above(self) -> dict[str, Mapping[str, int]]:
+    def _ancestor_cache(self) -> dict[str, Mapping[str, int]]:
         return {}
 
     @cached_property
-    def _below(self) -> dict[str, frozenset[str]]:
+    def _descendant_cache(self) -> dict[str, frozenset[str]]:
         return {}
 
 
-def _cycle(superclasses: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """The classes of a cycle, if there is one."""
+def _find_cycle(superclasses: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """Return the classes of a cycle, each followed by one of its superclasses; None if there is no cycle."""
     safe: set[str] = set()
-    path: dict[str, None] = {}  # from where the walk began to where it is; a dict is an ordered set
+    path: dict[str, None] = {}  # classes from the start of the walk to the current one; a dict is an ordered set
     for start in superclasses:
         stack = [start]
         while stack:
-            at = stack[-1]
-            ahead = () if at in safe else [o for o in superclasses[at] if o in superclasses and o not in safe]
-            if not ahead:
+            current = stack[-1]
+            unvisited = (
+                () if current in safe else [o for o in superclasses[current] if o in superclasses and o not in safe]
+            )
+            if not unvisited:
                 safe.add(stack.pop())
-                path.pop(at, None)
+                path.pop(current, None)
                 continue
-            path[at] = None
-            for other in ahead:
+            path[current] = None
+            for other in unvisited:
                 if other in path:
                     ids = list(path)
                     return ids[ids.index(other) :]
-            stack += ahead
+            stack += unvisited
     return None
 
 
-def _reached(start: str, edges: Mapping[str, Iterable[str]]) -> dict[str, int]:
-    """Everything that can be reached, nearest first, with the number of edges to it."""
-    edges_to = {start: 0}
+def _measure_distances(start: str, edges: Mapping[str, Iterable[str]]) -> dict[str, int]:
+    """Return every node that is reachable from `start`, with the smallest number of edges to it, nearest first."""
+    distances = {start: 0}
     queue = [start]
-    for one in queue:  # the list grows while it is walked
-        for other in edges.get(one, ()):
-            if other not in edges_to:
-                edges_to[other] = edges_to[one] + 1
-                queue.append(other)
-    return edges_to
+    for node in queue:  # the list grows while it is walked
+        for neighbour in edges.get(node, ()):
+            if neighbour not in distances:
+                distances[neighbour] = distances[node] + 1
+                queue.append(neighbour)
+    return distances

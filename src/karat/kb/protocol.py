@@ -1,4 +1,4 @@
-"""What scoring may ask a knowledge base."""
+"""The interface of a knowledge base: the queries that scoring may send to it."""
 
 from __future__ import annotations
 
@@ -9,74 +9,79 @@ from typing import Protocol
 from karat.kb.hierarchy import Hierarchy
 
 
-class Standing(StrEnum):
-    """What becomes of an id when its entity is looked for."""
+class IdStatus(StrEnum):
+    """The result of looking up an id in a knowledge base."""
 
     UNCHANGED = "unchanged"
-    """An entity, written as the knowledge base writes it."""
+    """The id is the canonical id of an entity."""
     MAPPED = "mapped"
-    """Another id, or another spelling, of an entity."""
+    """The id is an equivalent id, or another spelling, of an entity."""
     REDIRECTED = "redirected"
-    """An id that was moved to an entity."""
+    """The id redirects to an entity."""
     DISAMBIGUATION = "disambiguation page"
-    """No entity, but a list of several."""
+    """The id names a disambiguation page, not an entity."""
     AMBIGUOUS = "ambiguous"
-    """An id that leads to several entities, and is left as it is."""
+    """The id is equivalent to several entities, so it stays unchanged."""
     UNKNOWN = "unknown"
-    """An id that the knowledge base does not have; of one with some entities only, that says nothing about it."""
+    """The knowledge base does not have the id. If the knowledge base is incomplete, the entity may still exist."""
 
 
 class KB(Protocol):
-    """A knowledge base. It answers for many ids at a time, because asking may be slow."""
+    """A knowledge base. Every method takes many ids or surfaces at once, because a single query may be slow.
+
+    Canonical id: of all ids that are equivalent (redirects, same-as, other spellings), the one that represents the
+    entity. Surface: the text of a mention, compared exactly.
+    """
 
     @property
     def name(self) -> str:
-        """How reports and signatures call it."""
+        """Name in reports and signatures."""
 
     @property
     def digest(self) -> str:
-        """Eight hexadecimal digits that change with the content, not with the order of rows."""
+        """Eight hexadecimal digits that identify the content, independent of the order of rows."""
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """Its classes; their ids are as written."""
+        """Classes with their superclasses; class ids stay as written."""
 
-    def canonical(self, ids: Sequence[str]) -> list[str]:
-        """For each id the one that stands for the same entity; an unknown id stands for itself.
+    def canonical_ids(self, ids: Sequence[str]) -> list[str]:
+        """Return the canonical id of each id; an unknown id is returned unchanged.
 
-        Redirects are followed to their end; then one id is chosen among those that are the same.
+        Redirects are followed to their end first. Then one id represents each class of equivalent ids.
         """
 
-    def standings(self, ids: Sequence[str]) -> list[Standing]:
-        """What becomes of each id on the way to its canonical one."""
+    def id_statuses(self, ids: Sequence[str]) -> list[IdStatus]:
+        """Return the status of each id: canonical, mapped, redirected, disambiguation page, ambiguous or unknown."""
 
-    def has(self, ids: Sequence[str]) -> list[bool] | None:
-        """Whether each id stands for an entity of the knowledge base; None if it has no table of entities."""
+    def contains(self, ids: Sequence[str]) -> list[bool] | None:
+        """Return whether each id leads to an entity; None (no list) if the knowledge base cannot list its entities."""
 
     def names(self, ids: Sequence[str]) -> list[str | None]:
-        """The name of each entity; None where it is not known."""
+        """Return the name of the entity that each id leads to; None if unknown."""
 
     def aliases(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
-        """What else each entity is called, letter by letter; None where no alias is known."""
+        """Return the aliases of the entity that each id leads to, as written; None if no alias is known."""
 
     def types(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
-        """The types of each entity, ids of classes as written; None where they are not known.
+        """Return the types of the entity that each id leads to, as class ids as written; None if unknown.
 
-        An entity that is known to have none has the empty set. Quantities have the type `QUANTITY`, dates and times
+        An entity that is known to have no type gets the empty set. Quantities have the type `QUANTITY`, dates and times
         the type `DATETIME`.
         """
 
-    def popular(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
-        """The entities that each surface, letter by letter, most often stands for, as canonical ids.
+    def popular_entities(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
+        """Return the canonical ids of the most frequent entities of each surface; None if the surface is unknown.
 
-        Several are equally frequent. None where the surface is not known, which does not say that it has no entity.
+        A set has several ids if they are equally frequent. An unknown surface may still have entities.
         """
 
-    def comparable(self, ids: Sequence[str]) -> list[bool]:
-        """Whether each id, if canonical, is written as those are that surfaces stand for (`popular`).
+    def may_be_popular(self, ids: Sequence[str]) -> list[bool]:
+        """Return whether each canonical id could occur in a result of `popular_entities`.
 
-        Of an id of another scheme nobody can say whether it is one of them.
+        False if the id is written in another way than the ids of popular entities, because then the two cannot be
+        compared.
         """
 
-    def demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:
-        """Whether each surface, letter by letter, is a demonym; None if there is no table of demonyms."""
+    def are_demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:
+        """Return whether each surface is a demonym (such as `German`); None if there is no table of demonyms."""

@@ -1,9 +1,9 @@
-"""How related two entities are, by what links to both (Milne and Witten 2008).
+"""Relatedness of entities by shared in-links (Milne and Witten 2008).
 
     1 - (log max(|A|, |B|) - log |A ∩ B|) / (log N - log min(|A|, |B|))
 
-A and B are the entities that link to the one and to the other, N is how many entities there are. Where nothing links to
-both it is 0; where nothing at all links to one of them nobody can say. An entity and itself have 1.
+A and B are the sets of entities that link to the one and the other entity, N is the number of entities. The value is 0
+if A and B are disjoint, and unknown if A or B is empty. An entity has relatedness 1 to itself.
 """
 
 from __future__ import annotations
@@ -16,93 +16,109 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.errors import UsageError
-from karat.kb.pack.pack import Pack
+from karat.kb.snapshot.snapshot import Snapshot
+from karat.model.errors import UsageError
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats, Longs
 
-_AT_ONCE: Final = 1 << 20  # links that are looked up together
+_LINKS_PER_BATCH: Final = 1 << 20  # links looked up together
 
 
 @dataclass(frozen=True, eq=False)
 class InLinks:
-    """What links to some entities, each as a sorted array; `size` is how many entities there are in all."""
+    """The in-links of some entities: for each of them, the entities that link to it."""
 
     size: int
+    """Number of entities in the knowledge base."""
     _ids: Arrow = field(repr=False)
     _starts: Longs = field(repr=False)
     _keys: Longs = field(repr=False)
-    """The entity times the number of sources, plus the source: in order, and so searched by halves."""
-    _source: Longs = field(repr=False)
-    _sources: int = field(repr=False)
+    """Sorted codes of all links: target code times `_n_sources` plus source code."""
+    _source_codes: Longs = field(repr=False)
+    _n_sources: int = field(repr=False)
 
     @classmethod
-    def of(cls, targets: Sequence[str] | Arrow, sources: Sequence[str] | Arrow, size: int) -> InLinks:
-        """The links of pairs (target, source); a pair that is given twice is one link."""
-        to, by = (pa.chunked_array([pa.array(each)]) if not _is_arrow(each) else each for each in (targets, sources))
-        ids, origins = (pc.unique(each) for each in (to, by))
-        many = max(len(origins), 1)
-        codes = [pc.index_in(each, value_set=known).to_numpy() for each, known in ((to, ids), (by, origins))]
-        keys = np.unique(codes[0].astype(np.int64) * many + codes[1])
-        starts = np.searchsorted(keys, np.arange(len(ids) + 1, dtype=np.int64) * many)
-        return cls(size, ids, starts, keys, keys % many, many)
+    def from_pairs(cls, targets: Sequence[str] | Arrow, sources: Sequence[str] | Arrow, size: int) -> InLinks:
+        """Build from parallel columns, in which `sources[i]` links to `targets[i]`; a repeated pair is one link.
 
-    @classmethod
-    def about(cls, pack: Pack, ids: Sequence[str]) -> InLinks:
-        """What a pack says of some entities, by their canonical ids; nothing else of its links is read."""
-        table, entities = pack.table("links"), pack.table("entities")
-        if table is None or entities is None:
-            raise UsageError(f"the pack {pack.name} has no links, so nobody can say what is related in it.")
-        rows = table.matching(list(dict.fromkeys(ids)), "source")
-        return cls.of(rows.column("target"), rows.column("source"), entities.rows)
-
-    def relatedness(self, one: Sequence[str], other: Sequence[str]) -> Floats:
-        """How related the entities of each pair are; NaN where nobody can say."""
-        left, right = (
-            pc.fill_null(pc.index_in(pa.array(each, pa.string()), value_set=self._ids), -1).to_numpy().astype(np.int64)
-            for each in (one, other)
+        `size`: number of entities in the knowledge base.
+        """
+        target_column, source_column = (
+            pa.chunked_array([pa.array(column)]) if not _is_arrow(column) else column for column in (targets, sources)
         )
-        found = self._related(left, right)
-        same = np.array([a == b for a, b in zip(one, other, strict=True)], np.bool_)
-        return np.where(same, 1.0, found)
+        ids, source_ids = (pc.unique(column) for column in (target_column, source_column))
+        n_sources = max(len(source_ids), 1)
+        codes = [
+            pc.index_in(column, value_set=value_set).to_numpy()
+            for column, value_set in ((target_column, ids), (source_column, source_ids))
+        ]
+        keys = np.unique(codes[0].astype(np.int64) * n_sources + codes[1])
+        starts = np.searchsorted(keys, np.arange(len(ids) + 1, dtype=np.int64) * n_sources)
+        return cls(size, ids, starts, keys, keys % n_sources, n_sources)
 
-    def _related(self, left: Longs, right: Longs) -> Floats:
-        known = (left >= 0) & (right >= 0)
-        counts = np.diff(self._starts, append=self._starts[-1:])  # one more, so that -1 is a place
-        few, many = np.minimum(counts[left], counts[right]), np.maximum(counts[left], counts[right])
-        swapped = counts[left] > counts[right]
-        small, large = np.where(swapped, right, left), np.where(swapped, left, right)
-        both = np.zeros(len(left), np.int64)
-        both[known] = self._shared(small[known], large[known])
-        found = np.full(len(left), np.nan)
-        found[known] = 0.0
-        some = known & (both > 0)
+    @classmethod
+    def from_snapshot(cls, snapshot: Snapshot, ids: Sequence[str]) -> InLinks:
+        """Read the in-links of the entities with the canonical `ids`; raise `UsageError` without a table of links."""
+        table, entities = snapshot.get_table("links"), snapshot.get_table("entities")
+        if table is None or entities is None:
+            raise UsageError(
+                f"the snapshot {snapshot.name} has no links, so relatedness is unknown. Use a snapshot with links."
+            )
+        rows = table.find_rows(list(dict.fromkeys(ids)), "source")
+        return cls.from_pairs(rows.column("target"), rows.column("source"), entities.rows)
+
+    def relatedness(self, first_ids: Sequence[str], second_ids: Sequence[str]) -> Floats:
+        """Return the relatedness, from 0 to 1, of `first_ids[i]` and `second_ids[i]`; NaN if either has no in-links.
+
+        An entity has relatedness 1 to itself, even without in-links.
+        """
+        left, right = (
+            pc.fill_null(pc.index_in(pa.array(ids, pa.string()), value_set=self._ids), -1).to_numpy().astype(np.int64)
+            for ids in (first_ids, second_ids)
+        )
+        values = self._compute_relatedness(left, right)
+        same = np.array([a == b for a, b in zip(first_ids, second_ids, strict=True)], np.bool_)
+        return np.where(same, 1.0, values)
+
+    def _compute_relatedness(self, left: Longs, right: Longs) -> Floats:
+        """Return the relatedness of pairs of entities by their index in `_ids`; NaN if an index is -1 (no in-links)."""
+        has_links = (left >= 0) & (right >= 0)
+        counts = np.diff(self._starts, append=self._starts[-1:])  # one more, so that index -1 is valid
+        min_counts, max_counts = np.minimum(counts[left], counts[right]), np.maximum(counts[left], counts[right])
+        is_swapped = counts[left] > counts[right]
+        small, large = np.where(is_swapped, right, left), np.where(is_swapped, left, right)
+        shared_counts = np.zeros(len(left), np.int64)
+        shared_counts[has_links] = self._count_shared(small[has_links], large[has_links])
+        values = np.full(len(left), np.nan)
+        values[has_links] = 0.0
+        is_shared = has_links & (shared_counts > 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            apart = np.log(many[some]) - np.log(both[some])
-            room = np.log(self.size) - np.log(few[some])
-            found[some] = np.where(apart == 0, 1.0, np.clip(1 - apart / room, 0.0, 1.0))
-        return found
+            distance = np.log(max_counts[is_shared]) - np.log(shared_counts[is_shared])
+            max_distance = np.log(self.size) - np.log(min_counts[is_shared])
+            values[is_shared] = np.where(distance == 0, 1.0, np.clip(1 - distance / max_distance, 0.0, 1.0))
+        return values
 
-    def _shared(self, small: Longs, large: Longs) -> Longs:
-        """How many link to both, looked up link by link of the one that fewer link to."""
+    def _count_shared(self, small: Longs, large: Longs) -> Longs:
+        """Count the sources that link to both entities of each pair; `small` has no more in-links than `large`."""
         counts = self._starts[small + 1] - self._starts[small]
         shared = np.zeros(len(small), np.int64)
         ends = np.cumsum(counts)
         start = 0
         while start < len(small):
             before = ends[start - 1] if start else 0
-            stop = max(start + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
-            shared[start:stop] = self._looked_up(small[start:stop], large[start:stop], counts[start:stop])
+            stop = max(start + 1, int(np.searchsorted(ends, before + _LINKS_PER_BATCH, side="right")))
+            shared[start:stop] = self._count_shared_in_batch(small[start:stop], large[start:stop], counts[start:stop])
             start = stop
         return shared
 
-    def _looked_up(self, small: Longs, large: Longs, counts: Longs) -> Longs:
+    def _count_shared_in_batch(self, small: Longs, large: Longs, counts: Longs) -> Longs:
+        """Count the shared sources of each pair at once; `counts`: number of in-links of each entity in `small`."""
         pair = np.repeat(np.arange(len(small)), counts)
-        first = np.cumsum(counts) - counts
-        at = np.arange(len(pair)) - first[pair] + self._starts[small][pair]
-        wanted = self._source[at] + (large * self._sources)[pair]
-        place = np.minimum(np.searchsorted(self._keys, wanted), max(len(self._keys) - 1, 0))
-        return np.bincount(pair[self._keys[place] == wanted], minlength=len(small))
+        first_row = np.cumsum(counts) - counts
+        rows = np.arange(len(pair)) - first_row[pair] + self._starts[small][pair]
+        wanted_keys = self._source_codes[rows] + (large * self._n_sources)[pair]
+        positions = np.minimum(np.searchsorted(self._keys, wanted_keys), max(len(self._keys) - 1, 0))
+        return np.bincount(pair[self._keys[positions] == wanted_keys], minlength=len(small))
 
 
 def _is_arrow(values: object) -> bool:

@@ -1,4 +1,4 @@
-"""A benchmark: documents with gold labels."""
+"""Corpora: documents with gold labels."""
 
 from __future__ import annotations
 
@@ -13,178 +13,200 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.display import Displayed
-from karat.errors import UnknownNameError, UsageError
-from karat.fitting import counted
 from karat.model.document import Document
-from karat.model.tables import check
+from karat.model.errors import UnknownNameError, UsageError
+from karat.model.output.display import TableDisplay
+from karat.model.output.text_layout import format_count
+from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Longs, Mentions, Units, mentions, units
-from karat.model.tables.digest import digest, string_hashes
-from karat.model.tables.rows import from_row, objects, to_table, valid
+from karat.model.tables.columns import Longs, MentionIndex, Mentions, flatten_mentions, index_mentions
+from karat.model.tables.digest import compute_digest, hash_strings
+from karat.model.tables.rows import check_objects, from_row, to_table, validate_object
 from karat.model.tables.schema import GOLD
 
 _T = TypeVar("_T")
 
 TEXT_FACTS = ("length", "text_digest")
+"""The columns that replace the text when texts are not loaded."""
 
 
-STEPS = "steps"
-"""Where `about` names the steps that were taken, with commas between."""
+STEPS_KEY = "steps"
+"""The metadata key that lists the applied steps, separated by commas."""
 
-WITHOUT_TEXT = "documents without text (blanks stand for it)"
-"""What `skipped` says of a source that gives spans but no texts."""
-
-
-_DATA = re.compile(r"(?P<name>.*?)@(?P<digest>[0-9a-f]{8})(?: after (?P<steps>.+))?", re.DOTALL)
+NO_TEXT_NOTE = "documents without text (replaced by spaces)"
+"""The key of `Corpus.skipped` for a source that has spans but no texts."""
 
 
-class NamedData(NamedTuple):
-    """A corpus as signatures name it: with its fingerprint, and the steps that were taken."""
+_DATA_PATTERN = re.compile(r"(?P<name>.*?)@(?P<digest>[0-9a-f]{8})(?: after (?P<steps>.+))?", re.DOTALL)
+
+
+class DataName(NamedTuple):
+    """The name of a corpus in a signature."""
 
     name: str
+    """The name of the corpus."""
     digest: str
+    """The digest of the content."""
     steps: str = ""
+    """The applied steps, separated by commas."""
 
     @classmethod
-    def parse(cls, text: str) -> NamedData:
-        """What a signature says; an unnamed corpus has no name."""
-        found = _DATA.fullmatch(text)
-        return cls(*text.rpartition("@")[::2]) if found is None else cls(*found.groups(""))
+    def parse(cls, text: str) -> DataName:
+        """Parse the data part of a signature, such as `demo@1f3c9a02 after drop-nil`; never raise an error.
+
+        In a text of another form, the part after the last `@` is the digest.
+        """
+        match = _DATA_PATTERN.fullmatch(text)
+        return cls(*text.rpartition("@")[::2]) if match is None else cls(*match.groups(""))
 
     def __str__(self) -> str:
         return f"{self.name}@{self.digest}{f' after {self.steps}' * bool(self.steps)}"
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus(Displayed):
-    """Documents with gold labels, held as columns; iterate for `Document` objects.
+class Corpus(TableDisplay):
+    """Documents with gold labels, stored as columns; iterate for `Document` objects."""
 
-    `about` is what the source says about the whole (title, language, licence, …), as strings. `digest` is eight
-    hexadecimal digits that change with the content, not with its order or file format; `labels` are all gold labels
-    as columns. `skipped` counts, in words, what the reader left out or mended. `tokens` says where the tokens of each
-    document begin and end, if the source is a table of tokens: answers in such tables stand on rows, not on offsets.
-    """
-
-    _page: ClassVar = "karat.pages.mentions"
+    _page: ClassVar = "karat.render.mentions"
 
     table: Arrow = field(repr=False)
+    """One row per document, in the canonical schema."""
     name: str
-    about: Mapping[str, str]
+    """The name in reports and signatures."""
+    metadata: Mapping[str, str]
+    """The metadata of the source (title, language, licence, …)."""
     digest: str
+    """Eight hexadecimal digits that depend on the content, but not on its order or file format."""
     labels: Mentions = field(repr=False)
+    """All gold labels as columns."""
     skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """Counts of what the reader skipped or repaired, by description."""
     tokens: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=dict, repr=False)
+    """The start and end offsets of each document's tokens, if the source is a token table.
+
+    Predictions in token tables refer to rows instead of offsets.
+    """
 
     @classmethod
-    def of(cls, documents: Iterable[Document], *, name: str = "corpus", **about: str) -> Corpus:
-        """A corpus of objects made in Python, checked as if it had been read from a file."""
-        documents = objects(documents, Document)
-        table = to_table(map(valid, documents), GOLD)
+    def from_documents(cls, documents: Iterable[Document], *, name: str = "corpus", **metadata: str) -> Corpus:
+        """Create a corpus from `Document` objects, checked like a file; keyword arguments are its metadata.
+
+        Raise `UsageError` for other objects, and `InputError` for the first invalid field, span, id or label.
+        """
+        documents = check_objects(documents, Document)
+        table = to_table(map(validate_object, documents), GOLD)
         ids = table.column("id")
-        return cls.checked(table, name=name, about=about, where=lambda row: f"document {ids[row].as_py()!r}")
+        return cls.from_table(
+            table, name=name, metadata=metadata, locate_row=lambda row: f"document {ids[row].as_py()!r}"
+        )
 
     @classmethod
-    def built(
+    def from_reader(
         cls,
         documents: Iterable[Document],
         *,
         name: str,
-        about: Mapping[str, str] | None = None,
+        metadata: Mapping[str, str] | None = None,
         skipped: Mapping[str, int] | None = None,
-        where: check.Where | None = None,
+        locate_row: checks.RowLocator | None = None,
     ) -> Corpus:
-        """A corpus of objects that a reader made, whose fields are known to hold what their types say.
+        """Create a corpus from the documents that a file reader built, without checking the types of their fields.
 
-        `where` says where the document in a given row came from; `skipped` keeps only what occurs.
+        All other checks are those of `from_table`. `locate_row` returns the source location of a row for messages.
+        `skipped` counts what the reader skipped or repaired, by description; zero counts are dropped.
         """
         table = to_table(documents, GOLD)
         ids = table.column("id")
-        found = where or (lambda row: f"document {ids[row].as_py()!r}")
-        corpus = cls.checked(table, name=name, about=about or {}, where=found)
-        return replace(corpus, skipped={what: count for what, count in (skipped or {}).items() if count})
+        locator = locate_row or (lambda row: f"document {ids[row].as_py()!r}")
+        corpus = cls.from_table(table, name=name, metadata=metadata or {}, locate_row=locator)
+        return replace(corpus, skipped={description: count for description, count in (skipped or {}).items() if count})
 
     @classmethod
-    def checked(cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where) -> Corpus:
-        """A corpus over a table in the canonical schema, or an `InputError` about its first defect.
+    def from_table(
+        cls, table: Arrow, *, name: str, metadata: Mapping[str, str], locate_row: checks.RowLocator
+    ) -> Corpus:
+        """Create a corpus from an Arrow table with the schema `GOLD`; raise `InputError` on the first defect.
 
-        The text column may have been replaced by `length` and `text_digest` (see `text_facts`).
+        Under an error policy that skips, documents with defects are counted and dropped instead. The column `text` may
+        be replaced by the columns `TEXT_FACTS`; see `compute_text_facts`.
         """
-        check.some(table, name)
+        checks.require_documents(table, name)
         text = "length" if "length" in table.column_names else "text"
-        table = check.kept_apart(table)
-        gone = check.unsound(check.begun(table, frozenset({"id", text})), where)
-        if gone:
-            table, where, _ = check.without(table, where, gone)
-            return cls.checked(table, name=name, about=about, where=where)
+        table = checks.rename_duplicate_ids(table)
+        invalid_rows = checks.find_invalid_rows(checks.check_required(table, frozenset({"id", text})), locate_row)
+        if invalid_rows:
+            table, locate_row, _ = checks.drop_rows(table, locate_row, invalid_rows)
+            return cls.from_table(table, name=name, metadata=metadata, locate_row=locate_row)
         with ThreadPoolExecutor(max_workers=1) as pool:  # Arrow encodes the ids while Python looks at the texts
-            flattened = pool.submit(mentions, table.column("labels"))
+            flattened = pool.submit(flatten_mentions, table.column("labels"))
             if text == "text":
-                table = with_text_facts(table)
+                table = add_text_facts(table)
             labels = flattened.result()
-        identity = table.drop_columns([column for column in ("text", "length") if column in table.column_names])
-        corpus = cls(table, name, dict(about), digest(identity, "labels", labels), labels)
-        gone = check.unsound(corpus._problems(), where)
-        if gone:
-            table, where, _ = check.without(table, where, gone)
-            return cls.checked(_without_facts(table), name=name, about=about, where=where)
+        identity_columns = table.drop_columns([column for column in ("text", "length") if column in table.column_names])
+        corpus = cls(table, name, dict(metadata), compute_digest(identity_columns, "labels", labels), labels)
+        invalid_rows = checks.find_invalid_rows(corpus._find_problems(), locate_row)
+        if invalid_rows:
+            table, locate_row, _ = checks.drop_rows(table, locate_row, invalid_rows)
+            return cls.from_table(_drop_text_facts(table), name=name, metadata=metadata, locate_row=locate_row)
         return corpus
 
-    def _problems(self) -> Iterator[check.Problem]:
+    def _find_problems(self) -> Iterator[checks.Problem]:
+        """Yield a problem for each defect of labels and evaluation spans."""
         labels, lengths = self.labels, self.lengths
-        yield from check.forward(labels, "label")
-        yield from check.inside(labels, lengths, "label")
+        yield from checks.check_span_order(labels, "label")
+        yield from checks.check_span_ends(labels, lengths, "label")
         if "evaluation_span" in self.table.column_names:
-            yield from check.evaluation_spans(self.table.column("evaluation_span"), lengths)
-        yield from check.named(labels)
-        yield from check.linked(labels)
-        yield from check.kinds(labels)
-        yield from check.labels_once(labels)
+            yield from checks.check_evaluation_spans(self.table.column("evaluation_span"), lengths)
+        yield from checks.check_entity_ids(labels)
+        yield from checks.check_unlinked(labels)
+        yield from checks.check_kinds(labels)
+        yield from checks.check_duplicate_labels(labels)
         if labels.field("parent") is not None:
-            yield from check.families(labels, self.units)
+            yield from checks.check_parents(labels, self.mention_index)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     def __iter__(self) -> Iterator[Document]:
-        self._need_text()
+        self._require_text()
         bare = self.table.drop_columns(list(TEXT_FACTS))
         for batch in bare.to_batches(max_chunksize=1024):
             for row in batch.to_pylist():
                 yield from_row(row, Document)
 
     def __repr__(self) -> str:
-        sizes = f"{counted(len(self), 'document')}, {counted(len(self.labels), 'label')}"
+        sizes = f"{format_count(len(self), 'document')}, {format_count(len(self.labels), 'label')}"
         return f"<Corpus {self.name}@{self.digest}: {sizes}>"
 
     def __getitem__(self, document: str) -> Document:
         if not isinstance(document, str):
-            raise UsageError("documents are named by their id. Iterate, or give a string.")
+            raise UsageError("the key is not a string. Use a document id, or iterate over the corpus.")
         row = pc.index(self.table.column("id"), pa.scalar(document, pa.string())).as_py()
         if row < 0:
             raise UnknownNameError("document", document, self.ids.to_pylist())
-        self._need_text()
+        self._require_text()
         bare = self.table.drop_columns(list(TEXT_FACTS))
         return from_row(bare.slice(row, 1).to_pylist()[0], Document)
 
     @property
     def ids(self) -> Arrow:
-        """The document ids in order, as Arrow strings."""
+        """The document ids in order, as an Arrow array of strings."""
         return self.table.column("id").combine_chunks()
 
     @property
     def has_text(self) -> bool:
-        """Whether the texts were kept; scoring alone needs only their lengths."""
+        """Whether the texts were loaded; scoring needs only their lengths."""
         return "text" in self.table.column_names
 
-    def _need_text(self) -> None:
+    def _require_text(self) -> None:
+        """Raise `UsageError` if the texts were not loaded."""
         if not self.has_text:
-            raise UsageError(f"{self.name} was loaded without its texts. Load it again with text=True.")
+            raise UsageError(f"{self.name} was loaded without texts. Load it again with text=True.")
 
     @cached_property
     def texts(self) -> list[str]:
-        """The texts in order; an error where they were not kept."""
-        self._need_text()
+        """The text of each document in order; raises `UsageError` if the texts were not loaded."""
+        self._require_text()
         texts: list[str] = self.table.column("text").to_pylist()
         return texts
 
@@ -194,49 +216,58 @@ class Corpus(Displayed):
         return np.asarray(self.table.column("length").to_numpy(), np.int64)
 
     @cached_property
-    def noted(self) -> dict[str, Any]:
-        """What upper layers found out about it and may ask for again, under names of their own; it does not travel."""
+    def cache(self) -> dict[str, Any]:
+        """Values that `get_or_compute` stored, by name."""
         return {}
 
-    def once(self, name: str, find: Callable[[], _T]) -> _T:
-        """What is found out about the corpus alone, which everybody may share; noted under a name."""
-        if name not in self.noted:
-            self.noted[name] = find()
-        found: _T = self.noted[name]
-        return found
+    def get_or_compute(self, name: str, compute: Callable[[], _T]) -> _T:
+        """Return the value that the corpus caches under `name`; on first use, store the result of `compute()`."""
+        if name not in self.cache:
+            self.cache[name] = compute()
+        value: _T = self.cache[name]
+        return value
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "noted"}
+        return {name: value for name, value in self.__dict__.items() if name != "cache"}
 
     @cached_property
-    def units(self) -> Units:
-        """Which labels are alternatives of one mention, and which are parts of another segmentation."""
-        return units(self.labels)
+    def mention_index(self) -> MentionIndex:
+        """For each label: the mention that it is an alternative of, and the mention that it is a part of."""
+        return index_mentions(self.labels)
 
 
-def said_of(table: Arrow, keys: Sequence[str], whole: str | None = None) -> Arrow:
-    """What the `meta` of each document say under the first of some keys that it has; else what is said of the whole."""
-    known = pa.scalar(whole, pa.string())
+def lookup_meta(table: Arrow, keys: Sequence[str], default: str | None = None) -> Arrow:
+    """Return for each document the `meta` value of the first of `keys` that it has, else `default`.
+
+    `table` has one row per document; the result is an Arrow array of strings, null where the value is None.
+    """
+    fallback = pa.scalar(default, pa.string())
     if "meta" not in table.column_names:
-        return pa.array([whole] * table.num_rows, pa.string())
+        return pa.array([default] * table.num_rows, pa.string())
     meta = table.column("meta").combine_chunks()
-    return pc.coalesce(*(pc.map_lookup(meta, key, "first") for key in keys), known)
+    return pc.coalesce(*(pc.map_lookup(meta, key, "first") for key in keys), fallback)
 
 
-def _without_facts(table: Arrow) -> Arrow:
-    """The table without what is made anew from its texts."""
-    made = [name for name in TEXT_FACTS if name in table.column_names]
-    return table.drop_columns(made) if "text" in table.column_names else table
+def _drop_text_facts(table: Arrow) -> Arrow:
+    """Return the table without the columns `TEXT_FACTS`.
+
+    Unchanged if the table has no texts to recompute the columns.
+    """
+    columns = [name for name in TEXT_FACTS if name in table.column_names]
+    return table.drop_columns(columns) if "text" in table.column_names else table
 
 
-def text_facts(texts: Arrow) -> tuple[Any, Any]:
-    """The length and the fingerprint of each text: all that scoring needs of them."""
-    fingerprints = [pa.array(string_hashes(chunk).view(np.int64)) for chunk in texts.chunks]
+def compute_text_facts(texts: Arrow) -> tuple[Any, Any]:
+    """Return two Arrow columns, the length in code points and a 64-bit hash of each text, which suffice for scoring.
+
+    The two are the columns `TEXT_FACTS`.
+    """
+    fingerprints = [pa.array(hash_strings(chunk).view(np.int64)) for chunk in texts.chunks]
     return pc.utf8_length(texts), pa.chunked_array(fingerprints, pa.int64())
 
 
-def with_text_facts(table: Arrow) -> Arrow:
-    """The table with the length and the fingerprint of each text."""
-    for fact, column in zip(TEXT_FACTS, text_facts(table.column("text")), strict=True):
+def add_text_facts(table: Arrow) -> Arrow:
+    """Return the table with two more columns, the length and the hash of each text; see `compute_text_facts`."""
+    for fact, column in zip(TEXT_FACTS, compute_text_facts(table.column("text")), strict=True):
         table = table.append_column(fact, column)
     return table

@@ -1,7 +1,7 @@
-"""Defects of single documents: the first is an error, or all such documents are left out and counted.
+"""Handling of invalid documents: raise the first defect, or skip and count all documents with defects.
 
-A reader says what a defect takes with it by reading that part `by_itself`; whoever opens a file says with `collecting`
-what becomes of defects, so that readers need not be told.
+A reader wraps each separable part in `isolate_defects`. The caller that opens a file sets the policy with
+`collect_defects`, so that readers need not know it.
 """
 
 from __future__ import annotations
@@ -16,150 +16,177 @@ from typing import TypeVar
 
 import msgspec
 
-from karat.errors import InputError
+from karat.model.errors import InputError
+from karat.model.spec.offset_kinds import OffsetKind
 
-ID_TAKEN = "documents whose id was taken (a number was added to it)"
+RENAMED_NOTE = "documents with a duplicate id (a number was added)"
+"""The description under which renamed documents are counted."""
 
-_PLACES = 3
-_KINDS = 50
-_OTHERS = "something else"
-_VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+_MAX_LOCATIONS = 3
+_MAX_KINDS = 50
+_OTHER_KIND = "something else"
+_VALUE_PATTERN = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Tolerance:
-    """What becomes of documents with defects: `skip` leaves them out; `apart` gives each of one id an id of its own.
-
-    `repair` moves an answer whose words do not stand on its span to where they do; else it is a defect.
-    `told` is called with the name of each file and what was left out of it or moved, in words.
-    """
+class ErrorPolicy:
+    """Options for the handling of invalid documents."""
 
     skip: bool = False
-    apart: bool = False
-    repair: bool = False
-    told: Callable[[str, Mapping[str, int]], None] | None = field(default=None, compare=False)
+    """Whether to skip documents with defects instead of raising an error."""
+    rename_duplicates: bool = False
+    """Whether to number duplicate document ids instead of treating them as a defect."""
+    realign_spans: bool = False
+    """Whether to realign predictions whose text is not at their span instead of treating them as a defect."""
+    offsets: OffsetKind = OffsetKind.CODE_POINTS
+    """The kind of offsets in predictions, which are converted to code points."""
+    on_skip: Callable[[str, Mapping[str, int]], None] | None = field(default=None, compare=False)
+    """Called with the name of each file and the counts of what was skipped or realigned, by description."""
 
 
-class _Kind(msgspec.Struct):
-    """Defects that break the same rule."""
+class _DefectKind(msgspec.Struct):
+    """The defects of one file that break the same rule: their number and first locations."""
 
     expected: str
+    """The rule."""
     count: int = 0
-    places: list[str] = msgspec.field(default_factory=list)
+    """The number of defects."""
+    locations: list[str] = msgspec.field(default_factory=list)
+    """The first locations."""
 
 
 class Defects(msgspec.Struct):
-    """What was left out of one file, by kind, with the first places of each; and what else is to be `noted` of it."""
+    """The defects of one file, counted by kind."""
 
-    how: Tolerance
+    policy: ErrorPolicy
+    """What to do with defects."""
     label: str
-    first: InputError | None = None
+    """The name of the file in messages."""
+    first_error: InputError | None = None
+    """The first defect."""
     renamed: int = 0
-    noted: Counter[str] = msgspec.field(default_factory=Counter)
-    _kinds: dict[str, _Kind] = msgspec.field(default_factory=dict)
+    """The number of renamed documents."""
+    other_counts: Counter[str] = msgspec.field(default_factory=Counter)
+    """Further counts for the report, by description."""
+    _kinds: dict[str, _DefectKind] = msgspec.field(default_factory=dict)
 
-    def take(self, problem: InputError) -> None:
-        """Count a defect; those whose rules differ in names and numbers only are of one kind."""
-        self.first = self.first or problem
-        key = _VALUE.sub("#", problem.expected)
-        if key not in self._kinds and len(self._kinds) >= _KINDS:
-            key = _OTHERS
-        kind = self._kinds.setdefault(key, _Kind(_OTHERS if key is _OTHERS else problem.expected))
+    def add(self, problem: InputError) -> None:
+        """Count a defect under its `expected` rule; rules that differ only in quoted texts and numbers are one kind.
+
+        Beyond 50 kinds, all further rules are counted as one.
+        """
+        self.first_error = self.first_error or problem
+        key = _VALUE_PATTERN.sub("#", problem.expected)
+        if key not in self._kinds and len(self._kinds) >= _MAX_KINDS:
+            key = _OTHER_KIND
+        kind = self._kinds.setdefault(key, _DefectKind(_OTHER_KIND if key is _OTHER_KIND else problem.expected))
         kind.count += 1
-        if len(kind.places) < _PLACES:
-            kind.places.append(problem.where)
+        if len(kind.locations) < _MAX_LOCATIONS:
+            kind.locations.append(problem.where)
 
     @property
     def counts(self) -> dict[str, int]:
-        """What was left out or renamed, in words."""
+        """The number of skipped and of renamed documents and all positive `other_counts`, by description."""
         kinds = self._kinds.values()
-        found = {f"left out, expected {kind.expected} (at {self._at(kind)})": kind.count for kind in kinds}
-        return found | ({ID_TAKEN: self.renamed} if self.renamed else {}) | +self.noted
+        skipped = {
+            f"skipped, expected {kind.expected} (at {self._format_locations(kind)})": kind.count for kind in kinds
+        }
+        return skipped | ({RENAMED_NOTE: self.renamed} if self.renamed else {}) | +self.other_counts
 
-    def _at(self, kind: _Kind) -> str:
-        """The first places; the file is named once."""
-        first, *others = kind.places
-        short = [place.removeprefix(self.label).lstrip(":, ") for place in others]
-        return ", ".join([first, *short, *(["…"] if kind.count > len(kind.places) else [])])
-
-
-_ASKED: ContextVar[Tolerance] = ContextVar("_ASKED", default=Tolerance())  # noqa: B039  # frozen
-_HERE: ContextVar[Defects | None] = ContextVar("_HERE", default=None)
+    def _format_locations(self, kind: _DefectKind) -> str:
+        """Return the first locations of a kind of defect, separated by commas; the file name is written once."""
+        first, *others = kind.locations
+        short = [location.removeprefix(self.label).lstrip(":, ") for location in others]
+        return ", ".join([first, *short, *(["…"] if kind.count > len(kind.locations) else [])])
 
 
-def tolerance() -> Tolerance:
-    """What was asked for, wherever nothing else is said."""
-    return _ASKED.get()
+_POLICY: ContextVar[ErrorPolicy] = ContextVar("error_policy", default=ErrorPolicy())  # noqa: B039  # frozen
+_DEFECTS: ContextVar[Defects | None] = ContextVar("defects", default=None)
+
+
+def get_error_policy() -> ErrorPolicy:
+    """Return the policy that `use_error_policy` set, or the default, which raises the first defect."""
+    return _POLICY.get()
 
 
 @contextmanager
-def tolerating(how: Tolerance) -> Iterator[None]:
-    """Ask for it, for all that is read inside."""
-    token = _ASKED.set(how)
+def use_error_policy(policy: ErrorPolicy) -> Iterator[None]:
+    """Use a policy for all files that are read in the block."""
+    token = _POLICY.set(policy)
     try:
         yield
     finally:
-        _ASKED.reset(token)
+        _POLICY.reset(token)
 
 
 @contextmanager
-def collecting(how: Tolerance, label: str) -> Iterator[Defects]:
-    """Collect the defects of one file, whoever finds them inside."""
-    defects = Defects(how, label)
-    token = _HERE.set(defects)
+def collect_defects(policy: ErrorPolicy, label: str) -> Iterator[Defects]:
+    """Collect the defects of one file while the block reads it; yield the `Defects` that they are added to.
+
+    `label` is the name of the file in messages. If the block ends without an error and anything was counted, the
+    policy's `on_skip` is called.
+    """
+    defects = Defects(policy, label)
+    token = _DEFECTS.set(defects)
     try:
         yield defects
     finally:
-        _HERE.reset(token)
-    if how.told is not None and defects.counts:
-        how.told(label, defects.counts)
+        _DEFECTS.reset(token)
+    if policy.on_skip is not None and defects.counts:
+        policy.on_skip(label, defects.counts)
 
 
-def current() -> Defects:
-    """The defects of the file that is being read; outside of all files they are errors."""
-    return _HERE.get() or Defects(Tolerance(), "")
+def get_defects() -> Defects:
+    """Return the `Defects` of the file that is being read.
+
+    Outside `collect_defects`, return an empty one whose policy raises every defect.
+    """
+    return _DEFECTS.get() or Defects(ErrorPolicy(), "")
 
 
-def skipping() -> bool:
-    """Whether documents with defects are to be left out here."""
-    return current().how.skip
+def is_skipping() -> bool:
+    """Return whether documents with defects are skipped in the file that is being read."""
+    return get_defects().policy.skip
 
 
-def pass_over(problem: InputError) -> None:
-    """Count a defect, whose document was left out; or raise it, where nothing is to be left out."""
-    here = current()
-    if not here.how.skip:
+def skip_or_raise(problem: InputError) -> None:
+    """Count the defect of a skipped document, or raise it if the policy does not skip."""
+    defects = get_defects()
+    if not defects.policy.skip:
         raise problem
-    here.take(problem)
+    defects.add(problem)
 
 
 @contextmanager
-def by_itself() -> Iterator[None]:
-    """Read something that a defect inside it takes with it, and nothing else."""
+def isolate_defects() -> Iterator[None]:
+    """Treat an `InputError` in the block as a defect: count it and leave the block, or raise it, as the policy says."""
     try:
         yield
     except InputError as problem:
-        pass_over(problem)
+        skip_or_raise(problem)
 
 
-def sound(items: Iterable[_S], make: Callable[[_S], _T]) -> Iterator[tuple[_S, _T]]:
-    """Each item with what is made of it, without those of which nothing can be made."""
+def map_valid(items: Iterable[_S], convert: Callable[[_S], _T]) -> Iterator[tuple[_S, _T]]:
+    """Yield each item with `convert(item)`; an item on which it raises `InputError` is skipped and counted.
+
+    The error is raised instead if the policy does not skip.
+    """
     for item in items:
         try:
-            made = make(item)
+            value = convert(item)
         except InputError as problem:
-            pass_over(problem)
+            skip_or_raise(problem)
             continue
-        yield item, made
+        yield item, value
 
 
-def free_id(name: str, taken: set[str]) -> str:
-    """The id, or the id with a number behind it if it was taken; from now on it is taken."""
-    free, number = name, 1
-    while free in taken:
+def make_unique_id(name: str, taken: set[str]) -> str:
+    """Return `name`, or `name (2)`, `name (3)`, … if it is in `taken`; add the result to `taken`."""
+    unique_name, number = name, 1
+    while unique_name in taken:
         number += 1
-        free = f"{name} ({number})"
-    taken.add(free)
-    return free
+        unique_name = f"{name} ({number})"
+    taken.add(unique_name)
+    return unique_name

@@ -1,4 +1,4 @@
-"""What is matched: the gold labels or the answers of some documents, side by side in arrays."""
+"""The gold labels or predictions of some documents as parallel arrays, which relations match."""
 
 from __future__ import annotations
 
@@ -14,143 +14,162 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NO_LINK, Bools, Floats, Ints, Longs
 
 
-class Lists(NamedTuple):
-    """A list of codes per item: item i owns `values[offsets[i]:offsets[i + 1]]`."""
+class CodeLists(NamedTuple):
+    """A list of codes per item: item i has `values[offsets[i]:offsets[i + 1]]`."""
 
     offsets: Longs
+    """The start of each list, and the end of the last."""
     values: Ints
+    """The codes of all lists."""
 
-    def take(self, rows: NDArray[Any]) -> Lists:
-        """The lists of some items."""
+    def take(self, rows: NDArray[Any]) -> CodeLists:
+        """Return the code lists of the items at the indices `rows`, in this order."""
         lengths = (self.offsets[1:] - self.offsets[:-1])[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
-        return Lists(offsets, self.values[places])
+        indices = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
+        return CodeLists(offsets, self.values[indices])
 
 
-class Ranked(msgspec.Struct, frozen=True, dict=True):
-    """The entities that a run ranks for each of its answers, by the answer's row, looked up when somebody asks."""
+class RankedCandidates(msgspec.Struct, frozen=True, dict=True):
+    """The ranked candidate entities of every prediction of a run, by row; computed on first use."""
 
-    look_up: Callable[[], Lists]
+    load_lists: Callable[[], CodeLists]
+    """Return the lists."""
 
     @cached_property
-    def lists(self) -> Lists:
-        """Codes of both sides, the best first; what neither side links to is `OTHER`."""
-        return self.look_up()
+    def lists(self) -> CodeLists:
+        """The codes of the ranked entities, the best first; `OTHER_ENTITY` for entities that no link uses."""
+        return self.load_lists()
 
 
-OTHER = -3
-"""The code of an entity that only a ranking names."""
+OTHER_ENTITY = -3
+"""The code of an entity that occurs only among candidates."""
 
 
 class Items(msgspec.Struct, frozen=True):
-    """One side of a match.
-
-    `row` is the place in the corpus's labels or the run's answers. `entity` holds codes that mean the same on
-    both sides (`names[code]` is the id), `NIL` or `NO_LINK`. `same_as` lists further ids of the same entity, `types`
-    the types, in codes of both sides too; `cluster` tells clusters apart, those of NIL included; `words` are the spans
-    widened to whole words; `kind` tells quantities and datetimes from all else, which is 0; `outside` marks what lies
-    outside the evaluation span and counts only where it is matched; `candidates` are what answers rank, by row. These
-    are there only where somebody looks at them. `content` gives for some rows a number each, by all else that they
-    say: it decides between items that are alike in all the rest, so that no order of a file does.
-    """
+    """The gold labels or the predictions to match. Optional arrays are set only if some relation uses them."""
 
     row: Longs
+    """The row in the corpus's labels or the run's predictions."""
     document: Ints
+    """The document."""
     start: Ints
+    """The start of the span."""
     end: Ints
+    """The end of the span."""
     entity: Ints
+    """The entity code, shared by gold labels and predictions, or `NIL` or `NO_LINK`."""
     names: Arrow
-    same_as: Lists | None = None
-    types: Lists | None = None
+    """The entity id of each code."""
+    same_as: CodeLists | None = None
+    """The codes of other ids of the same entity."""
+    types: CodeLists | None = None
+    """The codes of the types."""
     cluster: Ints | None = None
-    words: tuple[Ints, Ints] | None = None
+    """The cluster, including NIL clusters."""
+    word_spans: tuple[Ints, Ints] | None = None
+    """Start and end of the spans expanded to whole words."""
     kind: Ints | None = None
-    outside: Bools | None = None
-    candidates: Ranked | None = None
-    content: Callable[[Longs], NDArray[np.uint64]] | None = None
+    """A code for quantities and datetimes; 0 for all others."""
+    is_outside: Bools | None = None
+    """Whether the item is outside the evaluation span and counts only if matched."""
+    candidates: RankedCandidates | None = None
+    """The ranked candidates of predictions."""
+    has_other_words: Bools | None = None
+    """Whether the words of a prediction in its file differ from the text."""
+    content_hash: Callable[[Longs], NDArray[np.uint64]] | None = None
+    """Return a hash of all other fields for some rows; breaks ties independently of the file order."""
 
     def __len__(self) -> int:
         return len(self.row)
 
-    def order(self, places: Longs, keys: Sequence[NDArray[Any]]) -> Longs:
-        """The order of some items by keys, the last of which counts most; where all are equal, content decides."""
-        order = np.lexsort(keys)
-        if self.content is None or not _alike(keys, order).any():
-            return order
-        return np.lexsort((self.content(self.row[places]), *keys))
+    def sort_order(self, indices: Longs, keys: Sequence[NDArray[Any]]) -> Longs:
+        """Return the permutation that sorts the items at `indices` by `keys`, the last key first, as `np.lexsort` does.
 
-    def take(self, rows: NDArray[Any]) -> Items:
-        """Some of the items, by place or by mask."""
-        places = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        `keys` have one value per entry of `indices`. Ties are broken by `content_hash`, if it is set.
+        """
+        order = np.lexsort(keys)
+        if self.content_hash is None or not _equal_successor_mask(keys, order).any():
+            return order
+        return np.lexsort((self.content_hash(self.row[indices]), *keys))
+
+    def take(self, selection: NDArray[Any]) -> Items:
+        """Return the items at `selection`, an array of indices or a mask."""
+        indices = np.flatnonzero(selection) if selection.dtype == np.bool_ else selection
         return Items(
-            self.row[places],
-            self.document[places],
-            self.start[places],
-            self.end[places],
-            self.entity[places],
+            self.row[indices],
+            self.document[indices],
+            self.start[indices],
+            self.end[indices],
+            self.entity[indices],
             self.names,
-            None if self.same_as is None else self.same_as.take(places),
-            None if self.types is None else self.types.take(places),
-            None if self.cluster is None else self.cluster[places],
-            None if self.words is None else (self.words[0][places], self.words[1][places]),
-            None if self.kind is None else self.kind[places],
-            None if self.outside is None else self.outside[places],
+            None if self.same_as is None else self.same_as.take(indices),
+            None if self.types is None else self.types.take(indices),
+            None if self.cluster is None else self.cluster[indices],
+            None if self.word_spans is None else (self.word_spans[0][indices], self.word_spans[1][indices]),
+            None if self.kind is None else self.kind[indices],
+            None if self.is_outside is None else self.is_outside[indices],
             self.candidates,
-            self.content,
+            None if self.has_other_words is None else self.has_other_words[indices],
+            self.content_hash,
         )
 
 
-def _alike(keys: Sequence[NDArray[Any]], order: Longs) -> Bools:
-    """Which in an order are like their neighbour."""
-    alike = np.ones(max(len(order) - 1, 0), np.bool_)
+def _equal_successor_mask(keys: Sequence[NDArray[Any]], order: Longs) -> Bools:
+    """Return for each item but the last, in the given order, whether it equals the next one in all keys."""
+    is_equal = np.ones(max(len(order) - 1, 0), np.bool_)
     for key in keys:
-        alike &= key[order[1:]] == key[order[:-1]]
-    return alike
+        is_equal &= key[order[1:]] == key[order[:-1]]
+    return is_equal
 
 
-class Gold(msgspec.Struct, frozen=True, dict=True):
-    """Gold labels with what ties them together; places refer to `items`.
-
-    `unit` is the place of the first label of the unit, `parent` the unit this one is a part of, or -1. `merged`: a
-    unit is what labels there are on a span, and no other.
-    """
+class GoldItems(msgspec.Struct, frozen=True, dict=True):
+    """Gold labels and how they form mentions. Indices refer to `items`."""
 
     items: Items
-    unit: Longs
+    """The labels."""
+    mention: Longs
+    """The index of the label that represents the mention of each label."""
     parent: Longs
+    """The index of the mention that this one is part of, or -1."""
     optional: Bools
-    merged: bool = False
+    """Whether the mention is optional."""
+    is_merged: bool = False
+    """Whether a mention consists of all labels on a span, under `alternatives=merged`."""
 
     @cached_property
-    def tied(self) -> bool:
+    def has_alternatives(self) -> bool:
         """Whether some mention has several labels."""
-        return bool((self.unit != np.arange(len(self.unit))).any())
+        return bool((self.mention != np.arange(len(self.mention))).any())
 
     @cached_property
-    def segmented(self) -> bool:
+    def has_segmentations(self) -> bool:
         """Whether some mention is part of another."""
         return bool((self.parent >= 0).any())
 
     @cached_property
-    def without_link(self) -> bool:
-        """Whether some label names no entity."""
+    def has_unlinked(self) -> bool:
+        """Whether some label is unlinked."""
         return bool((self.items.entity == NO_LINK).any())
 
 
-class Answers(msgspec.Struct, frozen=True):
-    """Answers with their scores, NaN where none was given."""
+class PredictedItems(msgspec.Struct, frozen=True):
+    """Predictions with their scores."""
 
     items: Items
+    """The predictions."""
     score: Floats
+    """The scores; NaN if missing."""
 
 
 class Pairs(NamedTuple):
-    """Places of gold items and answers that belong together in some way."""
+    """Indices of paired gold items and predictions."""
 
     gold: Longs
-    answer: Longs
+    """The indices of the gold items."""
+    prediction: Longs
+    """The indices of the predictions."""
 
-    def where(self, mask: Bools) -> Pairs:
-        """Some of the pairs."""
-        return Pairs(self.gold[mask], self.answer[mask])
+    def select(self, mask: Bools) -> Pairs:
+        """Return the pairs for which `mask` is true."""
+        return Pairs(self.gold[mask], self.prediction[mask])

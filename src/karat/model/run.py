@@ -1,4 +1,4 @@
-"""What one system answered."""
+"""Runs: the predictions of one system."""
 
 from __future__ import annotations
 
@@ -9,164 +9,218 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from karat.display import Displayed
-from karat.fitting import counted
-from karat.model.corpus import WITHOUT_TEXT, Corpus
-from karat.model.document import Answer, Document, Reply
-from karat.model.tables import check
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.defects import get_defects
+from karat.model.document import Document, Prediction, Response
+from karat.model.output.display import TableDisplay
+from karat.model.output.text_layout import format_count
+from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Mentions, mentions
-from karat.model.tables.digest import digest
-from karat.model.tables.rows import from_row, objects, to_table, valid
-from karat.model.tables.schema import ANSWERS
+from karat.model.tables.columns import Mentions, flatten_mentions
+from karat.model.tables.digest import compute_digest
+from karat.model.tables.rows import check_objects, from_row, to_table, validate_object
+from karat.model.tables.schema import PREDICTIONS
 
-CHOSEN_ON = "chosen_on"
-"""Where a manifest names the datasets, with commas between, on which the system was chosen among its variants."""
+SELECTED_ON = "selected_on"
+"""The metadata key that lists the datasets on which the system variant was selected, separated by commas."""
 
 
 VOCABULARY = "vocabulary"
-"""Where a manifest names the entities that the system can answer with: a file of ids beside its own, or a pack."""
+"""The metadata key that names the entities a system can predict: a file of ids next to the run, or a snapshot."""
 
 
-def chosen_on(about: Mapping[str, str], corpus: str) -> bool:
-    """Whether a manifest says that the system was chosen on a corpus, whichever version or split of it is meant."""
-    named = {name.strip() for name in about.get(CHOSEN_ON, "").split(",")} - {""}
-    return bool({corpus, corpus.partition("@")[0]} & named)
+def is_selected_on(metadata: Mapping[str, str], corpus: str) -> bool:
+    """Return whether the metadata of a run lists `corpus` among the datasets on which the system was selected.
+
+    The list may name the corpus in full (`aida@v1/testb`), without its version or split, or without both. A pool of
+    corpora is selected on if one of them is.
+    """
+    datasets = {name.strip() for name in metadata.get(SELECTED_ON, "").split(",")} - {""}
+    return any(not datasets.isdisjoint(_list_dataset_names(part)) for part in (corpus, *corpus.split("+")))
 
 
-def chosen_note(run: str, corpus: str) -> str:
-    """What to say of a system that was chosen on the very data that is scored."""
-    return f"{run}: oracle, of several variants it is the one that was chosen on {corpus}"
+def _list_dataset_names(corpus: str) -> set[str]:
+    """Return the names by which a corpus NAME@VERSION/SPLIT may be listed; version and split may be missing."""
+    names = {corpus, corpus.partition("@")[0]}
+    dataset, _, split = corpus.partition("/")
+    if split:
+        name = dataset.partition("@")[0]
+        names |= {dataset, name, f"{name}/{split}"}
+    return names - {""}
 
 
-def _by_name(table: Arrow) -> check.Where:
+def selection_note(run: str, corpus: str) -> str:
+    """Return the note that the run named `run` comes from a system variant selected on the scored corpus."""
+    return f"{run}: oracle, this variant was selected on {corpus}"
+
+
+def _locate_by_id(table: Arrow) -> checks.RowLocator:
+    """Return a function that takes a row of `table` and returns `document 'ID'`, for messages."""
     return lambda row: f"document {table.column('id')[row].as_py()!r}"
 
 
 @dataclass(frozen=True, eq=False)
-class Run(Displayed):
-    """One system's answers, held as columns; iterate for `Reply` objects.
+class Run(TableDisplay):
+    """The predictions of one system, stored as columns; iterate for `Response` objects."""
 
-    `about` is the manifest: system, version, options, corpus, times, as strings. `digest` is eight hexadecimal
-    digits that change with the content, not with its order or file format; `answers` are all answers as columns,
-    of which `repeated` say again what another says.
-    `where` says where the reply in a given row came from, for errors that show only beside the corpus; `skipped`
-    counts, in words, what the reader left out or mended. `texts` are the texts that the file of answers itself carries,
-    null where it has none: `karat.matching.read.texts` lays them beside those of the gold standard, and then they go.
-    `file` is what the run was read from: what its manifest names lies beside it, and nowhere else.
-    """
-
-    _page: ClassVar = "karat.pages.mentions"
+    _page: ClassVar = "karat.render.mentions"
 
     table: Arrow = field(repr=False)
+    """One row per response, in the canonical schema."""
     name: str
-    about: Mapping[str, str]
+    """The name in reports."""
+    metadata: Mapping[str, str]
+    """The manifest of the run (system, version, options, corpus, times, …)."""
     digest: str
-    answers: Mentions = field(repr=False)
-    repeated: int
-    where: check.Where = field(repr=False)
+    """Eight hexadecimal digits that depend on the content, but not on its order or file format."""
+    predictions: Mentions = field(repr=False)
+    """All predictions as columns."""
+    n_duplicates: int
+    """The number of predictions that repeat another one."""
+    locate_row: checks.RowLocator = field(repr=False)
+    """Return the source location of a row, for messages."""
     skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """Counts of what the reader skipped or repaired, by description."""
     texts: Arrow | None = field(default=None, repr=False)
+    """The texts in the prediction file, null if missing; dropped once aligned with the gold texts."""
+    n_invented: int = field(default=0, repr=False)
+    """The number of invented mentions among the predictions, with spans behind the text; 0 unless they are scored."""
     file: str | None = field(default=None, repr=False)
+    """The file that the run was read from; files named in its metadata are next to it."""
 
     @classmethod
-    def of(cls, replies: Iterable[Reply], *, name: str = "run", **about: str) -> Run:
-        """A run of objects made in Python, checked as if it had been read from a file."""
-        replies = objects(replies, Reply)
-        table = to_table(map(valid, replies), ANSWERS)
-        return cls.checked(table, name=name, about=about, where=_by_name(table))
+    def from_responses(cls, responses: Iterable[Response], *, name: str = "run", **metadata: str) -> Run:
+        """Create a run from `Response` objects, checked like a file; keyword arguments are its metadata.
+
+        Raise `UsageError` for other objects, and `InputError` for the first invalid field, span, id or score.
+        """
+        responses = check_objects(responses, Response)
+        table = to_table(map(validate_object, responses), PREDICTIONS)
+        return cls.from_table(table, name=name, metadata=metadata, locate_row=_locate_by_id(table))
 
     @classmethod
-    def built(
+    def from_reader(
         cls,
-        replies: Iterable[Reply],
+        responses: Iterable[Response],
         *,
         name: str,
-        about: Mapping[str, str] | None = None,
+        metadata: Mapping[str, str] | None = None,
         skipped: Mapping[str, int] | None = None,
-        where: check.Where | None = None,
+        locate_row: checks.RowLocator | None = None,
         texts: Sequence[str | None] = (),
     ) -> Run:
-        """A run of objects that a reader made, whose fields are known to hold what their types say.
+        """Create a run from the responses that a file reader built, without checking the types of their fields.
 
-        `where` says where the reply in a given row came from; `skipped` keeps only what occurs; `texts` has a text
-        for each reply, or nothing where the file carries none.
+        All other checks are those of `from_table`. `locate_row` returns the source location of a row for messages.
+        `skipped` counts what the reader skipped or repaired, by description; zero counts are dropped. `texts` has the
+        text of each response's document, None where missing, or is empty if the file has no texts.
         """
-        table = to_table(replies, ANSWERS)
-        own = text_column(texts)
-        run = cls.checked(table, name=name, about=about or {}, where=where or _by_name(table), texts=own)
-        return replace(run, skipped={what: count for what, count in (skipped or {}).items() if count})
+        table = to_table(responses, PREDICTIONS)
+        text_array = to_text_column(texts)
+        run = cls.from_table(
+            table, name=name, metadata=metadata or {}, locate_row=locate_row or _locate_by_id(table), texts=text_array
+        )
+        return replace(run, skipped={description: count for description, count in (skipped or {}).items() if count})
 
     @classmethod
-    def of_gold(cls, corpus: Corpus, *, name: str = "gold") -> Run:
-        """The gold standard as if a system had answered it: per mention the alternative that stands for it.
+    def from_gold(cls, corpus: Corpus, *, name: str = "gold") -> Run:
+        """Create a run that predicts every gold mention, also optional mentions, with one of its accepted links.
 
-        Mentions that are parts of another segmentation are not answered, their root is.
+        Document-level entities and relations are predicted as well. Parts of alternative segmentations are not.
         """
-        chosen, offsets = corpus.units.mentions.tolist(), pairwise(corpus.labels.offsets.tolist())
-        replies = (_answered(document, chosen[low:high]) for document, (low, high) in zip(corpus, offsets, strict=True))
-        texts = None if corpus.skipped.get(WITHOUT_TEXT) else corpus.table.column("text")
-        return replace(cls.of(replies, name=name, answers="labels"), skipped=corpus.skipped, texts=texts)
+        is_predicted, offsets = (
+            corpus.mention_index.is_representative.tolist(),
+            pairwise(corpus.labels.offsets.tolist()),
+        )
+        responses = (
+            _to_response(document, is_predicted[low:high])
+            for document, (low, high) in zip(corpus, offsets, strict=True)
+        )
+        texts = None if corpus.skipped.get(NO_TEXT_NOTE) else corpus.table.column("text")
+        return replace(
+            cls.from_responses(responses, name=name, predictions="labels"), skipped=corpus.skipped, texts=texts
+        )
 
     @classmethod
-    def checked(
-        cls, table: Arrow, *, name: str, about: Mapping[str, str], where: check.Where, texts: Arrow | None = None
+    def from_table(
+        cls,
+        table: Arrow,
+        *,
+        name: str,
+        metadata: Mapping[str, str],
+        locate_row: checks.RowLocator,
+        texts: Arrow | None = None,
     ) -> Run:
-        """A run over a table in the canonical schema, or an `InputError` about its first defect."""
-        check.some(table, name)
-        table = check.kept_apart(table)
-        gone = check.unsound(check.begun(table, frozenset({"id"})), where)
-        if gone:
-            table, where, rows = check.without(table, where, gone)
+        """Create a run from an Arrow table with the schema `PREDICTIONS`; raise `InputError` on the first defect.
+
+        Under an error policy that skips, responses with defects are counted and dropped instead. `texts` is a column
+        with the text of each response's document, null where missing.
+        """
+        checks.require_documents(table, name)
+        table = checks.rename_duplicate_ids(table)
+        invalid_rows = checks.find_invalid_rows(checks.check_required(table, frozenset({"id"})), locate_row)
+        if invalid_rows:
+            table, locate_row, rows = checks.drop_rows(table, locate_row, invalid_rows)
             texts = None if texts is None else texts.take(rows)
-            return cls.checked(table, name=name, about=about, where=where, texts=texts)
-        answers = mentions(table.column("answers"))
-        again, content = len(check.repeated(answers)), digest(table, "answers", answers)
-        run = cls(table, name, dict(about), content, answers, again, where, texts=texts)
-        return run.without(check.unsound(run._problems(), where))
+            return cls.from_table(table, name=name, metadata=metadata, locate_row=locate_row, texts=texts)
+        predictions = flatten_mentions(table.column("predictions"))
+        n_duplicates, content = (
+            len(checks.find_duplicates(predictions)),
+            compute_digest(table, "predictions", predictions),
+        )
+        run = cls(table, name, dict(metadata), content, predictions, n_duplicates, locate_row, texts=texts)
+        return run.drop_rows(checks.find_invalid_rows(run._find_problems(), locate_row))
 
-    def without(self, gone: frozenset[int]) -> Run:
-        """The run without the replies in some rows; without any left there is an error."""
-        if not gone:
+    def drop_rows(self, removed_rows: frozenset[int]) -> Run:
+        """Return a copy of the run without the responses in `removed_rows`; raise `InputError` if none is left."""
+        if not removed_rows:
             return self
-        table, where, rows = check.without(self.table, self.where, gone)
+        table, where, rows = checks.drop_rows(self.table, self.locate_row, removed_rows)
         texts = None if self.texts is None else self.texts.take(rows)
-        made = Run.checked(table, name=self.name, about=self.about, where=where, texts=texts)
-        return replace(made, skipped=self.skipped, file=self.file)
+        run = Run.from_table(table, name=self.name, metadata=self.metadata, locate_row=where, texts=texts)
+        return replace(run, skipped=self.skipped, file=self.file)
 
-    def _problems(self) -> Iterator[check.Problem]:
-        yield from check.forward(self.answers, "answer")
-        yield from check.named(self.answers)
-        yield from check.linked(self.answers)
-        yield from check.scores(self.table, "answers")
+    def _find_problems(self) -> Iterator[checks.Problem]:
+        """Yield a problem for each defect of predictions."""
+        offsets = get_defects().policy.offsets
+        yield from checks.check_span_order(self.predictions, "prediction", offsets.min_length)
+        yield from checks.check_entity_ids(self.predictions)
+        yield from checks.check_unlinked(self.predictions)
+        yield from checks.check_scores(self.table, "predictions")
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        sizes = f"{counted(len(self), 'reply', 'replies')}, {counted(len(self.answers), 'answer')}"
+        sizes = (
+            f"{format_count(len(self), 'response', 'responses')}, {format_count(len(self.predictions), 'prediction')}"
+        )
         return f"<Run {self.name}@{self.digest}: {sizes}>"
 
-    def __iter__(self) -> Iterator[Reply]:
+    def __iter__(self) -> Iterator[Response]:
         for batch in self.table.to_batches(max_chunksize=1024):
             for row in batch.to_pylist():
-                yield from_row(row, Reply)
+                yield from_row(row, Response)
 
     @property
     def ids(self) -> Arrow:
-        """The ids of the answered documents in order, as Arrow strings."""
+        """The document ids in order, as an Arrow array of strings."""
         return self.table.column("id").combine_chunks()
 
 
-def text_column(texts: Iterable[str | None]) -> Arrow | None:
-    """The texts that a file of answers carries, None where it has none at all."""
-    found = list(texts)
-    return pa.chunked_array([pa.array(found, pa.string())]) if any(text is not None for text in found) else None
+def to_text_column(texts: Iterable[str | None]) -> Arrow | None:
+    """Return the texts as an Arrow column of strings, null for None; None if there is no text at all."""
+    values = list(texts)
+    return pa.chunked_array([pa.array(values, pa.string())]) if any(text is not None for text in values) else None
 
 
-def _answered(document: Document, chosen: Sequence[bool]) -> Reply:
-    answers = tuple(
-        Answer(
+def _to_response(document: Document, is_predicted: Sequence[bool]) -> Response:
+    """Return a response with a prediction for each label of `document` whose entry in `is_predicted` is true.
+
+    The response also predicts the tags and relations of the document.
+    """
+    predictions = tuple(
+        Prediction(
             label.start,
             label.end,
             label.entity,
@@ -174,6 +228,6 @@ def _answered(document: Document, chosen: Sequence[bool]) -> Reply:
             types=label.types,
             nil_cluster=label.nil_cluster,
         )
-        for label in compress(document.labels, chosen)
+        for label in compress(document.labels, is_predicted)
     )
-    return Reply(document.id, answers, tags=document.tags, relations=document.relations)
+    return Response(document.id, predictions, tags=document.tags, relations=document.relations)

@@ -1,4 +1,4 @@
-"""A half-open interval of code points."""
+"""Half-open spans in code points."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """`text[start:end]`: counted in code points, `end` not included."""
+    """A half-open span: `text[start:end]` in code points."""
 
     start: int
+    """The offset of the first code point."""
     end: int
+    """The offset after the last code point."""

@@ -1,4 +1,4 @@
-"""Yes, no, or not known: what holds of each case as far as the facts reach."""
+"""Three-valued logic for conditions on cases: yes, no or unknown."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ Truth: TypeAlias = NDArray[np.int8]
 NO, UNKNOWN, YES = np.int8(0), np.int8(1), np.int8(2)
 
 
-def sure(mask: Bools) -> Truth:
-    """What is known throughout."""
+def from_mask(mask: Bools) -> Truth:
+    """Return `YES` where `mask` is true and `NO` elsewhere."""
     return np.where(mask, YES, NO)
 
 
-def told(values: Iterable[bool | None]) -> Truth:
-    """Answers of a knowledge base, None where it does not know."""
+def from_optional(values: Iterable[bool | None]) -> Truth:
+    """Return `YES` for true, `NO` for false and `UNKNOWN` for None."""
     return np.array([UNKNOWN if value is None else YES if value else NO for value in values], np.int8)
 
 
-def both(*conditions: Truth | Bools) -> Truth:
-    """Whether all hold: one that does not decides, whatever is known of the others."""
-    holds: Truth = np.minimum.reduce([_truth(condition) for condition in conditions])
-    return holds
+def all_of(*conditions: Truth | Bools) -> Truth:
+    """Return for each case whether all conditions hold: `NO` if any is `NO`, else `UNKNOWN` if any is unknown."""
+    truth: Truth = np.minimum.reduce([_to_truth(condition) for condition in conditions])
+    return truth
 
 
-def either(*conditions: Truth | Bools) -> Truth:
-    """Whether one holds: one that does decides, whatever is known of the others."""
-    holds: Truth = np.maximum.reduce([_truth(condition) for condition in conditions])
-    return holds
+def any_of(*conditions: Truth | Bools) -> Truth:
+    """Return for each case whether any condition holds: `YES` if any is `YES`, else `UNKNOWN` if any is unknown."""
+    truth: Truth = np.maximum.reduce([_to_truth(condition) for condition in conditions])
+    return truth
 
 
-def negated(condition: Truth) -> Truth:
-    """Whether it does not hold."""
+def negate(condition: Truth) -> Truth:
+    """Return the negation of a condition for each case; `UNKNOWN` stays `UNKNOWN`."""
     return YES - condition
 
 
-def _truth(condition: Truth | Bools) -> Truth:
+def _to_truth(condition: Truth | Bools) -> Truth:
+    """Return a mask or truth values as truth values."""
     return condition.astype(np.int8) * YES if condition.dtype == np.bool_ else condition.astype(np.int8, copy=False)

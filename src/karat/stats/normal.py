@@ -9,18 +9,19 @@ if TYPE_CHECKING:
     from statistics import NormalDist
 
 
-def normal_quantile(share: float) -> float:
-    """The value below which a share of the distribution lies."""
-    return _normal().inv_cdf(share)
+def normal_quantile(probability: float) -> float:
+    """Return the value below which a share `probability` of the standard normal distribution is."""
+    return _normal().inv_cdf(probability)
 
 
-def normal_share(value: float) -> float:
-    """The share of the distribution that lies below a value."""
+def normal_cdf(value: float) -> float:
+    """Return the share of the standard normal distribution below `value`."""
     return _normal().cdf(value)
 
 
 @cache
 def _normal() -> NormalDist:
-    from statistics import NormalDist  # which imports fractions and random numbers: not for a score alone
+    """Return the standard normal distribution."""
+    from statistics import NormalDist  # imported late: slow to import, and not needed for plain scores
 
     return NormalDist()

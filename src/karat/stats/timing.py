@@ -1,4 +1,4 @@
-"""Times and what work takes: medians, percentiles, CPU seconds and memory."""
+"""Runtime statistics and resource usage."""
 
 from __future__ import annotations
 
@@ -12,69 +12,81 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class TimeSummary:
-    """Seconds per document: their middle and their tail."""
+    """Statistics of seconds per document."""
 
-    documents: int
+    n_documents: int
+    """The number of documents."""
     total: float
+    """The sum."""
     mean: float
+    """The mean."""
     median: float
+    """The median."""
     p90: float
+    """The 90th percentile."""
     p95: float
+    """The 95th percentile."""
     p99: float
+    """The 99th percentile."""
 
     @classmethod
-    def of(cls, seconds: Sequence[float]) -> TimeSummary | None:
-        """Of some times, None of none."""
+    def from_seconds(cls, seconds: Sequence[float]) -> TimeSummary | None:
+        """Compute the statistics of the seconds of each document; None if there are none."""
         if not seconds:
             return None
-        found = np.asarray(seconds, np.float64)
-        middle = np.percentile(found, [50, 90, 95, 99]).tolist()
-        return cls(len(found), float(found.sum()), float(found.mean()), *middle)
+        values = np.asarray(seconds, np.float64)
+        percentiles = np.percentile(values, [50, 90, 95, 99]).tolist()
+        return cls(len(values), float(values.sum()), float(values.mean()), *percentiles)
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """CPU seconds of this process and of those that it started and that ended, and the peak of memory in bytes.
+    """Resource usage of this process and its finished children."""
 
-    What the system says of the memory of ended processes includes the one that started them, and is not taken.
-    """
-
-    cpu: float = 0.0
-    child_cpu: float = 0.0
-    peak: int = 0
+    cpu_seconds: float = 0.0
+    """CPU seconds of this process."""
+    child_cpu_seconds: float = 0.0
+    """CPU seconds of finished child processes."""
+    peak_bytes: int = 0
+    """Peak memory of this process in bytes."""
 
     def __sub__(self, before: Usage) -> Usage:
-        """What was used since then; a peak that was there before says nothing, and is 0."""
-        own = self.peak if self.peak != before.peak else 0
-        return Usage(self.cpu - before.cpu, self.child_cpu - before.child_cpu, own)
+        """Return the usage since `before`; a peak that did not change since then is unknown and becomes 0."""
+        peak_bytes = self.peak_bytes if self.peak_bytes != before.peak_bytes else 0
+        return Usage(
+            self.cpu_seconds - before.cpu_seconds, self.child_cpu_seconds - before.child_cpu_seconds, peak_bytes
+        )
 
 
-def begin() -> Usage:
-    """What was used so far, with the peak of this process begun anew where the system can (Linux)."""
+def start_measurement() -> Usage:
+    """Return the usage so far, to be subtracted from a later `get_usage()`; reset the peak memory on Linux.
+
+    The peak is -1 after a reset, so that the later peak always counts.
+    """
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
-        return used()
-    return replace(used(), peak=-1)
+        return get_usage()
+    return replace(get_usage(), peak_bytes=-1)
 
 
-def used() -> Usage:
-    """What was used so far; nothing is known on Windows."""
+def get_usage() -> Usage:
+    """Return the CPU time and peak memory of this process and its finished children so far; all zeros on Windows."""
     if sys.platform == "win32":
         return Usage()
     import resource
 
     unit = 1 if sys.platform == "darwin" else 1024
-    own, child = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    usage, child = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return Usage(
-        own.ru_utime + own.ru_stime,
+        usage.ru_utime + usage.ru_stime,
         child.ru_utime + child.ru_stime,
-        peak_of() or own.ru_maxrss * unit,
+        get_peak_memory() or usage.ru_maxrss * unit,
     )
 
 
-def peak_of(process: int | str = "self") -> int:
-    """The most memory that a process held, this one since it was begun anew, as Linux says; else 0."""
+def get_peak_memory(process: int | str = "self") -> int:
+    """Return the peak memory of a process (id or `self`) in bytes, as Linux reports it; 0 if unknown."""
     try:
         lines = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Files in and out: plain, gzip or zstd, a path or `-`, and nothing half-written."""
+"""Reading and writing of files: plain, gzip or zstd, a path or `-`; output appears only when complete."""
 
 from __future__ import annotations
 
@@ -16,78 +16,87 @@ from pathlib import Path
 from shutil import rmtree
 from typing import IO, Any, cast
 
-from karat.errors import InputError, UsageError
-from karat.limits import most, refused
+from karat.model.errors import InputError, UsageError
+from karat.model.limits import get_limit, limit_error
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_OPENING = 1 << 16
+_FIRST_BYTES = 1 << 16
 _CHUNK = 1 << 18
-_SMALL = 1 << 26  # what grows to no more than this harms nobody
+_ALWAYS_ALLOWED_SIZE = 1 << 26  # bytes; a smaller decompressed size is harmless
 
 
-class Meter:
-    """Counts the bytes that come out of a compressed file or archive, and refuses more than the limits allow."""
+class ByteMeter:
+    """A counter of decompressed bytes that raises `InputError` above the limits.
 
-    def __init__(self, where: str, stored: int | None = None) -> None:
-        self._where, self._stored, self._count = where, stored, 0
+    `where` names the file in errors. With `compressed_size`, growth by decompression is limited too.
+    """
+
+    def __init__(self, where: str, compressed_size: int | None = None) -> None:
+        self._where, self._compressed_size, self._count = where, compressed_size, 0
 
     def add(self, count: int) -> None:
-        """Note some more bytes."""
+        """Count further bytes; raise `InputError` above a limit."""
         self._count += count
-        if self._count > most("bytes"):
-            raise self._refused("bytes", f"more than {most('bytes'):,} bytes")
-        if self._stored is not None and self._count > max(_SMALL, self._stored * most("growth")):
-            raise self._refused("growth", f"{self._stored:,} bytes that grow to more than {self._count - 1:,}")
+        if self._count > get_limit("bytes"):
+            raise self._limit_error("bytes", f"more than {get_limit('bytes'):,} bytes")
+        if self._compressed_size is not None and self._count > max(
+            _ALWAYS_ALLOWED_SIZE, self._compressed_size * get_limit("growth")
+        ):
+            raise self._limit_error(
+                "growth", f"{self._compressed_size:,} bytes that grow to more than {self._count - 1:,}"
+            )
 
-    def _refused(self, limit: str, found: str) -> InputError:
-        return refused(limit, self._where, found, "Check where the file comes from, and decompress it yourself")
+    def _limit_error(self, limit: str, finding: str) -> InputError:
+        """Return (not raise) the error for an exceeded limit."""
+        return limit_error(limit, self._where, finding, "Check where the file comes from, and decompress it yourself")
 
 
-class _Metered(io.RawIOBase):
-    """What is decompressed from a file, counted."""
+class _MeteredFile(io.RawIOBase):
+    """A decompressed file whose bytes are counted."""
 
-    def __init__(self, file: IO[bytes], meter: Meter) -> None:
+    def __init__(self, file: IO[bytes], meter: ByteMeter) -> None:
         super().__init__()
         self._file, self._meter = file, meter
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # whatever can be written to
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
         data = self._file.read(len(buffer))
         self._meter.add(len(data))
         buffer[: len(data)] = data
         return len(data)
 
     def readall(self) -> bytes:
-        return b"".join(_chunks(self._file, self._meter))
+        return b"".join(_iterate_chunks(self._file, self._meter))
 
 
-def _chunks(file: IO[bytes], meter: Meter) -> Iterator[bytes]:
+def _iterate_chunks(file: IO[bytes], meter: ByteMeter) -> Iterator[bytes]:
+    """Yield the content of an open file in chunks, counted by `meter`."""
     while chunk := file.read(_CHUNK):
         meter.add(len(chunk))
         yield chunk
 
 
-def readable(path: str) -> str:
-    """A path as text that can be printed and stored, whatever bytes its name is made of and whatever the locale is."""
+def printable_path(path: str) -> str:
+    """Return a path as valid Unicode text, for names in any encoding and under any locale."""
     try:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # no name of a file; one that a file made up
+    except UnicodeEncodeError:  # not a file name of this system
         return path.encode("utf-8", "backslashreplace").decode()
 
 
-def _nameable(name: str) -> bool:
-    """Whether a file could have this name."""
+def _is_valid_name(name: str) -> bool:
+    """Return whether a file on this system could have this name."""
     try:
         return b"\0" not in os.fsencode(name)
     except UnicodeEncodeError:
         return False
 
 
-def _holds(test: Callable[[Path], bool], path: str) -> bool:
-    """Whether something holds of a path; of one that the system refuses, such as a name too long, nothing does."""
+def _check_path(test: Callable[[Path], bool], path: str) -> bool:
+    """Return the result of `test` for a path; False if the system rejects the path, such as a name that is too long."""
     try:
         return test(Path(path))
     except (OSError, ValueError):
@@ -98,231 +107,255 @@ def _holds(test: Callable[[Path], bool], path: str) -> bool:
 class Source:
     """Bytes to read: a path, or `-` for standard input.
 
-    What lies in a folder or beside a file is looked for there and nowhere else, for names may come from whoever wrote
-    the files: `..` and absolute paths are refused, and links that lead out, unless `links` says that they are the
-    user's own.
+    Names of files in or next to this one may come from untrusted files. `..` and absolute paths are therefore rejected,
+    and so are links that lead out of the folder unless `trust_links` is set.
     """
 
-    given: str
-    links: bool = False
+    path: str
+    """Path as given by the user, or `-`."""
+    trust_links: bool = False
+    """Whether links may lead out of the folder, because they are the user's own."""
 
     @property
     def label(self) -> str:
-        """How messages call it."""
-        return "standard input" if self.given == "-" else readable(self.given)
+        """Name in messages."""
+        return "standard input" if self.path == "-" else printable_path(self.path)
 
     @property
     def stem(self) -> str:
-        """The file name without its suffixes."""
-        name = Path(self.given).resolve().name if self.folder else Path(self.given).name
-        return "stdin" if self.given == "-" else readable(name.split(".")[0] or name)
+        """File or folder name up to the first dot; `stdin` for standard input."""
+        name = Path(self.path).resolve().name if self.is_folder else Path(self.path).name
+        return "stdin" if self.path == "-" else printable_path(name.split(".")[0] or name)
 
     @cached_property
-    def folder(self) -> bool:
-        """Whether it is a folder of files."""
-        return self.given != "-" and _holds(Path.is_dir, self.given)
+    def is_folder(self) -> bool:
+        """Whether the path is a folder."""
+        return self.path != "-" and _check_path(Path.is_dir, self.path)
 
     @property
     def exists(self) -> bool:
-        """Whether there is anything."""
-        return self.given == "-" or _holds(Path.exists, self.given)
+        """Whether the path exists; True for standard input."""
+        return self.path == "-" or _check_path(Path.exists, self.path)
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The files in a folder and below, as paths from it with `/`, sorted; hidden ones are left out."""
-        here = Path(self.given)
-        files = list(islice((path for path in here.rglob("*") if path.is_file()), most("members") + 1))
-        if len(files) > most("members"):
-            found = f"more than {most('members'):,} files"
-            raise refused("members", self.label, found, "Name a folder that holds the benchmark and nothing else")
+    def file_names(self) -> tuple[str, ...]:
+        """Files in the folder and its subfolders, as sorted paths relative to the folder, with `/`.
+
+        Hidden files are skipped. Raise `InputError` if there are too many files.
+        """
+        here = Path(self.path)
+        files = list(islice((path for path in here.rglob("*") if path.is_file()), get_limit("members") + 1))
+        if len(files) > get_limit("members"):
+            finding = f"more than {get_limit('members'):,} files"
+            raise limit_error("members", self.label, finding, "Name a folder that contains only the dataset")
         inside = (path.relative_to(here) for path in files)
         return tuple(sorted(path.as_posix() for path in inside if not any(p.startswith(".") for p in path.parts)))
 
     @cached_property
-    def folders(self) -> tuple[str, ...]:
-        """The names of the folders in a folder, sorted."""
-        return tuple(sorted(path.name for path in Path(self.given).iterdir() if path.is_dir())) if self.folder else ()
+    def folder_names(self) -> tuple[str, ...]:
+        """Names of the folders directly in the folder, sorted; empty if it is no folder."""
+        return tuple(sorted(path.name for path in Path(self.path).iterdir() if path.is_dir())) if self.is_folder else ()
 
-    def inside(self, name: str) -> Source:
-        """A file or folder in this folder."""
-        return self._within(Path(self.given), name)
+    def get_child(self, name: str) -> Source:
+        """Return the file or folder `name` in this folder; it need not exist. Raise `InputError` if it is outside."""
+        return self._resolve(Path(self.path), name)
 
-    def beside(self, name: str) -> Source:
-        """A file or folder next to this one, or next to the file that this one is a link to."""
-        return self._within(Path(self.given).parent, name, Path(os.path.realpath(self.given)).parent)
+    def get_sibling(self, name: str) -> Source:
+        """Return the file or folder `name` next to this one, or next to the target of this link; it need not exist.
 
-    def above(self, name: str) -> Source:
-        """A file or folder next to the folder that this file lies in, for layouts that are published so."""
-        return self._within(Path(self.given).parent / os.pardir, name, Path(os.path.realpath(self.given)).parent.parent)
+        Raise `InputError` if it is outside that folder.
+        """
+        return self._resolve(Path(self.path).parent, name, Path(os.path.realpath(self.path)).parent)
 
-    def _within(self, folder: Path, name: str, *also: Path) -> Source:
+    def get_parent_sibling(self, name: str) -> Source:
+        """Return the file or folder `name` next to the parent folder, for datasets that are published in this layout.
+
+        Raise `InputError` if it is outside the folder of the parent.
+        """
+        return self._resolve(Path(self.path).parent / os.pardir, name, Path(os.path.realpath(self.path)).parent.parent)
+
+    def _resolve(self, folder: Path, name: str, *other_roots: Path) -> Source:
+        """Return `name` in `folder`; raise `InputError` if it, or the target of a link, is outside.
+
+        Links may also lead into `other_roots`.
+        """
         path, parts = folder / name, Path(name)
         if parts.is_absolute() or parts.drive or os.pardir in parts.parts:
-            raise self._outside(name, "a path that leads out of the folder")
-        if not self.links and _nameable(name):
+            raise self._outside_error(name, "a path that leads out of the folder")
+        if not self.trust_links and _is_valid_name(name):
             real = Path(os.path.realpath(path))
-            if not any(real.is_relative_to(home) for home in (Path(os.path.realpath(folder)), *also)):
-                raise self._outside(name, "a link that leads out of the folder")
-        return Source(str(path), self.links)
+            if not any(real.is_relative_to(root) for root in (Path(os.path.realpath(folder)), *other_roots)):
+                raise self._outside_error(name, "a link that leads out of the folder")
+        return Source(str(path), self.trust_links)
 
-    def _outside(self, name: str, found: str) -> InputError:
+    def _outside_error(self, name: str, finding: str) -> InputError:
+        """Return (not raise) the error for a path outside the folder."""
         return InputError(
             self.label,
-            found=f"{found}: {readable(name)}",
-            expected="files that lie in the folder themselves",
-            remedy="Put the file itself there",
+            actual=f"{finding}: {printable_path(name)}",
+            expected="files inside the folder",
+            remedy="Copy the file into the folder",
         )
 
     @cached_property
-    def passing(self) -> bool:
-        """Whether the bytes can be read only once: standard input, or a pipe."""
-        return self.given == "-" or _holds(Path.is_fifo, self.given)
+    def is_single_pass(self) -> bool:
+        """Whether the bytes can be read only once: standard input or a pipe."""
+        return self.path == "-" or _check_path(Path.is_fifo, self.path)
 
     @cached_property
-    def compressed(self) -> bool:
-        """Whether the stored bytes are gzip or zstd, whatever the name says."""
+    def is_compressed(self) -> bool:
+        """Whether the stored bytes are gzip or zstd, regardless of the name."""
         try:
-            with self._opened() as file:
+            with self._open_raw() as file:
                 return file.read(4).startswith((_GZIP, _ZSTD))
         except OSError as problem:
-            raise self._unreadable(problem) from None
+            raise self._read_error(problem) from None
 
     @cached_property
-    def opening(self) -> bytes:
-        """The first bytes, decompressed, to tell what they are."""
-        with self._decompressed() as file:
-            return file.read(_OPENING)
+    def first_bytes(self) -> bytes:
+        """First 64 KiB, decompressed, for the detection of formats."""
+        with self._open_decompressed() as file:
+            return file.read(_FIRST_BYTES)
 
-    def stream(self) -> AbstractContextManager[IO[bytes]]:
-        """The bytes from their beginning, decompressed as they are read."""
-        return self._decompressed()
+    def open_stream(self) -> AbstractContextManager[IO[bytes]]:
+        """Open the bytes from the start, decompressed while they are read; raise `InputError` if that fails."""
+        return self._open_decompressed()
 
-    def data(self) -> bytes:
-        """All bytes, decompressed."""
+    def read_bytes(self) -> bytes:
+        """Return all bytes, decompressed; raise `InputError` if they cannot be read."""
         try:
-            with self._decompressed() if self.compressed else self._opened() as file:
+            with self._open_decompressed() if self.is_compressed else self._open_raw() as file:
                 return file.read()
         except OSError as problem:
-            raise self._unreadable(problem) from None
+            raise self._read_error(problem) from None
 
     @contextmanager
-    def _decompressed(self) -> Iterator[IO[bytes]]:
-        packed = False
+    def _open_decompressed(self) -> Iterator[IO[bytes]]:
+        """Open the bytes for the block, decompressed by their first bytes; errors of reading become `InputError`."""
+        is_compressed = False
         try:
-            with self._opened() as raw:
+            with self._open_raw() as raw:
                 magic = raw.read(4)
-                packed = magic.startswith((_GZIP, _ZSTD))
-                meter = Meter(self.label, raw.seek(0, io.SEEK_END))
+                is_compressed = magic.startswith((_GZIP, _ZSTD))
+                meter = ByteMeter(self.label, raw.seek(0, io.SEEK_END))
                 raw.seek(0)
                 if magic.startswith(_GZIP):
                     with gzip.GzipFile(fileobj=raw) as file:
-                        yield _metered(file, meter)
+                        yield _wrap_metered(file, meter)
                 elif magic.startswith(_ZSTD):
                     import pyarrow as pa
 
                     with pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd") as stream:
-                        yield _metered(stream, meter)
+                        yield _wrap_metered(stream, meter)
                 else:
                     yield raw
         except BrokenPipeError:
-            raise  # of whoever writes what is read here
+            raise  # raised by the consumer of the bytes
         except (EOFError, OSError, zlib.error) as problem:
-            if not packed:
-                raise self._unreadable(problem) from None
+            if not is_compressed:
+                raise self._read_error(problem) from None
             raise InputError(
                 self.label,
-                found=f"a damaged compressed file ({problem})",
+                actual=f"a damaged compressed file ({problem})",
                 expected="a complete gzip or zstd stream",
-                remedy="Fetch or compress the file again",
+                remedy="Download or compress the file again",
             ) from None
 
-    def _unreadable(self, problem: Exception) -> InputError:
-        said = problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
+    def _read_error(self, problem: Exception) -> InputError:
+        """Return (not raise) the error for a file that cannot be read."""
+        reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
         return InputError(
             self.label,
-            found=f"a file that cannot be read ({said})",
+            actual=f"a file that cannot be read ({reason})",
             expected="a readable file",
-            remedy="Check the file, and the disk it lies on",
+            remedy="Check the file and its disk",
         )
 
     @cached_property
-    def _once(self) -> bytes:
-        if self.given != "-":
-            with Path(self.given).open("rb") as file:
-                return b"".join(_chunks(file, Meter(self.label)))
-        if sys.stdin is None:  # closed by whoever called
-            raise UsageError("standard input is closed. Give a file instead of -.")
-        return b"".join(_chunks(sys.stdin.buffer, Meter(self.label)))
+    def _single_pass_bytes(self) -> bytes:
+        """All bytes of standard input or a pipe, read once and held in memory."""
+        if self.path != "-":
+            with Path(self.path).open("rb") as file:
+                return b"".join(_iterate_chunks(file, ByteMeter(self.label)))
+        if sys.stdin is None:  # closed by the caller
+            raise UsageError("standard input is closed. Pass a file instead of -.")
+        return b"".join(_iterate_chunks(sys.stdin.buffer, ByteMeter(self.label)))
 
-    def _opened(self) -> IO[bytes]:
-        """The stored bytes from their beginning; what can be read only once is kept."""
-        if self.passing:
-            return io.BytesIO(self._once)
+    def _open_raw(self) -> IO[bytes]:
+        """Open the stored bytes from the start; input that can be read only once is held in memory."""
+        if self.is_single_pass:
+            return io.BytesIO(self._single_pass_bytes)
         try:
-            return Path(self.given).open("rb")
+            return Path(self.path).open("rb")
         except IsADirectoryError:
-            found, remedy = "a folder", "Name a file in it"
+            finding, remedy = "a folder", "Name a file in it"
         except FileNotFoundError:
-            found, remedy = "nothing", "Check the path"
+            finding, remedy = "no such file", "Check the path"
         except OSError as problem:
-            found, remedy = f"a file that cannot be opened ({problem.strerror})", "Check its name and permissions"
+            finding, remedy = f"a file that cannot be opened ({problem.strerror})", "Check its name and permissions"
         except ValueError:
-            found, remedy = "a path with a NUL character", "Check the path"
-        raise InputError(self.label, found=found, expected="a readable file", remedy=remedy)
+            finding, remedy = "a path with a NUL character", "Check the path"
+        raise InputError(self.label, actual=finding, expected="a readable file", remedy=remedy)
 
 
-def _metered(file: Any, meter: Meter) -> IO[bytes]:  # noqa: ANN401  # what the libraries give is no IO for mypy
-    return io.BufferedReader(_Metered(file, meter), _CHUNK)
+def _wrap_metered(file: Any, meter: ByteMeter) -> IO[bytes]:  # noqa: ANN401  # what the libraries give is no IO for mypy
+    """Return a buffered file over a decompressed one, whose bytes `meter` counts."""
+    return io.BufferedReader(_MeteredFile(file, meter), _CHUNK)
 
 
-def check_target(path: str) -> None:
-    """Raise `UsageError` where no file can be written, before any work is done for it."""
+def check_output_path(path: str) -> None:
+    """Raise `UsageError` if no file can be written at `path`, before any work is done."""
     target = Path(path)
     if "\0" in path:
-        raise UsageError(f"{readable(path)} has a NUL character in it. Choose another name.")
-    if path != "-" and _holds(Path.is_dir, path):
-        raise UsageError(f"{readable(path)} is a folder that is there already. Name a file to write, or a new folder.")
-    if path != "-" and not _holds(Path.is_dir, str(target.parent)):
-        raise UsageError(f"{readable(path)}: there is no folder {str(target.parent)!r}. Create it first.")
+        raise UsageError(f"{printable_path(path)} contains a NUL character. Choose another name.")
+    if path != "-" and _check_path(Path.is_dir, path):
+        raise UsageError(f"{printable_path(path)} is an existing folder. Name a file or a new folder.")
+    if path != "-" and not _check_path(Path.is_dir, str(target.parent)):
+        raise UsageError(f"{printable_path(path)}: there is no folder {str(target.parent)!r}. Create it first.")
 
 
 @contextmanager
-def writing(path: str) -> Iterator[IO[bytes]]:
-    """A file to write bytes to, compressed as the suffix says, in place only once it is complete.
+def open_for_writing(path: str) -> Iterator[IO[bytes]]:
+    """Open a file to write bytes, compressed by its suffix; it replaces `path` when the block ends without error.
 
-    `-` is standard output.
+    `-` is standard output. Raise `UsageError` if the file cannot be written.
     """
     if path == "-":
-        if sys.stdout is None:  # closed by whoever called
+        if sys.stdout is None:  # closed by the caller
             raise UsageError("standard output is closed. Name a file instead of -.")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    check_target(path)
+    check_output_path(path)
     target = Path(path)
-    through = _holds(Path.exists, path) and not target.is_file()  # a device or a pipe: a file must not take its place
-    partial = target if through else target.with_name(f".{target.name}.{os.getpid()}.part")
+    is_special = (
+        _check_path(Path.exists, path) and not target.is_file()
+    )  # a device or pipe, which must not be replaced by a file
+    partial = target if is_special else target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with partial.open("wb") as raw, _compressing(raw, target.suffix) as file:
+        with partial.open("wb") as raw, _open_compressor(raw, target.suffix) as file:
             yield file
-        if not through:
+        if not is_special:
             partial.replace(target)
     except BrokenPipeError:
         raise
     except OSError as problem:
-        said = problem.strerror or problem
-        raise UsageError(f"{readable(path)} cannot be written ({said}). Choose another place.") from None
+        reason = problem.strerror or problem
+        raise UsageError(f"{printable_path(path)} cannot be written ({reason}). Choose another path.") from None
     finally:
-        if not through:
+        if not is_special:
             with suppress(OSError):
                 partial.unlink()
 
 
 def write_folder(path: str, files: Mapping[str, bytes]) -> None:
-    """Write a new folder with some files, in place only once it is complete."""
+    """Write a new folder with `files` (content by name), which appears only when complete.
+
+    Raise `UsageError` if it exists and is not empty, or cannot be written.
+    """
     target = Path(path)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{path} is there already. Name a new folder, or delete it first.")
+        raise UsageError(f"{path} already exists. Name a new folder, or delete it first.")
     if not target.absolute().parent.is_dir():
         raise UsageError(f"{path}: there is no folder {str(target.parent)!r}. Create it first.")
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
@@ -330,17 +363,18 @@ def write_folder(path: str, files: Mapping[str, bytes]) -> None:
         partial.mkdir()
         for name, data in files.items():
             (partial / name).write_bytes(data)
-        partial.replace(target)  # an empty folder of that name gives way
+        partial.replace(target)  # an empty folder of that name is replaced
     except OSError as problem:
-        raise UsageError(f"{path} cannot be written ({problem.strerror or problem}). Choose another place.") from None
+        raise UsageError(f"{path} cannot be written ({problem.strerror or problem}). Choose another path.") from None
     finally:
         rmtree(partial, ignore_errors=True)
 
 
 @contextmanager
-def _compressing(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+def _open_compressor(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+    """Open a file for the block that compresses into `raw` if the suffix is `.gz` or `.zst`, else `raw` itself."""
     if suffix == ".gz":
-        # No name and no time inside, so that equal content gives equal files.
+        # No name and no time in the header, so that equal content gives equal files.
         with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
             yield cast("IO[bytes]", file)
     elif suffix == ".zst":

@@ -1,4 +1,4 @@
-"""Replies that are kept as they come, so that nobody has to be asked twice."""
+"""A journal of responses, so that an interrupted download does not repeat requests."""
 
 from __future__ import annotations
 
@@ -7,47 +7,53 @@ from pathlib import Path
 
 import msgspec
 
-from karat.errors import UsageError
-from karat.storage.files import readable
+from karat.model.errors import UsageError
+from karat.storage.files import printable_path
 
 
 class Journal:
-    """Records by key in one file, which grows by a line for each; one under another heading begins anew."""
+    """JSON records by key in an append-only file; a file with another heading is started again.
+
+    `heading` says what the records belong to. Raise `UsageError` if the file cannot be written.
+    """
 
     def __init__(self, path: Path, heading: str) -> None:
         self._path = path
         self._records: dict[str, msgspec.Raw] = {}
         lines = path.read_bytes().split(b"\n") if path.exists() else []
-        if lines[:1] == [_line("", heading)]:
-            for line in lines[1:-1]:  # what stands behind the last line feed was cut while it was written
+        if lines[:1] == [_encode_line("", heading)]:
+            for line in lines[1:-1]:  # the text after the last line feed is an incomplete record
                 key, record = msgspec.json.decode(line, type=tuple[str, msgspec.Raw])
                 self._records[key] = record
-        self._begin(heading)
+        self._rewrite(heading)
 
     def get(self, key: str) -> bytes | None:
-        """The record under a key, if there is one."""
-        found = self._records.get(key)
-        return None if found is None else bytes(found)
+        """Return the record with a key; None if there is none."""
+        record = self._records.get(key)
+        return None if record is None else bytes(record)
 
     def add(self, key: str, record: bytes) -> None:
-        """Keep a record, which is JSON."""
+        """Add a record, which is JSON, and append it to the file; it replaces an earlier one with the same key."""
         self._records[key] = msgspec.Raw(record)
         with self._path.open("ab") as file:
-            file.write(_line(key, msgspec.Raw(record)) + b"\n")
+            file.write(_encode_line(key, msgspec.Raw(record)) + b"\n")
 
     def remove(self) -> None:
-        """Delete the file, once it is of no more use."""
+        """Delete the file."""
         with suppress(FileNotFoundError):
             self._path.unlink()
 
-    def _begin(self, heading: str) -> None:
-        """Write what holds, without what was cut."""
+    def _rewrite(self, heading: str) -> None:
+        """Write the valid records, without an incomplete last line."""
         try:
-            lines = [_line("", heading), *(_line(key, record) for key, record in self._records.items())]
+            lines = [_encode_line("", heading), *(_encode_line(key, record) for key, record in self._records.items())]
             self._path.write_bytes(b"".join(line + b"\n" for line in lines))
         except OSError as problem:
-            raise UsageError(f"{readable(str(self._path))} cannot be written ({problem.strerror}).") from None
+            raise UsageError(
+                f"{printable_path(str(self._path))} cannot be written ({problem.strerror}). Choose another path."
+            ) from None
 
 
-def _line(key: str, record: object) -> bytes:
+def _encode_line(key: str, record: object) -> bytes:
+    """Encode key and record as one JSON line, without line feed."""
     return msgspec.json.encode((key, record))

@@ -1,4 +1,4 @@
-"""Sorted tables as Parquet files: written block by block, and read only where a key may stand."""
+"""Sorted tables in Parquet files: written block by block, and read only in the blocks that may hold a key."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.errors import InputError
+from karat.model.errors import InputError
 from karat.model.tables.arrow import Arrow
-from karat.storage.files import readable
+from karat.storage.files import printable_path
 
-BLOCK = 1 << 16
-"""Rows of a block, which are read together."""
+ROWS_PER_BLOCK = 1 << 16
+"""Number of rows of a block, the unit of reading."""
 
-_KEPT = 32  # blocks that a table keeps, so that its memory is bounded
+_MAX_CACHED_BLOCKS = 32  # per table, to bound memory
 
 
 def write_sorted(path: Path, schema: Arrow, tables: Iterable[Arrow], *, level: int = 19) -> int:
-    """Write tables, of which the rows are in order, as one file; returns the number of rows.
+    """Write tables, which must be sorted by the key over all of them, to one Parquet file; return the number of rows.
 
-    The highest level of compression takes a hundred times as long as the lowest.
+    `level`: zstd compression level; the highest takes a hundred times as long as the lowest.
     """
     import pyarrow.parquet as pq
 
@@ -35,13 +35,16 @@ def write_sorted(path: Path, schema: Arrow, tables: Iterable[Arrow], *, level: i
     with pq.ParquetWriter(path, schema, compression="zstd", compression_level=level, store_schema=False) as writer:
         for table in tables:
             if table.num_rows:
-                writer.write_table(table, row_group_size=BLOCK)
+                writer.write_table(table, row_group_size=ROWS_PER_BLOCK)
                 rows += table.num_rows
     return rows
 
 
 class SortedTable:
-    """A Parquet file that is sorted by one of its columns, the `key`. Nothing is read before it is asked for."""
+    """A Parquet file that is sorted by the string column `key`; it is read on demand.
+
+    A block is a row group of the file. The methods of the table raise `InputError` if the file is damaged.
+    """
 
     def __init__(self, path: Path, key: str) -> None:
         self._path, self._key = path, key
@@ -49,123 +52,134 @@ class SortedTable:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self._file.metadata.num_rows)
 
     @property
-    def first(self) -> str | None:
-        """The first key, None where there are no rows."""
+    def first_key(self) -> str | None:
+        """First key; None without rows."""
         return self._bounds[0][0] if self._bounds else None
 
-    def whole(self, *columns: str) -> Arrow:
-        """All rows at once."""
+    def read_all(self, *columns: str) -> Arrow:
+        """Return all rows, with the given columns or, without any, all columns."""
         return self._file.read(columns=list(columns) or None)
 
-    def blocks(self, *columns: str) -> Iterator[Arrow]:
-        """All rows, block by block."""
+    def iterate_blocks(self, *columns: str) -> Iterator[Arrow]:
+        """Yield all rows, block by block, with the given columns or, without any, all columns."""
         for number in range(self._file.metadata.num_row_groups):
             yield self._file.read_row_group(number, columns=list(columns) or None)
 
     @property
     def fingerprint(self) -> str:
-        """What tells the rows apart from others, whichever version of Parquet wrote them."""
-        found = hashlib.sha256()
-        for block in self.blocks():
+        """Hash of all rows, independent of the Parquet version that wrote them; the whole file is read each time."""
+        digest = hashlib.sha256()
+        for block in self.iterate_blocks():
             for column in block.columns:
-                for data in _content(column.combine_chunks()):
-                    found.update(data)
-        return found.hexdigest()
+                for data in _iterate_cell_bytes(column.combine_chunks()):
+                    digest.update(data)
+        return digest.hexdigest()
 
-    def matching(self, keys: Sequence[str] | Arrow, *columns: str) -> Arrow:
-        """The rows with one of some keys, in the order of the file: the key, then the columns."""
-        wanted = pc.unique(strings(keys)).sort()
+    def find_rows(self, keys: Sequence[str] | Arrow, *columns: str) -> Arrow:
+        """Return the rows whose key is among `keys`, in file order, with the key and the given columns."""
+        sorted_keys = pc.unique(to_string_array(keys)).sort()
         names = (self._key, *columns)
-        found = []
-        for number, _, part in self._parts(wanted):
-            block = self._block(number, names)
-            found.append(block.filter(pc.is_in(block.column(self._key), value_set=part)))
-        return pa.concat_tables(found) if found else self._file.schema_arrow.empty_table().select(list(names))
+        tables = []
+        for number, _, part in self._iterate_key_blocks(sorted_keys):
+            block = self._read_block(number, names)
+            tables.append(block.filter(pc.is_in(block.column(self._key), value_set=part)))
+        return pa.concat_tables(tables) if tables else self._file.schema_arrow.empty_table().select(list(names))
 
-    def aligned(self, keys: Sequence[str] | Arrow, column: str) -> Arrow:
-        """What a column says in the row of each key, null where there is no such row; keys stand once in the file."""
-        return self.joined(keys, column)[0]
+    def look_up(self, keys: Sequence[str] | Arrow, column: str) -> Arrow:
+        """Return the value of `column` in the row of each key, in the order of `keys`; null for a key without row.
 
-    def joined(self, keys: Sequence[str] | Arrow, *columns: str) -> list[Arrow]:
-        """The same of several columns: one join of the keys with the table, however many there are."""
-        given, names = strings(keys), (self._key, *columns)
-        if len(given) > self.rows:  # to sort the keys would take longer than to look at all rows
-            every = self.whole(*names)
-            places = pc.index_in(given, value_set=every.column(0).combine_chunks())
-            return [column.combine_chunks().take(places) for column in every.columns[1:]]
-        order = pc.sort_indices(given)
-        wanted = given.take(order)
-        kinds = {column: self._file.schema_arrow.field(column).type for column in columns}
-        pieces: dict[str, list[Arrow]] = {column: [] for column in columns}
-        done = 0
-        for number, at, part in self._parts(wanted):
-            block = self._block(number, names)
-            places = pc.index_in(part, value_set=block.column(self._key))
-            for column, kind in kinds.items():
-                pieces[column].append(pa.nulls(at - done, kind))
-                pieces[column].append(block.column(column).combine_chunks().take(places))
-            done = at + len(part)
-        back = np.empty(len(given), np.int64)
-        back[order.to_numpy()] = np.arange(len(given))
-        for column, kind in kinds.items():
-            pieces[column].append(pa.nulls(len(wanted) - done, kind))
-        return [pa.chunked_array(piece).combine_chunks().take(pa.array(back)) for piece in pieces.values()]
+        Keys in the file must be unique.
+        """
+        return self.look_up_columns(keys, column)[0]
 
-    def _parts(self, wanted: Arrow) -> Iterator[tuple[int, int, Arrow]]:
-        """The blocks that may hold some of the keys, which are sorted: where these begin, and the keys."""
+    def look_up_columns(self, keys: Sequence[str] | Arrow, *columns: str) -> list[Arrow]:
+        """Return for each of `columns` the values in the row of each key, in the order of `keys`; null without row.
+
+        Keys in the file must be unique.
+        """
+        key_array, names = to_string_array(keys), (self._key, *columns)
+        if len(key_array) > self.rows:  # sorting the keys would take longer than reading all rows
+            table = self.read_all(*names)
+            rows = pc.index_in(key_array, value_set=table.column(0).combine_chunks())
+            return [column.combine_chunks().take(rows) for column in table.columns[1:]]
+        order = pc.sort_indices(key_array)
+        sorted_keys = key_array.take(order)
+        types = {column: self._file.schema_arrow.field(column).type for column in columns}
+        chunks: dict[str, list[Arrow]] = {column: [] for column in columns}
+        n_done = 0
+        for number, first, part in self._iterate_key_blocks(sorted_keys):
+            block = self._read_block(number, names)
+            rows = pc.index_in(part, value_set=block.column(self._key))
+            for column, type in types.items():
+                chunks[column].append(pa.nulls(first - n_done, type))
+                chunks[column].append(block.column(column).combine_chunks().take(rows))
+            n_done = first + len(part)
+        positions = np.empty(len(key_array), np.int64)
+        positions[order.to_numpy()] = np.arange(len(key_array))
+        for column, type in types.items():
+            chunks[column].append(pa.nulls(len(sorted_keys) - n_done, type))
+        return [
+            pa.chunked_array(column_chunks).combine_chunks().take(pa.array(positions))
+            for column_chunks in chunks.values()
+        ]
+
+    def _iterate_key_blocks(self, sorted_keys: Arrow) -> Iterator[tuple[int, int, Arrow]]:
+        """Yield number, index of the first key and keys for each block that may hold keys of `sorted_keys`."""
         for number, (low, high) in enumerate(self._bounds):
-            first = _position(wanted, low)
-            last = _position(wanted, high, after=True)
+            first = _find_position(sorted_keys, low)
+            last = _find_position(sorted_keys, high, after=True)
             if first < last:
-                yield number, first, wanted.slice(first, last - first)
+                yield number, first, sorted_keys.slice(first, last - first)
 
-    def _block(self, number: int, columns: tuple[str, ...]) -> Arrow:
+    def _read_block(self, number: int, columns: tuple[str, ...]) -> Arrow:
+        """Return some columns of a block, from a cache of the blocks used last."""
         if (number, columns) not in self._blocks:
             self._blocks[number, columns] = self._file.read_row_group(number, columns=list(columns))
-            if len(self._blocks) > _KEPT:
+            if len(self._blocks) > _MAX_CACHED_BLOCKS:
                 self._blocks.popitem(last=False)
         self._blocks.move_to_end((number, columns))
         return self._blocks[number, columns]
 
     @cached_property
     def _bounds(self) -> list[tuple[str, str]]:
-        """The first and the last key of each block."""
-        about, at = self._file.metadata, self._file.schema_arrow.get_field_index(self._key)
+        """First and last key of each block."""
+        metadata, column = self._file.metadata, self._file.schema_arrow.get_field_index(self._key)
         bounds = []
-        for number in range(about.num_row_groups):
-            found = about.row_group(number).column(at).statistics
-            if found is None or not found.has_min_max:
+        for number in range(metadata.num_row_groups):
+            statistics = metadata.row_group(number).column(column).statistics
+            if statistics is None or not statistics.has_min_max:
                 keys = self._file.read_row_group(number, columns=[self._key]).column(0)
                 bounds.append((keys[0].as_py(), keys[len(keys) - 1].as_py()))
             else:
-                bounds.append((str(found.min), str(found.max)))
+                bounds.append((str(statistics.min), str(statistics.max)))
         return bounds
 
     @cached_property
     def _file(self) -> Any:  # noqa: ANN401  # pyarrow ships no types
+        """Opened Parquet file; raise `InputError` if it is damaged."""
         import pyarrow.parquet as pq
 
         try:
             return pq.ParquetFile(self._path, memory_map=True)
         except (OSError, pa.ArrowInvalid) as problem:
             raise InputError(
-                readable(str(self._path)),
-                found=f"a damaged table ({str(problem).splitlines()[0]})",
+                printable_path(str(self._path)),
+                actual=f"a damaged table ({str(problem).splitlines()[0]})",
                 expected="a Parquet file",
-                remedy="Build or copy the pack again",
+                remedy="Build or copy the snapshot again",
             ) from None
 
 
-def _content(values: Arrow) -> Iterator[bytes]:
-    """The cells of a column as bytes: which are empty, how long each is, and what they hold."""
+def _iterate_cell_bytes(values: Arrow) -> Iterator[bytes]:
+    """Yield bytes that determine the cells of a column: null mask, lengths (of lists and strings) and values."""
     yield values.is_null().to_numpy(zero_copy_only=False).tobytes()
     if pa.types.is_list(values.type):
         yield pc.fill_null(values.value_lengths(), 0).to_numpy(zero_copy_only=False).tobytes()
-        yield from _content(values.flatten())
+        yield from _iterate_cell_bytes(values.flatten())
     elif pa.types.is_string(values.type):
         yield pc.fill_null(pc.binary_length(values), 0).to_numpy(zero_copy_only=False).tobytes()
         yield "".join(filter(None, values.to_pylist())).encode()
@@ -173,22 +187,22 @@ def _content(values: Arrow) -> Iterator[bytes]:
         yield pc.fill_null(values, 0).to_numpy(zero_copy_only=False).tobytes()
 
 
-def strings(keys: Sequence[str] | Arrow) -> Arrow:
-    """Strings as one array of Arrow, whatever they come as."""
+def to_string_array(keys: Sequence[str] | Arrow) -> Arrow:
+    """Return strings as one Arrow array; Arrow data stays uncopied where possible."""
     if isinstance(keys, pa.ChunkedArray):
         return keys.combine_chunks()
     return keys if isinstance(keys, pa.Array) else pa.array(keys, pa.string())
 
 
-def _position(keys: Arrow, key: str, *, after: bool = False) -> int:
-    """Where a key stands, or would stand, among sorted ones."""
+def _find_position(keys: Arrow, key: str, *, after: bool = False) -> int:
+    """Return the index at which to insert a key in sorted keys: before equal keys or, with `after`, behind them."""
     if after:
-        key += "\0"  # the least string that comes after it
+        key += "\0"  # the smallest string after it
     return bisect_left(_Cells(keys), key)
 
 
 class _Cells(Sequence[str]):
-    """The strings of an Arrow array, one by one."""
+    """The strings of an Arrow array as a sequence."""
 
     def __init__(self, values: Arrow) -> None:
         self._values = values
@@ -196,5 +210,5 @@ class _Cells(Sequence[str]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401  # a number is all that is asked for
-        return self._values[place].as_py()
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401  # only integers are used
+        return self._values[index].as_py()

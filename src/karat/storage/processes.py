@@ -1,4 +1,4 @@
-"""Commands of the user's, in a clean environment: with bounds on time and on what they say."""
+"""Child processes that run user commands in a clean environment, with limits on time and output."""
 
 from __future__ import annotations
 
@@ -12,94 +12,127 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Final
 
-from karat.errors import FailedError, InputError
-from karat.limits import most
-from karat.stats.timing import peak_of
+from karat.model.errors import InputError, ResponseError
+from karat.model.limits import get_limit
+from karat.stats.timing import get_peak_memory
 
-_KEPT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "USERPROFILE")
-_TAIL: Final = 400  # bytes of what a command complains that are shown
-_GRACE: Final = 5.0  # seconds that a command has to end when its input ends
+_INHERITED_VARIABLES: Final = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "SYSTEMROOT",
+    "USERPROFILE",
+)
+_TAIL: Final = 400  # bytes of standard error in a message
+_GRACE: Final = 5.0  # seconds for a command to end after its input ends
 
 
-def clean_environment(passed: Sequence[str] = ()) -> dict[str, str]:
-    """What a command gets of our environment: where things are, how text is written, and what is passed on purpose."""
-    return {name: os.environ[name] for name in (*_KEPT, *passed) if name in os.environ}
+def make_environment(variables: Sequence[str] = ()) -> dict[str, str]:
+    """Return the environment of a command: standard variables for paths and locale, and `variables`.
+
+    Variables that are not set in this process are dropped.
+    """
+    return {name: os.environ[name] for name in (*_INHERITED_VARIABLES, *variables) if name in os.environ}
 
 
-class Child:
-    """A command that runs: lines or all of its input go in, lines or all of its output come out."""
+class ChildProcess:
+    """A running command. It exchanges lines, or (with `reads_all`) takes its whole input before it responds.
 
-    def __init__(self, command: Sequence[str], passed: Sequence[str] = (), *, whole: bool = False) -> None:
+    `variables` names the environment variables that it gets besides the standard ones. Raise `InputError` if it cannot
+    be started.
+    """
+
+    def __init__(self, command: Sequence[str], variables: Sequence[str] = (), *, reads_all: bool = False) -> None:
         try:
             self._process = subprocess.Popen(
                 list(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=clean_environment(passed),
-                start_new_session=sys.platform != "win32",  # so that what it starts can be ended with it
+                env=make_environment(variables),
+                start_new_session=sys.platform != "win32",  # so that its children can be killed with it
             )
         except (OSError, ValueError) as problem:
-            said = problem.strerror if isinstance(problem, OSError) else str(problem)
+            reason = problem.strerror if isinstance(problem, OSError) else str(problem)
             raise InputError(
                 command[0] if command else "no command",
-                found=f"a command that cannot be started ({said})",
+                actual=f"a command that cannot be started ({reason})",
                 expected="a program",
                 remedy="Check its path, and whether it may be executed",
             ) from None
-        self.name = os.path.basename(command[0])  # noqa: PTH119  # of any platform's path
-        self._said: queue.Queue[bytes] = queue.Queue()
-        self._complaints = b""
+        self.name = os.path.basename(command[0])  # noqa: PTH119  # a path of any platform
+        self._output: queue.Queue[bytes] = queue.Queue()
+        self._error_output = b""
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         self._threads = [
-            threading.Thread(target=self._listen, args=(self._process.stdout, whole), daemon=True),
-            threading.Thread(target=self._complain, args=(self._process.stderr,), daemon=True),
+            threading.Thread(target=self._read_output, args=(self._process.stdout, reads_all), daemon=True),
+            threading.Thread(target=self._read_errors, args=(self._process.stderr,), daemon=True),
         ]
         for thread in self._threads:
             thread.start()
 
-    def ask(self, line: bytes, timeout: float) -> bytes:
-        """The line that is answered to a line."""
-        return self._reply(line + b"\n", timeout, close=False)
+    def send_line(self, line: bytes, timeout: float) -> bytes:
+        """Send a line (without line feed) and return the line that the command writes in response, with line feed.
 
-    def answer_to(self, data: bytes, timeout: float) -> bytes:
-        """All that is said to all of the input, after which the command has to end well."""
-        said = self._reply(data, timeout, close=True)
+        Raise `ResponseError` after `timeout` seconds, if the command ends, or if the response is too long.
+        """
+        return self._exchange(line + b"\n", timeout, close_input=False)
+
+    def send_all(self, data: bytes, timeout: float) -> bytes:
+        """Send the whole input, wait for the command to end, and return its whole output.
+
+        Raise `ResponseError` if it fails, does not respond or end within `timeout` seconds, or writes too much.
+        """
+        output = self._exchange(data, timeout, close_input=True)
         try:
             status = self._process.wait(timeout)
         except subprocess.TimeoutExpired:
-            raise FailedError(f"{self.name}: no end within {timeout:g} seconds") from None
+            raise ResponseError(f"{self.name}: no end within {timeout:g} seconds") from None
         if status:
-            raise FailedError(self._failed(f"exit code {status}"))
-        return said
+            raise ResponseError(self._format_failure(f"exit code {status}"))
+        return output
 
-    def _reply(self, data: bytes, timeout: float, *, close: bool) -> bytes:
-        writer = threading.Thread(target=self._write, args=(data, close), daemon=True)
-        writer.start()  # a command may answer before it has read everything
+    def _exchange(self, data: bytes, timeout: float, *, close_input: bool) -> bytes:
+        """Write `data` to the command and return its next line, or with `close_input` its whole output.
+
+        Raise `ResponseError` if there is no response in time.
+        """
+        writer = threading.Thread(target=self._write_input, args=(data, close_input), daemon=True)
+        writer.start()  # a command may write before it has read everything
         try:
-            said = self._said.get(timeout=timeout)
+            output = self._output.get(timeout=timeout)
         except queue.Empty:
-            raise FailedError(f"{self.name}: no answer within {timeout:g} seconds") from None
-        if len(said) > most("reply"):
-            raise FailedError(f"{self.name}: an answer of more than {most('reply'):,} bytes", again=False)
-        if not close and not said.endswith(b"\n"):
+            raise ResponseError(f"{self.name}: no response within {timeout:g} seconds") from None
+        if len(output) > get_limit("response"):
+            raise ResponseError(
+                f"{self.name}: a response of more than {get_limit('response'):,} bytes", is_retryable=False
+            )
+        if not close_input and not output.endswith(b"\n"):
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1.0)
-            raise FailedError(self._failed("it ended without an answer"))
-        return said
+            raise ResponseError(self._format_failure("it ended without a response"))
+        return output
 
     @property
-    def peak(self) -> int:
-        """The most memory that it held so far, 0 where the system does not say."""
-        return peak_of(self._process.pid)
+    def peak_memory(self) -> int:
+        """Peak memory in bytes so far; 0 if the system does not report it."""
+        return get_peak_memory(self._process.pid)
 
-    def end(self, *, now: bool = False) -> None:
-        """Let it end, or end it; it has ended and is counted when this returns."""
+    def stop(self, *, kill: bool = False) -> None:
+        """End the input so that the command ends, and kill it after five seconds or (`kill`) at once.
+
+        The command has ended when this returns. Killing includes its children, except on Windows.
+        """
         with suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
-        if not now:
+        if not kill:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_GRACE)
         if self._process.poll() is None:
@@ -116,30 +149,34 @@ class Child:
                 if pipe is not None:
                     pipe.close()
 
-    def _write(self, data: bytes, close: bool) -> None:
+    def _write_input(self, data: bytes, close: bool) -> None:
+        """Write data to the command, and close its input if `close` is set; a command that has ended is ignored."""
         pipe = self._process.stdin
-        with suppress(OSError, ValueError):  # it has ended; what it said instead tells why
+        with suppress(OSError, ValueError):  # it has ended; its output explains why
             if pipe is not None:
                 pipe.write(data)
                 pipe.flush()
                 if close:
                     pipe.close()
 
-    def _listen(self, pipe: IO[bytes], whole: bool) -> None:
+    def _read_output(self, pipe: IO[bytes], whole: bool) -> None:
+        """Put each line of the output into the queue, and empty bytes at its end; with `whole`, put all as one item."""
         with suppress(OSError, ValueError):
             if whole:
-                self._said.put(pipe.read(most("reply") + 1))
+                self._output.put(pipe.read(get_limit("response") + 1))
                 return
-            while line := pipe.readline(most("reply") + 1):
-                self._said.put(line)
-        self._said.put(b"")
+            while line := pipe.readline(get_limit("response") + 1):
+                self._output.put(line)
+        self._output.put(b"")
 
-    def _complain(self, pipe: IO[bytes]) -> None:
+    def _read_errors(self, pipe: IO[bytes]) -> None:
+        """Read standard error to its end, and keep the last 400 bytes."""
         with suppress(OSError, ValueError):
             while part := pipe.read1(4096):  # type: ignore[attr-defined]  # it is buffered
-                self._complaints = (self._complaints + part)[-_TAIL:]
+                self._error_output = (self._error_output + part)[-_TAIL:]
 
-    def _failed(self, how: str) -> str:
+    def _format_failure(self, reason: str) -> str:
+        """Format a message with the name of the command, the reason and the end of its standard error."""
         self._threads[1].join(0.5)
-        said = " ".join(self._complaints.decode("utf-8", "replace").split())
-        return f"{self.name}: {how}{f' ({said})' if said else ''}"
+        error_text = " ".join(self._error_output.decode("utf-8", "replace").split())
+        return f"{self.name}: {reason}{f' ({error_text})' if error_text else ''}"

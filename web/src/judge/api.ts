@@ -1,4 +1,4 @@
-// What the server of a campaign says and is told (src/karat/judging/shape.py).
+// The HTTP API of a campaign (src/karat/web/judging/payloads.py).
 
 export interface Campaign {
   name: string;
@@ -17,11 +17,11 @@ export interface Entity {
   link: string | null;
 }
 
-export interface Decided {
+export interface DecisionRecord {
   id: string;
   decision: string;
-  becomes: Entity | null;
-  chosen: string[];
+  replacement: Entity | null;
+  selected: string[];
 }
 
 export interface Link {
@@ -30,10 +30,10 @@ export interface Link {
   surface: string;
   entity: Entity | null;
   options: Entity[];
-  decided: Decided | null;
+  decision: DecisionRecord | null;
 }
 
-export interface Added {
+export interface AddedLink {
   id: string;
   start: number;
   end: number;
@@ -45,29 +45,29 @@ export interface Task {
   task: string;
   text: string;
   links: Link[];
-  added: Added[];
+  added_links: AddedLink[];
 }
 
 export interface Progress {
-  done: number;
+  completed: number;
   batch: number | null;
   code: string | null;
 }
 
-export interface Next {
+export interface TaskResponse {
   task: Task | null;
   progress: Progress;
 }
 
-export interface Kept {
+export interface JudgementReceipt {
   id: string;
   decision: string;
-  late: boolean;
+  is_late: boolean;
   progress: Progress;
 }
 
-/** What a judge decides on one link; the server takes the same id once, so that it can be sent again. */
-export interface Said {
+/** A decision on one link; sending the same id again has no effect. */
+export interface Judgement {
   id: string;
   link: number;
   decision: string;
@@ -79,30 +79,44 @@ export interface Said {
   client_time: string;
 }
 
-export class Refused extends Error {
-  constructor(readonly error: string, says: string) {
-    super(says);
+export class ApiError extends Error {
+  constructor(
+    readonly error: string,
+    message: string,
+  ) {
+    super(message);
   }
 }
 
-async function ask<T>(method: string, path: string, said?: unknown): Promise<T> {
-  let reply: Response;
+async function sendRequest<T>(method: string, path: string, payload?: unknown): Promise<T> {
+  let response: Response;
   try {
-    reply = await fetch(`api/${path}`, said === undefined ? { method } : { method, body: JSON.stringify(said), headers: { "content-type": "application/json" } });
+    response = await fetch(
+      `api/${path}`,
+      payload === undefined
+        ? { method }
+        : { method, body: JSON.stringify(payload), headers: { "content-type": "application/json" } },
+    );
   } catch {
-    throw new Refused("away", "The server does not answer. Nothing that you decided before is lost.");
+    throw new ApiError("away", "The server is not responding. Your earlier decisions are saved.");
   }
-  if (reply.status === 204) return undefined as T;
-  const body = await reply.json().catch(() => ({ error: "internal", says: `The server answers ${reply.status}.` }));
-  if (!reply.ok) throw new Refused(body.error, body.says);
+  if (response.status === 204) return undefined as T;
+  const body = await response
+    .json()
+    .catch(() => ({ error: "internal", message: `The server returned status ${response.status}.` }));
+  if (!response.ok) throw new ApiError(body.error, body.message);
   return body as T;
 }
 
-export const campaign = () => ask<Campaign>("GET", "campaign");
-export const enter = (invitation: string, consent: boolean) => ask<Progress>("POST", "session", { invitation, consent });
-export const leave = () => ask<void>("DELETE", "session", {});
-export const next = () => ask<Next>("GET", "task");
-export const judge = (task: string, said: Said) => ask<Kept>("POST", `tasks/${task}/judgements`, said);
-export const skip = (task: string, reason: string) => ask<Kept>("POST", `tasks/${task}/skip`, { reason });
-export const undo = (id: string) => ask<Kept>("POST", "undo", { id });
-export const search = (text: string) => ask<{ entities: Entity[] }>("GET", `search?q=${encodeURIComponent(text)}`).then((found) => found.entities);
+export const loadCampaign = () => sendRequest<Campaign>("GET", "campaign");
+export const startSession = (invitation: string, consent: boolean) =>
+  sendRequest<Progress>("POST", "session", { invitation, consent });
+export const endSession = () => sendRequest<void>("DELETE", "session", {});
+export const loadTask = () => sendRequest<TaskResponse>("GET", "task");
+export const sendJudgement = (task: string, judgement: Judgement) =>
+  sendRequest<JudgementReceipt>("POST", `tasks/${task}/judgements`, judgement);
+export const skipTask = (task: string, reason: string) =>
+  sendRequest<JudgementReceipt>("POST", `tasks/${task}/skip`, { reason });
+export const undoJudgement = (id: string) => sendRequest<JudgementReceipt>("POST", "undo", { id });
+export const searchEntities = (text: string) =>
+  sendRequest<{ entities: Entity[] }>("GET", `search?q=${encodeURIComponent(text)}`).then((result) => result.entities);

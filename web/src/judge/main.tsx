@@ -1,23 +1,50 @@
-// The client of judges: come in, judge, go.
+// The client for judges: sign in, judge, finish.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
-import { Entrance, Exit } from "./entrance";
-import { Work } from "./work";
+import { JudgingPage } from "./judging";
+import { Completion, SignIn } from "./session";
 
-type Where = { page: "entrance"; says: string } | { page: "work" } | { page: "exit"; progress: api.Progress };
+type Screen = { page: "entrance"; message: string } | { page: "work" } | { page: "exit"; progress: api.Progress };
 
 function App({ campaign }: { campaign: api.Campaign }) {
-  const [where, go] = useState<Where>(location.hash.startsWith("#/join/") ? { page: "entrance", says: "" } : { page: "work" });
-  const [times, count] = useState(0); // whoever comes in again begins afresh
-  useEffect(() => void (document.title = campaign.name), []);
-  if (where.page === "exit") return <Exit progress={where.progress} />;
-  if (where.page === "entrance") return <Entrance campaign={campaign} says={where.says} onEntered={() => (count(times + 1), go({ page: "work" }))} />;
-  return <Work key={times} campaign={campaign} onLost={(says) => go({ page: "entrance", says: times ? says : "" })} onEnd={(progress) => go({ page: "exit", progress })} />;
+  const [screen, setScreen] = useState<Screen>(
+    location.hash.startsWith("#/join/") ? { page: "entrance", message: "" } : { page: "work" },
+  );
+  const [sessionCount, setSessionCount] = useState(0); // a new session resets the page
+  useEffect(() => {
+    document.title = campaign.name;
+  }, []);
+  if (screen.page === "exit") return <Completion progress={screen.progress} />;
+  if (screen.page === "entrance")
+    return (
+      <SignIn
+        campaign={campaign}
+        message={screen.message}
+        onSignIn={() => {
+          setSessionCount(sessionCount + 1);
+          setScreen({ page: "work" });
+        }}
+      />
+    );
+  return (
+    <JudgingPage
+      key={sessionCount}
+      campaign={campaign}
+      onSessionEnd={(message) => setScreen({ page: "entrance", message: sessionCount ? message : "" })}
+      onComplete={(progress) => setScreen({ page: "exit", progress })}
+    />
+  );
 }
 
 const root = document.getElementById("karat")!;
-api.campaign().then(
+api.loadCampaign().then(
   (campaign) => render(<App campaign={campaign} />, root),
-  (problem: Error) => render(<main class="entrance"><h1 class="answer">{problem.message}</h1></main>, root),
+  (error: Error) =>
+    render(
+      <main class="session">
+        <h1 class="summary">{error.message}</h1>
+      </main>,
+      root,
+    ),
 );

@@ -1,8 +1,8 @@
-// The passage with its links: the one that is judged stands out, the others say what became of them.
+// The passage with its links and their decisions.
 import { Stretch } from "../text";
 import type { Link, Task } from "./api";
 
-/** What a decision is called once it is made; the letter repeats it where there is little room. */
+/** Title and symbol of each decision. */
 export const OUTCOMES: Readonly<Record<string, readonly [string, string]>> = {
   verify: ["verified", "✓"],
   modify: ["modified", "→"],
@@ -10,50 +10,92 @@ export const OUTCOMES: Readonly<Record<string, readonly [string, string]>> = {
   choose: ["answered", "✓"],
 };
 
-interface Part {
+interface TextPart {
   start: number;
   end: number;
   links: number[];
 }
 
-/** The text cut at all borders of links, each part with the links that cover it. */
-function parts(task: Task, length: number): Part[] {
-  const spans = [...task.links, ...task.added];
+/** Split the text at link borders; each part lists the links that cover it. */
+function splitText(task: Task, length: number): TextPart[] {
+  const spans = [...task.links, ...task.added_links];
   const borders = [...new Set([0, length, ...spans.flatMap((link) => [link.start, link.end])])].sort((a, b) => a - b);
-  return borders.slice(1).map((end, place) => {
-    const start = borders[place];
-    const links = spans.map((link, at) => (link.start <= start && end <= link.end ? at : -1)).filter((at) => at >= 0);
+  return borders.slice(1).map((end, index) => {
+    const start = borders[index];
+    const links = spans
+      .map((link, linkIndex) => (link.start <= start && end <= link.end ? linkIndex : -1))
+      .filter((linkIndex) => linkIndex >= 0);
     return { start, end, links };
   });
 }
 
-const size = (link: Link): number => link.end - link.start;
+const linkLength = (link: Link): number => link.end - link.start;
 
-export function Passage({ task, at, onChosen }: { task: Task; at: number; onChosen: (link: number) => void }) {
+export function Passage({
+  task,
+  linkIndex,
+  onSelect,
+}: {
+  task: Task;
+  linkIndex: number;
+  onSelect: (link: number) => void;
+}) {
   const stretch = new Stretch(0, task.text);
   return (
     <p class="document passage" dir="auto" id="passage">
-      {parts(task, stretch.length).map(({ start, end, links }) => {
+      {splitText(task, stretch.length).map(({ start, end, links }) => {
         const text = stretch.slice(start, end);
         if (!links.length) return <span key={start}>{text}</span>;
-        if (links.includes(at)) return <mark key={start} class="now">{text}</mark>;
-        const own = links.filter((place) => place < task.links.length).sort((a, b) => size(task.links[a]) - size(task.links[b]))[0];
-        if (own === undefined) return <span key={start} class="added">{text}</span>;
-        return <span key={start} class={`beside ${task.links[own].decided?.decision ?? "open"}`} onClick={() => onChosen(own)}>{text}</span>;
+        if (links.includes(linkIndex))
+          return (
+            <mark key={start} class="now">
+              {text}
+            </mark>
+          );
+        const shortestLink = links
+          .filter((index) => index < task.links.length)
+          .sort((a, b) => linkLength(task.links[a]) - linkLength(task.links[b]))[0];
+        if (shortestLink === undefined)
+          return (
+            <span key={start} class="added">
+              {text}
+            </span>
+          );
+        return (
+          <span
+            key={start}
+            class={`other ${task.links[shortestLink].decision?.decision ?? "open"}`}
+            onClick={() => onSelect(shortestLink)}
+          >
+            {text}
+          </span>
+        );
       })}
     </p>
   );
 }
 
-/** All links of the passage, to go to any of them. */
-export function Places({ task, at, onChosen }: { task: Task; at: number; onChosen: (link: number) => void }) {
+/** A list of the links of the passage. */
+export function LinkList({
+  task,
+  linkIndex,
+  onSelect,
+}: {
+  task: Task;
+  linkIndex: number;
+  onSelect: (link: number) => void;
+}) {
   return (
     <ol class="places" aria-label="Links of this passage">
-      {task.links.map((link, place) => {
-        const outcome = OUTCOMES[link.decided?.decision ?? ""];
+      {task.links.map((link, index) => {
+        const outcome = OUTCOMES[link.decision?.decision ?? ""];
         return (
-          <li key={place}>
-            <button type="button" aria-current={place === at ? "true" : undefined} onClick={() => onChosen(place)}>
+          <li key={index}>
+            <button
+              type="button"
+              aria-current={index === linkIndex ? "true" : undefined}
+              onClick={() => onSelect(index)}
+            >
               <span aria-hidden="true">{outcome?.[1] ?? "○"}</span> <span dir="auto">{link.surface}</span>
               <span class="unseen"> ({outcome?.[0] ?? "open"})</span>
             </button>

@@ -1,48 +1,84 @@
-// Search for the entity that is meant, as one types.
+// Search for an entity while typing.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
-import { nameOf } from "./parts";
+import { entityName } from "./components";
 
-const WAIT = 150; // milliseconds without a new letter, before the server is asked
+const DEBOUNCE_MS = 150;
 
-export function Search({ words, search, label, onChosen, onLeft }: { words: string; search: boolean; label: string; onChosen: (entity: api.Entity) => void; onLeft: () => void }) {
-  const [text, type] = useState(words);
-  const [found, set] = useState<{ entities: api.Entity[]; for: string; says?: string }>({ entities: [], for: "" });
-  const [at, go] = useState(0);
+export function EntitySearch({
+  initialText,
+  hasSearch,
+  label,
+  onSelect,
+  onCancel,
+}: {
+  initialText: string;
+  hasSearch: boolean;
+  label: string;
+  onSelect: (entity: api.Entity) => void;
+  onCancel: () => void;
+}) {
+  const [text, setText] = useState(initialText);
+  const [result, setResult] = useState<{ entities: api.Entity[]; query: string; message?: string }>({
+    entities: [],
+    query: "",
+  });
+  const [position, setPosition] = useState(0);
   const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => field.current?.select(), []); // before the next letter comes
+  useLayoutEffect(() => field.current?.select(), []); // before the next keystroke
   useEffect(() => {
-    const asked = text.trim();
-    if (!search || !asked) return set({ entities: [], for: asked });
-    let live = true;
+    const query = text.trim();
+    if (!hasSearch || !query) return setResult({ entities: [], query });
+    let isActive = true;
     const timer = setTimeout(() => {
-      api.search(asked).then(
-        (entities) => live && (set({ entities, for: asked }), go(0)),
-        (problem: Error) => live && set({ entities: [], for: asked, says: problem.message }),
+      api.searchEntities(query).then(
+        (entities) => {
+          if (!isActive) return;
+          setResult({ entities, query });
+          setPosition(0);
+        },
+        (error: Error) => isActive && setResult({ entities: [], query, message: error.message }),
       );
-    }, WAIT);
+    }, DEBOUNCE_MS);
     return () => {
-      live = false;
+      isActive = false;
       clearTimeout(timer);
     };
   }, [text]);
-  const asked = text.trim();
-  // An id that is known from elsewhere can be given as it is.
-  const own: api.Entity[] = /^(Q[1-9]\d*|https?:\/\/\S+)$/.test(asked) || (!search && asked) ? [{ id: asked, name: null, description: "this id, as it is", types: [], link: null }] : [];
-  const options = [...own.filter((one) => !found.entities.some((other) => other.id === one.id)), ...found.entities];
-  const here = Math.min(at, options.length - 1);
-  useEffect(() => document.getElementById(`option-${here}`)?.scrollIntoView({ block: "nearest" }), [here, options.length]);
-  const keys = (event: KeyboardEvent) => {
+  const query = text.trim();
+  // Accept an id that the search does not find.
+  const typedEntities: api.Entity[] =
+    /^(Q[1-9]\d*|https?:\/\/\S+)$/.test(query) || (!hasSearch && query)
+      ? [{ id: query, name: null, description: "use this id", types: [], link: null }]
+      : [];
+  const options = [
+    ...typedEntities.filter((entity) => !result.entities.some((match) => match.id === entity.id)),
+    ...result.entities,
+  ];
+  const selectedIndex = Math.min(position, options.length - 1);
+  useEffect(
+    () => document.getElementById(`option-${selectedIndex}`)?.scrollIntoView({ block: "nearest" }),
+    [selectedIndex, options.length],
+  );
+  const handleKey = (event: KeyboardEvent) => {
     if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && options.length) go((here + step + options.length) % options.length);
-    else if (event.key === "Enter") options[here] && onChosen(options[here]);
-    else if (event.key === "Escape") onLeft();
+    if (step && options.length) setPosition((selectedIndex + step + options.length) % options.length);
+    else if (event.key === "Enter") options[selectedIndex] && onSelect(options[selectedIndex]);
+    else if (event.key === "Escape") onCancel();
     else return;
     event.preventDefault();
     event.stopPropagation();
   };
-  const says = found.says ?? (options.length ? "" : !asked ? "Type a name." : found.for !== asked && search ? "Searching …" : "Nothing is found. Try another name, or the id.");
+  const message =
+    result.message ??
+    (options.length
+      ? ""
+      : !query
+        ? "Enter a name."
+        : result.query !== query && hasSearch
+          ? "Searching …"
+          : "No results. Try another name or an id.");
   return (
     <div class="search">
       <label for="search">{label}</label>
@@ -58,22 +94,41 @@ export function Search({ words, search, label, onChosen, onLeft }: { words: stri
         maxLength={200}
         value={text}
         aria-expanded={options.length > 0}
-        aria-controls="found"
+        aria-controls="search-results"
         aria-autocomplete="list"
-        aria-activedescendant={options.length ? `option-${here}` : undefined}
-        onInput={(event) => type(event.currentTarget.value)}
-        onKeyDown={keys}
+        aria-activedescendant={options.length ? `option-${selectedIndex}` : undefined}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={handleKey}
       />
-      <ul id="found" role="listbox" aria-label="Entities">
-        {options.map((one, place) => (
-          <li key={one.id} id={`option-${place}`} role="option" aria-selected={place === here} onClick={() => onChosen(one)}>
-            <b dir="auto">{nameOf(one)}</b> <span class="quiet">{one.name === null ? "" : one.id}</span>
-            {one.description && <span class="description" dir="auto">{one.description}</span>}
+      <ul id="search-results" role="listbox" aria-label="Entities">
+        {options.map((option, index) => (
+          <li
+            key={option.id}
+            id={`option-${index}`}
+            role="option"
+            aria-selected={index === selectedIndex}
+            onClick={() => onSelect(option)}
+          >
+            <b dir="auto">{entityName(option)}</b> <span class="quiet">{option.name === null ? "" : option.id}</span>
+            {option.description && (
+              <span class="description" dir="auto">
+                {option.description}
+              </span>
+            )}
           </li>
         ))}
       </ul>
-      <p class="quiet" role="status">{says}</p>
-      <p class="quiet small"><span class="hint"><kbd>↑</kbd> <kbd>↓</kbd> choose, <kbd>Enter</kbd> takes it. </span><button type="button" onClick={onLeft}>Cancel <kbd aria-hidden="true">Esc</kbd></button></p>
+      <p class="quiet" role="status">
+        {message}
+      </p>
+      <p class="quiet small">
+        <span class="hint">
+          <kbd>↑</kbd> <kbd>↓</kbd> to move, <kbd>Enter</kbd> to select.{" "}
+        </span>
+        <button type="button" onClick={onCancel}>
+          Cancel <kbd aria-hidden="true">Esc</kbd>
+        </button>
+      </p>
     </div>
   );
 }

@@ -1,43 +1,60 @@
-// A survey: one or more of the links that are proposed for a mention, or none.
+// A survey: select the links that a mention should have, or none.
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { Link } from "./api";
-import { About, Key, nameOf } from "./parts";
+import { EntityDescription, entityName, KeyButton } from "./components";
 
-export function Options({ link, onChosen }: { link: Link; onChosen: (chosen: string[]) => void }) {
-  const [ticked, set] = useState<readonly string[]>(link.decided?.chosen ?? []);
-  const tick = (id: string) => set(ticked.includes(id) ? ticked.filter((one) => one !== id) : [...ticked, id]);
-  const send = () => ticked.length && onChosen([...ticked]);
-  // At once: a key must never be about what was shown before.
+export function LinkOptions({ link, onSubmit }: { link: Link; onSubmit: (chosen: string[]) => void }) {
+  const [selection, setSelection] = useState<readonly string[]>(link.decision?.selected ?? []);
+  const toggleOption = (id: string) =>
+    setSelection(selection.includes(id) ? selection.filter((item) => item !== id) : [...selection, id]);
+  const submitSelection = () => selection.length && onSubmit([...selection]);
+  // Synchronous, so that a key never acts on the previous link.
   useLayoutEffect(() => {
-    const keys = (event: KeyboardEvent) => {
+    const handleKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-      const own = link.options[Number(event.key) - 1];
-      if (own) tick(own.id);
-      else if (event.key === "0") onChosen([]);
-      else if (event.key === "Enter" && (event.target as HTMLElement).tagName !== "BUTTON") send();
+      const option = link.options[Number(event.key) - 1];
+      if (option) toggleOption(option.id);
+      else if (event.key === "0") onSubmit([]);
+      else if (event.key === "Enter" && (event.target as HTMLElement).tagName !== "BUTTON") submitSelection();
       else return;
       event.preventDefault();
     };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
+    addEventListener("keydown", handleKey);
+    return () => removeEventListener("keydown", handleKey);
   });
   return (
-    <section class="link" aria-label="The links that are proposed">
-      {link.decided && <p class="decided">{link.decided.chosen.length ? "You answered this." : "You said that it should have no link."} Answer again to change it.</p>}
+    <section class="link" aria-label="Proposed links">
+      {link.decision && (
+        <p class="decided">
+          {link.decision.selected.length ? "You have answered this." : "You chose not to annotate this."} Answer again
+          to change it.
+        </p>
+      )}
       <ul class="options">
-        {link.options.map((one, place) => (
-          <li key={one.id}>
+        {link.options.map((option, index) => (
+          <li key={option.id}>
             <label>
-              <input type="checkbox" checked={ticked.includes(one.id)} onChange={() => tick(one.id)} aria-keyshortcuts={String(place + 1)} />
-              <span><b dir="auto">{nameOf(one)}</b> {place < 9 && <kbd aria-hidden="true">{place + 1}</kbd>}</span>
+              <input
+                type="checkbox"
+                checked={selection.includes(option.id)}
+                onChange={() => toggleOption(option.id)}
+                aria-keyshortcuts={String(index + 1)}
+              />
+              <span>
+                <b dir="auto">{entityName(option)}</b> {index < 9 && <kbd aria-hidden="true">{index + 1}</kbd>}
+              </span>
             </label>
-            <About entity={one} />
+            <EntityDescription entity={option} />
           </li>
         ))}
       </ul>
       <div class="decisions" role="group" aria-label="Answer">
-        <Key of="Enter" kind="main verify" onClick={send} disabled={!ticked.length}>These links</Key>
-        <Key of="0" kind="main remove" onClick={() => onChosen([])}>Do not annotate</Key>
+        <KeyButton shortcut="Enter" className="main verify" onClick={submitSelection} isDisabled={!selection.length}>
+          Submit links
+        </KeyButton>
+        <KeyButton shortcut="0" className="main remove" onClick={() => onSubmit([])}>
+          Do not annotate
+        </KeyButton>
       </div>
     </section>
   );

@@ -1,109 +1,341 @@
-// The board by error categories or by what mentions are: systems on one dataset, shaded column by column.
+// The leaderboard of one dataset by error category or facet, shaded by column.
 import type { ComponentChildren } from "preact";
-import type { DatasetInfo, GroupsPiece } from "../shape";
-import { address, ask, route } from "../route";
-import { Bar_, Choice, Chooser, info, Missing, nameOf, number, percent, titleOf, useLoaded, Wait } from "../parts";
-import { type Cell, type Column, ranked, Sheet, sorting } from "../sheet";
+import {
+  EmptyState,
+  formatNumber,
+  formatPercent,
+  Loader,
+  leaderboardState,
+  MultiSelect,
+  Select,
+  systemName,
+  systemTitle,
+  Toolbar,
+  useResource,
+} from "../components";
+import * as resources from "../resources";
+import { pageUrl, route, updateQuery } from "../route";
+import type { DatasetInfo, GroupsResource } from "../shape";
+import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
 import { NoCases } from "./cases";
-import * as source from "../source";
+import { listUndefinedCategories } from "./errors";
 
-interface Given {
+interface BreakdownProps {
   dataset: DatasetInfo;
-  rows: readonly number[];
-  name: (system: number) => Cell;
+  systems: readonly number[];
+  systemCell: (system: number) => Cell;
   controls: ComponentChildren;
-  last: ComponentChildren;
+  filters: ComponentChildren;
 }
 
-/** A column: what it is called, a number for each system with the words for it, and where its cells lead. */
-interface Part {
+/** A column of the breakdown, with the value and the URL of each system's cell. */
+interface BreakdownColumn {
   key: string;
   title: string;
   note?: string;
-  says: string;
+  description: string;
   value: (system: number) => number | null;
-  told: (system: number) => string;
-  target: (system: number) => string | null;
+  format: (system: number) => string;
+  url: (system: number) => string | null;
+  /** Why a system has no value. */
+  reason?: (system: number) => string | null;
 }
 
-const FEW = 8;
+const DEFAULT_COLUMNS = 8;
 
-function Parts({ what, head, parts, usual, rows, name, controls, last, more, says, worse }: Given & { what: string; head: ComponentChildren; parts: readonly Part[]; usual: readonly string[]; more?: ComponentChildren; says: string; worse: boolean }) {
-  const { asked } = route.value;
-  const given = (asked.columns ?? "").split("|").filter((key) => parts.some((part) => part.key === key));
-  const chosen = given.length ? given : usual;
-  const shown = parts.filter((part) => chosen.includes(part.key));
-  const by = shown.find((part) => part.key === sorting().by);
-  const ordered = by ? ranked(rows, by.value) : rows;
-  const columns: Column[] = [{ title: "system" }, ...shown.map((part, at): Column => ({ title: part.title, kind: "number", sort: part.key, minor: at >= 6, shown: <span title={part.says}>{part.title.split(":").map((words, at) => (at ? <>:<wbr />{words}</> : words))}{part.note && <><br /><span class="quiet">{part.note}</span></>}</span> }))];
-  const body = ordered.map((system): Cell[] => [
-    name(system),
-    ...shown.map((part): Cell => {
-      const every = rows.map(part.value).filter((value) => value !== null), value = part.value(system);
-      const low = Math.min(...every), high = Math.max(...every);
+function BreakdownTable({
+  columnsLabel,
+  heading,
+  groups,
+  defaultKeys,
+  systems,
+  systemCell,
+  controls,
+  filters,
+  extraControls,
+  description,
+  isLowerBetter,
+}: BreakdownProps & {
+  columnsLabel: string;
+  heading: ComponentChildren;
+  groups: readonly BreakdownColumn[];
+  defaultKeys: readonly string[];
+  extraControls?: ComponentChildren;
+  description: string;
+  isLowerBetter: boolean;
+}) {
+  const { query } = route.value;
+  const queryKeys = (query.columns ?? "").split("|").filter((key) => groups.some((group) => group.key === key));
+  const selection = queryKeys.length ? queryKeys : defaultKeys;
+  const visibleGroups = groups.filter((group) => selection.includes(group.key));
+  const sortGroup = visibleGroups.find((group) => group.key === getSortOrder().key);
+  const ranking = sortGroup ? rankRows(systems, sortGroup.value) : systems;
+  const columns: Column[] = [
+    { title: "system" },
+    ...visibleGroups.map(
+      (group, index): Column => ({
+        title: group.title,
+        kind: "number",
+        sortKey: group.key,
+        isMinor: index >= 6,
+        content: (
+          <span title={group.description}>
+            {group.title.split(":").map((line, index) =>
+              index ? (
+                <>
+                  :<wbr />
+                  {line}
+                </>
+              ) : (
+                line
+              ),
+            )}
+            {group.note && (
+              <>
+                <br />
+                <span class="quiet">{group.note}</span>
+              </>
+            )}
+          </span>
+        ),
+      }),
+    ),
+  ];
+  const body = ranking.map((system): Cell[] => [
+    systemCell(system),
+    ...visibleGroups.map((group): Cell => {
+      const values = systems.map(group.value).filter((value) => value !== null),
+        value = group.value(system);
+      const low = Math.min(...values),
+        high = Math.max(...values);
       const heat = value === null || high === low ? undefined : (value - low) / (high - low);
-      const text = part.told(system), target = value === null ? null : part.target(system);
-      return { plain: text, heat, best: value !== null && high > low && value === (worse ? low : high), shown: target ? <a href={target}><span class="figure">{text}</span></a> : <span class="figure">{text}</span> };
+      const text = group.format(system),
+        url = value === null ? null : group.url(system);
+      return {
+        text,
+        heat,
+        isBest: value !== null && high > low && value === (isLowerBetter ? low : high),
+        content: url ? (
+          <a href={url}>
+            <span class="figure">{text}</span>
+          </a>
+        ) : (
+          <span class="figure" title={group.reason?.(system) ?? undefined}>
+            {text}
+          </span>
+        ),
+      };
     }),
   ]);
   return (
     <>
-      <h1 class="answer">{head}</h1>
-      <Bar_>
+      <h1 class="summary">{heading}</h1>
+      <Toolbar>
         {controls}
-        <Chooser says={what} options={parts.map((part) => [part.key, part.title])} chosen={chosen} set={(keys) => ask({ columns: keys.join("|") })} />
-        {more}
-        {last}
-      </Bar_>
-      <Sheet name="Board" columns={columns} rows={body} />
-      <p class="quiet says">{says} Darker is more, column by column; bold is best.{parts.some((part) => rows.some(part.target)) && " Each number opens its cases."}</p>
+        <MultiSelect
+          label={columnsLabel}
+          options={groups.map((group) => [group.key, group.title])}
+          selection={selection}
+          onChange={(keys) => updateQuery({ columns: keys.join("|") })}
+        />
+        {extraControls}
+        {filters}
+      </Toolbar>
+      <Sheet name="Leaderboard" columns={columns} rows={body} />
+      <p class="quiet prose">
+        {description} Darker cells have higher values within their column. Bold: best value
+        {systems.length < leaderboardState.value!.systems.length && ` of the ${systems.length} systems shown`}.
+        {groups.some((group) => systems.some(group.url)) && " Select a value to see its cases."}
+      </p>
     </>
   );
 }
 
-/** How often each category of error happens to each system. */
-export function ByCategory(given: Given) {
-  const { dataset } = given;
-  const place = info.value!.datasets.indexOf(dataset);
-  const loaded = useLoaded(source.errors, "errors");
+/** Error counts or error rates of each system by category. */
+export function CategoryBreakdown(props: BreakdownProps) {
+  const { dataset } = props;
+  const datasetIndex = leaderboardState.value!.datasets.indexOf(dataset);
+  const state = useResource(resources.loadErrors, "errors");
   return (
-    <Wait for={loaded}>
-      {(piece) => {
-        const rates = route.value.asked.by !== "count";
-        const counts = new Map(piece.counts.filter((one) => one.dataset === place).map((one) => [one.system, one]));
-        if (!counts.size) return <><Bar_>{given.controls}</Bar_><NoCases /></>;
-        const parts = piece.categories.map((category, at): Part => {
-          const value = (system: number) => { const own = counts.get(system), errors = own?.errors[at] ?? null; return errors === null ? null : rates ? (own!.total[at] ? errors / own!.total[at]! : null) : errors; };
-          return { key: category.name, title: category.title, says: `${category.says} ${category.among}`, value, told: (system) => (rates ? percent(value(system)) : value(system) === null ? "–" : number(value(system)!)), target: (system) => address("cases", { dataset: dataset.key, system: nameOf(system), error: category.name }) };
-        }).filter((part) => given.rows.some((system) => part.value(system)));
-        const heads = piece.categories.filter((one, at, all) => all.findIndex((other) => other.group === one.group) === at).map((one) => one.name);
-        const usual = parts.filter((part, at) => heads.includes(part.key) || at < FEW).map((part) => part.key);
-        return <Parts {...given} what="categories" head={<>How often each kind of error happens to each system on <b>{dataset.name}</b>.</>} parts={parts} usual={usual} worse says={rates ? "Errors in percent of the cases in which they could happen." : "Numbers of errors."} more={<Choice says="as" name="by" value={rates ? "" : "count"} options={[["", "shares"], ["count", "numbers"]]} />} />;
+    <Loader state={state}>
+      {(resource) => {
+        const isRate = route.value.query.by !== "count";
+        const counts = new Map(
+          resource.counts.filter((entry) => entry.dataset === datasetIndex).map((entry) => [entry.system, entry]),
+        );
+        if (!counts.size)
+          return (
+            <>
+              <Toolbar>{props.controls}</Toolbar>
+              <NoCases />
+            </>
+          );
+        const groups = resource.categories
+          .map((category, index): BreakdownColumn => {
+            const value = (system: number) => {
+              const entry = counts.get(system),
+                errors = entry?.errors[index] ?? null;
+              return errors === null
+                ? null
+                : isRate
+                  ? entry!.total[index]
+                    ? errors / entry!.total[index]!
+                    : null
+                  : errors;
+            };
+            return {
+              key: category.name,
+              title: category.title,
+              description: `${category.description} ${category.total_description}`,
+              value,
+              format: (system) =>
+                isRate ? formatPercent(value(system)) : value(system) === null ? "–" : formatNumber(value(system)!),
+              url: (system) =>
+                pageUrl("cases", { dataset: dataset.key, system: systemName(system), error: category.name }),
+              reason: (system) => counts.get(system)?.undefined[index] ?? null,
+            };
+          })
+          .filter((group) => props.systems.some((system) => group.value(system)));
+        const groupHeads = resource.categories
+          .filter(
+            (category, index, categories) => categories.findIndex((item) => item.group === category.group) === index,
+          )
+          .map((category) => category.name);
+        const defaultKeys = groups
+          .filter((group, index) => groupHeads.includes(group.key) || index < DEFAULT_COLUMNS)
+          .map((group) => group.key);
+        return (
+          <BreakdownTable
+            {...props}
+            columnsLabel="categories"
+            heading={
+              <>
+                Errors of each system on <b>{dataset.name}</b>, by category.
+              </>
+            }
+            groups={groups}
+            defaultKeys={defaultKeys}
+            isLowerBetter
+            description={[
+              isRate ? "Error rates in percent of the cases where the error is possible." : "Error counts.",
+              ...listUndefinedCategories(
+                resource,
+                props.systems.flatMap((system) => counts.get(system) ?? []),
+              ),
+            ].join(" ")}
+            extraControls={
+              <Select
+                label="values"
+                name="by"
+                value={isRate ? "" : "count"}
+                options={[
+                  ["", "rates"],
+                  ["count", "counts"],
+                ]}
+              />
+            }
+          />
+        );
       }}
-    </Wait>
+    </Loader>
   );
 }
 
-const MEASURES: readonly (readonly [string, string, string])[] = [["f1", "F1", "micro.f1"], ["p", "Precision", "micro.p"], ["r", "Recall", "micro.r"]];
+const MEASURES: readonly (readonly [string, string, string])[] = [
+  ["f1", "F1", "micro.f1"],
+  ["p", "Precision", "micro.p"],
+  ["r", "Recall", "micro.r"],
+];
 
-/** How good each system is on what: by types, by fine-grained categories, by what mentions are. */
-export function ByLabel(given: Given) {
-  const { dataset } = given;
-  if (!dataset.groups) return <><Bar_>{given.controls}</Bar_><Missing heading says="The scores are not split by what mentions are. Gold and answers are, by what the gold standard says of its mentions:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" /></>;
-  return <Wait for={useLoaded(() => source.groups(dataset.key), dataset.key)}>{(piece) => <Labels {...given} piece={piece} />}</Wait>;
+/** Scores of each system by the groups of a facet. */
+export function FacetBreakdown(props: BreakdownProps) {
+  const { dataset } = props;
+  if (!dataset.groups)
+    return (
+      <>
+        <Toolbar>{props.controls}</Toolbar>
+        <EmptyState
+          isHeading
+          message="No scores by facet. Build the report from the gold standard and predictions:"
+          command="karat report --gold GOLD PREDICTIONS… --to html --out report.html"
+        />
+      </>
+    );
+  return (
+    <Loader state={useResource(() => resources.loadGroups(dataset.key), dataset.key)}>
+      {(resource) => <FacetTable {...props} resource={resource} />}
+    </Loader>
+  );
 }
 
-function Labels({ piece, ...given }: Given & { piece: GroupsPiece }) {
-  const { dataset } = given, { asked } = route.value;
-  const label = piece.labels.find((one) => one.name === asked.label) ?? piece.labels[0];
-  const known = MEASURES.filter(([, , measure]) => label.tables.some((own) => own.measure === measure && given.rows.some((system) => own.value.some((row) => row[system] !== null))));
-  const [key, words, measure] = known.find(([key]) => key === asked.as) ?? (label.doubts.length ? known.at(-1) : known[0]) ?? MEASURES[0];
-  const table = label.tables.find((own) => own.measure === measure)!;
-  const doubts = label.doubts.filter(([system]) => given.rows.includes(system)).map(([system, said]) => ` ${titleOf(system)}: ${said}.`).join("");
-  const cased = new Set(label.tracks.map((own) => own.system));
-  const parts = label.values.map((own, place): Part => {
-    const value = (system: number) => table.value[place][system];
-    return { key: own.name, title: own.title, note: number(own.gold), says: `${number(own.gold)} mentions`, value, told: (system) => percent(value(system)), target: (system) => (cased.has(system) ? address("cases", { dataset: dataset.key, system: nameOf(system), label: label.name, is: own.name }) : null) };
-  }).filter((part) => given.rows.some((system) => part.value(system) !== null));
-  return <Parts {...given} what="columns" head={<>{words} of each system on <b>{dataset.name}</b>, by {label.title.toLowerCase()}.</>} parts={parts} usual={parts.slice(0, FEW).map((part) => part.key)} worse={false} says={`${label.says} Under each name: how many mentions are so, the most frequent first. ${words} in percent, ${piece.view}.${key === "r" ? "" : doubts}`} more={<>{piece.labels.length > 1 && <Choice says="by" name="label" value={label.name} options={piece.labels.map((own) => [own.name, own.title.toLowerCase()])} small={{ columns: "", sort: "" }} />}{known.length > 1 && <Choice says="as" name="as" value={key} options={known.map(([key, words]) => [key, words])} />}</>} />;
+function FacetTable({ resource, ...props }: BreakdownProps & { resource: GroupsResource }) {
+  const { dataset } = props,
+    { query } = route.value;
+  const facet = resource.facets.find((item) => item.name === query.label) ?? resource.facets[0];
+  const measures = MEASURES.filter(([, , measure]) =>
+    facet.tables.some(
+      (table) =>
+        table.measure === measure && props.systems.some((system) => table.value.some((row) => row[system] !== null)),
+    ),
+  );
+  const [key, measureTitle, measure] =
+    measures.find(([key]) => key === query.as) ?? (facet.caveats.length ? measures.at(-1) : measures[0]) ?? MEASURES[0];
+  const table = facet.tables.find((item) => item.measure === measure)!;
+  const doubts = facet.caveats
+    .filter(([system]) => props.systems.includes(system))
+    .map(([system, doubt]) => ` ${systemTitle(system)}: ${doubt}.`)
+    .join("");
+  const systemsWithCases = new Set(facet.tracks.map((track) => track.system));
+  const groups = facet.values
+    .map((group, index): BreakdownColumn => {
+      const value = (system: number) => table.value[index][system];
+      return {
+        key: group.name,
+        title: group.title,
+        note: formatNumber(group.gold),
+        description: `${formatNumber(group.gold)} mentions`,
+        value,
+        format: (system) => formatPercent(value(system)),
+        url: (system) =>
+          systemsWithCases.has(system)
+            ? pageUrl("cases", { dataset: dataset.key, system: systemName(system), label: facet.name, is: group.name })
+            : null,
+      };
+    })
+    .filter((group) => props.systems.some((system) => group.value(system) !== null));
+  return (
+    <BreakdownTable
+      {...props}
+      columnsLabel="groups"
+      heading={
+        <>
+          {measureTitle} of each system on <b>{dataset.name}</b>, by {facet.title.toLowerCase()}.
+        </>
+      }
+      groups={groups}
+      defaultKeys={groups.slice(0, DEFAULT_COLUMNS).map((group) => group.key)}
+      isLowerBetter={false}
+      description={[
+        facet.description,
+        "The number below each group is its number of mentions; the largest group comes first.",
+        `${measureTitle} in percent, ${resource.view}.${key === "r" ? "" : doubts}`,
+      ].join(" ")}
+      extraControls={
+        <>
+          {resource.facets.length > 1 && (
+            <Select
+              label="facet"
+              name="label"
+              value={facet.name}
+              options={resource.facets.map((item) => [item.name, item.title.toLowerCase()])}
+              reset={{ columns: "", sort: "" }}
+            />
+          )}
+          {measures.length > 1 && (
+            <Select label="measure" name="as" value={key} options={measures.map(([key, title]) => [key, title])} />
+          )}
+        </>
+      }
+    />
+  );
 }

@@ -1,71 +1,240 @@
-// Single cases behind a number; each opens in its text.
-import { address, but, route } from "../route";
-import { type Case, type Data, type Filter, counted, WHO_SAYS } from "../data";
-import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Golden, Hidden, hiddenSystems, info, Kind, many, Missing, More, nameOf, number, Search, seenTracks, systemNames, titleOf, useData, useTexts, Wait, Within } from "../parts";
+// The cases behind a score.
+
+import {
+  DatasetSelect,
+  EmptyState,
+  EntityLink,
+  formatNumber,
+  GoldEntities,
+  getHiddenSystems,
+  getRowLimit,
+  getSelectedDataset,
+  getSystemNames,
+  getVisibleTracks,
+  HiddenSystems,
+  KindLabel,
+  Loader,
+  leaderboardState,
+  MentionContext,
+  MoreLink,
+  SearchField,
+  Select,
+  systemName,
+  systemTitle,
+  Toolbar,
+  useData,
+  useTexts,
+} from "../components";
+import { type Case, COVERAGE_TITLES, countItems, type Data, ERROR_KINDS, type Filter } from "../data";
+import { currentUrl, pageUrl, route } from "../route";
 import { type Cell, type Column, Sheet } from "../sheet";
 
 export function Cases() {
-  const dataset = chosenDataset((one) => one.cases)!;
-  if (!dataset.cases) return <><Bar_><DatasetChoice /></Bar_><NoCases /></>;
-  return <Wait for={useData(dataset.key)}>{(data) => <List data={data} key={dataset.key} dataset={dataset.key} />}</Wait>;
+  const dataset = getSelectedDataset((item) => item.cases)!;
+  if (!dataset.cases)
+    return (
+      <>
+        <Toolbar>
+          <DatasetSelect />
+        </Toolbar>
+        <NoCases />
+      </>
+    );
+  return (
+    <Loader state={useData(dataset.key)}>
+      {(data) => <CaseList data={data} key={dataset.key} dataset={dataset.key} />}
+    </Loader>
+  );
 }
+
+const NO_CASES =
+  "No cases: the report was built from result files, or its task has no mentions. " +
+  "Pass the gold file and predictions:";
 
 export function NoCases() {
-  return <Missing heading says="There are no single cases here: only results were given, or what is compared are no mentions of a text. Gold and answers with mentions have cases:" command="karat report --gold GOLD ANSWERS… --to html --out report.html" />;
+  return (
+    <EmptyState
+      isHeading
+      message={NO_CASES}
+      command="karat report --gold GOLD PREDICTIONS… --to html --out report.html"
+    />
+  );
 }
 
-export function filterOf(asked: Readonly<Record<string, string>>): Filter {
-  const { system, kind, error, entity, surface, type, label, is, who, find } = asked;
+export function parseFilter(query: Readonly<Record<string, string>>): Filter {
+  const { system, kind, error, entity, surface, type, label, is, who, find } = query;
   return { system, kind, error, entity, surface, type, label, is, who, find };
 }
 
-function List({ data, dataset }: { data: Data; dataset: string }) {
-  const { asked } = route.value;
-  const filter = { ...filterOf(asked), doc: asked.doc };
-  const gone = hiddenSystems();
-  const seen = (all: Case[]) => (asked.system ? all : all.filter((one) => !gone.has(data.tracks[one.track].system)));
-  const every = seen(data.filtered({ ...filter, kind: undefined }, systemNames(), seenTracks(data)));
-  const kinds = counted(every.map((one) => data.tracks[one.track].kind[one.row]));
-  const found = asked.kind ? seen(data.filtered(filter, systemNames(), seenTracks(data))) : every;
-  const shown = found.slice(0, many());
-  const texts = useTexts(dataset, data, shown.map((one) => data.tracks[one.track].document[one.row]));
-  const several = !asked.system && data.tracks.length > 1;
-  const columns: Column[] = [{ title: "in the text" }, ...(several ? [{ title: "system" }] : []), { title: "outcome" }, { title: "gold" }, { title: "answered" }, { title: "error categories", minor: true }, { title: "document", minor: true }];
-  const rows = shown.map((one): Cell[] => {
-    const track = data.tracks[one.track];
-    const g = track.gold[one.row], doc = track.document[one.row];
-    const [start, end] = data.span(one);
-    const goldEntity = g < 0 ? null : data.piece.gold.entity[g];
-    const answer = track.start[one.row] < 0 ? null : track.entity[one.row];
-    const target = address("text", { dataset, doc: data.piece.documents[doc].id, at: `${start}-${end}`, ...filterOf(asked), system: asked.system ?? "" });
-    const errors = data.errors(one);
+function CaseList({ data, dataset }: { data: Data; dataset: string }) {
+  const { query } = route.value;
+  const filter = { ...parseFilter(query), doc: query.doc };
+  const hiddenSet = getHiddenSystems();
+  const filterVisible = (cases: Case[]) =>
+    query.system ? cases : cases.filter((item) => !hiddenSet.has(data.tracks[item.track].system));
+  const allCases = filterVisible(
+    data.filterCases({ ...filter, kind: undefined }, getSystemNames(), getVisibleTracks(data)),
+  );
+  const kinds = countItems(allCases.map((item) => data.tracks[item.track].kind[item.row]));
+  const cases = query.kind
+    ? filterVisible(data.filterCases(filter, getSystemNames(), getVisibleTracks(data)))
+    : allCases;
+  const visibleCases = cases.slice(0, getRowLimit());
+  const texts = useTexts(
+    dataset,
+    data,
+    visibleCases.map((item) => data.tracks[item.track].document[item.row]),
+  );
+  const hasSystemColumn = !query.system && data.tracks.length > 1;
+  const columns: Column[] = [
+    { title: "mention in context" },
+    ...(hasSystemColumn ? [{ title: "system" }] : []),
+    { title: "outcome" },
+    { title: "gold" },
+    { title: "prediction" },
+    { title: "error categories", isMinor: true },
+    { title: "document", isMinor: true },
+  ];
+  const rows = visibleCases.map((item): Cell[] => {
+    const track = data.tracks[item.track];
+    const g = track.gold[item.row],
+      doc = track.document[item.row];
+    const [start, end] = data.getSpan(item);
+    const goldEntity = g < 0 ? null : data.resource.gold.entity[g];
+    const prediction = track.start[item.row] < 0 ? null : track.entity[item.row];
+    const url = pageUrl("text", {
+      dataset,
+      doc: data.resource.documents[doc].id,
+      at: `${start}-${end}`,
+      ...parseFilter(query),
+      system: query.system ?? "",
+    });
+    const errors = data.getErrors(item);
     return [
-      { plain: data.surface(one), shown: <a href={target} class="plain"><Within stretches={texts.value?.get(doc)} start={start} end={end} surface={data.surface(one)} /></a> },
-      ...(several ? [{ plain: titleOf(track.system) }] : []),
-      { plain: data.piece.kinds[track.kind[one.row]], shown: <Kind data={data} kind={track.kind[one.row]} /> },
-      { plain: goldEntity === null ? "" : data.name(goldEntity), shown: goldEntity === null ? <span class="quiet">no mention</span> : <Golden data={data} mention={g} dataset={dataset} /> },
-      { plain: answer === null ? "" : data.name(answer), shown: answer === null ? <span class="quiet">nothing</span> : <Entity data={data} entity={answer} dataset={dataset} /> },
-      { plain: errors.join(", "), shown: <span class="quiet">{errors.map((error) => data.category(error).title).join(", ")}</span> },
-      { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
+      {
+        text: data.getSurface(item),
+        content: (
+          <a href={url} class="plain">
+            <MentionContext stretches={texts.value?.get(doc)} start={start} end={end} surface={data.getSurface(item)} />
+          </a>
+        ),
+      },
+      ...(hasSystemColumn ? [{ text: systemTitle(track.system) }] : []),
+      {
+        text: data.resource.kinds[track.kind[item.row]],
+        content: <KindLabel data={data} kind={track.kind[item.row]} />,
+      },
+      {
+        text: goldEntity === null ? "" : data.getName(goldEntity),
+        content:
+          goldEntity === null ? (
+            <span class="quiet">no gold mention</span>
+          ) : (
+            <GoldEntities data={data} mention={g} dataset={dataset} />
+          ),
+      },
+      {
+        text: prediction === null ? "" : data.getName(prediction),
+        content:
+          prediction === null ? (
+            <span class="quiet">no prediction</span>
+          ) : (
+            <EntityLink data={data} entity={prediction} dataset={dataset} />
+          ),
+      },
+      {
+        text: errors.join(", "),
+        content: <span class="quiet">{errors.map((error) => data.getCategory(error).title).join(", ")}</span>,
+      },
+      {
+        text: data.resource.documents[doc].id,
+        content: (
+          <span class="quiet" dir="auto">
+            {data.getTitle(doc)}
+          </span>
+        ),
+      },
     ];
   });
-  const part = data.part(asked.label, asked.is);
-  const what = [asked.error && `in the category “${data.category(asked.error).title}”`, asked.entity && `about ${data.called(asked.entity)}`, asked.surface && `on “${asked.surface}”`, asked.type && `of type ${asked.type}`, asked.is && `that are “${part?.title ?? asked.is}”${part ? ` (${part.label.title.toLowerCase()})` : ""}`, WHO_SAYS[asked.who ?? ""], asked.doc && `in ${data.title(data.doc(asked.doc))}`].filter(Boolean).join(", ");
+  const group = data.findGroup(query.label, query.is);
+  const filterText = [
+    query.error && `in the category “${data.getCategory(query.error).title}”`,
+    query.entity && `with the entity ${data.findName(query.entity)}`,
+    query.surface && `with the surface “${query.surface}”`,
+    query.type && `of type ${query.type}`,
+    query.is && `in the group “${group?.title ?? query.is}”${group ? ` (${group.facet.title.toLowerCase()})` : ""}`,
+    COVERAGE_TITLES[query.who ?? ""],
+    query.doc && `in ${data.getTitle(data.findDocument(query.doc))}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
   return (
     <>
-      <h1 class="answer"><b>{number(found.length)}</b> case{found.length === 1 ? "" : "s"}{systemNames().includes(asked.system) && ` of ${titleOf(systemNames().indexOf(asked.system))}`}{what && ` ${what}`}{asked.kind ? <>, {asked.kind.split(",").join(" or ")}, of {number(every.length)}</> : kinds.length ? <>: {kinds.map(([kind, count], at) => <>{at > 0 && ", "}<a href={but({ kind: data.piece.kinds[kind] })}>{number(count)} {data.piece.kinds[kind]}</a></>)}</> : null}.</h1>
-      <Bar_>
-        <DatasetChoice has={(one) => one.cases} />
-        <Choice says="of" name="system" value={asked.system ?? ""} options={[["", "all systems"], ...data.tracks.map((track) => [nameOf(track.system), titleOf(track.system)] as const)]} />
-        <Choice says="that are" name="kind" value={asked.kind ?? ""} options={[["", "of any outcome"], ["wrong link,wrong span,missed,spurious", "wrong in any way"], ...data.piece.kinds.map((kind) => [kind, kind] as const)]} />
-        <Choice says="in" name="error" value={asked.error ?? ""} options={[["", "any error category"], ...data.piece.categories.map((one) => [one, data.category(one).title] as const)]} />
-        <Search says="with" name="find" />
-        {!asked.system && <Hidden />}
-        {(asked.entity || asked.surface || asked.doc || asked.type || asked.is || asked.who) && <a href={address("cases", { dataset, system: asked.system })}>all cases</a>}
-      </Bar_>
-      {found.length ? <Sheet name="Cases" columns={columns} rows={rows} /> : <p>No case is like this.</p>}
-      <More shown={shown.length} all={found.length} what="cases" />
-      {!info.value!.datasets.find((one) => one.key === dataset)!.texts && <p class="quiet">The texts are not in here (--texts none): cases are told by their offsets.</p>}
+      <h1 class="summary">
+        <b>{formatNumber(cases.length)}</b> case{cases.length === 1 ? "" : "s"}
+        {getSystemNames().includes(query.system) && ` of ${systemTitle(getSystemNames().indexOf(query.system))}`}
+        {filterText && ` ${filterText}`}
+        {query.kind ? (
+          <>
+            {" "}
+            with the outcome {query.kind.split(",").join(" or ")}, out of {formatNumber(allCases.length)}
+          </>
+        ) : kinds.length ? (
+          <>
+            :{" "}
+            {kinds.map(([kind, count], index) => (
+              <>
+                {index > 0 && ", "}
+                <a href={currentUrl({ kind: data.resource.kinds[kind] })}>
+                  {formatNumber(count)} {data.resource.kinds[kind]}
+                </a>
+              </>
+            ))}
+          </>
+        ) : null}
+        .
+      </h1>
+      <Toolbar>
+        <DatasetSelect predicate={(item) => item.cases} />
+        <Select
+          label="system"
+          name="system"
+          value={query.system ?? ""}
+          options={[
+            ["", "all systems"],
+            ...data.tracks.map((track) => [systemName(track.system), systemTitle(track.system)] as const),
+          ]}
+        />
+        <Select
+          label="outcome"
+          name="kind"
+          value={query.kind ?? ""}
+          options={[
+            ["", "any outcome"],
+            [ERROR_KINDS.map((kind) => data.resource.kinds[kind]).join(","), "any error"],
+            ...data.resource.kinds.map((kind) => [kind, kind] as const),
+          ]}
+        />
+        <Select
+          label="error category"
+          name="error"
+          value={query.error ?? ""}
+          options={[
+            ["", "all"],
+            ...data.resource.categories.map((category) => [category, data.getCategory(category).title] as const),
+          ]}
+        />
+        <SearchField label="search" name="find" />
+        {!query.system && <HiddenSystems />}
+        {(query.entity || query.surface || query.doc || query.type || query.is || query.who) && (
+          <a href={pageUrl("cases", { dataset, system: query.system })}>all cases</a>
+        )}
+      </Toolbar>
+      {cases.length ? <Sheet name="Cases" columns={columns} rows={rows} /> : <p>No matching cases.</p>}
+      <MoreLink count={visibleCases.length} total={cases.length} unit="cases" />
+      {!leaderboardState.value!.datasets.find((item) => item.key === dataset)!.texts && (
+        <p class="quiet">This report contains no texts (--texts none). Cases are listed by their offsets.</p>
+      )}
     </>
   );
 }

@@ -1,82 +1,259 @@
-// How alike are systems, what does each find alone, and where do they differ most?
-import { address, ask } from "../route";
-import { type Data, RIGHT } from "../data";
-import { Bar_, Chooser, chosenDataset, DatasetChoice, hiding, info, many, More, nameOf, number, percent, seenSystems, seenTracks, titleOf, useData, Wait } from "../parts";
-import { type Cell, type Column, ranked, Sheet, sorting } from "../sheet";
+// Agreement between systems, by pair and by document.
+
+import {
+  DatasetSelect,
+  formatHidden,
+  formatNumber,
+  formatPercent,
+  getRowLimit,
+  getSelectedDataset,
+  getVisibleSystems,
+  getVisibleTracks,
+  Loader,
+  leaderboardState,
+  MoreLink,
+  MultiSelect,
+  systemName,
+  systemTitle,
+  Toolbar,
+  useData,
+} from "../components";
+import { CORRECT_LINK, type Data } from "../data";
+import { pageUrl, updateQuery } from "../route";
+import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
 import { NoCases } from "./cases";
 
-export function Compare() {
-  const dataset = chosenDataset((one) => one.cases)!;
-  if (!dataset.cases) return <><Bar_><DatasetChoice /></Bar_><NoCases /></>;
-  return <Wait for={useData(dataset.key)}>{(data) => <Matrix data={data} dataset={dataset.key} />}</Wait>;
+export function Comparison() {
+  const dataset = getSelectedDataset((item) => item.cases)!;
+  if (!dataset.cases)
+    return (
+      <>
+        <Toolbar>
+          <DatasetSelect />
+        </Toolbar>
+        <NoCases />
+      </>
+    );
+  return (
+    <Loader state={useData(dataset.key)}>{(data) => <AgreementMatrix data={data} dataset={dataset.key} />}</Loader>
+  );
 }
 
-/** Which systems are looked at, on this page and all others. */
-export function SystemsChooser() {
-  const every = info.value!.systems.map((_, system) => system);
-  return <Chooser says="systems" options={every.map((system) => [nameOf(system), titleOf(system)])} chosen={seenSystems().map(nameOf)} set={(chosen) => ask({ hide: chosen.length ? hiding(every.filter((system) => !chosen.includes(nameOf(system)))) : "" })} />;
+/** A list of the systems that all pages show. */
+export function SystemSelect() {
+  const systems = leaderboardState.value!.systems.map((_, system) => system);
+  return (
+    <MultiSelect
+      label="systems"
+      options={systems.map((system) => [systemName(system), systemTitle(system)])}
+      selection={getVisibleSystems().map(systemName)}
+      onChange={(selection) =>
+        updateQuery({
+          hide: selection.length
+            ? formatHidden(systems.filter((system) => !selection.includes(systemName(system))))
+            : "",
+        })
+      }
+    />
+  );
 }
 
-function Matrix({ data, dataset }: { data: Data; dataset: string }) {
-  const tracks = seenTracks(data), systems = tracks.map((t) => data.tracks[t].system);
-  const counts = data.getters(tracks), every = counts.flatMap((count, g) => (count < 0 ? [] : [g]));
-  const right = tracks.map((t) => every.map((g) => data.kindOf(t, g) === RIGHT));
-  const getters = every.map((g) => counts[g]);
-  const cases = (who: string, count: number, system = systems[0]) => <a href={address("cases", { dataset, system: nameOf(system), who, kind: who === "one" ? "right" : "" })}>{number(count)}</a>;
-  const nobody = getters.filter((count) => !count).length, all = getters.filter((count) => count === right.length).length;
-  const columns: Column[] = [{ title: "system" }, ...systems.map((system): Column => ({ title: titleOf(system), kind: "number" })), { title: "gets", kind: "number" }, { title: "gets alone", kind: "number" }];
-  const alone = right.map((own) => own.filter((gets, at) => gets && getters[at] === 1).length);
+function AgreementMatrix({ data, dataset }: { data: Data; dataset: string }) {
+  const tracks = getVisibleTracks(data),
+    systems = tracks.map((t) => data.tracks[t].system);
+  const correctCounts = data.countCorrect(tracks),
+    mentions = correctCounts.flatMap((count, g) => (count < 0 ? [] : [g]));
+  const isCorrect = tracks.map((t) => mentions.map((g) => data.getKind(t, g) === CORRECT_LINK));
+  const mentionCounts = mentions.map((g) => correctCounts[g]);
+  const caseLink = (coverage: string, count: number, system = systems[0]) => (
+    <a
+      href={pageUrl("cases", {
+        dataset,
+        system: systemName(system),
+        who: coverage,
+        kind: coverage === "one" ? data.resource.kinds[CORRECT_LINK] : "",
+      })}
+    >
+      {formatNumber(count)}
+    </a>
+  );
+  const noneCount = mentionCounts.filter((count) => !count).length,
+    allCount = mentionCounts.filter((count) => count === isCorrect.length).length;
+  const columns: Column[] = [
+    { title: "system" },
+    ...systems.map((system): Column => ({ title: systemTitle(system), kind: "number" })),
+    { title: "correct", kind: "number" },
+    { title: "only this system", kind: "number" },
+  ];
+  const exclusiveCounts = isCorrect.map(
+    (marks) => marks.filter((isHit, index) => isHit && mentionCounts[index] === 1).length,
+  );
   const rows = systems.map((system, a): Cell[] => [
-    { plain: titleOf(system) },
-    ...systems.map((other, b): Cell => {
-      if (a === b) return { plain: "" };
-      const union = every.filter((_, at) => right[a][at] || right[b][at]).length;
-      const share = union ? every.filter((_, at) => right[a][at] && right[b][at]).length / union : 0;
-      return { plain: percent(share, 0), heat: share, shown: <a class="plain" href={address("flips", { dataset, one: nameOf(system), two: nameOf(other) })}>{percent(share, 0)}</a> };
+    { text: systemTitle(system) },
+    ...systems.map((otherSystem, b): Cell => {
+      if (a === b) return { text: "" };
+      const union = mentions.filter((_, index) => isCorrect[a][index] || isCorrect[b][index]).length;
+      const share = union
+        ? mentions.filter((_, index) => isCorrect[a][index] && isCorrect[b][index]).length / union
+        : 0;
+      return {
+        text: formatPercent(share, 0),
+        heat: share,
+        content: (
+          <a class="plain" href={pageUrl("flips", { dataset, one: systemName(system), two: systemName(otherSystem) })}>
+            {formatPercent(share, 0)}
+          </a>
+        ),
+      };
     }),
-    { plain: number(right[a].filter(Boolean).length), shown: <a href={address("cases", { dataset, system: nameOf(system), kind: "right" })}>{number(right[a].filter(Boolean).length)}</a> },
-    { plain: number(alone[a]), shown: cases("one", alone[a], system) },
+    {
+      text: formatNumber(isCorrect[a].filter(Boolean).length),
+      content: (
+        <a href={pageUrl("cases", { dataset, system: systemName(system), kind: data.resource.kinds[CORRECT_LINK] })}>
+          {formatNumber(isCorrect[a].filter(Boolean).length)}
+        </a>
+      ),
+    },
+    { text: formatNumber(exclusiveCounts[a]), content: caseLink("one", exclusiveCounts[a], system) },
   ]);
   return (
     <>
-      <h1 class="answer">Of {number(every.length)} mentions, {tracks.length === 1 ? <>{titleOf(systems[0])} gets <b>{cases("all", all)}</b></> : <>{tracks.length === 2 ? "both" : `all ${tracks.length}`} systems get <b>{cases("all", all)}</b>, {tracks.length === 2 ? "one of them gets" : "some but not all get"} <b>{cases("some", every.length - all - nobody)}</b>, and none gets <b>{cases("none", nobody)}</b></>}.</h1>
-      <Bar_><DatasetChoice has={(one) => one.cases} /><SystemsChooser /></Bar_>
-      <h2>Agreement of each two</h2>
+      <h1 class="summary">
+        Of {formatNumber(mentions.length)} mentions,{" "}
+        {tracks.length === 1 ? (
+          <>
+            {systemTitle(systems[0])} links <b>{caseLink("all", allCount)}</b> correctly
+          </>
+        ) : (
+          <>
+            {tracks.length === 2 ? "both" : `all ${tracks.length}`} systems link <b>{caseLink("all", allCount)}</b>{" "}
+            correctly, {tracks.length === 2 ? "only one links" : "some but not all link"}{" "}
+            <b>{caseLink("some", mentions.length - allCount - noneCount)}</b>, and none links{" "}
+            <b>{caseLink("none", noneCount)}</b>
+          </>
+        )}
+        .
+      </h1>
+      <Toolbar>
+        <DatasetSelect predicate={(item) => item.cases} />
+        <SystemSelect />
+      </Toolbar>
+      <h2>Pairwise agreement</h2>
       <Sheet name="Agreement" columns={columns} rows={rows} />
-      <p class="quiet says">Of the mentions that at least one of two systems gets, the share that both get, in percent. Each number opens the flips between the two.</p>
-      {tracks.length > 1 && <Differing data={data} dataset={dataset} tracks={tracks} every={every} getters={getters} />}
+      <p class="quiet prose">
+        Jaccard index in percent: of the mentions that at least one of the two systems links correctly, the share that
+        both link correctly. Select a value to see the flips between the two systems.
+      </p>
+      {tracks.length > 1 && (
+        <DocumentTable
+          data={data}
+          dataset={dataset}
+          tracks={tracks}
+          mentions={mentions}
+          mentionCounts={mentionCounts}
+        />
+      )}
     </>
   );
 }
 
-/** The documents on which systems differ, each of which opens with a track for each of them. */
-function Differing({ data, dataset, tracks, every, getters }: { data: Data; dataset: string; tracks: readonly number[]; every: readonly number[]; getters: readonly number[] }) {
-  const found = new Map<number, { doc: number; all: number; split: number; right: number[] }>();
-  every.forEach((g, at) => {
-    const doc = data.piece.gold.document[g];
-    const own = found.get(doc) ?? { doc, all: 0, split: 0, right: tracks.map(() => 0) };
-    found.set(doc, own);
-    own.all++;
-    if (getters[at] && getters[at] < tracks.length) own.split++;
-    tracks.forEach((t, place) => { if (data.kindOf(t, g) === RIGHT) own.right[place]++; });
+/** The documents, sorted by the number of mentions on which the systems differ. */
+function DocumentTable({
+  data,
+  dataset,
+  tracks,
+  mentions,
+  mentionCounts,
+}: {
+  data: Data;
+  dataset: string;
+  tracks: readonly number[];
+  mentions: readonly number[];
+  mentionCounts: readonly number[];
+}) {
+  const documents = new Map<number, { doc: number; total: number; differCount: number; correctCounts: number[] }>();
+  mentions.forEach((g, index) => {
+    const doc = data.resource.gold.document[g];
+    const entry = documents.get(doc) ?? { doc, total: 0, differCount: 0, correctCounts: tracks.map(() => 0) };
+    documents.set(doc, entry);
+    entry.total++;
+    if (mentionCounts[index] && mentionCounts[index] < tracks.length) entry.differCount++;
+    tracks.forEach((t, index) => {
+      if (data.getKind(t, g) === CORRECT_LINK) entry.correctCounts[index]++;
+    });
   });
-  const cases = (who: string, doc: number, count: number) => <a class="plain" href={address("cases", { dataset, doc: data.piece.documents[doc].id, system: nameOf(data.tracks[tracks[0]].system), who })}>{number(count)}</a>;
-  const { by } = sorting();
-  const place = tracks.findIndex((t) => nameOf(data.tracks[t].system) === by);
-  const docs = ranked([...found.values()].sort((a, b) => b.split - a.split), (own) => (by === "all" ? own.all : place >= 0 ? own.right[place] / own.all : own.split));
-  const columns: Column[] = [{ title: "document" }, { title: "mentions", kind: "number", sort: "all" }, { title: "systems differ", kind: "number", sort: "split" }, ...tracks.map((t): Column => ({ title: titleOf(data.tracks[t].system), kind: "number", sort: nameOf(data.tracks[t].system), minor: tracks.length > 3 }))];
-  const rows = docs.slice(0, many()).map((own): Cell[] => [
-    { plain: data.title(own.doc), shown: <a href={address("text", { dataset, doc: data.piece.documents[own.doc].id })} dir="auto">{data.title(own.doc)}</a> },
-    { plain: number(own.all), shown: cases("counted", own.doc, own.all) },
-    { plain: number(own.split), shown: cases("some", own.doc, own.split) },
-    ...own.right.map((count, at): Cell => ({ plain: percent(count / own.all, 0), heat: count / own.all, shown: <a class="plain" href={address("cases", { dataset, doc: data.piece.documents[own.doc].id, system: nameOf(data.tracks[tracks[at]].system) })}>{percent(count / own.all, 0)}</a> })),
+  const caseLink = (coverage: string, doc: number, count: number) => (
+    <a
+      class="plain"
+      href={pageUrl("cases", {
+        dataset,
+        doc: data.resource.documents[doc].id,
+        system: systemName(data.tracks[tracks[0]].system),
+        who: coverage,
+      })}
+    >
+      {formatNumber(count)}
+    </a>
+  );
+  const { key } = getSortOrder();
+  const sortIndex = tracks.findIndex((t) => systemName(data.tracks[t].system) === key);
+  const docs = rankRows(
+    [...documents.values()].sort((a, b) => b.differCount - a.differCount),
+    (entry) =>
+      key === "all" ? entry.total : sortIndex >= 0 ? entry.correctCounts[sortIndex] / entry.total : entry.differCount,
+  );
+  const columns: Column[] = [
+    { title: "document" },
+    { title: "mentions", kind: "number", sortKey: "all" },
+    { title: "systems differ", kind: "number", sortKey: "split" },
+    ...tracks.map(
+      (t): Column => ({
+        title: systemTitle(data.tracks[t].system),
+        kind: "number",
+        sortKey: systemName(data.tracks[t].system),
+        isMinor: tracks.length > 3,
+      }),
+    ),
+  ];
+  const rows = docs.slice(0, getRowLimit()).map((entry): Cell[] => [
+    {
+      text: data.getTitle(entry.doc),
+      content: (
+        <a href={pageUrl("text", { dataset, doc: data.resource.documents[entry.doc].id })} dir="auto">
+          {data.getTitle(entry.doc)}
+        </a>
+      ),
+    },
+    { text: formatNumber(entry.total), content: caseLink("counted", entry.doc, entry.total) },
+    { text: formatNumber(entry.differCount), content: caseLink("some", entry.doc, entry.differCount) },
+    ...entry.correctCounts.map(
+      (count, index): Cell => ({
+        text: formatPercent(count / entry.total, 0),
+        heat: count / entry.total,
+        content: (
+          <a
+            class="plain"
+            href={pageUrl("cases", {
+              dataset,
+              doc: data.resource.documents[entry.doc].id,
+              system: systemName(data.tracks[tracks[index]].system),
+            })}
+          >
+            {formatPercent(count / entry.total, 0)}
+          </a>
+        ),
+      }),
+    ),
   ]);
   return (
     <>
-      <h2>Side by side on one document</h2>
-      <p class="quiet says">Mentions that count, on how many of them systems differ, and the share that each gets, in percent. A document opens with a track for each system in sight.</p>
-      <Sheet name="Side by side" columns={columns} rows={rows} />
-      <More shown={rows.length} all={docs.length} what="documents" />
+      <h2>Agreement by document</h2>
+      <p class="quiet prose">
+        Number of mentions that count, number of mentions on which the systems differ, and each system's share of
+        correct mentions in percent. A document opens with a track for each visible system.
+      </p>
+      <Sheet name="Agreement by document" columns={columns} rows={rows} />
+      <MoreLink count={rows.length} total={docs.length} unit="documents" />
     </>
   );
 }

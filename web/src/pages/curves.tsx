@@ -1,30 +1,82 @@
-// Scores over thresholds, coverage, categories, difficulty and time.
-import { ask, route } from "../route";
-import { Bar_, Chooser, chosenDataset, DatasetChoice, Hidden, Missing, useLoaded, Wait } from "../parts";
+// Curves over thresholds, coverage, categories, difficulty and runtime.
+
 import { Chart } from "../chart";
-import * as source from "../source";
+import {
+  DatasetSelect,
+  EmptyState,
+  getSelectedDataset,
+  HiddenSystems,
+  Loader,
+  MultiSelect,
+  Toolbar,
+  useResource,
+} from "../components";
+import * as resources from "../resources";
+import { route, updateQuery } from "../route";
 
 export function Curves() {
-  const dataset = chosenDataset((one) => one.curves)!;
-  const loaded = useLoaded(() => (dataset.curves ? source.curves(dataset.key) : Promise.resolve({ dataset: dataset.name, charts: [], missing: [] })), dataset.key);
+  const dataset = getSelectedDataset((item) => item.curves)!;
+  const state = useResource(
+    () =>
+      dataset.curves
+        ? resources.loadCurves(dataset.key)
+        : Promise.resolve({ dataset: dataset.name, charts: [], missing_charts: [] }),
+    dataset.key,
+  );
   return (
-    <Wait for={loaded}>
-      {(piece) => {
-        const given = (route.value.asked.charts ?? "").split(" ");
-        const named = piece.charts.filter((chart) => given.includes(chart.name)), charts = named.length ? named : piece.charts;
+    <Loader state={state}>
+      {(resource) => {
+        const queryNames = (route.value.query.charts ?? "").split(" ");
+        const selection = resource.charts.filter((chart) => queryNames.includes(chart.name)),
+          charts = selection.length ? selection : resource.charts;
         return (
           <>
-            <h1 class="answer">How far scores of answers can be trusted, what is hard, and what systems take.</h1>
-            <Bar_>
-              <DatasetChoice has={(one) => one.curves} />
-              {piece.charts.length > 1 && <Chooser says="charts" options={piece.charts.map((chart) => [chart.name, chart.title])} chosen={charts.map((chart) => chart.name)} set={(chosen) => ask({ charts: chosen.length === piece.charts.length ? "" : chosen.join(" ") })} />}
-              <Hidden />
-            </Bar_>
-            {charts.length ? <div class="charts">{charts.map((chart) => <Chart key={chart.name} chart={chart} />)}</div> : <Missing says="There is nothing to draw: the answers have no scores, and no file says how long a system took. Answers with a score have curves:" command={'{"start": 0, "end": 6, "entity": "Q64", "score": 0.9}'} />}
-            {piece.missing.length > 0 && <section><h2>What could not be drawn</h2><ul class="quiet">{[...new Set(piece.missing.map(([, why]) => why))].map((why) => <li key={why}>{piece.missing.filter((one) => one[1] === why).map(([name]) => name.replaceAll("-", " ")).join(", ")}: {why}</li>)}</ul></section>}
+            <h1 class="summary">Calibration, difficulty and runtime</h1>
+            <Toolbar>
+              <DatasetSelect predicate={(item) => item.curves} />
+              {resource.charts.length > 1 && (
+                <MultiSelect
+                  label="charts"
+                  options={resource.charts.map((chart) => [chart.name, chart.title])}
+                  selection={charts.map((chart) => chart.name)}
+                  onChange={(names) =>
+                    updateQuery({ charts: names.length === resource.charts.length ? "" : names.join(" ") })
+                  }
+                />
+              )}
+              <HiddenSystems />
+            </Toolbar>
+            {charts.length ? (
+              <div class="charts">
+                {charts.map((chart) => (
+                  <Chart key={chart.name} chart={chart} />
+                ))}
+              </div>
+            ) : (
+              <EmptyState
+                message="No curves: predictions have no scores and systems no runtimes. Add a score to each prediction:"
+                command={'{"start": 0, "end": 6, "entity": "Q64", "score": 0.9}'}
+              />
+            )}
+            {resource.missing_charts.length > 0 && (
+              <section>
+                <h2>Unavailable charts</h2>
+                <ul class="quiet">
+                  {[...new Set(resource.missing_charts.map(([, reason]) => reason))].map((reason) => (
+                    <li key={reason}>
+                      {resource.missing_charts
+                        .filter((item) => item[1] === reason)
+                        .map(([name]) => name.replaceAll("-", " "))
+                        .join(", ")}
+                      : {reason}
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            )}
           </>
         );
       }}
-    </Wait>
+    </Loader>
   );
 }

@@ -1,54 +1,164 @@
-// What do systems get wrong? The tree of error categories as bars, each of which opens its cases.
-import type { ErrorsPiece } from "../shape";
-import { address, route } from "../route";
-import { Bar_, Choice, chosenDataset, DatasetChoice, Hidden, hiddenSystems, info, Missing, nameOf, number, percent, titleOf, useLoaded, Wait } from "../parts";
-import { type Cell, type Column, Sheet } from "../sheet";
-import * as source from "../source";
+// Error categories as bars that link to their cases.
 
-const GROUPS: Record<string, string> = { "ner-fn": "Mentions that are missed", "ner-fp": "Answers where no mention is", disambiguation: "Mentions that are linked wrong", candidates: "Candidates", hyperlink: "Hyperlinks", coreference: "Coreference" };
+import {
+  DatasetSelect,
+  EmptyState,
+  formatNumber,
+  formatPercent,
+  getHiddenSystems,
+  getSelectedDataset,
+  HiddenSystems,
+  Loader,
+  leaderboardState,
+  Select,
+  systemName,
+  systemTitle,
+  Toolbar,
+  useResource,
+} from "../components";
+import * as resources from "../resources";
+import { pageUrl, route } from "../route";
+import type { ErrorsResource } from "../shape";
+import { type Cell, type Column, Sheet } from "../sheet";
+
+const GROUP_TITLES: Record<string, string> = {
+  "ner-fn": "Missed mentions",
+  "ner-fp": "Spurious predictions",
+  disambiguation: "Wrong links",
+  candidates: "Candidates",
+  hyperlink: "Hyperlinks",
+  coreference: "Coreference",
+};
 
 export function Errors() {
-  const loaded = useLoaded(source.errors, "errors");
-  return <Wait for={loaded}>{(piece) => <Tree piece={piece} />}</Wait>;
+  const state = useResource(resources.loadErrors, "errors");
+  return <Loader state={state}>{(resource) => <CategoryTree resource={resource} />}</Loader>;
 }
 
-function Tree({ piece }: { piece: ErrorsPiece }) {
-  const dataset = chosenDataset((one) => one.cases)!;
-  const place = info.value!.datasets.indexOf(dataset);
-  const gone = hiddenSystems();
-  const rates = route.value.asked.by === "rate";
-  const counts = piece.counts.filter((one) => one.dataset === place && (!gone.has(one.system) || nameOf(one.system) === route.value.asked.system)).sort((a, b) => a.system - b.system);
-  if (!counts.length) return <><Bar_><DatasetChoice /></Bar_><Missing heading says="There are no error categories here: the results were scored without them, or compare no links of mentions. Gold and answers with mentions have them:" command="karat report GOLD ANSWERS… --to html --out report.html" /></>;
-  const only = counts.some((one) => nameOf(one.system) === route.value.asked.system) ? route.value.asked.system : undefined;
-  const shown = counts.filter((one) => !only || nameOf(one.system) === only);
-  const figure = (own: (typeof counts)[0], at: number): number | null => (rates ? (own.total[at] ? (own.errors[at] ?? 0) / own.total[at]! : null) : own.errors[at]);
-  const columns: Column[] = [{ title: "error category" }, ...shown.map((one): Column => ({ title: titleOf(one.system), kind: "number" }))];
-  const groups = [...new Set(piece.categories.map((one) => one.group))];
-  const worst = worstOf(piece, shown);
+function CategoryTree({ resource }: { resource: ErrorsResource }) {
+  const dataset = getSelectedDataset((item) => item.cases)!;
+  const datasetIndex = leaderboardState.value!.datasets.indexOf(dataset);
+  const hiddenSet = getHiddenSystems();
+  const isRate = route.value.query.by === "rate";
+  const counts = resource.counts
+    .filter(
+      (entry) =>
+        entry.dataset === datasetIndex &&
+        (!hiddenSet.has(entry.system) || systemName(entry.system) === route.value.query.system),
+    )
+    .sort((a, b) => a.system - b.system);
+  if (!counts.length)
+    return (
+      <>
+        <Toolbar>
+          <DatasetSelect />
+        </Toolbar>
+        <EmptyState
+          isHeading
+          message="No error categories, or no mentions in the task. Pass the gold file and predictions:"
+          command="karat report --gold GOLD PREDICTIONS… --to html --out report.html"
+        />
+      </>
+    );
+  const selectedSystem = counts.some((entry) => systemName(entry.system) === route.value.query.system)
+    ? route.value.query.system
+    : undefined;
+  const visibleCounts = counts.filter((entry) => !selectedSystem || systemName(entry.system) === selectedSystem);
+  const getFigure = (entry: (typeof counts)[0], index: number): number | null =>
+    isRate ? (entry.total[index] ? (entry.errors[index] ?? 0) / entry.total[index]! : null) : entry.errors[index];
+  const columns: Column[] = [
+    { title: "error category" },
+    ...visibleCounts.map((entry): Column => ({ title: systemTitle(entry.system), kind: "number" })),
+  ];
+  const groups = [...new Set(resource.categories.map((category) => category.group))];
+  const summary = summariseErrors(resource, visibleCounts);
   return (
     <>
-      {worst && <h1 class="answer">{worst}</h1>}
-      <Bar_>
-        <DatasetChoice has={(one) => one.cases} />
-        <Choice says="as" name="by" value={rates ? "rate" : ""} options={[["", "numbers of errors"], ["rate", "shares of the cases in which it could happen"]]} />
-        <Choice says="of" name="system" value={only ?? ""} options={[["", "all systems"], ...counts.map((one) => [nameOf(one.system), titleOf(one.system)] as const)]} />
-        <Hidden />
-      </Bar_>
+      {summary && <h1 class="summary">{summary}</h1>}
+      <Toolbar>
+        <DatasetSelect predicate={(item) => item.cases} />
+        <Select
+          label="values"
+          name="by"
+          value={isRate ? "rate" : ""}
+          options={[
+            ["", "error counts"],
+            ["rate", "error rates"],
+          ]}
+        />
+        <Select
+          label="system"
+          name="system"
+          value={selectedSystem ?? ""}
+          options={[
+            ["", "all systems"],
+            ...counts.map((entry) => [systemName(entry.system), systemTitle(entry.system)] as const),
+          ]}
+        />
+        <HiddenSystems />
+      </Toolbar>
       {groups.map((group) => {
-        const members = piece.categories.map((one, at) => ({ ...one, at })).filter((one) => one.group === group && shown.some((own) => own.errors[one.at]));
+        const members = resource.categories
+          .map((category, index) => ({ ...category, index }))
+          .filter(
+            (category) => category.group === group && visibleCounts.some((entry) => entry.errors[category.index]),
+          );
         if (!members.length) return null;
-        const most = Math.max(...members.flatMap((one) => shown.map((own) => figure(own, one.at) ?? 0)), rates ? 0.01 : 1);
-        const rows = members.map((one, row): Cell[] => [
-          { plain: one.title, shown: <span class={row > 0 && members[0].title !== one.title ? "below" : "wide"} title={`${one.says} ${one.among}`}>{one.title}</span> },
-          ...shown.map((own): Cell => {
-            const value = figure(own, one.at);
-            const text = value === null ? "–" : rates ? percent(value) : number(value);
-            const says = own.total[one.at] === null ? `${own.errors[one.at]} errors` : `${own.errors[one.at]} of ${own.total[one.at]}${own.undecided[one.at] ? `, ${own.undecided[one.at]} undecided` : ""}`;
+        const maxFigure = Math.max(
+          ...members.flatMap((category) => visibleCounts.map((entry) => getFigure(entry, category.index) ?? 0)),
+          isRate ? 0.01 : 1,
+        );
+        const rows = members.map((category, index): Cell[] => [
+          {
+            text: category.title,
+            content: (
+              <span
+                class={index > 0 && members[0].title !== category.title ? "below" : "wide"}
+                title={`${category.description} ${category.total_description}`}
+              >
+                {category.title}
+              </span>
+            ),
+          },
+          ...visibleCounts.map((entry): Cell => {
+            const value = getFigure(entry, category.index);
+            const text = value === null ? "–" : isRate ? formatPercent(value) : formatNumber(value);
+            const [errors, total, undecidedCount] = [entry.errors, entry.total, entry.undecided].map(
+              (counts) => counts[category.index],
+            );
+            const tooltip =
+              errors === null
+                ? (entry.undefined[category.index] ?? "undefined")
+                : total === null
+                  ? `${errors} errors`
+                  : `${errors} of ${total}${undecidedCount ? `, ${undecidedCount} undecided` : ""}`;
+            if (errors === null)
+              return {
+                text,
+                content: (
+                  <span class="figure" title={tooltip}>
+                    {text}
+                  </span>
+                ),
+              };
             return {
-              plain: text,
-              shown: (
-                <a class="filled" href={address("cases", { dataset: dataset.key, system: nameOf(own.system), error: one.name })} title={says}>
-                  <span class="room"><span class={value ? "fill" : "fill none"} style={{ width: `${value === null ? 0 : (100 * value) / most}%` }} /></span>
+              text,
+              content: (
+                <a
+                  class="filled"
+                  href={pageUrl("cases", {
+                    dataset: dataset.key,
+                    system: systemName(entry.system),
+                    error: category.name,
+                  })}
+                  title={tooltip}
+                >
+                  <span class="room">
+                    <span
+                      class={value ? "fill" : "fill none"}
+                      style={{ width: `${value === null ? 0 : (100 * value) / maxFigure}%` }}
+                    />
+                  </span>
                   <span class="figure">{text}</span>
                 </a>
               ),
@@ -57,25 +167,77 @@ function Tree({ piece }: { piece: ErrorsPiece }) {
         ]);
         return (
           <section key={group}>
-            <h2>{GROUPS[group] ?? group}</h2>
-            <Sheet name={GROUPS[group] ?? group} columns={columns} rows={rows} />
+            <h2>{GROUP_TITLES[group] ?? group}</h2>
+            <Sheet name={GROUP_TITLES[group] ?? group} columns={columns} rows={rows} />
           </section>
         );
       })}
-      <p class="quiet says">A case may be in several categories. Point at a name for what it means, at a bar for the numbers; a bar opens its cases.</p>
+      <p class="quiet prose">
+        A case may belong to several categories. Hover over a name for its definition, or over a bar for its counts.
+        Select a bar to see its cases. {listUndefinedCategories(resource, visibleCounts).join(" ")}
+      </p>
     </>
   );
 }
 
-/** In a sentence what hurts each of the systems most, by their whole groups. */
-function worstOf(piece: ErrorsPiece, shown: ErrorsPiece["counts"]) {
-  const heads = piece.categories.map((one, at) => ({ ...one, at })).filter((one, _, all) => all.find((other) => other.group === one.group) === one && one.name in { "ner-fn": 1, "ner-fp": 1, disambiguation: 1 });
-  if (!heads.length || !shown.length) return null;
-  const words: Record<string, string> = { "ner-fn": "missed mentions", "ner-fp": "answers where no mention is", disambiguation: "wrong links" };
-  const most = shown.map((own) => heads.reduce((a, b) => ((own.errors[b.at] ?? 0) > (own.errors[a.at] ?? 0) ? b : a))).map((one) => words[one.name]);
-  const common = [...new Set(most)];
-  const errors = shown.filter((own) => heads.some((one) => own.errors[one.at]));
-  if (!errors.length) return null;
-  if (common.length === 1) return <>What {shown.length > 1 ? "all systems get" : `${titleOf(shown[0].system)} gets`} wrong most: <b>{common[0]}</b>.</>;
-  return <>Most errors are {common.map((what, at) => <>{at > 0 && "; "}<b>{what}</b> of {shown.filter((_, place) => most[place] === what && errors.includes(shown[place])).map((own) => titleOf(own.system)).join(", ")}</>)}.</>;
+/** List the categories that do not apply to a system, a sentence for each reason. */
+export function listUndefinedCategories(resource: ErrorsResource, counts: ErrorsResource["counts"]): string[] {
+  const systemsByNote = new Map<string, string[]>();
+  for (const entry of counts) {
+    const titlesByReason = new Map<string, string[]>();
+    for (const [index, reason] of entry.undefined.entries())
+      if (reason !== null)
+        titlesByReason.set(reason, [...(titlesByReason.get(reason) ?? []), resource.categories[index].title]);
+    for (const [reason, titles] of titlesByReason) {
+      const note = `(${reason}): ${titles.join(", ")}.`;
+      systemsByNote.set(note, [...(systemsByNote.get(note) ?? []), systemTitle(entry.system)]);
+    }
+  }
+  return [...systemsByNote].map(([note, systems]) => `Undefined for ${systems.join(", ")} ${note}`);
+}
+
+/** Summarise the most frequent kind of error of each system. */
+function summariseErrors(resource: ErrorsResource, counts: ErrorsResource["counts"]) {
+  const groupHeads = resource.categories
+    .map((category, index) => ({ ...category, index }))
+    .filter(
+      (category, _, categories) =>
+        categories.find((item) => item.group === category.group) === category &&
+        category.name in { "ner-fn": 1, "ner-fp": 1, disambiguation: 1 },
+    );
+  if (!groupHeads.length || !counts.length) return null;
+  const titles: Record<string, string> = {
+    "ner-fn": "missed mentions",
+    "ner-fp": "spurious predictions",
+    disambiguation: "wrong links",
+  };
+  const mainErrors = counts
+    .map((entry) => groupHeads.reduce((a, b) => ((entry.errors[b.index] ?? 0) > (entry.errors[a.index] ?? 0) ? b : a)))
+    .map((category) => titles[category.name]);
+  const distinctErrors = [...new Set(mainErrors)];
+  const entriesWithErrors = counts.filter((entry) => groupHeads.some((category) => entry.errors[category.index]));
+  if (!entriesWithErrors.length) return null;
+  if (distinctErrors.length === 1)
+    return (
+      <>
+        The most frequent errors of {counts.length > 1 ? "all systems" : systemTitle(counts[0].system)} are{" "}
+        <b>{distinctErrors[0]}</b>.
+      </>
+    );
+  return (
+    <>
+      The most frequent errors are{" "}
+      {distinctErrors.map((title, index) => (
+        <>
+          {index > 0 && "; "}
+          <b>{title}</b> of{" "}
+          {counts
+            .filter((_, index) => mainErrors[index] === title && entriesWithErrors.includes(counts[index]))
+            .map((entry) => systemTitle(entry.system))
+            .join(", ")}
+        </>
+      ))}
+      .
+    </>
+  );
 }

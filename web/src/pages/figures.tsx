@@ -1,225 +1,534 @@
-// The figures that papers print, from what is here.
+// Figures for papers.
 import { useMemo } from "preact/hooks";
-import type { CreditsPiece, DrawnChart, ProblemsPiece } from "../shape";
-import { address, route } from "../route";
-import { type Data, MISSED, NOT_COUNTED, RIGHT, SPURIOUS, WRONG_LINK } from "../data";
-import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Hidden, info, Kind, many, Missing, More, nameOf, number, percent, seenSystems, seenTracks, titleOf, useData, useLoaded, useTexts, Wait, Within } from "../parts";
-import { type Cell, type Column, Sheet } from "../sheet";
 import { Chart } from "../chart";
-import { spots } from "../spots";
-import { NoCases } from "./cases";
+import {
+  DatasetSelect,
+  EmptyState,
+  EntityLink,
+  formatNumber,
+  formatPercent,
+  getRowLimit,
+  getSelectedDataset,
+  getVisibleSystems,
+  getVisibleTracks,
+  HiddenSystems,
+  KindLabel,
+  Loader,
+  leaderboardState,
+  MentionContext,
+  MoreLink,
+  Select,
+  systemName,
+  systemTitle,
+  Toolbar,
+  useData,
+  useResource,
+  useTexts,
+} from "../components";
+import { CORRECT_LINK, type Data, MISSED_MENTION, SPURIOUS_PREDICTION, UNCOUNTED_CASE, WRONG_LINK } from "../data";
 import { Graph } from "../graph";
-import * as source from "../source";
+import { findRegions } from "../regions";
+import * as resources from "../resources";
+import { pageUrl, route } from "../route";
+import type { ChartData, CreditsResource, ProblemsResource } from "../shape";
+import { type Cell, type Column, Sheet } from "../sheet";
+import { NoCases } from "./cases";
 
-const SHOWN: readonly (readonly [string, string])[] = [
-  ["", "systems over benchmarks"],
-  ["heat", "a shaded table"],
-  ["problems", "problems, and who solves which"],
-  ["text", "one text, and who links what"],
-  ["verdicts", "one answer, several verdicts"],
+const FIGURE_TITLES: readonly (readonly [string, string])[] = [
+  ["", "systems by dataset"],
+  ["heat", "shaded table"],
+  ["problems", "problems and systems"],
+  ["text", "one text, all systems"],
+  ["verdicts", "one prediction, several verdicts"],
 ];
 
-const Which = () => <Choice says="show" name="show" value={route.value.asked.show ?? ""} options={SHOWN} />;
+const FigureSelect = () => (
+  <Select label="figure" name="show" value={route.value.query.show ?? ""} options={FIGURE_TITLES} />
+);
 
 export function Figures() {
-  switch (route.value.asked.show) {
-    case "heat": return <Shaded />;
-    case "problems": return <Problems />;
-    case "text": return <OneText />;
-    case "verdicts": return <Verdicts />;
-    default: return <Benchmarks />;
+  switch (route.value.query.show) {
+    case "heat":
+      return <HeatTable />;
+    case "problems":
+      return <Problems />;
+    case "text":
+      return <TextFigure />;
+    case "verdicts":
+      return <Verdicts />;
+    default:
+      return <DatasetChart />;
   }
 }
 
-/** The measure and the profile that figures of the board are of. */
+/** Read the measure and the profile from the query. */
 function useTable() {
-  const { asked } = route.value;
-  const board = info.value!;
-  const profile = board.profiles.find((one) => one.name === asked.profile) ?? board.profiles[0];
-  const tables = board.tables.filter((one) => one.profile === profile.name);
-  const table = tables.find((one) => one.measure === asked.m) ?? tables.find((one) => one.measure === profile.headline) ?? tables[0];
+  const { query } = route.value;
+  const leaderboard = leaderboardState.value!;
+  const profile = leaderboard.profiles.find((item) => item.name === query.profile) ?? leaderboard.profiles[0];
+  const tables = leaderboard.tables.filter((item) => item.profile === profile.name);
+  const table =
+    tables.find((item) => item.measure === query.m) ??
+    tables.find((item) => item.measure === profile.headline) ??
+    tables[0];
   const controls = (
     <>
-      <Choice says="of" name="m" value={table.measure} options={tables.map((one) => [one.measure, one.measure])} />
-      {board.profiles.length > 1 && <Choice says="under the conventions of" name="profile" value={profile.name} options={board.profiles.map((one) => [one.name, one.title])} small={{ m: "" }} />}
+      <Select
+        label="measure"
+        name="m"
+        value={table.measure}
+        options={tables.map((item) => [item.measure, item.measure])}
+      />
+      {leaderboard.profiles.length > 1 && (
+        <Select
+          label="profile"
+          name="profile"
+          value={profile.name}
+          options={leaderboard.profiles.map((item) => [item.name, item.title])}
+          reset={{ m: "" }}
+        />
+      )}
     </>
   );
   return { table, controls };
 }
 
-/** Every system as a line over all benchmarks. */
-function Benchmarks() {
-  const board = info.value!, { table, controls } = useTable();
-  const chart: DrawnChart = {
-    name: "benchmarks", title: `${table.measure} of every system on every benchmark`, says: "Benchmarks in the order of their mean, the easiest first.", x: "benchmark", y: table.measure, form: "line", log: false, diagonal: false, marked: [],
-    ...lines(),
+/** A line chart of all systems over all datasets. */
+function DatasetChart() {
+  const leaderboard = leaderboardState.value!,
+    { table, controls } = useTable();
+  const chart: ChartData = {
+    name: "datasets",
+    title: `${table.measure} of every system on every dataset`,
+    description: "Datasets in order of their mean score, the easiest first.",
+    x: "dataset",
+    y: table.measure,
+    form: "line",
+    log: false,
+    diagonal: false,
+    markers: [],
+    undrawn: [],
+    ...buildLines(),
   };
-  function lines(): Pick<DrawnChart, "ticks" | "lines"> {
-    const systems = seenSystems();
-    const mean = (place: number) => { const known = systems.map((system) => table.value[place][system]).filter((value) => value !== null); return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : -1; };
-    const places = board.datasets.map((_, place) => place).filter((place) => mean(place) >= 0).sort((a, b) => mean(b) - mean(a));
+  function buildLines(): Pick<ChartData, "ticks" | "lines"> {
+    const systems = getVisibleSystems();
+    const meanScore = (datasetIndex: number) => {
+      const scores = systems.map((system) => table.value[datasetIndex][system]).filter((value) => value !== null);
+      return scores.length ? scores.reduce((sum, value) => sum + value, 0) / scores.length : -1;
+    };
+    const datasetIndexes = leaderboard.datasets
+      .map((_, datasetIndex) => datasetIndex)
+      .filter((datasetIndex) => meanScore(datasetIndex) >= 0)
+      .sort((a, b) => meanScore(b) - meanScore(a));
     return {
-      ticks: places.map((place) => board.datasets[place].name),
-      lines: systems.map((system) => { const known = places.map((_, at) => at).filter((at) => table.value[places[at]][system] !== null); return { system, x: known, y: known.map((at) => table.value[places[at]][system]!) }; }),
+      ticks: datasetIndexes.map((datasetIndex) => leaderboard.datasets[datasetIndex].name),
+      lines: systems.map((system) => {
+        const indexes = datasetIndexes
+          .map((_, index) => index)
+          .filter((index) => table.value[datasetIndexes[index]][system] !== null);
+        return { system, x: indexes, y: indexes.map((index) => table.value[datasetIndexes[index]][system]!) };
+      }),
     };
   }
   return (
     <>
-      <h1 class="answer">How every system does on {chart.ticks.length === 1 ? "the one benchmark that is here" : `${chart.ticks.length} benchmarks`}.</h1>
-      <Bar_><Which />{controls}<Hidden /></Bar_>
-      <div class="charts one"><Chart chart={chart} /></div>
-      <p class="quiet says">The numbers with their intervals are on the <a href={address("board", { m: table.measure, profile: route.value.asked.profile })}>board</a>.</p>
+      <h1 class="summary">
+        Scores of all systems on {chart.ticks.length === 1 ? "one dataset" : `${chart.ticks.length} datasets`}.
+      </h1>
+      <Toolbar>
+        <FigureSelect />
+        {controls}
+        <HiddenSystems />
+      </Toolbar>
+      <div class="charts one">
+        <Chart chart={chart} />
+      </div>
+      <p class="quiet prose">
+        For intervals, see the{" "}
+        <a href={pageUrl("leaderboard", { m: table.measure, profile: route.value.query.profile })}>leaderboard</a>.
+      </p>
     </>
   );
 }
 
-/** Systems on datasets, darker where better. */
-function Shaded() {
-  const board = info.value!, { table, controls } = useTable();
-  const systems = seenSystems(), every = systems.flatMap((system) => table.value.map((row) => row[system])).filter((value) => value !== null);
-  const low = Math.min(...every), high = Math.max(...every);
-  const columns: Column[] = [{ title: "system" }, ...board.datasets.map((one): Column => ({ title: one.name, kind: "number" }))];
+/** A shaded table of all systems on all datasets. */
+function HeatTable() {
+  const leaderboard = leaderboardState.value!,
+    { table, controls } = useTable();
+  const systems = getVisibleSystems(),
+    values = systems.flatMap((system) => table.value.map((row) => row[system])).filter((value) => value !== null);
+  const low = Math.min(...values),
+    high = Math.max(...values);
+  const columns: Column[] = [
+    { title: "system" },
+    ...leaderboard.datasets.map((dataset): Column => ({ title: dataset.name, kind: "number" })),
+  ];
   const rows = systems.map((system): Cell[] => [
-    { plain: titleOf(system) },
-    ...board.datasets.map((one, place): Cell => {
-      const value = table.value[place][system];
-      return { plain: percent(value), heat: value === null || high === low ? undefined : (value - low) / (high - low), shown: value !== null && one.cases ? <a class="plain" href={address("cases", { dataset: one.key, system: nameOf(system) })}>{percent(value)}</a> : percent(value) };
+    { text: systemTitle(system) },
+    ...leaderboard.datasets.map((dataset, datasetIndex): Cell => {
+      const value = table.value[datasetIndex][system];
+      return {
+        text: formatPercent(value),
+        heat: value === null || high === low ? undefined : (value - low) / (high - low),
+        content:
+          value !== null && dataset.cases ? (
+            <a class="plain" href={pageUrl("cases", { dataset: dataset.key, system: systemName(system) })}>
+              {formatPercent(value)}
+            </a>
+          ) : (
+            formatPercent(value)
+          ),
+      };
     }),
   ]);
   return (
     <>
-      <h1 class="answer">{table.measure} of all systems on all datasets: the darker, the better.</h1>
-      <Bar_><Which />{controls}<Hidden /></Bar_>
+      <h1 class="summary">{table.measure} of all systems on all datasets. Darker cells have higher scores.</h1>
+      <Toolbar>
+        <FigureSelect />
+        {controls}
+        <HiddenSystems />
+      </Toolbar>
       <Sheet name="Shaded table" columns={columns} rows={rows} />
-      <p class="quiet says">In percent. Error categories and types are shaded in the same way on the board: <a href={address("board", { show: "errors" })}>by error category</a>, <a href={address("board", { show: "types" })}>by type</a>.</p>
+      <p class="quiet prose">
+        Scores in percent. The leaderboard has more shaded tables:{" "}
+        <a href={pageUrl("leaderboard", { show: "errors" })}>by error category</a>,{" "}
+        <a href={pageUrl("leaderboard", { show: "types" })}>by facet</a>.
+      </p>
     </>
   );
 }
 
 function Problems() {
-  const loaded = useLoaded(source.problems, "problems");
+  const state = useResource(resources.loadProblems, "problems");
   return (
     <>
-      <h1 class="answer">Which problems there are, what reduces to what, and which systems and datasets are for which.</h1>
-      <Bar_><Which /></Bar_>
-      <Wait for={loaded}>{(piece) => <ProblemGraph piece={piece} />}</Wait>
+      <h1 class="summary">Problems, the reductions between them, and the systems and datasets for each problem.</h1>
+      <Toolbar>
+        <FigureSelect />
+      </Toolbar>
+      <Loader state={state}>{(resource) => <ProblemGraph resource={resource} />}</Loader>
     </>
   );
 }
 
-function ProblemGraph({ piece }: { piece: ProblemsPiece }) {
-  const board = info.value!;
-  const rows = piece.problems.map((one): Cell[] => [
-    { plain: one.title, shown: <><b>{one.title}</b> <span class="quiet">{one.says}</span></> },
-    { plain: one.systems.map(titleOf).join(", ") },
-    { plain: one.datasets.map((place) => board.datasets[place].name).join(", ") },
-    { plain: piece.reductions.filter(([harder]) => piece.problems[harder] === one).map(([, easier]) => piece.problems[easier].title).join(", ") },
+function ProblemGraph({ resource }: { resource: ProblemsResource }) {
+  const leaderboard = leaderboardState.value!;
+  const datasetName = (datasetIndex: number) => leaderboard.datasets[datasetIndex].name;
+  const rows = resource.problems.map((problem): Cell[] => [
+    {
+      text: problem.title,
+      content: (
+        <>
+          <b>{problem.title}</b> <span class="quiet">{problem.description}</span>
+        </>
+      ),
+    },
+    { text: problem.systems.map(systemTitle).join(", ") },
+    { text: problem.datasets.map(datasetName).join(", ") },
+    {
+      text: resource.reductions
+        .filter(([source]) => resource.problems[source] === problem)
+        .map(([, target]) => resource.problems[target].title)
+        .join(", "),
+    },
   ]);
   return (
     <>
-      <Graph name="Reductions" nodes={piece.problems.map((one) => ({ title: one.title, lines: [one.systems.length ? `systems: ${one.systems.map(titleOf).join(", ")}` : "", one.datasets.length ? `datasets: ${one.datasets.map((place) => board.datasets[place].name).join(", ")}` : ""].filter(Boolean) }))} edges={piece.reductions} />
-      <p class="quiet says">Who solves the problem at the beginning of an arrow solves the one at its end too: the answers are made simpler. What systems and datasets are for is read off their annotations.</p>
-      <Sheet name="Problems" columns={[{ title: "problem" }, { title: "systems" }, { title: "datasets" }, { title: "can be made into" }]} rows={rows} />
+      <Graph
+        name="Reductions"
+        nodes={resource.problems.map((problem) => ({
+          title: problem.title,
+          lines: [
+            problem.systems.length ? `systems: ${problem.systems.map(systemTitle).join(", ")}` : "",
+            problem.datasets.length ? `datasets: ${problem.datasets.map(datasetName).join(", ")}` : "",
+          ].filter(Boolean),
+        }))}
+        edges={resource.reductions}
+      />
+      <p class="quiet prose">
+        An arrow leads from a problem to an easier one: simplified predictions for the first problem solve the second.
+        Karat infers the problem of a system or dataset from its annotations.
+      </p>
+      <Sheet
+        name="Problems"
+        columns={[{ title: "problem" }, { title: "systems" }, { title: "datasets" }, { title: "reduces to" }]}
+        rows={rows}
+      />
     </>
   );
 }
 
-/** A text in brackets, and above each what systems make of it. */
-function OneText() {
-  const dataset = chosenDataset((one) => one.cases && one.texts)!;
-  if (!dataset.cases || !dataset.texts) return <><Bar_><Which /></Bar_><NoCases /></>;
-  return <Wait for={useData(dataset.key)}>{(data) => <Superscripts key={dataset.key} data={data} dataset={dataset.key} />}</Wait>;
+/** A text with brackets around annotations and superscripts for systems. */
+function TextFigure() {
+  const dataset = getSelectedDataset((item) => item.cases && item.texts)!;
+  if (!dataset.cases || !dataset.texts)
+    return (
+      <>
+        <Toolbar>
+          <FigureSelect />
+        </Toolbar>
+        <NoCases />
+      </>
+    );
+  return (
+    <Loader state={useData(dataset.key)}>
+      {(data) => <Superscripts key={dataset.key} data={data} dataset={dataset.key} />}
+    </Loader>
+  );
 }
 
-const SIGNS: Record<number, string> = { [RIGHT]: "", [WRONG_LINK]: "×", [SPURIOUS]: "?" };
+const SIGNS: Record<number, string> = { [CORRECT_LINK]: "", [WRONG_LINK]: "×", [SPURIOUS_PREDICTION]: "?" };
 
-/** The numbers of the systems that answer here, each once, with the sign of the best that became of it. */
-function said(bars: readonly { track: number; kind: number }[]): string {
-  const best = new Map<number, number>();
-  for (const { track, kind } of bars) best.set(track, Math.min(kind, best.get(track) ?? kind));
-  return [...best].sort((a, b) => a[0] - b[0]).map(([track, kind]) => `${track + 1}${SIGNS[kind] ?? "~"}`).join(" ");
+/** Format the numbers of the systems that annotate a region, each with the sign of its best outcome. */
+function formatSigns(bars: readonly { track: number; kind: number }[]): string {
+  const bestKinds = new Map<number, number>();
+  for (const { track, kind } of bars) bestKinds.set(track, Math.min(kind, bestKinds.get(track) ?? kind));
+  return [...bestKinds]
+    .sort((a, b) => a[0] - b[0])
+    .map(([track, kind]) => `${track + 1}${SIGNS[kind] ?? "~"}`)
+    .join(" ");
 }
 
 function Superscripts({ data, dataset }: { data: Data; dataset: string }) {
-  const known = data.doc(route.value.asked.doc ?? ""), doc = known < 0 ? 0 : known;
-  const tracks = seenTracks(data), texts = useTexts(dataset, data, [doc]);
-  const every = useMemo(() => spots(data, doc, tracks), [data, doc, tracks.join(",")]);
-  const id = data.piece.documents[doc].id;
+  const queryDoc = data.findDocument(route.value.query.doc ?? ""),
+    doc = Math.max(queryDoc, 0);
+  const tracks = getVisibleTracks(data),
+    texts = useTexts(dataset, data, [doc]);
+  const regions = useMemo(() => findRegions(data, doc, tracks), [data, doc, tracks.join(",")]);
+  const id = data.resource.documents[doc].id;
   return (
     <>
-      <h1 dir="auto">{data.title(doc)}</h1>
-      <Bar_><Which /><DatasetChoice has={(one) => one.cases && one.texts} /><Choice says="document" name="doc" value={id} options={data.piece.documents.map((own, at) => [own.id, data.title(at)])} /><Hidden /></Bar_>
-      <ol class="numbered">{tracks.map((t) => <li key={t}>{titleOf(data.tracks[t].system)}</li>)}</ol>
-      <p class="quiet">[Brackets] are around mentions of the gold standard and answers. The numbers of systems that get it stand above; × is a wrong link, ~ a wrong span, ? an answer where no mention is.</p>
-      <Wait for={texts}>
-        {(found) => (
+      <h1 dir="auto">{data.getTitle(doc)}</h1>
+      <Toolbar>
+        <FigureSelect />
+        <DatasetSelect predicate={(item) => item.cases && item.texts} />
+        <Select
+          label="document"
+          name="doc"
+          value={id}
+          options={data.resource.documents.map((document, index) => [document.id, data.getTitle(index)])}
+        />
+        <HiddenSystems />
+      </Toolbar>
+      <ol class="numbered">
+        {tracks.map((t) => (
+          <li key={t}>{systemTitle(data.tracks[t].system)}</li>
+        ))}
+      </ol>
+      <p class="quiet">
+        [Brackets] mark gold mentions and predictions. Superscripts are the numbers of the systems with a correct link;
+        × marks a wrong link, ~ a wrong span and ? a spurious prediction.
+      </p>
+      <Loader state={texts}>
+        {(textsByDoc) => (
           <div class="document" dir="auto">
-            {(found.get(doc) ?? []).map((stretch) => {
-              const made = [];
-              let place = stretch.start;
-              for (const spot of every) {
-                if (spot.start < place || spot.end > stretch.end) continue;
-                const bars = spot.bars.filter((bar) => bar.track >= 0 && bar.kind !== MISSED && bar.kind !== NOT_COUNTED);
-                const golds = spot.bars.some((bar) => bar.track < 0);
-                if (!bars.length && !golds) continue;
-                made.push(stretch.slice(place, spot.start));
-                made.push(<a key={spot.start} class="noted" href={address("text", { dataset, doc: id, at: `${spot.start}-${spot.end}` })}>[{stretch.slice(spot.start, spot.end)}]<sup>{said(bars) || "–"}</sup></a>);
-                place = spot.end;
+            {(textsByDoc.get(doc) ?? []).map((stretch) => {
+              const nodes = [];
+              let offset = stretch.start;
+              for (const region of regions) {
+                if (region.start < offset || region.end > stretch.end) continue;
+                const bars = region.bars.filter(
+                  (bar) => bar.track >= 0 && bar.kind !== MISSED_MENTION && bar.kind !== UNCOUNTED_CASE,
+                );
+                const isGold = region.bars.some((bar) => bar.track < 0);
+                if (!bars.length && !isGold) continue;
+                nodes.push(stretch.slice(offset, region.start));
+                nodes.push(
+                  <a
+                    key={region.start}
+                    class="noted"
+                    href={pageUrl("text", { dataset, doc: id, at: `${region.start}-${region.end}` })}
+                  >
+                    [{stretch.slice(region.start, region.end)}]<sup>{formatSigns(bars) || "–"}</sup>
+                  </a>,
+                );
+                offset = region.end;
               }
-              made.push(stretch.slice(place, stretch.end));
-              return <p key={stretch.start}>{made}</p>;
+              nodes.push(stretch.slice(offset, stretch.end));
+              return <p key={stretch.start}>{nodes}</p>;
             })}
           </div>
         )}
-      </Wait>
+      </Loader>
     </>
   );
 }
 
 function Verdicts() {
-  const dataset = chosenDataset((one) => one.credits)!;
-  const loaded = useLoaded(() => (dataset.credits ? source.credits(dataset.key) : Promise.reject(new Error("Verdicts are there for gold and answers with mentions, scored with Karat's own conventions."))), dataset.key);
-  const data = useData(dataset.key);
-  if (!dataset.cases) return <><Bar_><Which /><DatasetChoice /></Bar_><NoCases /></>;
-  return <Wait for={data}>{(own) => <Wait for={loaded}>{(piece) => <OneAnswer data={own} piece={piece} dataset={dataset.key} />}</Wait>}</Wait>;
+  const dataset = getSelectedDataset((item) => item.credits)!;
+  const state = useResource(
+    () =>
+      dataset.credits
+        ? resources.loadCredits(dataset.key)
+        : Promise.reject(
+            new Error("No verdicts: they need predictions with mentions, scored under Karat's own profile."),
+          ),
+    dataset.key,
+  );
+  const dataState = useData(dataset.key);
+  if (!dataset.cases)
+    return (
+      <>
+        <Toolbar>
+          <FigureSelect />
+          <DatasetSelect />
+        </Toolbar>
+        <NoCases />
+      </>
+    );
+  return (
+    <Loader state={dataState}>
+      {(data) => (
+        <Loader state={state}>
+          {(resource) => <VerdictReport data={data} resource={resource} dataset={dataset.key} />}
+        </Loader>
+      )}
+    </Loader>
+  );
 }
 
-/** Answers, and what each earns under several ways to judge it. */
-function OneAnswer({ data, piece, dataset }: { data: Data; piece: CreditsPiece; dataset: string }) {
-  const { asked } = route.value;
-  const seen = seenTracks(data).map((t) => data.tracks[t].system);
-  const tracks = piece.tracks.filter((one) => seen.includes(one.system) && (!asked.system || nameOf(one.system) === asked.system));
-  const ways = piece.ways.map((way, at) => ({ ...way, at })).filter((way) => way.refused === null);
-  const of = (own: (typeof tracks)[0], row: number) => ways.map((way) => own.credits[way.at][row]);
-  const track = (system: number) => data.tracks.findIndex((one) => one.system === system);
-  const sums = tracks.map((own): Cell[] => [
-    { plain: titleOf(own.system), shown: <a href={address("figures", { show: "verdicts", dataset, system: nameOf(own.system) })}>{titleOf(own.system)}</a> },
-    ...ways.map((way): Cell => { const known = own.credits[way.at].filter((value) => value !== null); return { plain: known.length ? percent(known.reduce((sum, value) => sum + value, 0) / known.length) : "–" }; }),
+/** Predictions with their credit under several credit rules. */
+function VerdictReport({ data, resource, dataset }: { data: Data; resource: CreditsResource; dataset: string }) {
+  const { query } = route.value;
+  const visibleSystems = getVisibleTracks(data).map((t) => data.tracks[t].system);
+  const tracks = resource.tracks.filter(
+    (track) => visibleSystems.includes(track.system) && (!query.system || systemName(track.system) === query.system),
+  );
+  const rules = resource.rules.map((rule, index) => ({ ...rule, index })).filter((rule) => rule.refusal === null);
+  const getCredits = (track: (typeof tracks)[0], row: number) => rules.map((rule) => track.credits[rule.index][row]);
+  const findTrack = (system: number) => data.tracks.findIndex((track) => track.system === system);
+  const meanRows = tracks.map((track): Cell[] => [
+    {
+      text: systemTitle(track.system),
+      content: (
+        <a href={pageUrl("figures", { show: "verdicts", dataset, system: systemName(track.system) })}>
+          {systemTitle(track.system)}
+        </a>
+      ),
+    },
+    ...rules.map((rule): Cell => {
+      const credits = track.credits[rule.index].filter((value) => value !== null);
+      return {
+        text: credits.length ? formatPercent(credits.reduce((sum, value) => sum + value, 0) / credits.length) : "–",
+      };
+    }),
   ]);
-  const split = tracks.flatMap((own) => own.credits[0].flatMap((_, row) => { const known = of(own, row).filter((value) => value !== null); return known.length > 1 && Math.max(...known) - Math.min(...known) > 1e-9 ? [{ own, t: track(own.system), row }] : []; }))
-    .sort((a, b) => data.order({ track: a.t, row: a.row }, { track: b.t, row: b.row }));
-  const shown = split.slice(0, many());
-  const texts = useTexts(dataset, data, shown.map(({ t, row }) => data.tracks[t].document[row]));
-  const rows = shown.map(({ own, t, row }): Cell[] => {
-    const g = data.tracks[t].gold[row], doc = data.tracks[t].document[row], [start, end] = data.span({ track: t, row });
-    const gold = g < 0 ? null : data.piece.gold.entity[g];
+  const differences = tracks
+    .flatMap((track) =>
+      track.credits[0].flatMap((_, row) => {
+        const credits = getCredits(track, row).filter((value) => value !== null);
+        return credits.length > 1 && Math.max(...credits) - Math.min(...credits) > 1e-9
+          ? [{ track, t: findTrack(track.system), row }]
+          : [];
+      }),
+    )
+    .sort((a, b) => data.compareCases({ track: a.t, row: a.row }, { track: b.t, row: b.row }));
+  const visibleItems = differences.slice(0, getRowLimit());
+  const texts = useTexts(
+    dataset,
+    data,
+    visibleItems.map(({ t, row }) => data.tracks[t].document[row]),
+  );
+  const rows = visibleItems.map(({ track, t, row }): Cell[] => {
+    const g = data.tracks[t].gold[row],
+      doc = data.tracks[t].document[row],
+      [start, end] = data.getSpan({ track: t, row });
+    const gold = g < 0 ? null : data.resource.gold.entity[g];
     return [
-      { plain: data.surface({ track: t, row }), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${start}-${end}` })}><Within stretches={texts.value?.get(doc)} start={start} end={end} surface={data.surface({ track: t, row })} /></a> },
-      { plain: titleOf(own.system) },
-      { plain: data.piece.kinds[data.tracks[t].kind[row]], shown: <Kind data={data} kind={data.tracks[t].kind[row]} /> },
-      { plain: gold === null ? "" : data.name(gold), shown: gold === null ? <span class="quiet">no mention</span> : <Entity data={data} entity={gold} dataset={dataset} /> },
-      { plain: data.name(data.tracks[t].entity[row]), shown: <Entity data={data} entity={data.tracks[t].entity[row]} dataset={dataset} /> },
-      ...of(own, row).map((value): Cell => ({ plain: value === null ? "–" : percent(value, 0), heat: value ?? undefined })),
+      {
+        text: data.getSurface({ track: t, row }),
+        content: (
+          <a
+            class="plain"
+            href={pageUrl("text", { dataset, doc: data.resource.documents[doc].id, at: `${start}-${end}` })}
+          >
+            <MentionContext
+              stretches={texts.value?.get(doc)}
+              start={start}
+              end={end}
+              surface={data.getSurface({ track: t, row })}
+            />
+          </a>
+        ),
+      },
+      { text: systemTitle(track.system) },
+      {
+        text: data.resource.kinds[data.tracks[t].kind[row]],
+        content: <KindLabel data={data} kind={data.tracks[t].kind[row]} />,
+      },
+      {
+        text: gold === null ? "" : data.getName(gold),
+        content:
+          gold === null ? (
+            <span class="quiet">no gold mention</span>
+          ) : (
+            <EntityLink data={data} entity={gold} dataset={dataset} />
+          ),
+      },
+      {
+        text: data.getName(data.tracks[t].entity[row]),
+        content: <EntityLink data={data} entity={data.tracks[t].entity[row]} dataset={dataset} />,
+      },
+      ...getCredits(track, row).map(
+        (value): Cell => ({ text: value === null ? "–" : formatPercent(value, 0), heat: value ?? undefined }),
+      ),
     ];
   });
-  const heads = ways.map((way): Column => ({ title: way.title, kind: "number", shown: <span title={`${way.says} (${way.profile}, ${way.view})`}>{way.title}</span> }));
+  const ruleColumns = rules.map(
+    (rule): Column => ({
+      title: rule.title,
+      kind: "number",
+      content: <span title={`${rule.description} (${rule.profile}, ${rule.view})`}>{rule.title}</span>,
+    }),
+  );
   return (
     <>
-      <h1 class="answer"><b>{number(split.length)}</b> answers earn more in one way of judging than in another.</h1>
-      <Bar_><Which /><DatasetChoice has={(one) => one.credits} /><Choice says="of" name="system" value={asked.system ?? ""} options={[["", "all systems"], ...piece.tracks.map((own) => [nameOf(own.system), titleOf(own.system)] as const)]} /><Hidden /></Bar_>
-      <Sheet name="Mean credit" columns={[{ title: "mean credit of answers" }, ...heads]} rows={sums} />
-      <ul class="quiet says">{piece.ways.map((way) => <li key={way.name}><b>{way.title}</b>: {way.refused === null ? way.says : `not here: ${way.refused}`}</li>)}</ul>
-      {split.length > 0 ? <><h2>Answers on which the ways differ</h2><Sheet name="Verdicts" columns={[{ title: "in the text" }, { title: "system" }, { title: "outcome", minor: true }, { title: "gold" }, { title: "answered" }, ...heads]} rows={rows} /><More shown={shown.length} all={split.length} what="answers" /></> : <Missing says="No answer is judged in two ways." />}
+      <h1 class="summary">
+        <b>{formatNumber(differences.length)}</b> predictions receive different credit under different rules.
+      </h1>
+      <Toolbar>
+        <FigureSelect />
+        <DatasetSelect predicate={(item) => item.credits} />
+        <Select
+          label="system"
+          name="system"
+          value={query.system ?? ""}
+          options={[
+            ["", "all systems"],
+            ...resource.tracks.map((track) => [systemName(track.system), systemTitle(track.system)] as const),
+          ]}
+        />
+        <HiddenSystems />
+      </Toolbar>
+      <Sheet name="Mean credit" columns={[{ title: "mean credit" }, ...ruleColumns]} rows={meanRows} />
+      <ul class="quiet prose">
+        {resource.rules.map((rule) => (
+          <li key={rule.name}>
+            <b>{rule.title}</b>: {rule.refusal === null ? rule.description : `not available: ${rule.refusal}`}
+          </li>
+        ))}
+      </ul>
+      {differences.length > 0 ? (
+        <>
+          <h2>Predictions with different credit</h2>
+          <Sheet
+            name="Verdicts"
+            columns={[
+              { title: "mention in context" },
+              { title: "system" },
+              { title: "outcome", isMinor: true },
+              { title: "gold" },
+              { title: "prediction" },
+              ...ruleColumns,
+            ]}
+            rows={rows}
+          />
+          <MoreLink count={visibleItems.length} total={differences.length} unit="predictions" />
+        </>
+      ) : (
+        <EmptyState message="All rules give each prediction the same credit." />
+      )}
     </>
   );
 }

@@ -1,98 +1,359 @@
-// What is lost and won by a switch from one system to another?
-import { address, but, route } from "../route";
-import { counted, type Data, NOT_COUNTED } from "../data";
-import { Bar_, Choice, chosenDataset, DatasetChoice, Entity, Golden, hiding, info, Kind, many, Missing, More, nameOf, number, percent, seenTracks, titleOf, useData, useTexts, Wait, Within } from "../parts";
+// Flips: mentions that only one of two systems links correctly.
+
+import {
+  DatasetSelect,
+  EmptyState,
+  EntityLink,
+  formatHidden,
+  formatNumber,
+  formatPercent,
+  GoldEntities,
+  getRowLimit,
+  getSelectedDataset,
+  getVisibleTracks,
+  KindLabel,
+  Loader,
+  leaderboardState,
+  MentionContext,
+  MoreLink,
+  Select,
+  systemName,
+  systemTitle,
+  Toolbar,
+  useData,
+  useTexts,
+} from "../components";
+import { countItems, type Data, UNCOUNTED_CASE } from "../data";
+import { currentUrl, pageUrl, route } from "../route";
 import { type Cell, type Column, Sheet } from "../sheet";
-import { measureTitle } from "./board";
 import { NoCases } from "./cases";
+import { measureTitle } from "./leaderboard";
 
 export function Flips() {
-  const dataset = chosenDataset((one) => one.cases)!;
-  if (!dataset.cases) return <><Bar_><DatasetChoice /></Bar_><NoCases /></>;
-  return <Wait for={useData(dataset.key)}>{(data) => (data.tracks.length < 2 ? <Missing heading says="There is one system only. Give the answers of a second one:" command="karat report --gold GOLD ONE TWO --to html --out report.html" /> : <Pair data={data} dataset={dataset.key} />)}</Wait>;
+  const dataset = getSelectedDataset((item) => item.cases)!;
+  if (!dataset.cases)
+    return (
+      <>
+        <Toolbar>
+          <DatasetSelect />
+        </Toolbar>
+        <NoCases />
+      </>
+    );
+  return (
+    <Loader state={useData(dataset.key)}>
+      {(data) =>
+        data.tracks.length < 2 ? (
+          <EmptyState
+            isHeading
+            message="The report contains one system. Pass the predictions of a second system:"
+            command="karat report --gold GOLD FIRST SECOND --to html --out report.html"
+          />
+        ) : (
+          <FlipReport data={data} dataset={dataset.key} />
+        )
+      }
+    </Loader>
+  );
 }
 
-/** Both systems in numbers: what becomes of their cases, and the scores that this makes. */
-function Sides({ data, dataset, tracks }: { data: Data; dataset: string; tracks: readonly number[] }) {
-  const board = info.value!, place = board.datasets.findIndex((own) => own.key === dataset);
-  const tables = board.tables.filter((own) => own.profile === board.profile && ["micro.p", "micro.r", "micro.f1"].some((name) => own.measure === `${data.piece.view}:${name}`));
-  const kinds = data.piece.kinds.map((kind, at) => ({ kind, at })).filter(({ at }) => at !== NOT_COUNTED);
-  const columns: Column[] = [{ title: "system" }, ...tables.map((own): Column => ({ title: measureTitle(own.measure), kind: "number" })), ...kinds.map(({ kind }): Column => ({ title: kind, kind: "number" }))];
+/** Scores and outcomes of both systems. */
+function ScoreTable({ data, dataset, tracks }: { data: Data; dataset: string; tracks: readonly number[] }) {
+  const leaderboard = leaderboardState.value!,
+    datasetIndex = leaderboard.datasets.findIndex((item) => item.key === dataset);
+  const tables = leaderboard.tables.filter(
+    (table) =>
+      table.profile === leaderboard.profile &&
+      ["micro.p", "micro.r", "micro.f1"].some((name) => table.measure === `${data.resource.view}:${name}`),
+  );
+  const kinds = data.resource.kinds
+    .map((kind, index) => ({ kind, index }))
+    .filter(({ index }) => index !== UNCOUNTED_CASE);
+  const columns: Column[] = [
+    { title: "system" },
+    ...tables.map((table): Column => ({ title: measureTitle(table.measure), kind: "number" })),
+    ...kinds.map(({ kind }): Column => ({ title: kind, kind: "number" })),
+  ];
   const rows = tracks.map((t): Cell[] => {
-    const own = data.tracks[t], counts = new Map(counted(own.kind));
-    return [{ plain: titleOf(own.system) }, ...tables.map((table): Cell => ({ plain: percent(table.value[place][own.system]), shown: <a href={address("cases", { dataset, system: nameOf(own.system) })}><span class="figure">{percent(table.value[place][own.system])}</span></a> })), ...kinds.map(({ kind, at }): Cell => ({ plain: number(counts.get(at) ?? 0), shown: <a href={address("cases", { dataset, system: nameOf(own.system), kind })}>{number(counts.get(at) ?? 0)}</a> }))];
-  });
-  return <Sheet name="Both systems" columns={columns} rows={rows} copy={false} />;
-}
-
-const GROUPED = 20; // groups that are listed at first
-
-const GROUPS: readonly (readonly [string, string])[] = [["error", "by error category"], ["outcome", "by how the other fails"], ["entity", "by entity"], ["surface", "by surface"], ["type", "by type"], ["doc", "by document"]];
-
-function Pair({ data, dataset }: { data: Data; dataset: string }) {
-  const { asked } = route.value;
-  const track = (name: string | undefined, other: number) => { const found = data.tracks.findIndex((own) => nameOf(own.system) === name); return found < 0 ? other : found; };
-  const seen = seenTracks(data), usual = seen.length > 1 ? seen : data.tracks.map((_, t) => t);
-  const first = track(asked.one, usual[0]), second = track(asked.two, usual.find((t) => t !== first)!);
-  const [one, two] = [first, second].map((t) => titleOf(data.tracks[t].system));
-  const { only, both, neither } = data.flips(first, second);
-  const by = GROUPS.some(([key]) => key === asked.by) ? asked.by : "error";
-  const { gold } = data.piece;
-  const values = (g: number, loser: number): string[] => {
-    const row = data.byGold[loser][g];
-    switch (by) {
-      case "error": return data.errors({ track: loser, row }).length ? data.errors({ track: loser, row }) : ["none"];
-      case "outcome": return [data.piece.kinds[data.tracks[loser].kind[row]]];
-      case "entity": return [data.id(gold.entity[g])];
-      case "surface": return [data.goldSurface(g)];
-      case "type": return data.piece.types[gold.types[g]].length ? data.piece.types[gold.types[g]] : ["none"];
-      default: return [data.piece.documents[gold.document[g]].id];
-    }
-  };
-  const tallies = [counted(only[0].flatMap((g) => values(g, second))), counted(only[1].flatMap((g) => values(g, first)))].map((own) => new Map(own));
-  const every = [...new Set([...tallies[0].keys(), ...tallies[1].keys()])].map((value) => ({ value, won: tallies[0].get(value) ?? 0, lost: tallies[1].get(value) ?? 0 })).sort((a, b) => b.won + b.lost - a.won - a.lost);
-  const most = Math.max(1, ...every.flatMap((own) => [own.won, own.lost]));
-  const title = (value: string) => (by === "entity" ? data.called(value) : by === "doc" ? data.title(data.doc(value)) : by === "error" ? (value === "none" ? "no category" : data.category(value).title) : value);
-  const here = (value: string, side: string) => address("flips", { dataset, one: nameOf(data.tracks[first].system), two: nameOf(data.tracks[second].system), by, value, side });
-  const others = info.value!.systems.map((_, system) => system).filter((system) => ![first, second].some((t) => data.tracks[t].system === system));
-  const together = (who: string, count: number) => <a href={address("cases", { dataset, system: nameOf(data.tracks[first].system), who, hide: hiding(others) })}>{number(count)}</a>;
-  const bar = (count: number, side: string, value: string) => <a class={`filled ${side}`} href={here(value, side)}><span class="room"><span class={count ? "fill" : "fill none"} style={{ width: `${(100 * count) / most}%` }} /></span><span class="figure">{number(count)}</span></a>;
-  const groupColumns: Column[] = [{ title: GROUPS.find(([key]) => key === by)![1] }, { title: `only ${one}`, kind: "number" }, { title: `only ${two}`, kind: "number" }, { title: "difference", kind: "number" }];
-  const listed = [...only[0].map((g) => ({ g, side: "one" })), ...only[1].map((g) => ({ g, side: "two" }))]
-    .filter((own) => (!asked.side || own.side === asked.side) && (!asked.value || values(own.g, own.side === "one" ? second : first).includes(asked.value)))
-    .sort((a, b) => a.g - b.g);
-  const shown = listed.slice(0, many());
-  const texts = useTexts(dataset, data, shown.map((own) => gold.document[own.g]));
-  const said = (t: number, g: number) => { const row = data.byGold[t][g], own = data.tracks[t]; return { plain: own.start[row] < 0 ? data.piece.kinds[own.kind[row]] : data.name(own.entity[row]), shown: <><Kind data={data} kind={own.kind[row]} /> {own.start[row] >= 0 && own.kind[row] !== 0 && <Entity data={data} entity={own.entity[row]} dataset={dataset} />}</> }; };
-  const columns: Column[] = [{ title: "mention" }, { title: "gold" }, { title: one }, { title: two }, { title: "document", minor: true }];
-  const rows = shown.map(({ g }): Cell[] => {
-    const doc = gold.document[g];
+    const track = data.tracks[t],
+      counts = new Map(countItems(track.kind));
     return [
-      { plain: data.goldSurface(g), shown: <a class="plain" href={address("text", { dataset, doc: data.piece.documents[doc].id, at: `${gold.start[g]}-${gold.end[g]}`, tracks: [first, second].map((t) => nameOf(data.tracks[t].system)).join(",") })}><Within stretches={texts.value?.get(doc)} start={gold.start[g]} end={gold.end[g]} surface={data.goldSurface(g)} /></a> },
-      { plain: data.name(gold.entity[g]), shown: <Golden data={data} mention={g} dataset={dataset} /> },
-      said(first, g),
-      said(second, g),
-      { plain: data.piece.documents[doc].id, shown: <span class="quiet" dir="auto">{data.title(doc)}</span> },
+      { text: systemTitle(track.system) },
+      ...tables.map(
+        (table): Cell => ({
+          text: formatPercent(table.value[datasetIndex][track.system]),
+          content: (
+            <a href={pageUrl("cases", { dataset, system: systemName(track.system) })}>
+              <span class="figure">{formatPercent(table.value[datasetIndex][track.system])}</span>
+            </a>
+          ),
+        }),
+      ),
+      ...kinds.map(
+        ({ kind, index }): Cell => ({
+          text: formatNumber(counts.get(index) ?? 0),
+          content: (
+            <a href={pageUrl("cases", { dataset, system: systemName(track.system), kind })}>
+              {formatNumber(counts.get(index) ?? 0)}
+            </a>
+          ),
+        }),
+      ),
     ];
   });
-  const options = data.tracks.map((own) => [nameOf(own.system), titleOf(own.system)] as const);
-  const all = only[0].length + only[1].length + both + neither;
+  return <Sheet name="Both systems" columns={columns} rows={rows} canCopy={false} />;
+}
+
+const DEFAULT_ROWS = 20; // groups
+
+const GROUPS: readonly (readonly [string, string])[] = [
+  ["error", "by error category"],
+  ["outcome", "by outcome of the other system"],
+  ["entity", "by entity"],
+  ["surface", "by surface"],
+  ["type", "by type"],
+  ["doc", "by document"],
+];
+
+function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
+  const { query } = route.value;
+  const findTrack = (name: string | undefined, fallback: number) => {
+    const index = data.tracks.findIndex((track) => systemName(track.system) === name);
+    return index < 0 ? fallback : index;
+  };
+  const visibleTracks = getVisibleTracks(data),
+    defaultTracks = visibleTracks.length > 1 ? visibleTracks : data.tracks.map((_, t) => t);
+  const trackA = findTrack(query.one, defaultTracks[0]),
+    trackB = findTrack(query.two, defaultTracks.find((t) => t !== trackA)!);
+  const [titleA, titleB] = [trackA, trackB].map((t) => systemTitle(data.tracks[t].system));
+  const { exclusiveMentions, bothCount, neitherCount } = data.compareTracks(trackA, trackB);
+  const groupBy = GROUPS.some(([key]) => key === query.by) ? query.by : "error";
+  const { gold } = data.resource;
+  const groupValues = (g: number, loserTrack: number): string[] => {
+    const row = data.rowByGold[loserTrack][g];
+    switch (groupBy) {
+      case "error":
+        return data.getErrors({ track: loserTrack, row }).length
+          ? data.getErrors({ track: loserTrack, row })
+          : ["none"];
+      case "outcome":
+        return [data.resource.kinds[data.tracks[loserTrack].kind[row]]];
+      case "entity":
+        return [data.getId(gold.entity[g])];
+      case "surface":
+        return [data.getGoldSurface(g)];
+      case "type":
+        return data.resource.types[gold.types[g]].length ? data.resource.types[gold.types[g]] : ["none"];
+      default:
+        return [data.resource.documents[gold.document[g]].id];
+    }
+  };
+  const tallies = [
+    countItems(exclusiveMentions[0].flatMap((g) => groupValues(g, trackB))),
+    countItems(exclusiveMentions[1].flatMap((g) => groupValues(g, trackA))),
+  ].map((counts) => new Map(counts));
+  const groups = [...new Set([...tallies[0].keys(), ...tallies[1].keys()])]
+    .map((value) => ({ value, countA: tallies[0].get(value) ?? 0, countB: tallies[1].get(value) ?? 0 }))
+    .sort((a, b) => b.countA + b.countB - a.countA - a.countB);
+  const maxCount = Math.max(1, ...groups.flatMap((group) => [group.countA, group.countB]));
+  const groupTitle = (value: string) =>
+    groupBy === "entity"
+      ? data.findName(value)
+      : groupBy === "doc"
+        ? data.getTitle(data.findDocument(value))
+        : groupBy === "error"
+          ? value === "none"
+            ? "no category"
+            : data.getCategory(value).title
+          : value;
+  const flipsUrl = (value: string, side: string) =>
+    pageUrl("flips", {
+      dataset,
+      one: systemName(data.tracks[trackA].system),
+      two: systemName(data.tracks[trackB].system),
+      by: groupBy,
+      value,
+      side,
+    });
+  const otherSystems = leaderboardState
+    .value!.systems.map((_, system) => system)
+    .filter((system) => ![trackA, trackB].some((t) => data.tracks[t].system === system));
+  const coverageLink = (coverage: string, count: number) => (
+    <a
+      href={pageUrl("cases", {
+        dataset,
+        system: systemName(data.tracks[trackA].system),
+        who: coverage,
+        hide: formatHidden(otherSystems),
+      })}
+    >
+      {formatNumber(count)}
+    </a>
+  );
+  const countBar = (count: number, side: string, value: string) => (
+    <a class={`filled ${side}`} href={flipsUrl(value, side)}>
+      <span class="room">
+        <span class={count ? "fill" : "fill none"} style={{ width: `${(100 * count) / maxCount}%` }} />
+      </span>
+      <span class="figure">{formatNumber(count)}</span>
+    </a>
+  );
+  const groupColumns: Column[] = [
+    { title: GROUPS.find(([key]) => key === groupBy)![1] },
+    { title: `only ${titleA}`, kind: "number" },
+    { title: `only ${titleB}`, kind: "number" },
+    { title: "difference", kind: "number" },
+  ];
+  const mentions = [
+    ...exclusiveMentions[0].map((g) => ({ g, side: "one" })),
+    ...exclusiveMentions[1].map((g) => ({ g, side: "two" })),
+  ]
+    .filter(
+      (item) =>
+        (!query.side || item.side === query.side) &&
+        (!query.value || groupValues(item.g, item.side === "one" ? trackB : trackA).includes(query.value)),
+    )
+    .sort((a, b) => a.g - b.g);
+  const visibleMentions = mentions.slice(0, getRowLimit());
+  const texts = useTexts(
+    dataset,
+    data,
+    visibleMentions.map((item) => gold.document[item.g]),
+  );
+  const predictionCell = (t: number, g: number) => {
+    const row = data.rowByGold[t][g],
+      track = data.tracks[t];
+    return {
+      text: track.start[row] < 0 ? data.resource.kinds[track.kind[row]] : data.getName(track.entity[row]),
+      content: (
+        <>
+          <KindLabel data={data} kind={track.kind[row]} />{" "}
+          {track.start[row] >= 0 && track.kind[row] !== 0 && (
+            <EntityLink data={data} entity={track.entity[row]} dataset={dataset} />
+          )}
+        </>
+      ),
+    };
+  };
+  const columns: Column[] = [
+    { title: "mention" },
+    { title: "gold" },
+    { title: titleA },
+    { title: titleB },
+    { title: "document", isMinor: true },
+  ];
+  const rows = visibleMentions.map(({ g }): Cell[] => {
+    const doc = gold.document[g];
+    return [
+      {
+        text: data.getGoldSurface(g),
+        content: (
+          <a
+            class="plain"
+            href={pageUrl("text", {
+              dataset,
+              doc: data.resource.documents[doc].id,
+              at: `${gold.start[g]}-${gold.end[g]}`,
+              tracks: [trackA, trackB].map((t) => systemName(data.tracks[t].system)).join(","),
+            })}
+          >
+            <MentionContext
+              stretches={texts.value?.get(doc)}
+              start={gold.start[g]}
+              end={gold.end[g]}
+              surface={data.getGoldSurface(g)}
+            />
+          </a>
+        ),
+      },
+      { text: data.getName(gold.entity[g]), content: <GoldEntities data={data} mention={g} dataset={dataset} /> },
+      predictionCell(trackA, g),
+      predictionCell(trackB, g),
+      {
+        text: data.resource.documents[doc].id,
+        content: (
+          <span class="quiet" dir="auto">
+            {data.getTitle(doc)}
+          </span>
+        ),
+      },
+    ];
+  });
+  const options = data.tracks.map((track) => [systemName(track.system), systemTitle(track.system)] as const);
+  const [countA, countB] = exclusiveMentions.map((mentions) => mentions.length);
+  const total = countA + countB + bothCount + neitherCount;
   return (
     <>
-      <h1 class="answer"><b>{one}</b> gets <a href={here("", "one")}>{number(only[0].length)} mentions</a> that {two} does not; <b>{two}</b> gets <a href={here("", "two")}>{number(only[1].length)}</a> that {one} does not. <span class="quiet">Of {number(all)}, both get {together("all", both)} ({percent(both / Math.max(all, 1))} %), and neither {together("none", neither)}.</span></h1>
-      <Bar_>
-        <DatasetChoice has={(own) => own.cases} />
-        <Choice says="from" name="one" value={nameOf(data.tracks[first].system)} options={options} small={{ value: "", side: "" }} />
-        <Choice says="to" name="two" value={nameOf(data.tracks[second].system)} options={options} small={{ value: "", side: "" }} />
-        <Choice says="grouped" name="by" value={by} options={GROUPS} small={{ value: "", side: "" }} />
-      </Bar_>
-      <Sides data={data} dataset={dataset} tracks={[first, second]} />
-      <h2>Mentions that only one of them gets, {GROUPS.find(([key]) => key === by)![1]}</h2>
-      <Sheet name="Groups" columns={groupColumns} rows={every.slice(0, asked.groups === "all" ? undefined : GROUPED).map((own): Cell[] => [{ plain: title(own.value), shown: <a href={here(own.value, "")} dir="auto">{title(own.value)}</a> }, { plain: String(own.won), shown: bar(own.won, "one", own.value) }, { plain: String(own.lost), shown: bar(own.lost, "two", own.value) }, { plain: own.won === own.lost ? "0" : `${own.won < own.lost ? "−" : "+"}${Math.abs(own.won - own.lost)}` }])} />
-      {every.length > GROUPED && <p><a href={but({ groups: asked.groups === "all" ? "" : "all" })}>{asked.groups === "all" ? "Show fewer" : `Show all ${number(every.length)}`}</a></p>}
-      <h2>{number(listed.length)} mentions{asked.value && <> of {title(asked.value)} <a class="aside" href={here("", "")}>all of them</a></>}</h2>
+      <h1 class="summary">
+        <b>{titleA}</b> alone links <a href={flipsUrl("", "one")}>{formatNumber(countA)} mentions</a> correctly,{" "}
+        <b>{titleB}</b> alone <a href={flipsUrl("", "two")}>{formatNumber(countB)}</a>.{" "}
+        <span class="quiet">
+          Of {formatNumber(total)} mentions, both link {coverageLink("all", bothCount)} correctly (
+          {formatPercent(bothCount / Math.max(total, 1))} %), and neither links {coverageLink("none", neitherCount)}.
+        </span>
+      </h1>
+      <Toolbar>
+        <DatasetSelect predicate={(item) => item.cases} />
+        <Select
+          label="first system"
+          name="one"
+          value={systemName(data.tracks[trackA].system)}
+          options={options}
+          reset={{ value: "", side: "" }}
+        />
+        <Select
+          label="second system"
+          name="two"
+          value={systemName(data.tracks[trackB].system)}
+          options={options}
+          reset={{ value: "", side: "" }}
+        />
+        <Select label="group" name="by" value={groupBy} options={GROUPS} reset={{ value: "", side: "" }} />
+      </Toolbar>
+      <ScoreTable data={data} dataset={dataset} tracks={[trackA, trackB]} />
+      <h2>Mentions that only one system links correctly, {GROUPS.find(([key]) => key === groupBy)![1]}</h2>
+      <Sheet
+        name="Mentions by group"
+        columns={groupColumns}
+        rows={groups.slice(0, query.groups === "all" ? undefined : DEFAULT_ROWS).map((group): Cell[] => [
+          {
+            text: groupTitle(group.value),
+            content: (
+              <a href={flipsUrl(group.value, "")} dir="auto">
+                {groupTitle(group.value)}
+              </a>
+            ),
+          },
+          { text: String(group.countA), content: countBar(group.countA, "one", group.value) },
+          { text: String(group.countB), content: countBar(group.countB, "two", group.value) },
+          {
+            text:
+              group.countA === group.countB
+                ? "0"
+                : `${group.countA < group.countB ? "−" : "+"}${Math.abs(group.countA - group.countB)}`,
+          },
+        ])}
+      />
+      {groups.length > DEFAULT_ROWS && (
+        <p>
+          <a href={currentUrl({ groups: query.groups === "all" ? "" : "all" })}>
+            {query.groups === "all" ? "Show fewer" : `Show all ${formatNumber(groups.length)}`}
+          </a>
+        </p>
+      )}
+      <h2>
+        {formatNumber(mentions.length)} mentions
+        {query.value && (
+          <>
+            : {groupTitle(query.value)}{" "}
+            <a class="aside" href={flipsUrl("", "")}>
+              show all
+            </a>
+          </>
+        )}
+      </h2>
       <Sheet name="Flips" columns={columns} rows={rows} />
-      <More shown={shown.length} all={listed.length} what="mentions" />
+      <MoreLink count={visibleMentions.length} total={mentions.length} unit="mentions" />
     </>
   );
 }

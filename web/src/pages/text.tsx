@@ -1,261 +1,557 @@
-// A document with its tracks: the gold standard and every system as notes under a line of song.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { options } from "preact";
-import { signal, useSignal, useSignalEffect } from "@preact/signals";
-import { address, ask, but, route } from "../route";
-import { type Data, expression, NOT_COUNTED, RIGHT } from "../data";
-import { Bar_, chosenDataset, DatasetChoice, Entity, Hidden, Kind, KIND_CLASS, many, More, nameOf, number, outside, percent, Search, seenTracks, systemNames, titleOf, useData, useTexts, Wait } from "../parts";
-import { type Cell, type Column, ranked, Sheet, sorting } from "../sheet";
-import { columns, levelled, type Stretch } from "../text";
-import { type Section, sections, type Spot, spots } from "../spots";
-import { filterOf, NoCases } from "./cases";
+// A document with a track for the gold standard and for each system.
 
-export function Text() {
-  const dataset = chosenDataset((one) => one.cases)!;
-  if (!dataset.cases) return <><Bar_><DatasetChoice /></Bar_><NoCases /></>;
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
+import { options } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import {
+  DatasetSelect,
+  EntityLink,
+  entityPageUrl,
+  formatNumber,
+  formatPercent,
+  getRowLimit,
+  getSelectedDataset,
+  getSystemNames,
+  getVisibleTracks,
+  HiddenSystems,
+  KIND_CLASS,
+  KindLabel,
+  Loader,
+  MoreLink,
+  SearchField,
+  systemName,
+  systemTitle,
+  Toolbar,
+  useData,
+  useTexts,
+} from "../components";
+import { CORRECT_LINK, compilePattern, type Data, UNCOUNTED_CASE } from "../data";
+import { findRegions, type Region, type Section, splitSections } from "../regions";
+import { currentUrl, pageUrl, route, updateQuery } from "../route";
+import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
+import { assignLevels, type Bar, type Stretch, splitColumns, type Column as TextColumn } from "../text";
+import { NoCases, parseFilter } from "./cases";
+
+export function TextPage() {
+  const dataset = getSelectedDataset((item) => item.cases)!;
+  if (!dataset.cases)
+    return (
+      <>
+        <Toolbar>
+          <DatasetSelect />
+        </Toolbar>
+        <NoCases />
+      </>
+    );
   return (
-    <Wait for={useData(dataset.key)}>
+    <Loader state={useData(dataset.key)}>
       {(data) => {
-        const doc = route.value.asked.doc === undefined ? -1 : data.doc(route.value.asked.doc);
-        return doc < 0 ? <Documents data={data} dataset={dataset.key} /> : <Document key={`${dataset.key}:${doc}`} data={data} dataset={dataset.key} doc={doc} />;
+        const doc = route.value.query.doc === undefined ? -1 : data.findDocument(route.value.query.doc);
+        return doc < 0 ? (
+          <DocumentList data={data} dataset={dataset.key} />
+        ) : (
+          <DocumentPage key={`${dataset.key}:${doc}`} data={data} dataset={dataset.key} doc={doc} />
+        );
       }}
-    </Wait>
+    </Loader>
   );
 }
 
-/** All documents, with the share of mentions that each system gets. */
-function Documents({ data, dataset }: { data: Data; dataset: string }) {
-  const { asked } = route.value;
-  const keep = asked.find ? expression(asked.find) : () => true;
-  const shares = data.tracks.map((_, t) => {
-    const right: number[] = [], all: number[] = [];
-    data.byGold[t].forEach((row, g) => {
-      const kind = row < 0 ? NOT_COUNTED : data.tracks[t].kind[row], doc = data.piece.gold.document[g];
-      if (kind === NOT_COUNTED) return;
-      all[doc] = (all[doc] ?? 0) + 1;
-      right[doc] = (right[doc] ?? 0) + (kind === RIGHT ? 1 : 0);
+/** All documents, with each system's share of correct mentions. */
+function DocumentList({ data, dataset }: { data: Data; dataset: string }) {
+  const { query } = route.value;
+  const test = query.find ? compilePattern(query.find) : () => true;
+  const counts = data.tracks.map((_, t) => {
+    const correctCounts: number[] = [],
+      totals: number[] = [];
+    data.resource.gold.document.forEach((doc, g) => {
+      const kind = data.getKind(t, g);
+      if (kind === UNCOUNTED_CASE) return;
+      totals[doc] = (totals[doc] ?? 0) + 1;
+      correctCounts[doc] = (correctCounts[doc] ?? 0) + (kind === CORRECT_LINK ? 1 : 0);
     });
-    return { right, all };
+    return { correctCounts, totals };
   });
-  const seen = seenTracks(data);
-  const found = data.piece.documents.map((_, doc) => doc).filter((doc) => keep(`${data.piece.documents[doc].id}\n${data.title(doc)}`));
-  const at = data.tracks.findIndex((track) => nameOf(track.system) === sorting().by);
-  const share = (t: number, doc: number) => (shares[t].all[doc] ? shares[t].right[doc] / shares[t].all[doc] : null);
-  const docs = at >= 0 ? ranked(found, (doc) => share(at, doc)) : sorting().by === "mentions" ? ranked(found, (doc) => data.mentionsIn(doc).length) : found;
-  const heads: Column[] = [{ title: "document" }, { title: "letters", kind: "number", minor: true }, { title: "mentions", kind: "number", sort: "mentions" }, ...seen.map((t): Column => ({ title: titleOf(data.tracks[t].system), kind: "number", sort: nameOf(data.tracks[t].system), minor: seen.length > 2 }))];
-  const rows = docs.slice(0, many()).map((doc): Cell[] => [
-    { plain: data.title(doc), shown: <a href={address("text", { dataset, doc: data.piece.documents[doc].id })} dir="auto">{data.title(doc)}</a> },
-    { plain: number(data.piece.documents[doc].length) },
-    { plain: number(data.mentionsIn(doc).length) },
-    ...seen.map((t): Cell => ({ plain: percent(share(t, doc), 0), heat: share(t, doc) ?? undefined, shown: share(t, doc) === null ? undefined : <a class="plain" href={address("cases", { dataset, doc: data.piece.documents[doc].id, system: nameOf(data.tracks[t].system) })}>{percent(share(t, doc), 0)}</a> })),
+  const visibleTracks = getVisibleTracks(data);
+  const matches = data.resource.documents
+    .map((_, doc) => doc)
+    .filter((doc) => test(`${data.resource.documents[doc].id}\n${data.getTitle(doc)}`));
+  const sortTrack = data.tracks.findIndex((track) => systemName(track.system) === getSortOrder().key);
+  const correctShare = (t: number, doc: number) =>
+    counts[t].totals[doc] ? counts[t].correctCounts[doc] / counts[t].totals[doc] : null;
+  const docs =
+    sortTrack >= 0
+      ? rankRows(matches, (doc) => correctShare(sortTrack, doc))
+      : getSortOrder().key === "mentions"
+        ? rankRows(matches, (doc) => data.getMentions(doc).length)
+        : matches;
+  const columns: Column[] = [
+    { title: "document" },
+    { title: "characters", kind: "number", isMinor: true },
+    { title: "mentions", kind: "number", sortKey: "mentions" },
+    ...visibleTracks.map(
+      (t): Column => ({
+        title: systemTitle(data.tracks[t].system),
+        kind: "number",
+        sortKey: systemName(data.tracks[t].system),
+        isMinor: visibleTracks.length > 2,
+      }),
+    ),
+  ];
+  const rows = docs.slice(0, getRowLimit()).map((doc): Cell[] => [
+    {
+      text: data.getTitle(doc),
+      content: (
+        <a href={pageUrl("text", { dataset, doc: data.resource.documents[doc].id })} dir="auto">
+          {data.getTitle(doc)}
+        </a>
+      ),
+    },
+    { text: formatNumber(data.resource.documents[doc].length) },
+    { text: formatNumber(data.getMentions(doc).length) },
+    ...visibleTracks.map(
+      (t): Cell => ({
+        text: formatPercent(correctShare(t, doc), 0),
+        heat: correctShare(t, doc) ?? undefined,
+        content:
+          correctShare(t, doc) === null ? undefined : (
+            <a
+              class="plain"
+              href={pageUrl("cases", {
+                dataset,
+                doc: data.resource.documents[doc].id,
+                system: systemName(data.tracks[t].system),
+              })}
+            >
+              {formatPercent(correctShare(t, doc), 0)}
+            </a>
+          ),
+      }),
+    ),
   ]);
   return (
     <>
-      <h1 class="answer"><b>{number(docs.length)}</b> documents. For each system the share of the mentions that it gets, in percent.</h1>
-      <Bar_><DatasetChoice has={(one) => one.cases} /><Search says="documents" name="find" /><Hidden /></Bar_>
-      <Sheet name="Documents" columns={heads} rows={rows} />
-      <More shown={rows.length} all={docs.length} what="documents" />
+      <h1 class="summary">
+        <b>{formatNumber(docs.length)}</b> documents. Columns show each system's share of correct mentions in percent.
+      </h1>
+      <Toolbar>
+        <DatasetSelect predicate={(item) => item.cases} />
+        <SearchField label="search" name="find" />
+        <HiddenSystems />
+      </Toolbar>
+      <Sheet name="Documents" columns={columns} rows={rows} />
+      <MoreLink count={rows.length} total={docs.length} unit="documents" />
     </>
   );
 }
 
-function Document({ data, dataset, doc }: { data: Data; dataset: string; doc: number }) {
-  const { asked } = route.value;
-  const own = data.piece.documents[doc];
+function DocumentPage({ data, dataset, doc }: { data: Data; dataset: string; doc: number }) {
+  const { query } = route.value;
+  const docInfo = data.resource.documents[doc];
   const texts = useTexts(dataset, data, [doc]);
-  const chosen = asked.tracks ? asked.tracks.split(",") : null;
-  const named = chosen ? data.tracks.map((_, t) => t).filter((t) => chosen.includes(nameOf(data.tracks[t].system))) : [];
-  const tracks = named.length ? named : seenTracks(data);
+  const trackNames = query.tracks ? query.tracks.split(",") : null;
+  const selection = trackNames
+    ? data.tracks.map((_, t) => t).filter((t) => trackNames.includes(systemName(data.tracks[t].system)))
+    : [];
+  const tracks = selection.length ? selection : getVisibleTracks(data);
   const key = tracks.join(",");
-  const every = useMemo(() => spots(data, doc, tracks), [data, doc, key]);
-  const [from, to] = (asked.at ?? "").split("-").map(Number);
-  const selected = asked.at ? every.findIndex((spot) => spot.start < Math.max(to, from + 1) && from < spot.end) : -1;
-  const shown = useSignal(-1), over = useSignal(-1);
-  useSignalEffect(() => void (route.value, (shown.value = -1)));
-  const filter = filterOf(asked);
-  const filtered = Object.values(filter).some(Boolean);
-  const cases = useMemo(() => (filtered ? data.filtered(filter, systemNames(), seenTracks(data)) : []), [data, JSON.stringify(filter)]);
-  const step = (by: number) => {
-    const here = [doc, asked.at ? from : by > 0 ? -1 : Infinity];
-    if (filtered) {
-      const places = cases.map((one) => [data.tracks[one.track].document[one.row], ...data.span(one)] as const);
-      const later = (one: readonly number[]) => one[0] - here[0] || one[1] - here[1];
-      const next = by > 0 ? places.find((one) => later(one) > 0) : places.findLast((one) => later(one) < 0);
-      if (next) ask({ doc: data.piece.documents[next[0]].id, at: `${next[1]}-${next[2]}` });
+  const regions = useMemo(() => findRegions(data, doc, tracks), [data, doc, key]);
+  const [start, end] = (query.at ?? "").split("-").map(Number);
+  const selectedIndex = query.at
+    ? regions.findIndex((region) => region.start < Math.max(end, start + 1) && start < region.end)
+    : -1;
+  const hoverIndex = useSignal(-1),
+    hoverTrack = useSignal(-1);
+  useSignalEffect(() => {
+    if (route.value) hoverIndex.value = -1;
+  });
+  const filter = parseFilter(query);
+  const isFiltered = Object.values(filter).some(Boolean);
+  const cases = useMemo(
+    () => (isFiltered ? data.filterCases(filter, getSystemNames(), getVisibleTracks(data)) : []),
+    [data, JSON.stringify(filter)],
+  );
+  const goToRegion = (direction: number) => {
+    const position = [doc, query.at ? start : direction > 0 ? -1 : Infinity];
+    if (isFiltered) {
+      const caseSpans = cases.map(
+        (item) => [data.tracks[item.track].document[item.row], ...data.getSpan(item)] as const,
+      );
+      const comparePositions = (span: readonly number[]) => span[0] - position[0] || span[1] - position[1];
+      const target =
+        direction > 0
+          ? caseSpans.find((span) => comparePositions(span) > 0)
+          : caseSpans.findLast((span) => comparePositions(span) < 0);
+      if (target) updateQuery({ doc: data.resource.documents[target[0]].id, at: `${target[1]}-${target[2]}` });
       return;
     }
-    const next = by > 0 ? every.find((spot) => spot.start > here[1]) : every.findLast((spot) => spot.start < here[1]);
-    if (next) ask({ at: `${next.start}-${next.end}` }, true);
-    else if (data.piece.documents[doc + by]) ask({ doc: data.piece.documents[doc + by].id, at: "" });
+    const target =
+      direction > 0
+        ? regions.find((region) => region.start > position[1])
+        : regions.findLast((region) => region.start < position[1]);
+    if (target) updateQuery({ at: `${target.start}-${target.end}` }, true);
+    else if (data.resource.documents[doc + direction])
+      updateQuery({ doc: data.resource.documents[doc + direction].id, at: "" });
   };
-  // At once, so that no key is lost between two places.
+  // Synchronous, so that no key is lost between two regions.
   useLayoutEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || /INPUT|SELECT|TEXTAREA/.test((event.target as Element).tagName)) return;
-      if (event.key === "n" || event.key === "j") step(1);
-      else if (event.key === "p" || event.key === "k") step(-1);
-      else if (event.key === "Escape") ask({ at: "" }, true);
+    const handleKey = (event: KeyboardEvent) => {
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        /INPUT|SELECT|TEXTAREA/.test((event.target as Element).tagName)
+      )
+        return;
+      if (event.key === "n" || event.key === "j") goToRegion(1);
+      else if (event.key === "p" || event.key === "k") goToRegion(-1);
+      else if (event.key === "Escape") updateQuery({ at: "" }, true);
       else return;
       event.preventDefault();
     };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
+    addEventListener("keydown", handleKey);
+    return () => removeEventListener("keydown", handleKey);
   });
-  const marked = useMemo(() => {
-    const places = new Set<number>();
-    for (const one of cases) if (data.tracks[one.track].document[one.row] === doc) places.add(every.findIndex((spot) => { const [start, end] = data.span(one); return spot.start < end && start < spot.end; }));
-    return places;
-  }, [cases, every]);
-  const note = filtered ? `${number(marked.size)} places here are what you look for` : `${number(every.length)} places`;
+  const markedRegions = useMemo(() => {
+    const indexes = new Set<number>();
+    for (const item of cases)
+      if (data.tracks[item.track].document[item.row] === doc)
+        indexes.add(
+          regions.findIndex((region) => {
+            const [start, end] = data.getSpan(item);
+            return region.start < end && start < region.end;
+          }),
+        );
+    return indexes;
+  }, [cases, regions]);
+  const note = isFiltered
+    ? `${formatNumber(markedRegions.size)} matching regions in this document`
+    : `${formatNumber(regions.length)} regions`;
   return (
     <div class="reading">
       <div class="page">
-        <h1 dir="auto">{data.title(doc)}</h1>
-        <Bar_>
-          <a href={address("text", { dataset })}>all documents</a>
+        <h1 dir="auto">{data.getTitle(doc)}</h1>
+        <Toolbar>
+          <a href={pageUrl("text", { dataset })}>all documents</a>
           <span class="steps">
-            <button type="button" onClick={() => step(-1)}>previous <kbd>p</kbd></button>
-            <button type="button" onClick={() => step(1)}>next <kbd>n</kbd></button>
+            <button type="button" onClick={() => goToRegion(-1)}>
+              previous <kbd>p</kbd>
+            </button>
+            <button type="button" onClick={() => goToRegion(1)}>
+              next <kbd>n</kbd>
+            </button>
           </span>
-          <span class="quiet">{note}{filtered && <>, of {number(cases.length)} in all. <a href={address("text", { dataset, doc: own.id, at: asked.at, tracks: asked.tracks })}>Look at everything</a></>}</span>
-        </Bar_>
-        <Tracks data={data} tracks={tracks} />
-        {own.block < 0 ? <Bare every={every} /> : (
-          <Wait for={texts}>
-            {(found) => <Sections data={data} stretches={found.get(doc) ?? []} every={every} tracks={tracks} selected={selected} marked={marked} span={own.span} point={(place, track) => { shown.value = place; over.value = track ?? -1; }} />}
-          </Wait>
+          <span class="quiet">
+            {note}
+            {isFiltered && (
+              <>
+                , {formatNumber(cases.length)} matching cases in total.{" "}
+                <a href={pageUrl("text", { dataset, doc: docInfo.id, at: query.at, tracks: query.tracks })}>
+                  Clear filter
+                </a>
+              </>
+            )}
+          </span>
+        </Toolbar>
+        <TrackSelect data={data} tracks={tracks} />
+        {docInfo.block < 0 ? (
+          <OffsetList regions={regions} />
+        ) : (
+          <Loader state={texts}>
+            {(textsByDoc) => (
+              <Sections
+                data={data}
+                stretches={textsByDoc.get(doc) ?? []}
+                regions={regions}
+                tracks={tracks}
+                selectedIndex={selectedIndex}
+                markedRegions={markedRegions}
+                span={docInfo.span}
+                onPoint={(index, track) => {
+                  hoverIndex.value = index;
+                  hoverTrack.value = track ?? -1;
+                }}
+              />
+            )}
+          </Loader>
         )}
       </div>
-      <Side data={data} dataset={dataset} doc={doc} every={every} tracks={tracks} selected={selected} shown={shown} over={over} />
+      <RegionCard
+        data={data}
+        dataset={dataset}
+        doc={doc}
+        regions={regions}
+        tracks={tracks}
+        selectedIndex={selectedIndex}
+        hoverIndex={hoverIndex}
+        hoverTrack={hoverTrack}
+      />
     </div>
   );
 }
 
-/** What the tracks are, from the top, and which are shown. */
-function Tracks({ data, tracks }: { data: Data; tracks: readonly number[] }) {
-  const names = data.tracks.map((track) => nameOf(track.system));
-  const toggle = (t: number) => {
-    const next = tracks.includes(t) ? tracks.filter((one) => one !== t) : [...tracks, t].sort((a, b) => a - b);
-    ask({ tracks: next.map((one) => names[one]).join(",") }, true);
+/** A list of the tracks, with checkboxes and a legend. */
+function TrackSelect({ data, tracks }: { data: Data; tracks: readonly number[] }) {
+  const names = data.tracks.map((track) => systemName(track.system));
+  const toggleTrack = (t: number) => {
+    const selection = tracks.includes(t) ? tracks.filter((track) => track !== t) : [...tracks, t].sort((a, b) => a - b);
+    updateQuery({ tracks: selection.map((track) => names[track]).join(",") }, true);
   };
   return (
     <details class="tracks" open={innerWidth > 600}>
-      <summary>Tracks from the top: gold, {tracks.map((t) => titleOf(data.tracks[t].system)).join(", ")}</summary>
+      <summary>Tracks from the top: gold, {tracks.map((t) => systemTitle(data.tracks[t].system)).join(", ")}</summary>
       <ol>
         <li>gold</li>
         {data.tracks.map((track, t) => (
           <li key={t}>
-            <label><input type="checkbox" checked={tracks.includes(t)} onChange={() => toggle(t)} />{tracks.includes(t) && <b>{tracks.indexOf(t) + 1}</b>} {titleOf(track.system)}</label>
+            <label>
+              <input type="checkbox" checked={tracks.includes(t)} onChange={() => toggleTrack(t)} />
+              {tracks.includes(t) && <b>{tracks.indexOf(t) + 1}</b>} {systemTitle(track.system)}
+            </label>
           </li>
         ))}
       </ol>
       <ul class="legend">
-        {data.piece.kinds.map((kind, place) => <li key={kind}><Sample kind={place} />{kind}</li>)}
+        {data.resource.kinds.map((kind, index) => (
+          <li key={kind}>
+            <BarSample kind={index} />
+            {kind}
+          </li>
+        ))}
       </ul>
     </details>
   );
 }
 
-/** A bar by itself, beside the word for it. */
-function Sample({ kind }: { kind: number }) {
-  return <span class="sample" aria-hidden="true"><i class={`b ${KIND_CLASS[kind]} s e`} /></span>;
+/** A sample bar for the legend. */
+function BarSample({ kind }: { kind: number }) {
+  return (
+    <span class="sample" aria-hidden="true">
+      <i class={`b ${KIND_CLASS[kind]} s e`} />
+    </span>
+  );
 }
 
-interface Laid {
+interface LayoutProps {
   data: Data;
   tracks: readonly number[];
-  selected: number;
-  marked: ReadonlySet<number>;
-  point: (place: number, track?: number) => void;
+  selectedIndex: number;
+  markedRegions: ReadonlySet<number>;
+  onPoint: (index: number, track?: number) => void;
 }
 
-function Sections({ stretches, every, span, ...rest }: Laid & { stretches: readonly Stretch[]; every: readonly Spot[]; span: [number, number] | null }) {
-  const parts = useMemo(() => sections(stretches, every), [stretches, every]);
-  const places = useMemo(() => new Map(every.map((spot, place) => [spot, place])), [every]);
-  const heights = useMemo(() => levelled(every.flatMap((spot) => spot.bars), rest.tracks.length), [every]);
-  if (!parts.length) return <p class="quiet">Nothing of this text is shown.</p>;
+function Sections({
+  stretches,
+  regions,
+  span,
+  ...layout
+}: LayoutProps & { stretches: readonly Stretch[]; regions: readonly Region[]; span: [number, number] | null }) {
+  const sections = useMemo(() => splitSections(stretches, regions), [stretches, regions]);
+  const indexes = useMemo(() => new Map(regions.map((region, index) => [region, index])), [regions]);
+  const trackHeights = useMemo(
+    () =>
+      assignLevels(
+        regions.flatMap((region) => region.bars),
+        layout.tracks.length,
+      ),
+    [regions],
+  );
+  if (!sections.length) return <p class="quiet">This report contains no part of this text.</p>;
   return (
     <div class="document" dir="auto">
-      {parts.map((part, place) => <LazySection key={place} part={part} places={places} heights={heights} span={span} first={place === 0} {...rest} />)}
+      {sections.map((section, index) => (
+        <LazySection
+          key={index}
+          section={section}
+          indexes={indexes}
+          trackHeights={trackHeights}
+          span={span}
+          isFirst={index === 0}
+          {...layout}
+        />
+      ))}
     </div>
   );
 }
 
-/** Whether the page goes to a printer, which asks for everything, and at once. */
-const printing = signal(false);
-const atOnce = (print: boolean) => () => {
-  const before = options.debounceRendering;
-  options.debounceRendering = (run) => run();
-  printing.value = print;
-  options.debounceRendering = before;
+/** Whether the page is being printed; then all sections are rendered at once. */
+const isPrinting = signal(false);
+const makePrintHandler = (value: boolean) => () => {
+  const debounce = options.debounceRendering;
+  options.debounceRendering = (render) => render();
+  isPrinting.value = value;
+  options.debounceRendering = debounce;
 };
-addEventListener("beforeprint", atOnce(true));
-addEventListener("afterprint", atOnce(false));
+addEventListener("beforeprint", makePrintHandler(true));
+addEventListener("afterprint", makePrintHandler(false));
 
-/** Sections are laid out when they come near; until then something of about their height stands for them. */
-function LazySection({ first, ...given }: Laid & { part: Section; places: Map<Spot, number>; heights: number[]; span: [number, number] | null; first: boolean }) {
-  const holder = useRef<HTMLDivElement>(null);
-  const inside = given.part.spots.some((spot) => given.places.get(spot) === given.selected);
-  const [near, set] = useState(first);
+/** A section that is rendered when it comes near; until then a placeholder has its approximate height. */
+function LazySection({
+  isFirst,
+  ...props
+}: LayoutProps & {
+  section: Section;
+  indexes: Map<Region, number>;
+  trackHeights: number[];
+  span: [number, number] | null;
+  isFirst: boolean;
+}) {
+  const container = useRef<HTMLDivElement>(null);
+  const isSelected = props.section.regions.some((region) => props.indexes.get(region) === props.selectedIndex);
+  const [isNear, setNear] = useState(isFirst);
   useEffect(() => {
-    if (near) return;
-    const watch = new IntersectionObserver((found) => found.some((one) => one.isIntersecting) && set(true), { rootMargin: "1500px" });
-    watch.observe(holder.current!);
-    return () => watch.disconnect();
-  }, [near]);
-  const ready = near || inside || printing.value;
+    if (isNear) return;
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && setNear(true),
+      {
+        rootMargin: "1500px",
+      },
+    );
+    observer.observe(container.current!);
+    return () => observer.disconnect();
+  }, [isNear]);
+  const isReady = isNear || isSelected || isPrinting.value;
   useEffect(() => {
-    if (!inside) return;
-    const found = holder.current?.querySelector<HTMLElement>(".spot.selected");
-    if (!found) return;
-    const box = found.getBoundingClientRect();
-    const narrow = innerWidth <= 900; // then the card covers the lower part
-    if (box.top < 140 || box.bottom > innerHeight * (narrow ? 0.5 : 0.95)) found.scrollIntoView({ block: narrow ? "start" : "center" });
-    if (document.activeElement === document.body || document.activeElement?.classList.contains("spot")) found.focus({ preventScroll: true });
-  }, [given.selected, inside]);
-  const lines = Math.ceil((given.part.end - given.part.start) / 90) * (30 + 8 * given.tracks.length);
-  return <div ref={holder} class="section" style={ready ? undefined : { height: `${lines}px` }}>{ready && <Laid_ {...given} />}</div>;
-}
-
-function Laid_({ data, part, places, heights, tracks, selected, marked, span, point }: Laid & { part: Section; places: Map<Spot, number>; heights: number[]; span: [number, number] | null }) {
-  const made = [];
-  let place = part.start;
-  const outsideSpan = (offset: number) => span !== null && (offset < span[0] || offset >= span[1]);
-  const plain = (to: number) => {
-    if (to <= place) return;
-    const cuts = [place, ...(span ?? []).filter((cut) => cut > place && cut < to), to];
-    for (let at = 0; at + 1 < cuts.length; at++) made.push(<span key={`t${cuts[at]}`} class={outsideSpan(cuts[at]) ? "unscored" : undefined}>{part.stretch.slice(cuts[at], cuts[at + 1])}</span>);
-    place = to;
-  };
-  if (part.cut) made.push(<span key="cut" class="quiet"> … </span>);
-  for (const spot of part.spots) {
-    plain(spot.start);
-    if (spot.start < place) continue;
-    const number_ = places.get(spot)!;
-    made.push(<SpotColumns key={`s${spot.start}`} data={data} spot={spot} stretch={part.stretch} heights={heights} tracks={tracks} place={number_} selected={number_ === selected} marked={marked.has(number_)} point={point} />);
-    place = spot.end;
-  }
-  plain(part.end);
-  return <>{made}</>;
-}
-
-function SpotColumns({ data, spot, stretch, heights, tracks, place, selected, marked, point }: { data: Data; spot: Spot; stretch: Stretch; heights: number[]; tracks: readonly number[]; place: number; selected: boolean; marked: boolean; point: (place: number, track?: number) => void }) {
-  const borders = new Set(spot.bars.flatMap((bar) => [bar.start, bar.end]));
-  const parts = columns(stretch, spot.start, spot.end, borders);
-  const groups: (typeof parts)[] = [];
-  for (const column of parts) column.breaks || !groups.length ? groups.push([column]) : groups.at(-1)!.push(column);
+    if (!isSelected) return;
+    const element = container.current?.querySelector<HTMLElement>(".region.selected");
+    if (!element) return;
+    const box = element.getBoundingClientRect();
+    const isNarrow = innerWidth <= 900; // the card covers the lower part
+    if (box.top < 140 || box.bottom > innerHeight * (isNarrow ? 0.5 : 0.95))
+      element.scrollIntoView({ block: isNarrow ? "start" : "center" });
+    if (document.activeElement === document.body || document.activeElement?.classList.contains("region"))
+      element.focus({ preventScroll: true });
+  }, [props.selectedIndex, isSelected]);
+  const height = Math.ceil((props.section.end - props.section.start) / 90) * (30 + 8 * props.tracks.length);
   return (
-    <a class={`spot${selected ? " selected" : ""}${marked ? " marked" : ""}`} href={but({ at: `${spot.start}-${spot.end}` })} aria-label={told(data, spot, tracks, stretch)} aria-current={selected ? "true" : undefined} onMouseOver={(event) => point(place, Number((event.target as Element).closest<HTMLElement>(".track")?.dataset.track ?? -1))} onFocus={() => point(place)} onClick={(event) => { event.preventDefault(); ask({ at: `${spot.start}-${spot.end}` }, true); }}>
+    <div ref={container} class="section" style={isReady ? undefined : { height: `${height}px` }}>
+      {isReady && <SectionText {...props} />}
+    </div>
+  );
+}
+
+function SectionText({
+  data,
+  section,
+  indexes,
+  trackHeights,
+  tracks,
+  selectedIndex,
+  markedRegions,
+  span,
+  onPoint,
+}: LayoutProps & {
+  section: Section;
+  indexes: Map<Region, number>;
+  trackHeights: number[];
+  span: [number, number] | null;
+}) {
+  const nodes = [];
+  let offset = section.start;
+  const isUnscored = (position: number) => span !== null && (position < span[0] || position >= span[1]);
+  const addText = (end: number) => {
+    if (end <= offset) return;
+    const borders = [offset, ...(span ?? []).filter((border) => border > offset && border < end), end];
+    for (let index = 0; index + 1 < borders.length; index++)
+      nodes.push(
+        <span key={`t${borders[index]}`} class={isUnscored(borders[index]) ? "unscored" : undefined}>
+          {section.stretch.slice(borders[index], borders[index + 1])}
+        </span>,
+      );
+    offset = end;
+  };
+  if (section.hasGapBefore)
+    nodes.push(
+      <span key="cut" class="quiet">
+        {" "}
+        …{" "}
+      </span>,
+    );
+  for (const region of section.regions) {
+    addText(region.start);
+    if (region.start < offset) continue;
+    const index = indexes.get(region)!;
+    nodes.push(
+      <RegionColumns
+        key={`s${region.start}`}
+        data={data}
+        region={region}
+        stretch={section.stretch}
+        trackHeights={trackHeights}
+        tracks={tracks}
+        index={index}
+        isSelected={index === selectedIndex}
+        isMarked={markedRegions.has(index)}
+        onPoint={onPoint}
+      />,
+    );
+    offset = region.end;
+  }
+  addText(section.end);
+  return <>{nodes}</>;
+}
+
+function RegionColumns({
+  data,
+  region,
+  stretch,
+  trackHeights,
+  tracks,
+  index,
+  isSelected,
+  isMarked,
+  onPoint,
+}: {
+  data: Data;
+  region: Region;
+  stretch: Stretch;
+  trackHeights: number[];
+  tracks: readonly number[];
+  index: number;
+  isSelected: boolean;
+  isMarked: boolean;
+  onPoint: (index: number, track?: number) => void;
+}) {
+  const borders = new Set(region.bars.flatMap((bar) => [bar.start, bar.end]));
+  const columns = splitColumns(stretch, region.start, region.end, borders);
+  const groups: (typeof columns)[] = [];
+  for (const column of columns) column.canBreak || !groups.length ? groups.push([column]) : groups.at(-1)!.push(column);
+  return (
+    <a
+      class={`region${isSelected ? " selected" : ""}${isMarked ? " marked" : ""}`}
+      href={currentUrl({ at: `${region.start}-${region.end}` })}
+      aria-label={describeRegion(data, region, tracks, stretch)}
+      aria-current={isSelected ? "true" : undefined}
+      onMouseOver={(event) =>
+        onPoint(index, Number((event.target as Element).closest<HTMLElement>(".track")?.dataset.track ?? -1))
+      }
+      onFocus={() => onPoint(index)}
+      onClick={(event) => {
+        event.preventDefault();
+        updateQuery({ at: `${region.start}-${region.end}` }, true);
+      }}
+    >
       {groups.map((group) => (
-        <span class="kept" key={group[0].start}>
+        <span class="unbroken" key={group[0].start}>
           {group.map((column) => (
             <span class="column" key={column.start}>
               <span class="letters">{column.text}</span>
-              {heights.map((rows, track) => (
-                <span class={track === 0 ? "track gold" : "track"} data-track={track - 1} key={track} title={track === 0 ? "gold" : titleOf(data.tracks[tracks[track - 1]].system)}>
+              {trackHeights.map((rows, track) => (
+                <span
+                  class={track === 0 ? "track gold" : "track"}
+                  data-track={track - 1}
+                  key={track}
+                  title={track === 0 ? "gold" : systemTitle(data.tracks[tracks[track - 1]].system)}
+                >
                   {Array.from({ length: rows }, (_, level) => {
-                    const bar = spot.bars.find((one) => one.track === track - 1 && one.level === level && one.start < column.end && column.start < one.end);
-                    return <i key={level} class={bar ? `b ${KIND_CLASS[bar.kind]}${bar.start >= column.start ? " s" : ""}${bar.end <= column.end ? " e" : ""}` : "b"} />;
+                    const bar = region.bars.find(
+                      (item) =>
+                        item.track === track - 1 &&
+                        item.level === level &&
+                        item.start < column.end &&
+                        column.start < item.end,
+                    );
+                    return <i key={level} class={bar ? barClass(bar, column) : "b"} />;
                   })}
                 </span>
               ))}
@@ -267,62 +563,162 @@ function SpotColumns({ data, spot, stretch, heights, tracks, place, selected, ma
   );
 }
 
-/** A spot in words, for who does not see the bars. */
-function told(data: Data, spot: Spot, tracks: readonly number[], stretch: Stretch): string {
-  const gold = spot.bars.filter((bar) => bar.track < 0).map((bar) => `gold ${data.name(data.piece.gold.entity[bar.row])}`);
-  const own = spot.bars.filter((bar) => bar.track >= 0).map((bar) => `${titleOf(data.tracks[tracks[bar.track]].system)} ${data.piece.kinds[bar.kind]}`);
-  return `${stretch.slice(spot.start, spot.end)}: ${[...gold, ...own].join(", ")}`;
+/** Build the class of a bar within a column, with its start and its end. */
+function barClass(bar: Bar, column: TextColumn): string {
+  const ends = `${bar.start >= column.start ? " s" : ""}${bar.end <= column.end ? " e" : ""}`;
+  return `b ${KIND_CLASS[bar.kind]}${ends}`;
 }
 
-/** Without the text: the places in order. */
-function Bare({ every }: { every: readonly Spot[] }) {
+/** Describe a region for screen readers. */
+function describeRegion(data: Data, region: Region, tracks: readonly number[], stretch: Stretch): string {
+  const gold = region.bars
+    .filter((bar) => bar.track < 0)
+    .map((bar) => `gold ${data.getName(data.resource.gold.entity[bar.row])}`);
+  const predictions = region.bars
+    .filter((bar) => bar.track >= 0)
+    .map((bar) => `${systemTitle(data.tracks[tracks[bar.track]].system)} ${data.resource.kinds[bar.kind]}`);
+  return `${stretch.slice(region.start, region.end)}: ${[...gold, ...predictions].join(", ")}`;
+}
+
+/** The offsets of the regions, for reports without texts. */
+function OffsetList({ regions }: { regions: readonly Region[] }) {
   return (
     <div class="bare">
-      <p class="quiet">The texts are not in here (--texts none). Places are told by their offsets.</p>
-      <p>{every.map((spot) => <><a key={spot.start} href={but({ at: `${spot.start}-${spot.end}` })}>{spot.start}–{spot.end}</a>{" "}</>)}</p>
+      <p class="quiet">This report contains no texts (--texts none). Regions are listed by their offsets.</p>
+      <p>
+        {regions.map((region) => (
+          <>
+            <a key={region.start} href={currentUrl({ at: `${region.start}-${region.end}` })}>
+              {region.start}–{region.end}
+            </a>{" "}
+          </>
+        ))}
+      </p>
     </div>
   );
 }
 
-/** The card of the spot that is pointed at, or else of the one that was chosen. */
-function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { data: Data; dataset: string; doc: number; every: readonly Spot[]; tracks: readonly number[]; selected: number; shown: { value: number }; over: { value: number } }) {
-  const spot = every[shown.value >= 0 ? shown.value : selected];
-  if (!spot) return <aside class="card" aria-label="Card"><p class="quiet">Point at a bar, or press <kbd>n</kbd> for the next place.</p></aside>;
-  const { gold } = data.piece;
-  const golds = spot.bars.filter((bar) => bar.track < 0).map((bar) => bar.row);
-  const types = (g: number) => data.piece.types[gold.types[g]];
+/** The card of the region under the pointer, or of the selected region. */
+function RegionCard({
+  data,
+  dataset,
+  doc,
+  regions,
+  tracks,
+  selectedIndex,
+  hoverIndex,
+  hoverTrack,
+}: {
+  data: Data;
+  dataset: string;
+  doc: number;
+  regions: readonly Region[];
+  tracks: readonly number[];
+  selectedIndex: number;
+  hoverIndex: { value: number };
+  hoverTrack: { value: number };
+}) {
+  const region = regions[hoverIndex.value >= 0 ? hoverIndex.value : selectedIndex];
+  if (!region)
+    return (
+      <aside class="card" aria-label="Region details">
+        <p class="quiet">
+          Hover over a bar, or press <kbd>n</kbd> for the next region.
+        </p>
+      </aside>
+    );
+  const { gold } = data.resource;
+  const goldRows = region.bars.filter((bar) => bar.track < 0).map((bar) => bar.row);
+  const goldTypes = (g: number) => data.resource.types[gold.types[g]];
   return (
-    <aside class="card" aria-label="Card">
-      <button type="button" class="close" onClick={() => ask({ at: "" }, true)}>close</button>
-      {golds.map((g) => (
+    <aside class="card" aria-label="Region details">
+      <button type="button" class="close" onClick={() => updateQuery({ at: "" }, true)}>
+        close
+      </button>
+      {goldRows.map((g) => (
         <section key={g}>
-          <h2 dir="auto">{data.goldSurface(g)}</h2>
+          <h2 dir="auto">{data.getGoldSurface(g)}</h2>
           <p>
-            gold: <Linked data={data} entity={gold.entity[g]} dataset={dataset} told />{gold.optional[g] ? <span class="quiet"> (optional)</span> : null}
-            {(gold.others[g] ?? []).map((other) => <><span class="quiet"> or </span><Linked key={other} data={data} entity={other} dataset={dataset} told /></>)}
+            gold: <EntityDetails data={data} entity={gold.entity[g]} dataset={dataset} showDescription />
+            {gold.optional[g] ? <span class="quiet"> (optional)</span> : null}
+            {(gold.alternatives[g] ?? []).map((alternative) => (
+              <>
+                <span class="quiet"> or </span>
+                <EntityDetails key={alternative} data={data} entity={alternative} dataset={dataset} showDescription />
+              </>
+            ))}
           </p>
-          {types(g).length > 0 && <p class="quiet">{types(g).join(", ")}</p>}
+          {goldTypes(g).length > 0 && <p class="quiet">{goldTypes(g).join(", ")}</p>}
         </section>
       ))}
-      {!golds.length && <section><h2 dir="auto">{data.surface({ track: tracks[spot.bars[0].track], row: spot.bars[0].row })}</h2><p class="quiet">No mention in the gold standard.</p></section>}
-      <ul class="said">
-        {tracks.map((t, place) => {
+      {!goldRows.length && (
+        <section>
+          <h2 dir="auto">{data.getSurface({ track: tracks[region.bars[0].track], row: region.bars[0].row })}</h2>
+          <p class="quiet">No mention in the gold standard.</p>
+        </section>
+      )}
+      <ul class="predictions">
+        {tracks.map((t, index) => {
           const track = data.tracks[t];
-          const rows = data.rowsIn(t, doc).filter((row) => { const [start, end] = data.span({ track: t, row }); return start < spot.end && spot.start < end; });
+          const rows = data.getRows(t, doc).filter((row) => {
+            const [start, end] = data.getSpan({ track: t, row });
+            return start < region.end && region.start < end;
+          });
           return (
-            <li key={t} class={over.value === place ? "now" : undefined}>
-              <b><span class="quiet">{place + 1}</span> {titleOf(track.system)}</b>
-              {!rows.length && <p class="quiet">says nothing</p>}
+            <li key={t} class={hoverTrack.value === index ? "now" : undefined}>
+              <b>
+                <span class="quiet">{index + 1}</span> {systemTitle(track.system)}
+              </b>
+              {!rows.length && <p class="quiet">no prediction</p>}
               {rows.map((row) => {
-                const errors = data.errors({ track: t, row });
-                const answered = track.start[row] >= 0;
+                const errors = data.getErrors({ track: t, row });
+                const hasPrediction = track.start[row] >= 0;
                 return (
                   <p key={row}>
-                    <Sample kind={track.kind[row]} /> <Kind data={data} kind={track.kind[row]} />{" "}
-                    {answered && <>{golds.length !== 1 || track.start[row] !== gold.start[golds[0]] || track.end[row] !== gold.end[golds[0]] ? <span class="quiet" dir="auto">“{data.surface({ track: t, row })}” </span> : null}<Linked data={data} entity={track.entity[row]} dataset={dataset} told={!golds.some((g) => gold.entity[g] === track.entity[row])} /></>}
-                    {track.score.length > 0 && track.score[row] !== null && <span class="quiet">, score {track.score[row]}</span>}
-                    {track.candidates.length > 0 && track.candidates[row] > 0 && answered && track.gold[row] >= 0 && <span class="quiet">, {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"}, {track.rank[row] ? `gold is no. ${track.rank[row]}` : "gold not among them"}</span>}
-                    {errors.length > 0 && <span class="errors">{errors.map((error) => <a key={error} href={address("cases", { dataset, system: nameOf(track.system), error })} title={data.category(error).says}>{data.category(error).title}</a>)} <span class="quiet">{data.category(errors[1] ?? errors[0]).says}</span></span>}
+                    <BarSample kind={track.kind[row]} /> <KindLabel data={data} kind={track.kind[row]} />{" "}
+                    {hasPrediction && (
+                      <>
+                        {goldRows.length !== 1 ||
+                        track.start[row] !== gold.start[goldRows[0]] ||
+                        track.end[row] !== gold.end[goldRows[0]] ? (
+                          <span class="quiet" dir="auto">
+                            “{data.getSurface({ track: t, row })}”{" "}
+                          </span>
+                        ) : null}
+                        <EntityDetails
+                          data={data}
+                          entity={track.entity[row]}
+                          dataset={dataset}
+                          showDescription={!goldRows.some((g) => gold.entity[g] === track.entity[row])}
+                        />
+                      </>
+                    )}
+                    {track.score.length > 0 && track.score[row] !== null && (
+                      <span class="quiet">, score {track.score[row]}</span>
+                    )}
+                    {track.candidates.length > 0 &&
+                      track.candidates[row] > 0 &&
+                      hasPrediction &&
+                      track.gold[row] >= 0 && (
+                        <span class="quiet">
+                          , {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"},{" "}
+                          {track.rank[row] ? `gold entity at rank ${track.rank[row]}` : "gold entity not among them"}
+                        </span>
+                      )}
+                    {errors.length > 0 && (
+                      <span class="errors">
+                        {errors.map((error) => (
+                          <a
+                            key={error}
+                            href={pageUrl("cases", { dataset, system: systemName(track.system), error })}
+                            title={data.getCategory(error).description}
+                          >
+                            {data.getCategory(error).title}
+                          </a>
+                        ))}{" "}
+                        <span class="quiet">{data.getCategory(errors[1] ?? errors[0]).description}</span>
+                      </span>
+                    )}
                   </p>
                 );
               })}
@@ -330,19 +726,50 @@ function Side({ data, dataset, doc, every, tracks, selected, shown, over }: { da
           );
         })}
       </ul>
-      {golds.length > 0 && <p><a href={address("mention", { dataset, surface: data.goldSurface(golds[0]) })}>Everything about “{data.goldSurface(golds[0])}”</a></p>}
+      {goldRows.length > 0 && (
+        <p>
+          <a href={pageUrl("mention", { dataset, surface: data.getGoldSurface(goldRows[0]) })}>
+            All mentions of “{data.getGoldSurface(goldRows[0])}”
+          </a>
+        </p>
+      )}
     </aside>
   );
 }
 
-/** An entity, its id in the knowledge base, and if it is to be told what it is. */
-function Linked({ data, entity, dataset, told }: { data: Data; entity: number; dataset: string; told?: boolean }) {
-  const page = entity >= 0 ? outside(data.id(entity)) : null;
+/** A link to an entity, with its id and optionally its description. */
+function EntityDetails({
+  data,
+  entity,
+  dataset,
+  showDescription,
+}: {
+  data: Data;
+  entity: number;
+  dataset: string;
+  showDescription?: boolean;
+}) {
+  const url = entity >= 0 ? entityPageUrl(data.getId(entity)) : null;
   return (
     <>
-      <Entity data={data} entity={entity} dataset={dataset} told={false} />
-      {entity >= 0 && data.name(entity) !== data.id(entity) && <span class="quiet id"> {page ? <a href={page} target="_blank" rel="noopener noreferrer">{data.id(entity)}</a> : data.id(entity)}</span>}
-      {told && data.description(entity) && <span class="quiet" dir="auto">, {data.description(entity)}</span>}
+      <EntityLink data={data} entity={entity} dataset={dataset} showId={false} />
+      {entity >= 0 && data.getName(entity) !== data.getId(entity) && (
+        <span class="quiet id">
+          {" "}
+          {url ? (
+            <a href={url} target="_blank" rel="noopener noreferrer">
+              {data.getId(entity)}
+            </a>
+          ) : (
+            data.getId(entity)
+          )}
+        </span>
+      )}
+      {showDescription && data.getDescription(entity) && (
+        <span class="quiet" dir="auto">
+          , {data.getDescription(entity)}
+        </span>
+      )}
     </>
   );
 }

@@ -1,121 +1,250 @@
-// What judges found: what was shown, what became of it, and scores before and after the fact.
-import type { PosthocScore, SourceOutcomes, VerificationFile, VerificationPiece } from "../shape";
-import { Bar_, Choice, Missing, number, percent, useLoaded, Wait } from "../parts";
-import { type Cell, type Column, Sheet } from "../sheet";
+// Results of verification: outcomes, and scores before and after verification.
+
+import { EmptyState, formatNumber, formatPercent, Loader, Select, Toolbar, useResource } from "../components";
+import * as resources from "../resources";
+import { formatFixed } from "../rounding";
 import { route } from "../route";
-import * as source from "../source";
+import type { JudgeQualityRecord, PosthocRecord, SourceRecord, VerificationFile, VerificationResource } from "../shape";
+import { type Cell, type Column, Sheet } from "../sheet";
 
 export function Verification() {
-  const found = useLoaded(source.verification, "verification");
-  return <Wait for={found}>{(piece) => (piece.campaigns.length ? <Campaigns piece={piece} /> : <Missing heading says="Nobody has judged these answers." command="karat verify report CAMPAIGN.sqlite --archive FOLDER" />)}</Wait>;
+  const state = useResource(resources.loadVerification, "verification");
+  return (
+    <Loader state={state}>
+      {(resource) =>
+        resource.campaigns.length ? (
+          <CampaignReport resource={resource} />
+        ) : (
+          <EmptyState
+            isHeading
+            message="No judgements yet."
+            command="karat verify report CAMPAIGN.sqlite --archive FOLDER"
+          />
+        )
+      }
+    </Loader>
+  );
 }
 
-const rows = (piece: VerificationPiece): [VerificationFile, SourceOutcomes][] => piece.campaigns.flatMap((one) => one.sources.map((own) => [one, own] as [VerificationFile, SourceOutcomes]));
-const count = (value: number): Cell => ({ plain: number(value) });
-const text = (plain: string): Cell => ({ plain });
-const numeric = (...titles: string[]): Column[] => titles.map((title) => ({ title, kind: "number" }));
-const who = (one: VerificationFile): string => (one.judged_by === "people" ? one.dataset : `${one.dataset} (by the machine ${one.judged_by})`);
+const listSources = (resource: VerificationResource): [VerificationFile, SourceRecord][] =>
+  resource.campaigns.flatMap((campaign) =>
+    campaign.sources.map((source) => [campaign, source] as [VerificationFile, SourceRecord]),
+  );
+const countCell = (value: number): Cell => ({ text: formatNumber(value) });
+const textCell = (text: string): Cell => ({ text });
+const numberColumns = (...titles: string[]): Column[] => titles.map((title) => ({ title, kind: "number" }));
+const datasetTitle = (campaign: VerificationFile): string =>
+  campaign.judged_by === "people" ? campaign.dataset : `${campaign.dataset} (automatic judge ${campaign.judged_by})`;
+const formatKappa = (value: number | null): string => (value === null ? "–" : formatFixed(value, 3));
 
-function Campaigns({ piece }: { piece: VerificationPiece }) {
-  const names = Object.keys(piece.readings);
-  const reading = names.includes(route.value.asked.reading) ? route.value.asked.reading : names[0];
-  const every = rows(piece);
+/** The judges whose judgements the scores use: people, or one automatic judge. */
+const listJudges = (campaign: VerificationFile): JudgeQualityRecord[] =>
+  campaign.judges.filter((judge) => judge.machine === (campaign.judged_by === "people" ? null : campaign.judged_by));
+
+function CampaignReport({ resource }: { resource: VerificationResource }) {
+  const names = Object.keys(resource.definitions);
+  const definition = names.includes(route.value.query.reading) ? route.value.query.reading : names[0];
+  const sources = listSources(resource);
   return (
     <>
-      <Answer piece={piece} />
-      <h2>What was shown</h2>
+      <Summary resource={resource} />
+      <h2>Links shown to judges</h2>
       <Sheet
-        name="What was shown"
-        columns={[{ title: "dataset" }, { title: "source" }, ...numeric("documents", "links", "tasks", "links shown", "open")]}
-        rows={every.map(([one, own]) => [text(who(one)), text(own.source), count(one.documents), count(own.links), count(own.tasks), count(own.shown), count(own.open)])}
-      />
-      <h2>What became of it</h2>
-      <p class="quiet says">Modified links are errors of linking, removed ones errors of detection.</p>
-      <Sheet
-        name="What became of it"
-        columns={[{ title: "dataset" }, { title: "source" }, { title: "outcomes" }, ...numeric("verified", "modified", "removed", "verification rate")]}
-        rows={every.map(([one, own]) => [text(who(one)), text(own.source), { plain: "", shown: <Outcomes of={own} /> }, count(own.verified), count(own.modified), count(own.removed), text(percent(own.verification_rate))])}
-      />
-      <h2>Precision and recall before and after the fact</h2>
-      <Bar_><Choice says="after the fact, as read by the" name="reading" options={names.map((name) => [name, name])} value={reading} /></Bar_>
-      <p class="quiet says">Before: against the gold standard as it was, the same entity on an overlapping span. After: {piece.readings[reading]}. {interval(piece)}</p>
-      <Sheet
-        name="Precision and recall"
-        columns={[{ title: "dataset" }, { title: "source" }, ...numeric("precision before", "precision after", "recall before", "recall after")]}
-        rows={every.map(([one, own]) => [
-          text(who(one)),
-          text(own.source),
-          ...(["precision", "recall"] as const).flatMap((what) => [scored(own.before.weak, what), scored(own.posthoc[reading], what)]),
+        name="Links shown to judges"
+        columns={[
+          { title: "dataset" },
+          { title: "source" },
+          ...numberColumns("documents", "links", "tasks", "links shown", "open", "tied"),
+        ]}
+        rows={sources.map(([campaign, source]) => [
+          textCell(datasetTitle(campaign)),
+          textCell(source.source),
+          countCell(campaign.documents),
+          countCell(source.links),
+          countCell(source.tasks),
+          countCell(source.links_shown),
+          countCell(source.open),
+          countCell(source.tied),
         ])}
       />
-      <h2>Who judged</h2>
+      <h2>Outcomes</h2>
+      <p class="quiet prose">Modified links are linking errors, removed links are detection errors.</p>
       <Sheet
-        name="Who judged"
-        columns={[{ title: "dataset" }, ...numeric("judges", "failed a control", "median seconds", "links judged twice", "the same", "kappa", "alpha", "missing from the gold")]}
-        rows={piece.campaigns.map((one) => [
-          text(who(one)),
-          count(one.judges.length),
-          count(one.judges.filter((own) => own.passing === "failed").length),
-          text(one.seconds[1] === null ? "–" : one.seconds[1].toFixed(1)),
-          count(one.agreement.items),
-          text(percent(one.agreement.same)),
-          text(one.agreement.kappa?.toFixed(3) ?? "–"),
-          text(one.agreement.alpha?.toFixed(3) ?? "–"),
-          text(percent(one.missing_from_gold[reading]?.share)),
+        name="Outcomes"
+        columns={[
+          { title: "dataset" },
+          { title: "source" },
+          { title: "outcomes" },
+          ...numberColumns("verified", "modified", "removed", "verification rate"),
+        ]}
+        rows={sources.map(([campaign, source]) => [
+          textCell(datasetTitle(campaign)),
+          textCell(source.source),
+          { text: "", content: <OutcomeBar source={source} /> },
+          countCell(source.verified),
+          countCell(source.modified),
+          countCell(source.removed),
+          textCell(formatPercent(source.verification_rate)),
+        ])}
+      />
+      <h2>Precision and recall before and after verification</h2>
+      <Toolbar>
+        <Select label="definition" name="reading" options={names.map((name) => [name, name])} value={definition} />
+      </Toolbar>
+      <p class="quiet prose">
+        Before: a link is correct if the original gold standard has the same entity on an overlapping span. After:{" "}
+        {resource.definitions[definition]}. {describeInterval(resource)}
+      </p>
+      {resource.campaigns
+        .filter((campaign) => campaign.recall_undefined !== null)
+        .map((campaign) => (
+          <p key={campaign.campaign} class="quiet prose">
+            No recall after verification of {datasetTitle(campaign)}: {campaign.recall_undefined}.
+          </p>
+        ))}
+      <Sheet
+        name="Precision and recall"
+        columns={[
+          { title: "dataset" },
+          { title: "source" },
+          ...numberColumns("precision before", "precision after", "recall before", "recall after"),
+        ]}
+        rows={sources.map(([campaign, source]) => [
+          textCell(datasetTitle(campaign)),
+          textCell(source.source),
+          ...(["precision", "recall"] as const).flatMap((measure) => [
+            scoreCell(source.original.weak, measure),
+            scoreCell(source.posthoc[definition], measure),
+          ]),
+        ])}
+      />
+      <h2>Judges</h2>
+      <Sheet
+        name="Judges"
+        columns={[
+          { title: "dataset" },
+          ...numberColumns(
+            "judges",
+            "judges who failed a control",
+            "median seconds",
+            "links with several judgements",
+            "agreement",
+            "kappa",
+            "alpha",
+            "missing from gold",
+          ),
+        ]}
+        rows={resource.campaigns.map((campaign) => [
+          textCell(datasetTitle(campaign)),
+          countCell(listJudges(campaign).length),
+          countCell(listJudges(campaign).filter((judge) => judge.control_result === "failed").length),
+          textCell(campaign.seconds[1] === null ? "–" : formatFixed(campaign.seconds[1], 1)),
+          countCell(campaign.agreement.items),
+          textCell(formatPercent(campaign.agreement.observed)),
+          textCell(formatKappa(campaign.agreement.kappa)),
+          textCell(formatKappa(campaign.agreement.alpha)),
+          textCell(formatPercent(campaign.missing_from_gold[definition]?.share)),
         ])}
       />
     </>
   );
 }
 
-/** In a sentence whose links judges accept most, beside the gold standard. */
-function Answer({ piece }: { piece: VerificationPiece }) {
-  const one = piece.campaigns[0];
-  const [gold, ...others] = one.sources;
-  const best = others.filter((own) => own.verification_rate !== null).sort((a, b) => b.verification_rate! - a.verification_rate!)[0];
-  if (gold.verification_rate === null) return <h1 class="answer">Nobody has judged the gold standard of {one.dataset} yet.</h1>;
+/** A sentence that compares the verification rates of the gold standard and the best system. */
+function Summary({ resource }: { resource: VerificationResource }) {
+  const campaign = resource.campaigns[0];
+  const [gold, ...systemSources] = campaign.sources;
+  const bestSource = systemSources
+    .filter((source) => source.verification_rate !== null)
+    .sort((a, b) => b.verification_rate! - a.verification_rate!)[0];
+  if (gold.verification_rate === null)
+    return <h1 class="summary">The gold standard of {campaign.dataset} has no judgements yet.</h1>;
+  const judgedCount = campaign.links_shown - campaign.open;
   return (
-    <h1 class="answer">
-      Judges verified {percent(gold.verification_rate)} % of the gold standard of {one.dataset}{best && <>, and {percent(best.verification_rate)} % of the links of <b>{best.source}</b></>}. Of all links that they accepted, {percent(one.missing_from_gold.paper?.share)} % are missing from the gold.
+    <h1 class="summary">
+      Judges verified {formatPercent(gold.verification_rate)} % of the gold links of {campaign.dataset}
+      {bestSource && (
+        <>
+          {" "}
+          and {formatPercent(bestSource.verification_rate)} % of the links of <b>{bestSource.source}</b>
+        </>
+      )}
+      . The gold standard lacks {formatPercent(campaign.missing_from_gold.paper?.share)} % of the links that they
+      accepted{campaign.open > 0 && " so far"}.
+      {campaign.open > 0 && (
+        <>
+          {" "}
+          {formatNumber(judgedCount)} of {formatNumber(campaign.links_shown)} links are judged (
+          {formatPercent(judgedCount / campaign.links_shown)} %).
+        </>
+      )}
     </h1>
   );
 }
 
-function interval(piece: VerificationPiece): string {
-  const { interval_level: level, interval_unit: unit, resamples } = piece.campaigns[0];
-  return resamples ? `Whiskers are intervals at ${percent(level, 0)} % over ${unit}s.` : "";
+function describeInterval(resource: VerificationResource): string {
+  const { confidence: level, interval_unit: unit, resamples } = resource.campaigns[0];
+  return resamples ? `Whiskers: ${formatPercent(level, 0)} % confidence intervals, resampled by ${unit}.` : "";
 }
 
-/** Verified, modified and removed as parts of one bar; the figures beside it say the same. */
-function Outcomes({ of }: { of: SourceOutcomes }) {
-  const all = of.verified + of.modified + of.removed || 1;
-  const parts = [["right", of.verified], ["link", of.modified], ["missed", of.removed]] as const;
-  let at = 0;
+/** A bar with the shares of verified, modified and removed links. */
+function OutcomeBar({ source }: { source: SourceRecord }) {
+  const total = source.verified + source.modified + source.removed || 1;
+  const counts = [
+    ["correct", source.verified],
+    ["link", source.modified],
+    ["missed", source.removed],
+  ] as const;
+  let offset = 0;
   return (
-    <svg class="outcomes" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${of.verified} verified, ${of.modified} modified, ${of.removed} removed`}>
-      {parts.map(([kind, part]) => {
-        const x = at;
-        at += (100 * part) / all;
-        return <rect key={kind} class={kind} x={x} y="0" width={(100 * part) / all} height="10" />;
+    <svg
+      class="outcomes"
+      viewBox="0 0 100 10"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${source.verified} verified, ${source.modified} modified, ${source.removed} removed`}
+    >
+      {counts.map(([kind, count]) => {
+        const x = offset;
+        offset += (100 * count) / total;
+        return <rect key={kind} class={kind} x={x} y="0" width={(100 * count) / total} height="10" />;
       })}
     </svg>
   );
 }
 
-function scored(score: PosthocScore | undefined, what: "precision" | "recall"): Cell {
-  const value = score?.[what] ?? null;
-  const bounds = score?.[`${what}_interval`] ?? null;
-  const at = (one: number) => 100 * Math.min(1, one);
+function scoreCell(score: PosthocRecord | undefined, measure: "precision" | "recall"): Cell {
+  const value = score?.[measure] ?? null;
+  const bounds = score?.[`${measure}_interval`] ?? null;
+  const toPercent = (fraction: number) => 100 * Math.min(1, fraction);
   return {
-    plain: percent(value),
-    shown: value === null ? "–" : (
-      <span title={bounds ? `${percent(bounds[0])} to ${percent(bounds[1])}` : ""}>
-        <span class="figure">{percent(value)}</span>
-        <svg class="whisker" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-          {bounds && <line x1={at(bounds[0])} x2={at(bounds[1])} y1="4" y2="4" vector-effect="non-scaling-stroke" />}
-          <line class="dot" x1={at(value)} x2={at(value)} y1="0" y2="8" vector-effect="non-scaling-stroke" />
-        </svg>
-      </span>
-    ),
+    text: formatPercent(value),
+    content:
+      value === null ? (
+        "–"
+      ) : (
+        <span title={bounds ? `${formatPercent(bounds[0])} to ${formatPercent(bounds[1])}` : ""}>
+          <span class="figure">{formatPercent(value)}</span>
+          <svg class="whisker" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+            {bounds && (
+              <line
+                x1={toPercent(bounds[0])}
+                x2={toPercent(bounds[1])}
+                y1="4"
+                y2="4"
+                vector-effect="non-scaling-stroke"
+              />
+            )}
+            <line
+              class="dot"
+              x1={toPercent(value)}
+              x2={toPercent(value)}
+              y1="0"
+              y2="8"
+              vector-effect="non-scaling-stroke"
+            />
+          </svg>
+        </span>
+      ),
   };
 }

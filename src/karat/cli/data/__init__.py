@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.groups import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 COMMANDS = {
-    "categorise": "Assign the fine-grained categories to a gold standard.",
-    "convert": "Write a corpus or a run in another format.",
-    "fetch": "Bring a benchmark to this machine.",
-    "lint": "Find defects in a gold standard, and mend some.",
-    "list": "List the benchmarks that Karat knows.",
-    "show": "Say what is known about a benchmark.",
-    "stats": "Describe corpora in numbers.",
+    "categorise": "Assign fine-grained categories to a gold standard.",
+    "convert": "Convert a corpus or predictions to another format.",
+    "fetch": "Download a dataset.",
+    "lint": "Find and fix errors in a gold standard.",
+    "list": "List the registered datasets.",
+    "show": "Show the description, versions and sources of a dataset.",
+    "stats": "Compute statistics of corpora.",
 }
-"""Every command with its one-line help, so that listing them imports none of them."""
+"""One-line help of every command, so that listing the commands imports none of them."""
 
 
 class _Commands(LazyGroup):
+    """The subcommands of `karat data`."""
+
     prefix = "karat.cli.data."
     commands_help = COMMANDS
 
 
 @click.command(cls=_Commands)
 def command() -> None:
-    """List, show, fetch, convert, check and describe benchmarks."""
+    """List, fetch, convert, check and describe datasets."""

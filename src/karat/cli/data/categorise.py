@@ -4,71 +4,76 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import say, width, write
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import echo, page_width, write_output
 
 
 @click.command()
 @click.argument("gold")
-@click.option("--kb", metavar="NAME|DIR", help="Names, aliases and popular entities: a pack, or a folder.")
+@click.option(
+    "--kb", metavar="NAME|DIR", help="Knowledge base with names, aliases and popularity: a snapshot or a folder."
+)
 @click.option(
     "--tagger",
     default="rules",
     show_default=True,
     metavar="NAME",
-    help="What tells parts of speech: `rules`, or `spacy:MODEL` such as spacy:en_core_web_md.",
+    help="Part-of-speech tagger: rules, or spacy:MODEL such as spacy:en_core_web_md.",
 )
-@click.option("--out", "target", metavar="FILE", help="Write the corpus with its categories.")
-@click.option("--to", "wanted", metavar="FORMAT", help="The format to write, where the suffix of FILE does not tell.")
-@click.option("--keep", is_flag=True, help="Keep the categories that there are, and only fill in missing ones.")
-@click.option("--evaluate", is_flag=True, help="Compare with the categories that there are.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write the numbers as JSON.")
-@click.option("--gold-format", metavar="NAME", help="The format of GOLD, where it is not recognised.")
-@reading
+@click.option("--out", "target", metavar="FILE", help="Write the corpus with categories.")
+@click.option("--to", "format_name", metavar="FORMAT", help="Output format, if the suffix of FILE is ambiguous.")
+@click.option("--keep-existing", is_flag=True, help="Keep existing categories and only add missing ones.")
+@click.option("--evaluate", is_flag=True, help="Compare with the existing categories.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the statistics as JSON."
+)
+@click.option("--gold-format", metavar="NAME", help="Format of GOLD, if not detected.")
+@input_options
 def command(
     gold: str,
     kb: str | None,
     tagger: str,
     target: str | None,
-    wanted: str | None,
-    keep: bool,
+    format_name: str | None,
+    keep_existing: bool,
     evaluate: bool,
     json_file: str | None,
     gold_format: str | None,
 ) -> None:
-    """Assign the fine-grained categories: base form, part of speech, overlap and reference.
+    """Assign fine-grained categories to a gold standard.
 
-    What the rules cannot tell stays undecided: the label has no category of that dimension. The rules know English.
-    docs/fine-grained.md says how often they agree with people.
+    The categories are base form, part of speech, overlap and reference. If the rules cannot decide, the label gets no
+    category of that dimension. The rules support English only. docs/fine-grained.md reports their agreement with human
+    annotators.
 
     \b
     karat data categorise gold.jsonl --out categorised.jsonl
     karat data categorise gold.jsonl --kb DIR --tagger spacy:en_core_web_md
     karat data categorise categorised.ttl --evaluate
     """
-    from karat.categorise.categorise import categorise, tagger_named
-    from karat.categorise.compared import agreements
-    from karat.data.convert import lost
-    from karat.data.load import load, save, target_format
-    from karat.errors import UsageError
-    from karat.kb.opened import open_kb
-    from karat.pages.data.categorised import json_of, page
-    from karat.work import working
+    from karat.data.categoriser.categorise import categorise, get_tagger
+    from karat.data.categoriser.confusion import compare_categories
+    from karat.data.convert import count_losses
+    from karat.data.load import get_target_format, load, save
+    from karat.kb.catalogue import open_kb
+    from karat.model.errors import UsageError
+    from karat.model.output.progress import track_progress
+    from karat.render.data.categories import render_page, to_json
 
-    apart([gold], [target, json_file])
-    if evaluate and keep:
-        raise UsageError("--keep keeps what --evaluate compares with. Leave one of them out.")
-    format, chosen = (None, None) if target is None else target_format(target, wanted)
-    tagging = tagger_named(tagger)
-    tables = None if kb is None else open_kb(kb)
+    check_paths([gold], [target, json_file])
+    if evaluate and keep_existing:
+        raise UsageError("--keep-existing and --evaluate exclude each other. Remove one of them.")
+    format, target_spec = (None, None) if target is None else get_target_format(target, format_name)
+    tagger_object = get_tagger(tagger)
+    knowledge_base = None if kb is None else open_kb(kb)
     corpus = load(gold, format=gold_format)
-    with working(f"categorising {corpus.name}"):
-        compared = agreements(corpus, kb=tables, tagger=tagging) if evaluate else {}
-        done = categorise(corpus, kb=tables, tagger=tagging, keep=keep)
-    if target is not None and chosen is not None:
-        save(done.corpus, target, format=format)
-        for name, count in lost(done.corpus, chosen).items():
-            say(f"{target}: not kept: {name} {count}", err=True)
-    write(json_file, lambda: json_of(done, compared))
-    say(page(done, compared, width=width()), nl=False, err="-" in (target, json_file))
+    with track_progress(f"categorising {corpus.name}"):
+        agreement_scores = compare_categories(corpus, kb=knowledge_base, tagger=tagger_object) if evaluate else {}
+        result = categorise(corpus, kb=knowledge_base, tagger=tagger_object, keep=keep_existing)
+    if target is not None and target_spec is not None:
+        save(result.corpus, target, format=format)
+        for name, count in count_losses(result.corpus, target_spec).items():
+            echo(f"{target}: not stored: {name} {count}", err=True)
+    write_output(json_file, lambda: to_json(result, agreement_scores))
+    echo(render_page(result, agreement_scores, width=page_width()), nl=False, err="-" in (target, json_file))

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart
-from karat.cli.output import say
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths
+from karat.cli.input_options import input_options
+from karat.cli.output import echo
 
 
 @click.command()
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--to", "wanted", metavar="FORMAT", help="The format to write, where the suffix of OUT does not tell.")
-@click.option("--from", "given", metavar="FORMAT", help="The format of IN, where it is not recognised.")
-@click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What IN holds, where it could be both.")
-@click.option("--gold", metavar="FILE", help="The gold standard whose texts answers are laid on, and words placed in.")
-@click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
-@click.option("--kb", metavar="NAME|DIR", help="The knowledge base that a step asks, as drop-gone does.")
-@click.option("--base", metavar="IRI", help="What stands before the ids of documents in NIF, which wants IRIs.")
-@click.option("--entity-base", metavar="IRI", help="The same for entities that are neither IRIs nor QIDs.")
-@reading
+@click.option("--to", "target_name", metavar="FORMAT", help="Output format, if the suffix of OUT is ambiguous.")
+@click.option("--from", "source_format", metavar="FORMAT", help="Format of IN, if not detected.")
+@click.option("--as", "kind", type=click.Choice(["gold", "predictions"]), help="Content of IN, if ambiguous.")
+@click.option("--gold", metavar="FILE", help="Gold standard whose texts the predictions refer to.")
+@click.option("--step", "steps", multiple=True, metavar="NAME", help="Step to apply first (repeatable).")
+@click.option("--kb", metavar="NAME|DIR", help="Knowledge base for steps that need one, such as drop-deleted.")
+@click.option("--base", metavar="IRI", help="IRI prefix of document ids in NIF.")
+@click.option("--entity-base", metavar="IRI", help="IRI prefix of entities that are neither IRIs nor QIDs.")
+@input_options
 def command(
     source: str,
     target: str,
-    wanted: str | None,
-    given: str | None,
+    target_name: str | None,
+    source_format: str | None,
     kind: str | None,
     gold: str | None,
     steps: tuple[str, ...],
@@ -33,52 +33,52 @@ def command(
     base: str | None,
     entity_base: str | None,
 ) -> None:
-    """Write a corpus or a run in another format, and say what that format cannot hold.
+    """Convert a corpus or predictions to another format.
+
+    The command reports what the new format cannot store.
 
     \b
     karat data convert gold.ttl gold.jsonl
     karat data convert MSNBC msnbc.jsonl --step drop-nil --step longest
-    karat data convert gold.jsonl still.jsonl --step drop-gone --kb enwiki
-    karat data convert answers.jsonl answers.csv --to bat-csv
-    karat data convert llm.jsonl answers.jsonl --gold gold.jsonl
+    karat data convert gold.jsonl still.jsonl --step drop-deleted --kb enwiki
+    karat data convert predictions.jsonl predictions.csv --to bat-csv
+    karat data convert llm.jsonl predictions.jsonl --gold gold.jsonl
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
     karat data convert gold.jsonl mine --to hf-datasets     for load_from_disk
     """
-    from karat.data.convert import lost
-    from karat.data.iris import relative, relative_entities
-    from karat.data.load import converted_in_blocks, load_either, read_for, save, target_format
-    from karat.data.steps import stepped
-    from karat.errors import UsageError
-    from karat.fitting import counted
-    from karat.kb.opened import open_kb
+    from karat.data.absolute_iris import find_relative_id, list_relative_entities
+    from karat.data.convert import count_losses
+    from karat.data.load import convert_in_blocks, get_target_format, load_gold_or_run, save, split_pool_name
+    from karat.data.steps import apply_steps
+    from karat.kb.catalogue import open_kb
     from karat.model.corpus import Corpus
-    from karat.pages.data.converted import converted_page
+    from karat.model.errors import UsageError
+    from karat.model.output.text_layout import format_count
+    from karat.render.data.conversion import render_page
 
-    apart(read_for(source), [target])
+    check_paths(split_pool_name(source), [target])
     if kb is not None and not steps:
-        raise UsageError("--kb is what steps ask, and none is named. Add --step NAME, or see karat kb resolve.")
-    format, chosen = target_format(target, wanted)
+        raise UsageError("--kb is only used by steps. Add --step NAME, or use karat kb resolve.")
+    format, target_spec = get_target_format(target, target_name)
     if not steps and gold is None and base is None and entity_base is None:
-        counts = converted_in_blocks(source, target, chosen, kind=kind, format=given)
+        counts = convert_in_blocks(source, target, target_spec, kind=kind, format=source_format)
         if counts is not None:
-            done = f"{counted(counts[0], 'document')}, {counted(counts[1], 'label')}"
-            say(f"{source}: {done} to {chosen.title}", err=True)
+            amount = f"{format_count(counts[0], 'document')}, {format_count(counts[1], 'label')}"
+            echo(f"{source}: {amount} to {target_spec.title}", err=True)
             return
-    data = load_either(source, kind=kind, format=given, gold=gold)
+    data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold)
     if steps:
         if not isinstance(data, Corpus):
-            raise UsageError(f"{source} holds answers, and steps change gold standards. Leave --step out.")
-        data, changes = stepped(data, steps, None if kb is None else open_kb(kb))
+            raise UsageError(f"{source}: steps apply to gold standards, not to predictions. Remove --step.")
+        data, changes = apply_steps(data, steps, None if kb is None else open_kb(kb))
         for name, change in changes.items():
-            say(f"{name}: {change}", err=True)
-    if chosen.iris and base is None and (id := relative(data)) is not None:
+            echo(f"{name}: {change}", err=True)
+    if target_spec.has_iris and base is None and (id := find_relative_id(data)) is not None:
         raise UsageError(
-            f"{chosen.title} names documents by absolute IRIs, and {id!r} is none. Say where they are published, "
+            f"{id!r} is not an absolute IRI, which {target_spec.title} needs as document id. Add a prefix, "
             "such as --base https://example.org/benchmark/"
         )
     save(data, target, format=format, base=base, entity_base=entity_base)
-    say(converted_page(source, data, chosen, lost(data, chosen)), nl=False, err=True)
-    if chosen.iris and base is None and (ids := relative_entities(data)):
-        say(
-            f"  written as relative IRIs: {len(ids)} entities, such as {ids[0]!r}; --base makes them absolute", err=True
-        )
+    echo(render_page(source, data, target_spec, count_losses(data, target_spec)), nl=False, err=True)
+    if target_spec.has_iris and base is None and (ids := list_relative_entities(data)):
+        echo(f"  {len(ids)} entities have relative IRIs, such as {ids[0]!r}; --base makes them absolute", err=True)

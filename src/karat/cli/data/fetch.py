@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import show, write
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.output import print_page, write_output
 
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar  # click gives the type no public name
@@ -21,49 +21,60 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("wanted", nargs=-1, required=True, metavar="NAME[@VERSION][/SPLIT]…")
+@click.argument("datasets", nargs=-1, required=True, metavar="NAME[@VERSION][/SPLIT]…")
 @click.option(
-    "--from", "given", type=click.Path(path_type=Path), metavar="FOLDER", help="Take local copies from this folder."
+    "--from",
+    "source_folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder with local copies to use instead of downloading.",
 )
-@click.option("--link", is_flag=True, help="With --from: link to the files instead of copying them.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write what was done as JSON.")
-def command(wanted: tuple[str, ...], given: Path | None, link: bool, json_file: str | None) -> None:
-    """Bring benchmarks to this machine and check them.
+@click.option("--link", is_flag=True, help="With --from, link to the files instead of copying them.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the fetched files as JSON."
+)
+def command(datasets: tuple[str, ...], source_folder: Path | None, link: bool, json_file: str | None) -> None:
+    """Download datasets and verify their checksums.
 
-    Without a split all splits of the version are fetched. Files go into the folder KARAT_HOME, or into the one that
-    the platform has for data. A download that was cut is continued; a file with the wrong checksum is refused. FOLDER
-    holds the files of a benchmark, or is laid out like the cache. For data that nobody may pass on, the command says
-    how to obtain it and ends with exit code 2.
+    Without SPLIT, all splits of the version are downloaded. Files go into the folder KARAT_HOME or, by default, into
+    the data folder of the platform. An interrupted download resumes; a file with a wrong checksum is rejected. FOLDER
+    contains the files of a dataset, or has the layout of the cache. For data that may not be redistributed, the command
+    explains how to obtain it and exits with code 2.
 
     \b
     karat data fetch kore50
     karat data fetch aida --from ~/conll2003
     """
-    from karat.data.catalogue import every, fetch, named
-    from karat.errors import UnknownNameError, UsageError
-    from karat.pages.data.datasets import fetched_json, fetched_page
-    from karat.registry import names
+    from karat.data.catalogue import fetch_split, find_dataset, list_splits
+    from karat.model.errors import UnknownNameError, UsageError
+    from karat.model.registry import list_plugins
+    from karat.render.data.datasets import encode_fetch_results, render_fetch_results
 
-    apart([], [json_file])
-    if link and given is None:
-        raise UsageError("--link makes links to local copies. Name their folder with --from.")
+    check_paths([], [json_file])
+    if link and source_folder is None:
+        raise UsageError("--link needs local copies. Add --from FOLDER.")
     splits = []
-    for name in wanted:
-        asked = named(name)
-        if asked is None:
-            raise UnknownNameError("dataset", name, names("datasets"))
-        splits += every(asked)
-    done = {}
-    for one in splits:
-        with _progress() as progress:
-            fetched = done[str(one.name)] = fetch(one, given=given, link=link, progress=progress)
-        show(partial(fetched_page, one, fetched), json_file)
-    write(json_file, lambda: fetched_json(done))
+    for name in datasets:
+        dataset_name = find_dataset(name)
+        if dataset_name is None:
+            raise UnknownNameError("dataset", name, list_plugins("datasets"))
+        splits += list_splits(dataset_name)
+    fetched_splits = {}
+    for split in splits:
+        with _show_progress_bars() as progress:
+            fetched = fetched_splits[str(split.name)] = fetch_split(
+                split, folder=source_folder, link=link, progress=progress
+            )
+        print_page(partial(render_fetch_results, split, fetched), json_file)
+    write_output(json_file, lambda: encode_fetch_results(fetched_splits))
 
 
 @contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A progress bar on standard error for each file, for people who look."""
+def _show_progress_bars() -> Iterator[Progress | None]:
+    """Show a progress bar for each downloaded file inside the block, if standard error is a terminal.
+
+    Yields the function that updates a bar (path, bytes done, total bytes or None), or None without a terminal.
+    """
     if not sys.stderr.isatty():
         yield None
         return

@@ -6,30 +6,46 @@ import sys
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import say, width, write
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import echo, page_width, write_output
 
 
 @click.command()
 @click.argument("file")
-@click.option("--gold", metavar="GOLD", help="The gold standard that FILE answers, for the texts.")
-@click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What FILE holds, where it could be both.")
-@click.option("--fix", "target", metavar="OUT", help="Write the gold standard with what can be fixed fixed.")
-@click.option("--kb", metavar="NAME|DIR", help="Known ids, types, redirects: a pack, or entities.tsv, redirects.tsv, …")
-@click.option("--redirects", metavar="FILE", help="Redirects: two columns, or one JSON object.")
-@click.option("--types", metavar="FILE", help="The types that entities may have, one per line.")
-@click.option("--rules", "rules_file", metavar="FILE", help="Rules of your own, in TOML (docs/lint.md).")
-@click.option("--only", multiple=True, metavar="RULE", help="Only this rule (repeatable; also a .py file, which runs).")
-@click.option("--skip", multiple=True, metavar="RULE", help="Leave this rule out (repeatable).")
-@click.option("--strict", is_flag=True, help="Exit with 1 if there is an error or a warning (with --fix: left).")
+@click.option("--gold", metavar="GOLD", help="Gold standard with the texts, if FILE contains predictions.")
+@click.option("--as", "kind", type=click.Choice(["gold", "predictions"]), help="Content of FILE, if ambiguous.")
+@click.option("--fix", "target", metavar="OUT", help="Write the gold standard with all automatic fixes.")
 @click.option(
-    "--show", default=5, show_default=True, type=click.IntRange(0), metavar="N", help="Print N findings of each rule."
+    "--kb",
+    metavar="NAME|DIR",
+    help="Knowledge base with ids, types and redirects: a snapshot, or entities.tsv, redirects.tsv, …",
 )
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all findings as JSON.")
-@click.option("--gold-format", metavar="NAME", help="The format of the gold standard, where it is not recognised.")
-@click.option("--answers-format", metavar="NAME", help="The format of the answers, where it is not recognised.")
-@reading
+@click.option("--redirects", metavar="FILE", help="Redirects, as two columns or one JSON object.")
+@click.option("--types", metavar="FILE", help="Allowed entity types, one per line.")
+@click.option("--rules", "rules_file", metavar="FILE", help="Custom rules in TOML (docs/lint.md).")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="RULE",
+    help="Rule to check, or a .py file to run (repeatable).  [default: all rules]",
+)
+@click.option("--skip", multiple=True, metavar="RULE", help="Rule to skip (repeatable).")
+@click.option("--strict", is_flag=True, help="Exit with code 1 if errors or warnings remain.")
+@click.option(
+    "--limit",
+    default=5,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Maximum number of findings to print per rule.",
+)
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write all findings as JSON."
+)
+@click.option("--gold-format", metavar="NAME", help="Format of the gold standard, if not detected.")
+@click.option("--predictions-format", metavar="NAME", help="Format of the predictions, if not detected.")
+@input_options
 def command(
     file: str,
     gold: str | None,
@@ -42,59 +58,85 @@ def command(
     only: tuple[str, ...],
     skip: tuple[str, ...],
     strict: bool,
-    show: int,
+    limit: int,
     json_file: str | None,
     gold_format: str | None,
-    answers_format: str | None,
+    predictions_format: str | None,
 ) -> None:
-    """Find defects in a gold standard, and fix some; or in answers.
+    """Find and fix errors in a gold standard.
 
-    Each finding names its rule, place and proposed fix; [fix] marks those that --fix applies. An error is wrong
-    whatever was meant, a warning most likely, a hint is worth a look.
+    FILE may also contain predictions, which are only checked. Each finding names its rule, location and proposed fix;
+    [fix] marks those that --fix applies. An error is certainly wrong, a warning probably, a hint possibly.
 
     \b
     karat data lint gold.jsonl
     karat data lint gold.ttl --fix better.jsonl --redirects redirects.tsv
     karat data lint gold.jsonl --strict --skip word-boundary
-    karat data lint answers.jsonl --gold gold.jsonl
+    karat data lint predictions.jsonl --gold gold.jsonl
     """
-    from karat.data.convert import lost
-    from karat.data.load import load, load_run, save, sort_of, target_format
-    from karat.errors import UsageError
-    from karat.lint.context import context_of
-    from karat.lint.lint import chosen_rules, fixed, fixed_corpus, lint, read_answers, read_gold
-    from karat.lint.own_rules import OwnRules, read_rules
-    from karat.pages.data.lint import json_of, page
-
-    apart([path for path in (file, gold, redirects, types, rules_file) if path is not None], [target, json_file])
-    own = OwnRules({}, ()) if rules_file is None else read_rules(rules_file)
-    of_answers = (kind or ("answers" if gold or answers_format else sort_of(file, format=gold_format))) == "answers"
-    if of_answers and target is not None:
-        raise UsageError(f"{file} holds answers, which are looked at and never changed. Leave --fix out.")
-    if gold is not None and not of_answers:
-        raise UsageError(f"--gold goes with answers, and {file} is said to be gold itself. Leave one of the two out.")
-    rules = chosen_rules(only, skip, own.rules, answers=of_answers)
-    chosen = None if target is None else target_format(target, None)[1]
-    if of_answers:
-        corpus = None if gold is None else load(gold, format=gold_format)
-        read = read_answers(load_run(file, format=answers_format or (gold_format if gold is None else None)), corpus)
-    else:
-        read = read_gold(file, format=gold_format)
-    context = context_of(
-        read.documents, kb=kb, redirects=redirects, types=types, dimensions=own.dimensions, skipped=read.skipped
+    from karat.data.convert import count_losses
+    from karat.data.lint.context import build_context
+    from karat.data.lint.lint import fix_documents, lint, prepare_predictions, read_gold, select_rules, to_fixed_corpus
+    from karat.data.lint.user_rules import UserRules, read_rules
+    from karat.data.load import (
+        convert_run_offsets,
+        detect_kind,
+        get_target_format,
+        load,
+        load_run,
+        load_run_for_any,
+        save,
     )
-    report = lint(read.documents, rules, context)
-    left = report
-    if target is not None and chosen is not None:
-        documents = fixed(read.documents, rules, context)
-        left = lint(documents, rules, context)
-        better = fixed_corpus(read, documents)
-        save(better, target)
-        for name, count in lost(better, chosen).items():
-            say(f"{target}: not kept: {name} {count}", err=True)
-    write(json_file, lambda: json_of(read, report, left))
-    piped = "-" in (target, json_file)  # then standard output is taken
-    say(page(read, report, left if target is not None else None, show, width=width()), nl=False, err=piped)
-    bad = left.severities()
-    if strict and (bad["error"] or bad["warning"]):
+    from karat.model.defects import get_error_policy
+    from karat.model.errors import UsageError
+    from karat.render.data.lint import render_page, to_json
+
+    check_paths([path for path in (file, gold, redirects, types, rules_file) if path is not None], [target, json_file])
+    custom_rules = UserRules({}, ()) if rules_file is None else read_rules(rules_file)
+    is_predictions = (
+        kind or ("predictions" if gold or predictions_format else detect_kind(file, format=gold_format))
+    ) == "predictions"
+    if is_predictions and target is not None:
+        raise UsageError(f"{file}: predictions are checked but never changed. Remove --fix.")
+    if gold is not None and not is_predictions:
+        raise UsageError(f"--gold is only used with predictions, but {file} is a gold standard. Remove --gold.")
+    rules = select_rules(only, skip, custom_rules.rules, for_predictions=is_predictions)
+    target_spec = None if target is None else get_target_format(target, None)[1]
+    if is_predictions:
+        corpus = None if gold is None else load(gold, format=gold_format)
+        run_format = predictions_format or (gold_format if gold is None else None)
+        run = (
+            load_run(file, format=run_format)
+            if corpus is None
+            else convert_run_offsets(corpus, load_run_for_any(file, [corpus], format=run_format), get_error_policy())
+        )
+        data = prepare_predictions(run, corpus)
+    else:
+        data = read_gold(file, format=gold_format)
+    context = build_context(
+        data.documents,
+        kb=kb,
+        redirects=redirects,
+        types=types,
+        dimensions=custom_rules.dimensions,
+        skipped=data.skipped,
+    )
+    report = lint(data.documents, rules, context)
+    remaining = report
+    if target is not None and target_spec is not None:
+        documents = fix_documents(data.documents, rules, context)
+        remaining = lint(documents, rules, context)
+        fixed_gold = to_fixed_corpus(data, documents)
+        save(fixed_gold, target)
+        for name, count in count_losses(fixed_gold, target_spec).items():
+            echo(f"{target}: not stored: {name} {count}", err=True)
+    write_output(json_file, lambda: to_json(data, report, remaining))
+    piped = "-" in (target, json_file)  # standard output is in use
+    echo(
+        render_page(data, report, remaining if target is not None else None, limit, width=page_width()),
+        nl=False,
+        err=piped,
+    )
+    counts = remaining.count_by_severity()
+    if strict and (counts["error"] or counts["warning"]):
         sys.exit(1)

@@ -4,40 +4,42 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Every version and split, each under its full name.")
-@click.option("--task", metavar="TASK", help="Only benchmarks for this task (a2kb, d2kb, c2kb, …).")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write the list as JSON.")
-def command(everything: bool, task: str | None, json_file: str | None) -> None:
-    """List the benchmarks that Karat knows.
+@click.option("--all", "show_all", is_flag=True, help="List every version and split by its full name.")
+@click.option("--task", metavar="TASK", help="Task that the datasets must support (a2kb, d2kb, c2kb, …).")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the list as JSON."
+)
+def command(show_all: bool, task: str | None, json_file: str | None) -> None:
+    """List the registered datasets.
 
-    A benchmark is named NAME[@VERSION][/SPLIT]. Without a version it is the first one; a name with a version never
-    changes meaning. The last columns say whether the checksums of its files are known, and whether they are here, can
-    be fetched with `karat data fetch`, or have to be brought.
+    A dataset is named NAME[@VERSION][/SPLIT]. The default is its first version; a name with a version never changes
+    meaning. The last columns show whether checksums are known, and whether the files are on this machine, can be
+    downloaded with `karat data fetch`, or must be obtained by hand.
 
     \b
     karat data list
     karat data list --all --task d2kb
     karat data list --json -
     """
-    from karat.data.catalogue import every, lies_in
-    from karat.pages.data.datasets import list_json, list_page, listed
-    from karat.registry import get, names
-    from karat.spec.choices.task import task_named
-    from karat.spec.dataset import Dataset, DatasetName
+    from karat.data.catalogue import find_folder, list_splits
+    from karat.model.registry import get_plugin, list_plugins
+    from karat.model.spec.dataset import Dataset, DatasetName
+    from karat.model.spec.settings.task import parse_task
+    from karat.render.data.datasets import build_entry, encode_list, render_list
 
-    apart([], [json_file])
-    wanted = None if task is None else task_named(task)
-    found = []
-    for name in names("datasets"):
-        dataset = get("datasets", name, Dataset)
-        if wanted is None or wanted in dataset.tasks:
-            versions = list(dataset.versions) if everything else list(dataset.versions)[:1]
-            found += [one for version in versions for one in every(DatasetName(name, version))]
-    rows = [listed(one, here=lies_in(one) is not None) for one in found]
-    write(json_file, lambda: list_json(rows))
-    show(lambda: list_page(rows, width=width()), json_file)
+    check_paths([], [json_file])
+    task_id = None if task is None else parse_task(task)
+    splits = []
+    for name in list_plugins("datasets"):
+        dataset = get_plugin("datasets", name, Dataset)
+        if task_id is None or task_id in dataset.tasks:
+            versions = list(dataset.versions) if show_all else list(dataset.versions)[:1]
+            splits += [split for version in versions for split in list_splits(DatasetName(name, version))]
+    rows = [build_entry(split, is_local=find_folder(split) is not None) for split in splits]
+    write_output(json_file, lambda: encode_list(rows))
+    print_page(lambda: render_list(rows, width=page_width()), json_file)

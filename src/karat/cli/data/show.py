@@ -4,35 +4,41 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("name", metavar="NAME[@VERSION][/SPLIT]")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write everything as JSON.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
 def command(name: str, json_file: str | None) -> None:
-    """Say what is known about a benchmark: what it is, where it comes from, its versions, and what others found.
+    """Show the description, versions and sources of a dataset.
 
-    Without a version all are shown.
+    Without VERSION, all versions are shown. The output includes known problems.
 
     \b
     karat data show aida
     karat data show msnbc@bat2013 --json -
     """
-    from karat.data.catalogue import every, lies_in, named
-    from karat.errors import UnknownNameError
-    from karat.pages.data.datasets import show_json, show_page
-    from karat.registry import names
-    from karat.spec.dataset import DatasetName
+    from karat.data.catalogue import find_dataset, find_folder, list_splits
+    from karat.model.errors import UnknownNameError
+    from karat.model.registry import list_plugins
+    from karat.model.spec.dataset import DatasetName
+    from karat.render.data.datasets import encode_dataset, render_dataset
 
-    apart([], [json_file])
-    asked = named(name)
-    if asked is None:
-        raise UnknownNameError("dataset", name, names("datasets"))
-    first = every(asked)[0].dataset
-    versions = [asked.version] if asked.version or asked.split else list(first.versions)
-    shown = [one for version in versions for one in every(DatasetName(asked.name, version, asked.split))]
-    folders = {str(one.name): lies_in(one) for one in shown}
-    write(json_file, lambda: show_json(asked.name, first, shown))
-    show(lambda: show_page(asked.name, first, shown, folders, width=width()), json_file)
+    check_paths([], [json_file])
+    dataset_name = find_dataset(name)
+    if dataset_name is None:
+        raise UnknownNameError("dataset", name, list_plugins("datasets"))
+    dataset = list_splits(dataset_name)[0].dataset
+    versions = [dataset_name.version] if dataset_name.version or dataset_name.split else list(dataset.versions)
+    splits = [
+        split
+        for version in versions
+        for split in list_splits(DatasetName(dataset_name.name, version, dataset_name.split))
+    ]
+    folders = {str(split.name): find_folder(split) for split in splits}
+    write_output(json_file, lambda: encode_dataset(dataset_name.name, dataset, splits))
+    print_page(lambda: render_dataset(dataset_name.name, dataset, splits, folders, width=page_width()), json_file)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import say, show, width, write
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import echo, page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option(
-    "--kb", metavar="NAME|DIR", help="Names, types, popular entities, demonyms: a pack, or a folder of tables."
+    "--kb",
+    metavar="NAME|DIR",
+    help="Knowledge base with names, types, popularity and demonyms: a snapshot or a folder of tables.",
 )
-@click.option("--step", "steps", multiple=True, metavar="NAME", help="Apply this step first (repeatable).")
-@click.option("--gold-format", metavar="NAME", help="The format of PATH, where it is not recognised.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write everything as JSON.")
-@click.option("--markdown", "layout", flag_value="markdown", help="Print the table of the papers in Markdown.")
-@click.option("--latex", "layout", flag_value="latex", help="Print the table of the papers in LaTeX.")
-@reading
+@click.option("--step", "steps", multiple=True, metavar="NAME", help="Step to apply first (repeatable).")
+@click.option("--gold-format", metavar="NAME", help="Format of PATH, if not detected.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
+@click.option("--markdown", "layout", flag_value="markdown", help="Print a table for papers in Markdown.")
+@click.option("--latex", "layout", flag_value="latex", help="Print a table for papers in LaTeX.")
+@input_options
 def command(
     paths: tuple[str, ...],
     kb: str | None,
@@ -28,36 +32,42 @@ def command(
     json_file: str | None,
     layout: str | None,
 ) -> None:
-    """Describe corpora in numbers: documents, mentions, entities, NIL, types and so on.
+    """Compute statistics of corpora.
 
-    PATH is a file, a folder in a known layout, or a registered name. Several are shown side by side.
+    The statistics cover documents, mentions, entities, NIL, types and more. PATH is a file, a folder in a known layout,
+    or the name of a registered dataset. Several corpora are shown side by side.
 
     \b
     karat data stats demo
     karat data stats gold.jsonl --kb DIR --json -
-    karat data stats one.jsonl two.jsonl --latex     as papers have it
+    karat data stats one.jsonl two.jsonl --latex     a table for a paper
     """
     from pathlib import Path
 
-    from karat.data.catalogue import named, recognised
+    from karat.data.catalogue import add_registry_metadata, find_dataset
     from karat.data.describe import describe
     from karat.data.load import load
-    from karat.kb.opened import open_kb
-    from karat.pages.data.stats import json_of, page, paper
+    from karat.kb.catalogue import open_kb
+    from karat.render.data.stats import render_page, render_paper_table, to_json
 
-    apart(list(paths), [json_file])
-    tables = None if kb is None else open_kb(kb)
-    found = []
+    check_paths(list(paths), [json_file])
+    knowledge_base = None if kb is None else open_kb(kb)
+    statistics = []
     for path in paths:
         corpus = load(path, format=gold_format)
-        if named(path) is None and path != "-":
-            corpus = recognised(corpus, Path(path))
+        if find_dataset(path) is None and path != "-":
+            corpus = add_registry_metadata(corpus, Path(path))
         if steps:
-            from karat.data.steps import stepped
+            from karat.data.steps import apply_steps
 
-            corpus, counts = stepped(corpus, steps, tables)
+            corpus, counts = apply_steps(corpus, steps, knowledge_base)
             for name, change in counts.items():
-                say(f"{corpus.name}, {name}: {change}", err=True)
-        found.append(describe(corpus, tables))
-    write(json_file, lambda: json_of(found))
-    show(lambda: page(found, width=width()) if layout is None else paper(found, layout), json_file)
+                echo(f"{corpus.name}, {name}: {change}", err=True)
+        statistics.append(describe(corpus, knowledge_base))
+    write_output(json_file, lambda: to_json(statistics))
+    print_page(
+        lambda: (
+            render_page(statistics, width=page_width()) if layout is None else render_paper_table(statistics, layout)
+        ),
+        json_file,
+    )

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.groups import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 COMMANDS = {
-    "build": "Build a pack from published files.",
-    "drop-gone": "Leave out gold to entities that are not there any more.",
-    "fetch": "Fetch what Wikidata says about the ids that files name.",
+    "build": "Build a snapshot from published files.",
+    "check-nil": "List NIL labels whose text is a name in a snapshot.",
+    "diff": "Compare the ids of a gold standard between two snapshots.",
+    "drop-deleted": "Drop gold labels of deleted entities.",
+    "fetch": "Fetch entities from Wikidata into a snapshot.",
     "find": "Look up entities by name.",
-    "import": "Make a pack of any ontology or tables.",
-    "moves": "Say which ids moved, merged or vanished between two packs.",
-    "near": "Say how near wrong answers are to the right ones.",
-    "nil": "List NIL gold that a pack knows a name of.",
-    "resolve": "Write a corpus or a run with the ids of a knowledge base.",
-    "show": "Say what is in a knowledge base.",
+    "import": "Import an ontology or tables as a snapshot.",
+    "near-misses": "Measure how close wrong predictions are to the gold.",
+    "resolve": "Resolve the ids of a corpus or of predictions.",
+    "show": "Show the contents of a snapshot.",
 }
-"""Every command with its one-line help, so that listing them imports none of them."""
+"""One-line help of every command, so that listing the commands imports none of them."""
 
 
 class _Commands(LazyGroup):
+    """The subcommands of `karat kb`."""
+
     prefix = "karat.cli.kb."
     commands_help = COMMANDS
 
 
 @click.command(cls=_Commands)
 def command() -> None:
-    """Build, import, show and ask knowledge bases."""
+    """Build, import, query and compare knowledge bases."""

@@ -1,4 +1,4 @@
-"""`karat kb fetch --ids-of FILE…`."""
+"""`karat kb fetch --ids-from FILE…`."""
 
 from __future__ import annotations
 
@@ -6,25 +6,41 @@ import sys
 
 import click
 
-from karat.cli.kb.build.options import folder_of, target, tell, typing
-from karat.cli.output import say
-from karat.cli.reading import reading
+from karat.cli.input_options import input_options
+from karat.cli.kb.build.options import output_options, print_manifest, snapshot_folder, type_options
+from karat.cli.output import echo
 
 
 @click.command()
-@click.option("--ids-of", "files", multiple=True, metavar="FILE", help="A gold standard or answers; again for more.")
-@click.argument("more", nargs=-1, metavar="[FILE…]")
-@click.option("--language", "languages", multiple=True, default=["en"], show_default=True, help="Of names, best first.")
-@click.option("--wiki", "wikis", multiple=True, default=["enwiki"], show_default=True, help="Whose titles count.")
-@click.option("--classes/--no-classes", default=True, help="Fetch the superclasses of all types too.")
-@click.option("--api", metavar="URL", help="Of Wikidata or a copy of it; it ends in /w/api.php.")
-@click.option("--wiki-api", metavar="URL", help="Of the Wikipedias, with {language} for the language.")
-@typing
-@target
-@reading
+@click.option("--ids-from", "files", multiple=True, metavar="FILE", help="Gold standard or predictions (repeatable).")
+@click.argument("more_files", nargs=-1, metavar="[FILE…]")
+@click.option(
+    "--language",
+    "languages",
+    metavar="CODE",
+    multiple=True,
+    default=["en"],
+    show_default=True,
+    help="Language of names, best first (repeatable).",
+)
+@click.option(
+    "--wiki",
+    "wikis",
+    metavar="NAME",
+    multiple=True,
+    default=["enwiki"],
+    show_default=True,
+    help="Wikipedia whose titles to include (repeatable).",
+)
+@click.option("--classes/--no-classes", default=True, help="Also fetch the superclasses of all types.")
+@click.option("--api", metavar="URL", help="Address of the Wikidata API; it ends in /w/api.php.")
+@click.option("--wiki-api", metavar="URL", help="Address of the Wikipedia API, with {language} for the language.")
+@type_options
+@output_options
+@input_options
 def command(
     files: tuple[str, ...],
-    more: tuple[str, ...],
+    more_files: tuple[str, ...],
     languages: tuple[str, ...],
     wikis: tuple[str, ...],
     classes: bool,
@@ -36,41 +52,41 @@ def command(
     date: str | None,
     json_file: str | None,
 ) -> None:
-    """Fetch what Wikidata says today about the ids that files name, and make a dated pack of it.
+    """Fetch entities from Wikidata into a snapshot.
 
-    Ids may be items, titles, addresses of pages or of DBpedia. Fifty are asked for at once; a service that is busy is
-    asked again, and a fetch that broke off goes on where it was. Without an entry in the pack an id is not known;
-    items and pages that are not there any more are in it as deleted.
+    Karat fetches today's data for all ids in FILEs: items, titles, and addresses of Wikipedia or DBpedia pages. Busy
+    services are retried, and an interrupted fetch resumes where it stopped. The snapshot marks deleted items and pages;
+    ids that it does not contain are unknown.
 
     \b
-    karat kb fetch --ids-of gold.jsonl answers.jsonl --out mine
-    karat score gold.jsonl answers.jsonl --kb mine
+    karat kb fetch --ids-from gold.jsonl predictions.jsonl --out mine
+    karat score gold.jsonl predictions.jsonl --kb mine
     """
     from datetime import UTC, datetime
 
-    from karat.errors import UsageError
-    from karat.knowledge.dumps.items import ItemReader
-    from karat.knowledge.fetch import ITEMS, PAGES, Services, fetch_pack
-    from karat.knowledge.named_ids import ids_of
-    from karat.knowledge.type_rules import read_type_rules
+    from karat.data.entity_ids import list_entity_ids
+    from karat.kb.dumps.items import ItemReader
+    from karat.kb.type_rules import read_type_rules
+    from karat.kb.wikidata_download import WIKIDATA_API, WIKIPEDIA_API, Services, download_snapshot
+    from karat.model.errors import UsageError
 
-    if not (files or more):
-        raise UsageError("no file to take ids from. Name a gold standard or answers with --ids-of.")
-    ids = ids_of((*files, *more))
+    if not (files or more_files):
+        raise UsageError("no input file. Add --ids-from with a gold standard or predictions.")
+    ids = list_entity_ids((*files, *more_files))
     if not ids:
-        raise UsageError("the files name no ids. Is anything linked in them?")
+        raise UsageError("the files contain no entity ids. Pass files with links.")
 
-    def report(done: int, known: int) -> None:
-        say(f"\rkarat: {done:,} of {known:,} ids", nl=done >= known, err=True)
+    def report(done: int, total: int) -> None:
+        echo(f"\rkarat: {done:,} of {total:,} ids", nl=done >= total, err=True)
 
-    tell(
-        fetch_pack(
+    print_manifest(
+        download_snapshot(
             ids,
-            folder_of(folder),
+            snapshot_folder(folder),
             date=date or datetime.now(UTC).date().isoformat(),
             reader=ItemReader(languages, wikis, read_type_rules(whitelist, adjust)),
-            services=Services(api or ITEMS, wiki_api or PAGES),
-            classes=classes,
+            services=Services(api or WIKIDATA_API, wiki_api or WIKIPEDIA_API),
+            with_classes=classes,
             progress=report if sys.stderr.isatty() else None,
         ),
         json_file,

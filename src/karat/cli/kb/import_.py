@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.kb.build.options import typing
-from karat.cli.output import say, width
+from karat.cli.kb.build.options import type_options
+from karat.cli.output import echo, page_width
 
 
 @click.command()
 @click.argument("source", metavar="SOURCE")
-@click.option("--out", required=True, metavar="DIR", help="The folder of the pack.")
-@click.option("--date", required=True, metavar="DAY", help="The day that the knowledge is of, such as 2026-11-15.")
-@click.option(
-    "--from", "format", metavar="FORMAT", help="tsv (a folder), jsonl, obo or rdf, where the name does not tell."
-)
-@click.option("--name", default="", metavar="NAME", help="What signatures call it; otherwise as the folder.")
-@click.option("--licence", default="", metavar="TEXT", help="The licence of SOURCE.")
-@click.option("--space", default="", metavar="SPACE", help="The id space of its entities, such as wikidata or MESH.")
-@click.option("--titles", default="", metavar="SPACE", help="The space of bare titles, such as enwiki.")
-@click.option("--language", default="en", show_default=True, metavar="CODE", help="The language of names (RDF).")
-@click.option("--partial", is_flag=True, help="It has some entities only: of others nothing is known.")
-@click.option("--xrefs", is_flag=True, help="Cross-references of OBO mean the same.")
-@typing
+@click.option("--out", required=True, metavar="DIR", help="Folder of the snapshot.")
+@click.option("--date", required=True, metavar="DATE", help="Date of the source data, such as 2026-11-15.")
+@click.option("--from", "format", metavar="FORMAT", help="Format: tsv (a folder), jsonl, obo or rdf, if not detected.")
+@click.option("--name", default="", metavar="NAME", help="Name in signatures.  [default: name of the folder]")
+@click.option("--licence", default="", metavar="TEXT", help="Licence of SOURCE.")
+@click.option("--id-space", default="", metavar="SPACE", help="Id space of the entities, such as wikidata or MESH.")
+@click.option("--title-space", default="", metavar="SPACE", help="Id space of plain titles, such as enwiki.")
+@click.option("--language", default="en", show_default=True, metavar="CODE", help="Language of names (RDF).")
+@click.option("--partial", is_flag=True, help="Mark the snapshot as partial: missing ids are not known to be wrong.")
+@click.option("--merge-xrefs", is_flag=True, help="Treat OBO cross-references as ids of the same entity.")
+@type_options
 def command(
     source: str,
     out: str,
@@ -30,39 +28,41 @@ def command(
     format: str | None,
     name: str,
     licence: str,
-    space: str,
-    titles: str,
+    id_space: str,
+    title_space: str,
     language: str,
     partial: bool,
-    xrefs: bool,
+    merge_xrefs: bool,
     whitelist: str | None,
     adjust: tuple[str, ...],
 ) -> None:
-    """Make a pack of any ontology: tables with tabs, JSONL, OBO, or SKOS and other RDF.
+    """Import an ontology or tables as a snapshot.
+
+    SOURCE is a folder of TSV tables, JSONL, OBO, SKOS or other RDF.
 
     \b
-    karat kb import DIR --date 2026-11-15 --out PACK
-    karat kb import doid.obo --date 2026-11-15 --out doid --space DOID
-    karat kb import thesaurus.ttl.gz --date 2026-11-15 --out thesaurus --language de
+    karat kb import DIR --date 2026-11-15 --out SNAPSHOT
+    karat kb import doid.obo --date 2026-11-15 --out doid --id-space DOID
+    karat kb import stw.ttl.gz --date 2026-11-15 --out stw --language de
     """
     from pathlib import Path
 
-    from karat.knowledge.importing.imported import import_pack
-    from karat.knowledge.type_rules import read_type_rules
-    from karat.pages.kb import manifest_page
+    from karat.kb.importers.importer import import_snapshot
+    from karat.kb.type_rules import read_type_rules
+    from karat.render.kb import render_manifest
 
-    manifest = import_pack(
+    manifest = import_snapshot(
         source,
         Path(out),
         date=date,
         format=format,
         name=name,
         licence=licence,
-        space=space,
-        titles=titles,
+        space=id_space,
+        title_space=title_space,
         language=language,
         complete=not partial,
-        xrefs=xrefs,
+        xrefs_are_same_as=merge_xrefs,
         rules=read_type_rules(whitelist, adjust) if whitelist or adjust else None,
     )
-    say(manifest_page(manifest, width=width()), nl=False)
+    echo(render_manifest(manifest, width=page_width()), nl=False)

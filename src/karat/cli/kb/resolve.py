@@ -4,48 +4,51 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT", required=False)
-@click.option("--kb", default="starter", show_default=True, metavar="NAME|DIR", help="The knowledge base.")
-@click.option("--to", "wanted", metavar="FORMAT", help="The format to write, where the suffix of OUT does not tell.")
-@click.option("--from", "given", metavar="FORMAT", help="The format of IN, where it is not recognised.")
-@click.option("--as", "kind", type=click.Choice(["gold", "answers"]), help="What IN holds, where it could be both.")
-@click.option("--list", "listed", is_flag=True, help="Print every id that is moved, ambiguous or not known.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write the report as JSON.")
-@reading
+@click.argument("target", metavar="[OUT]", required=False)
+@click.option("--kb", default="starter", show_default=True, metavar="NAME|DIR", help="Knowledge base.")
+@click.option("--to", "target_name", metavar="FORMAT", help="Output format, if the suffix of OUT is ambiguous.")
+@click.option("--from", "source_format", metavar="FORMAT", help="Format of IN, if not detected.")
+@click.option("--as", "kind", type=click.Choice(["gold", "predictions"]), help="Content of IN, if ambiguous.")
+@click.option("--list", "list_ids", is_flag=True, help="List every moved, ambiguous or unknown id.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the report as JSON."
+)
+@input_options
 def command(
     source: str,
     target: str | None,
     kb: str,
-    wanted: str | None,
-    given: str | None,
+    target_name: str | None,
+    source_format: str | None,
     kind: str | None,
-    listed: bool,
+    list_ids: bool,
     json_file: str | None,
 ) -> None:
-    """Say what becomes of the ids of a corpus or a run in a knowledge base, and write it with the new ids.
+    """Resolve the ids of a corpus or of predictions.
 
-    An id that is replaced is kept beside the new one (`same_as`). Without OUT nothing is written but the report.
+    The command reports how many ids the knowledge base knows, moved or lacks. OUT gets the data with the new ids; the
+    old ids stay in `same_as`. Without OUT, only the report is printed.
 
     \b
     karat kb resolve gold.jsonl --kb DIR --list
-    karat kb resolve answers.jsonl resolved.jsonl --kb starter
+    karat kb resolve predictions.jsonl resolved.jsonl --kb starter
     """
-    from karat.data.load import load_either, read_for, save, target_format
-    from karat.kb.opened import open_kb
-    from karat.kb.resolve import resolve
-    from karat.pages.kb import resolution_json, resolution_page
+    from karat.data.load import get_target_format, load_gold_or_run, save, split_pool_name
+    from karat.kb.catalogue import open_kb
+    from karat.kb.id_resolution import resolve_ids
+    from karat.render.kb import encode_resolution, render_resolution
 
-    apart(read_for(source), [target, json_file])
-    format = None if target is None else target_format(target, wanted)[0]
-    done, report = resolve(load_either(source, kind=kind, format=given), open_kb(kb))
+    check_paths(split_pool_name(source), [target, json_file])
+    format = None if target is None else get_target_format(target, target_name)[0]
+    resolved, report = resolve_ids(load_gold_or_run(source, kind=kind, format=source_format), open_kb(kb))
     if target is not None:
-        save(done, target, format=format)
-    write(json_file, lambda: resolution_json(report))
-    show(lambda: resolution_page(report, listed=listed, width=width()), json_file, target)
+        save(resolved, target, format=format)
+    write_output(json_file, lambda: encode_resolution(report))
+    print_page(lambda: render_resolution(report, list_ids=list_ids, width=page_width()), json_file, target)

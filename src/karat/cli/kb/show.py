@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import once
-from karat.cli.output import show, width, write
+from karat.cli.arguments import single_value
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("name", metavar="NAME|DIR", default="starter")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write everything as JSON.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
 def command(name: str, json_file: str | None) -> None:
-    """Say what is in a pack: its sources, date, licence, tables, and what each table is needed for.
+    """Show the contents of a snapshot.
+
+    The output lists sources, date, licence and tables, and what each table is used for.
 
     \b
     karat kb show
     karat kb show DIR --json -
     """
-    from karat.kb.opened import open_pack
-    from karat.pages.kb import manifest_json, manifest_page
+    from karat.kb.catalogue import open_snapshot
+    from karat.render.kb import encode_manifest, render_manifest
 
-    manifest = open_pack(name).manifest
-    write(json_file, lambda: manifest_json(manifest))
-    show(lambda: manifest_page(manifest, width=width()), json_file)
+    manifest = open_snapshot(name).manifest
+    write_output(json_file, lambda: encode_manifest(manifest))
+    print_page(lambda: render_manifest(manifest, width=page_width()), json_file)

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import click
 
-from karat.cli import output  # not its functions: `show` is a command here
-from karat.cli.choices import once
-from karat.cli.groups import LazyGroup
+from karat.cli import output  # importing its functions would shadow the commands of this package
+from karat.cli.arguments import single_value
+from karat.cli.lazy_group import LazyGroup
 
 COMMANDS = {
-    "show": "Say what a system is, what it needs, and its options.",
-    "stages": "Say which stage of a system loses what.",
+    "show": "Show the description, requirements and options of a system.",
+    "stages": "Show how much each stage of a system loses.",
 }
-"""Every command with its one-line help, so that listing them imports none of them."""
+"""One-line help of every command, so that listing the commands imports none of them."""
 
 
 class _Commands(LazyGroup):
+    """The subcommands of `karat systems`."""
+
     prefix = "karat.cli.systems."
     commands_help = COMMANDS
 
 
 @click.command(cls=_Commands, invoke_without_command=True)
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write the list as JSON.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the list as JSON."
+)
 @click.pass_context
 def command(context: click.Context, json_file: str | None) -> None:
-    """List the systems that Karat runs, with what each needs; or ask about one.
+    """List the built-in systems and measure their stages.
 
     \b
     karat systems
@@ -33,8 +37,8 @@ def command(context: click.Context, json_file: str | None) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from karat.pages.systems.listed import every, list_json, list_page
+    from karat.render.systems.catalogue import encode_list, list_systems, render_list
 
-    rows = every()
-    output.write(json_file, lambda: list_json(rows))
-    output.show(lambda: list_page(rows, width=output.width()), json_file)
+    rows = list_systems()
+    output.write_output(json_file, lambda: encode_list(rows))
+    output.print_page(lambda: render_list(rows, width=output.page_width()), json_file)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import show, width
+from karat.cli.output import page_width, print_page
 
 
 @click.command()
 @click.argument("name", metavar="NAME")
 def command(name: str) -> None:
-    """Say what a system is, what it needs, and its options.
+    """Show the description, requirements and options of a system.
 
     \b
     karat systems show graph
     """
-    from karat.pages.systems.listed import listed, show_page
+    from karat.render.systems.catalogue import describe_system, render_system
 
-    show(lambda: show_page(listed(name), width=width()))
+    print_page(lambda: render_system(describe_system(name), width=page_width()))

@@ -4,41 +4,45 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import once
-from karat.cli.output import show, width, write
-from karat.cli.run import divided
-from karat.errors import UsageError
+from karat.cli.arguments import single_value
+from karat.cli.output import page_width, print_page, write_output
+from karat.cli.run import split_arguments
+from karat.model.errors import UsageError
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("given", nargs=-1, required=True, metavar="SYSTEM…", type=click.UNPROCESSED)
-@click.option("--on", "dataset", default="demo", show_default=True, metavar="GOLD", help="The gold standard.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write everything as JSON.")
-def command(given: tuple[str, ...], dataset: str, json_file: str | None) -> None:
-    """Say which stage of a system loses what: detection, candidates, ranking, NIL.
+@click.argument("arguments", nargs=-1, required=True, metavar="SYSTEM…", type=click.UNPROCESSED)
+@click.option("--on", "dataset", default="demo", show_default=True, metavar="GOLD", help="Gold standard.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
+def command(arguments: tuple[str, ...], dataset: str, json_file: str | None) -> None:
+    """Show how much each stage of a system loses.
 
-    For each stage: how many of the mentions that reach it it gets right, and what the F1 would be if it got all of
-    them right while the others stay as they are. Options of systems are flags here, as of `karat run`.
+    The stages are detection, candidates, ranking and NIL. For each stage, the table shows its accuracy on the mentions
+    that reach it, and the F1 if this stage alone were perfect. Options of systems are flags, as in `karat run`.
 
     \b
     karat systems stages graph popular --on demo
     karat systems stages tagme --on gold.jsonl --substitute popularity
     """
-    from karat.comparison.stages import attribution, refuse_gold
     from karat.data.load import load
-    from karat.linking.named import NamedSystem
-    from karat.pages.systems.stages import stages_json, stages_page
-    from karat.running.named import RunnableSystem, refuse_unused, told_apart
+    from karat.render.systems.stages import render_page, to_json
+    from karat.systems.linking.system import ConfiguredSystem
+    from karat.systems.running.system import RunnableSystem, check_unused_options, make_titles_unique
+    from karat.systems.stage_losses import check_no_gold, measure_stage_losses
 
-    names, flags = divided(given)
-    systems = told_apart([RunnableSystem.of(name, flags) for name in names])
-    refuse_unused(systems, flags)
-    named = [NamedSystem(one.title, one.system, one.options) for one in systems if one.system is not None]
-    if len(named) < len(names):
-        raise UsageError("published answers have no stages. Name systems that run.")
-    for system in named:
-        refuse_gold(system)
+    names, flags = split_arguments(arguments)
+    systems = make_titles_unique([RunnableSystem.from_text(name, flags) for name in names])
+    check_unused_options(systems, flags)
+    named_systems = [
+        ConfiguredSystem(system.title, system.system, system.options) for system in systems if system.system is not None
+    ]
+    if len(named_systems) < len(names):
+        raise UsageError("predictions:FILE has no stages. Name systems that Karat runs.")
+    for system in named_systems:
+        check_no_gold(system)
     corpus = load(dataset)
-    found = [attribution(system, corpus) for system in named]
-    write(json_file, lambda: stages_json(found))
-    show(lambda: stages_page(found, width=width()), json_file)
+    losses = [measure_stage_losses(system, corpus) for system in named_systems]
+    write_output(json_file, lambda: to_json(losses))
+    print_page(lambda: render_page(losses, width=page_width()), json_file)

@@ -6,59 +6,83 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli.output import say, width
-from karat.cli.reading import reading
+from karat.cli.input_options import input_options
+from karat.cli.output import echo, page_width
 
 if TYPE_CHECKING:
-    from karat.training.plan import TrainingPlan
+    from karat.systems.training.options import TrainingOptions
 
 
 @click.command()
 @click.argument("kind", metavar="KIND")
-@click.option("--train", required=True, metavar="DATASET", help="A gold standard with texts and links to learn from.")
-@click.option("--dev", metavar="DATASET", help="Another one, to see after each epoch how far it has come.")
-@click.option("--out", required=True, metavar="DIR", help="Where the linker goes: KIND:DIR is a system then.")
+@click.option("--train", required=True, metavar="DATASET", help="Training data: a gold standard with texts and links.")
+@click.option("--dev", metavar="DATASET", help="Development data, scored after each epoch.")
+@click.option("--out", required=True, metavar="DIR", help="Output folder of the model; KIND:DIR then names the system.")
 @click.option(
-    "--candidates", "lists", multiple=True, metavar="FILE", help="Answers whose candidates mentions have (repeatable)."
+    "--candidates",
+    "candidate_files",
+    multiple=True,
+    metavar="FILE",
+    help="Predictions with candidates for the mentions (repeatable).",
 )
-@click.option("--encoder", default="minilm", show_default=True, metavar="DIR", help="A BERT on disk, in safetensors.")
-@click.option("--vocabulary", metavar="FILE", help="The entities that can be linked to, one id a line.")
-@click.option("--preset", "named", default="zelda", show_default=True, metavar="NAME", help="zelda or small.")
-@click.option("--softmax", type=click.Choice(["full", "sampled", "listed"]), help="Over all, some, or candidates.")
-@click.option("--epochs", type=click.IntRange(1), metavar="N", help="Passes over the texts.")
-@click.option("--batch", type=click.IntRange(1), metavar="N", help="Windows at once.")
-@click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="R", help="The learning rate.")
-@click.option("--head-rate", type=click.FloatRange(0, min_open=True), metavar="R", help="That beside the encoder.")
-@click.option("--tokens", type=click.IntRange(8), metavar="N", help="Tokens of a window.")
-@click.option("--dimension", type=click.IntRange(1), metavar="N", help="Numbers of an entity's vector.")
-@click.option("--negatives", type=click.IntRange(0), metavar="N", help="Entities by chance in a sampled softmax.")
-@click.option("--hard", type=click.IntRange(0), metavar="N", help="Candidates of each mention in it.")
-@click.option("--masked", type=click.FloatRange(0, 1), metavar="P", help="Share of entities LUKE's head must tell.")
-@click.option("--patience", type=click.IntRange(0), metavar="N", help="Stop after N epochs that are no better.")
-@click.option("--seed", type=int, metavar="N", help="Where random numbers start.")
-@click.option("--half/--whole", default=None, help="Products in bf16, or all in float32.")
-@click.option("--compile/--no-compile", "compiled", default=None, help="Let torch compile the encoder.")
-@click.option("--device", default="", metavar="NAME", help="cpu, cuda, …: the fastest there is, unless given.")
-@click.option("--resume", is_flag=True, help="Go on with a training that was stopped.")
-@reading
+@click.option(
+    "--encoder", default="minilm", show_default=True, metavar="DIR", help="Folder of a BERT model in safetensors."
+)
+@click.option("--vocabulary", metavar="FILE", help="Entities that can be linked, one id per line.")
+@click.option(
+    "--preset",
+    "preset_name",
+    default="zelda",
+    show_default=True,
+    metavar="NAME",
+    help="Preset of hyperparameters: zelda or small.",
+)
+@click.option(
+    "--softmax",
+    type=click.Choice(["full", "sampled", "listed"]),
+    help="Softmax over all entities, a sample, or the candidates.",
+)
+@click.option("--epochs", type=click.IntRange(1), metavar="N", help="Number of training epochs.")
+@click.option("--batch-size", type=click.IntRange(1), metavar="N", help="Text windows per batch.")
+@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), metavar="R", help="Learning rate.")
+@click.option(
+    "--head-learning-rate",
+    type=click.FloatRange(0, min_open=True),
+    metavar="R",
+    help="Learning rate of the layers outside the encoder.",
+)
+@click.option("--max-length", type=click.IntRange(8), metavar="N", help="Maximum tokens per text window.")
+@click.option("--dimension", type=click.IntRange(1), metavar="N", help="Dimension of the entity vectors.")
+@click.option("--negatives", type=click.IntRange(0), metavar="N", help="Random negatives in a sampled softmax.")
+@click.option(
+    "--hard-negatives", type=click.IntRange(0), metavar="N", help="Candidates per mention in a sampled softmax."
+)
+@click.option("--mask-prob", type=click.FloatRange(0, 1), metavar="P", help="Share of masked entities (luke-head).")
+@click.option("--patience", type=click.IntRange(0), metavar="N", help="Epochs without improvement after which to stop.")
+@click.option("--seed", type=int, metavar="N", help="Random seed.")
+@click.option("--bf16/--no-bf16", default=None, help="Use bfloat16 mixed precision, or float32 only.")
+@click.option("--compile/--no-compile", "compile_encoder", default=None, help="Compile the encoder with torch.compile.")
+@click.option("--device", default="", metavar="NAME", help="Device: cpu, cuda, …  [default: the fastest available]")
+@click.option("--resume", is_flag=True, help="Resume an interrupted training.")
+@input_options
 def command(
     kind: str,
     train: str,
     dev: str | None,
     out: str,
-    lists: tuple[str, ...],
+    candidate_files: tuple[str, ...],
     encoder: str,
     vocabulary: str | None,
-    named: str,
+    preset_name: str,
     device: str,
     resume: bool,
-    **wishes: Any,  # noqa: ANN401  # the parameters of a plan, by their names
+    **hyperparameters: Any,  # noqa: ANN401  # named like the fields of the training options
 ) -> None:
-    """Train a linker on a gold standard.
+    """Train a system on a gold standard.
 
-    KIND is fevry (a softmax over all entities), luke-head (entities as inputs, the surest decided first) or bi-encoder
-    (names of entities as vectors, so that those never seen can be linked to). What is trained is a system then:
-    `karat run fevry:DIR --on DATASET --task d2kb`. Each epoch leaves a checkpoint.
+    KIND is fevry (a softmax over all entities), luke-head (entities as inputs, the most confident first) or bi-encoder
+    (vectors of entity names, which can link unseen entities). Run the trained system with
+    `karat run fevry:DIR --on DATASET --task d2kb`. Karat writes a checkpoint after each epoch.
 
     \b
     karat train fevry --train train.jsonl --dev dev.jsonl --out models/fevry
@@ -67,50 +91,64 @@ def command(
     from pathlib import Path
     from typing import get_args
 
-    from karat.errors import UnknownNameError
-    from karat.linking.neural.about import Kind, check_train_extra
-    from karat.training.plan import preset
+    from karat.model.errors import UnknownNameError
+    from karat.systems.linking.neural.metadata import Kind, check_train_extra
+    from karat.systems.training.options import get_preset
 
     kinds = {name: name for name in get_args(Kind)}
     if kind not in kinds:
         raise UnknownNameError("linker to train", kind, kinds)
-    plan = _plan(preset(named), kind, dev is not None, lists=bool(lists), wishes=wishes)
+    options = _build_options(
+        get_preset(preset_name),
+        kind,
+        has_dev=dev is not None,
+        has_candidates=bool(candidate_files),
+        hyperparameters=hyperparameters,
+    )
     check_train_extra()
     from karat.data.load import load, load_run
-    from karat.pages.systems.training import epoch_line, trained_page
-    from karat.training.train import train_linker
+    from karat.render.systems.training import format_epoch, render_page
+    from karat.systems.training.train import train_linker
 
     trained = train_linker(
         kinds[kind],
         load(train),
         Path(out),
-        plan,
+        options,
         dev=None if dev is None else load(dev),
-        lists=[load_run(path) for path in lists],
+        candidate_runs=[load_run(path) for path in candidate_files],
         encoder=encoder,
-        vocabulary=_lines(vocabulary),
+        vocabulary=_read_vocabulary(vocabulary),
         resume=resume,
         device=device,
-        tell=lambda epoch: say(epoch_line(epoch), err=True),
+        report=lambda epoch: echo(format_epoch(epoch), err=True),
     )
-    say(trained_page(trained, width()), nl=False)
+    echo(render_page(trained, page_width()), nl=False)
 
 
-def _plan(plan: TrainingPlan, kind: str, dev: bool, *, lists: bool, wishes: dict[str, Any]) -> TrainingPlan:
-    """The preset, as far as it fits the kind and what is given, and what is wished for."""
+def _build_options(
+    preset: TrainingOptions, kind: str, *, has_dev: bool, has_candidates: bool, hyperparameters: dict[str, Any]
+) -> TrainingOptions:
+    """Return the training options: a preset, adapted to the kind of linker and the data, then the hyperparameters.
+
+    A bi-encoder gets sampled negatives, hard ones only if there are candidates. Without a development corpus, training
+    does not stop early.
+    """
+    options = preset
     if kind == "bi-encoder":
-        plan = plan.but(softmax="sampled", negatives=256, hard=8 if lists else 0)
-    return plan.but(**({} if dev else {"patience": 0})).but(**wishes)
+        options = options.replace(softmax="sampled", negatives=256, hard_negatives=8 if has_candidates else 0)
+    return options.replace(**({} if has_dev else {"patience": 0})).replace(**hyperparameters)
 
 
-def _lines(path: str | None) -> list[str]:
+def _read_vocabulary(path: str | None) -> list[str]:
+    """Return the entity ids in a file, one per line; none if `path` is None. Raise `UsageError` if it has no ids."""
     from pathlib import Path
 
-    from karat.errors import UsageError
+    from karat.model.errors import UsageError
 
     if path is None:
         return []
-    found = [line for line in Path(path).read_text(encoding="utf-8").splitlines() if line]
-    if not found:
-        raise UsageError(f"{path} names no entity. Give one id a line.")
-    return found
+    lines = [line for line in Path(path).read_text(encoding="utf-8").splitlines() if line]
+    if not lines:
+        raise UsageError(f"{path} contains no entities. Write one id per line.")
+    return lines

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart
-from karat.cli.output import say
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths
+from karat.cli.input_options import input_options
+from karat.cli.output import echo
 
 
 @click.command()
 @click.argument("overlay")
 @click.argument("gold")
-@click.option("--out", required=True, metavar="FILE", help="The gold standard as judges left it.")
-@reading
+@click.option("--out", required=True, metavar="FILE", help="Output file of the corrected gold standard.")
+@input_options
 def command(overlay: str, gold: str, out: str) -> None:
-    """Write a gold standard with an overlay on it, for whatever reads gold standards."""
-    from karat.data.load import load, save
-    from karat.verification.overlay import patched, read_overlay
+    """Apply an overlay to a gold standard.
 
-    apart([overlay, gold], [out])
-    found = patched(load(gold), read_overlay(overlay))
-    save(found.corpus, out)
-    say(", ".join(f"{action} {count}" for action, count in found.done.items()) or "nothing to change", err=out == "-")
-    for why, count in found.left_out.items():
-        say(f"karat: {count} {why}", err=True)
+    The output is a gold standard that all commands can read.
+    """
+    from karat.data.load import load, save
+    from karat.protocols.verification.overlay import apply_overlay, read_overlay
+
+    check_paths([overlay, gold], [out])
+    patch = apply_overlay(load(gold), read_overlay(overlay))
+    save(patch.corpus, out)
+    echo(", ".join(f"{action} {count}" for action, count in patch.applied.items()) or "no changes", err=out == "-")
+    for reason, count in patch.excluded.items():
+        echo(f"karat: {count} {reason}", err=True)

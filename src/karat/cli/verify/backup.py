@@ -7,19 +7,19 @@ import click
 
 @click.command()
 @click.argument("store")
-@click.option("--out", required=True, metavar="FILE", help="The copy: JSONL, compressed as its name says (.gz, .zst).")
+@click.option("--out", required=True, metavar="FILE", help="Backup file: JSONL, also compressed (.gz, .zst).")
 def command(store: str, out: str) -> None:
-    """Copy all of a campaign as it is at one moment, also while it is served.
+    """Back up a campaign, even while it is served.
 
-    The copy names persons, and holds what signs invitations: keep it as the database. `karat verify restore` puts it
-    into an empty database of either kind.
+    The backup is a consistent copy. It contains the names of judges and the key that signs invitations, so protect it
+    like the database. `karat verify restore` restores it into an empty SQLite or PostgreSQL database.
     """
-    from karat.storage.files import writing
-    from karat.verification.store.copies import backup
-    from karat.verification.store.store import CampaignStore
+    from karat.protocols.verification.store.backups import dump_backup
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.storage.files import open_for_writing
 
-    kept = CampaignStore.open(store)
-    with writing(out) as file:
-        for line in backup(kept.database):
+    campaign_store = CampaignStore.open(store)
+    with open_for_writing(out) as file:
+        for line in dump_backup(campaign_store.database):
             file.write(line)
-    kept.database.close()
+    campaign_store.database.close()

@@ -7,15 +7,18 @@ import click
 
 @click.command()
 @click.argument("store")
-@click.option("--out", default="-", show_default=True, metavar="FILE", help="The judgements as JSONL.")
+@click.option("--out", default="-", show_default=True, metavar="FILE", help="Output file of the judgements (JSONL).")
 def command(store: str, out: str) -> None:
-    """Write the judgements: every record with what was shown, under pseudonyms that name nobody."""
-    from karat.storage.files import writing
-    from karat.verification.store.copies import exported
-    from karat.verification.store.store import CampaignStore
+    """Export the judgements under pseudonyms.
 
-    kept = CampaignStore.open(store)
-    with writing(out) as file:
-        for line in exported(kept):
+    Each record includes what the judge saw.
+    """
+    from karat.protocols.verification.store.backups import export_judgements
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.storage.files import open_for_writing
+
+    campaign_store = CampaignStore.open(store)
+    with open_for_writing(out) as file:
+        for line in export_judgements(campaign_store):
             file.write(line)
-    kept.database.close()
+    campaign_store.database.close()

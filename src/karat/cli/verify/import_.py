@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
+from karat.cli.output import echo
 
 
 @click.command()
 @click.argument("store")
 @click.argument("file")
 def command(store: str, file: str) -> None:
-    """Take in judgements that were exported from a copy of the same campaign; what is there already stays once."""
-    from karat.storage.files import Source
-    from karat.verification.store.copies import imported
-    from karat.verification.store.store import CampaignStore
+    """Import exported judgements.
 
-    source, kept = Source(file), CampaignStore.open(store)
-    with source.stream() as lines:
-        new, known = imported(kept, source.label, lines)
-    say(f"{new} new, {known} there already")
-    kept.database.close()
+    FILE comes from `karat verify export` of a copy of the same campaign. Judgements that STORE already has are skipped.
+    """
+    from karat.protocols.verification.store.backups import import_judgements
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.storage.files import Source
+
+    source, campaign_store = Source(file), CampaignStore.open(store)
+    with source.open_stream() as lines:
+        new, present = import_judgements(campaign_store, source.label, lines)
+    echo(f"{new} new, {present} already present")
+    campaign_store.database.close()

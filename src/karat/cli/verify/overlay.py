@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
+from karat.cli.output import echo
 
 
 @click.command()
 @click.argument("store")
-@click.option("--out", required=True, metavar="FILE", help="The overlay, as JSONL.")
-@click.option("--version", default=1, show_default=True, metavar="N", help="Its number, which results name.")
-@click.option("--machine", metavar="NAME", help="What this machine said, in place of people.")
-def command(store: str, out: str, version: int, machine: str | None) -> None:
-    """Make a patch over the gold standard of what judges said: links to add, remove and link anew, with the votes.
+@click.option("--out", required=True, metavar="FILE", help="Output file of the overlay (JSONL).")
+@click.option("--version", default=1, show_default=True, metavar="N", help="Version number, which results name.")
+@click.option("--auto-judge", metavar="NAME", help="Automatic judge to use instead of people.")
+def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
+    """Write an overlay that corrects the gold standard.
+
+    The overlay lists the links to add, remove or change according to the judges, with their votes.
 
     \b
     karat verify overlay demo.sqlite --out demo.overlay.jsonl
@@ -21,20 +23,20 @@ def command(store: str, out: str, version: int, machine: str | None) -> None:
     """
     from collections import Counter
 
-    from karat.errors import UsageError
-    from karat.storage.files import writing
-    from karat.verification.overlay import overlay_of, written
-    from karat.verification.store.store import CampaignStore
+    from karat.model.errors import UsageError
+    from karat.protocols.verification.overlay import build_overlay, encode_overlay
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.storage.files import open_for_writing
 
     if version < 1:
-        raise UsageError(f"the version is {version}. Give a number from 1 on.")
-    kept = CampaignStore.open(store)
-    made = overlay_of(kept.campaign, kept.records(), version=version, machine=machine)
-    with writing(out) as file:
-        for line in written(made):
+        raise UsageError(f"--version is {version}. Pass a number of at least 1.")
+    campaign_store = CampaignStore.open(store)
+    patch = build_overlay(campaign_store.campaign, campaign_store.get_records(), version=version, machine=auto_judge)
+    with open_for_writing(out) as file:
+        for line in encode_overlay(patch):
             file.write(line)
-    counts = Counter(change.action for change in made.changes)
-    say(", ".join(f"{action} {counts[action]}" for action in ("add", "remove", "relink")), err=out == "-")
-    for why, count in made.header.undecided.items():
-        say(f"not changed: {count} {why}", err=out == "-")
-    kept.database.close()
+    counts = Counter(change.action for change in patch.changes)
+    echo(", ".join(f"{action} {counts[action]}" for action in ("add", "remove", "relink")), err=out == "-")
+    for reason, count in patch.header.undecided.items():
+        echo(f"unchanged: {count} {reason}", err=out == "-")
+    campaign_store.database.close()

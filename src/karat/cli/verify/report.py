@@ -6,73 +6,88 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.choices import once
-from karat.cli.output import show, width, write
+from karat.cli.arguments import single_value
+from karat.cli.output import page_width, print_page, write_output
 
 if TYPE_CHECKING:
-    from karat.verification.posthoc import DrawnUnit
+    from karat.protocols.verification.posthoc import ResamplingUnit
 
 
 @click.command()
 @click.argument("stores", nargs=-1, required=True)
-@click.option("--machine", metavar="NAME", help="What this machine said, in place of people.")
+@click.option("--auto-judge", metavar="NAME", help="Automatic judge to use instead of people.")
 @click.option(
-    "--unit",
+    "--ci-unit",
     type=click.Choice(["document", "annotation"]),
     default="document",
     show_default=True,
-    help="What is drawn for intervals.",
+    help="Resampling unit of the intervals.",
 )
-@click.option("--level", default=0.95, show_default=True, metavar="L", help="The level of the intervals.")
-@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Samples for intervals; 0 is none.")
-@click.option("--seed", default=0, show_default=True, metavar="N", help="What random numbers start from.")
-@click.option("--details", is_flag=True, help="Add how sources overlap, and a line for each judge.")
-@click.option("--archive", metavar="DIR", help="Add it to the pages of an archive, for karat serve.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
+@click.option("--confidence", default=0.95, show_default=True, metavar="L", help="Confidence level of the intervals.")
+@click.option(
+    "--resamples", default=1000, show_default=True, metavar="N", help="Bootstrap samples for intervals (0: none)."
+)
+@click.option("--seed", default=0, show_default=True, metavar="N", help="Random seed.")
+@click.option("--details", is_flag=True, help="Show the overlap of sources and a row for each judge.")
+@click.option("--archive", metavar="DIR", help="Archive folder to add the report to, for karat serve.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
 def command(
     stores: tuple[str, ...],
-    machine: str | None,
-    unit: DrawnUnit,
-    level: float,
+    auto_judge: str | None,
+    ci_unit: ResamplingUnit,
+    confidence: float,
     resamples: int,
     seed: int,
     details: bool,
     archive: str | None,
     json_file: str | None,
 ) -> None:
-    """Say what judges found: outcomes, scores before and after the fact, agreement, quality and time.
+    """Report outcomes, scores and agreement of judges.
 
-    Each STORE is the database of one campaign. The paper's own intervals are --unit annotation --level 0.9.
+    Scores are shown before and after verification, with the quality and time of judgements. Each STORE is the database
+    of one campaign. The paper uses --ci-unit annotation --confidence 0.9.
 
     \b
     karat verify report demo.sqlite
     karat verify report aida.sqlite msnbc.sqlite --json verified.jsonl
     karat verify report demo.sqlite --archive karat-archive
     """
-    from karat.errors import UsageError
-    from karat.pages.judged.verification import file_of, json_of, page
-    from karat.stats.samples.bootstrap import checked_level
-    from karat.verification.measures import verification
-    from karat.verification.store.store import CampaignStore
+    from karat.model.errors import UsageError
+    from karat.protocols.verification.measures import measure_campaign
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.render.verification.report import build_file, render_page, to_json
+    from karat.stats.samples.bootstrap import check_confidence
 
-    checked_level(level)
+    check_confidence(confidence)
     if resamples < 0 or seed < 0:
-        raise UsageError(f"resamples is {resamples} and seed {seed}. Give numbers from 0 on.")
-    found = []
-    for given in stores:
-        store = CampaignStore.open(given)
-        drawn = {"level": level, "resamples": resamples, "seed": seed}
-        records = store.records()
-        if machine is not None and machine not in {one.machine for one in records}:
-            raise UsageError(f"{given}: no machine {machine} has judged. Leave --machine out, or let it judge.")
-        found.append(verification(store.campaign, records, machine=machine, unit=unit, **drawn))  # type: ignore[arg-type]
+        raise UsageError(f"--resamples is {resamples} and --seed {seed}. Pass numbers of at least 0.")
+    verifications = []
+    for path in stores:
+        store = CampaignStore.open(path)
+        records = store.get_records()
+        if auto_judge is not None and auto_judge not in {record.machine for record in records}:
+            raise UsageError(
+                f"{path}: no automatic judge {auto_judge}. Run karat verify auto-judge, or remove --auto-judge."
+            )
+        verification = measure_campaign(
+            store.campaign,
+            records,
+            machine=auto_judge,
+            unit=ci_unit,
+            confidence=confidence,
+            resamples=resamples,
+            seed=seed,
+        )
+        verifications.append(verification)
         store.database.close()
     if archive is not None:
-        from karat.archive.verified import keep
-        from karat.storage.addressed import InFolder
+        from karat.storage.content_store import FolderStore
+        from karat.web.archive.verification import store_verification
 
-        files = InFolder.made(archive)
-        for one in found:
-            keep(files, file_of(one))
-    write(json_file, lambda: json_of(found))
-    show(lambda: page(found, details=details, width=width()), json_file)
+        files = FolderStore.open_or_create(archive)
+        for verified in verifications:
+            store_verification(files, build_file(verified))
+    write_output(json_file, lambda: to_json(verifications))
+    print_page(lambda: render_page(verifications, details=details, width=page_width()), json_file)

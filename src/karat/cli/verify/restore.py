@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
+from karat.cli.output import echo
 
 
 @click.command()
 @click.argument("file")
 @click.argument("store")
 def command(file: str, store: str) -> None:
-    """Put a backup into an empty database: a new file, or postgresql://…."""
-    from karat.fitting import counted
+    """Restore a backup into an empty database.
+
+    STORE is a new file, or postgresql://….
+    """
+    from karat.model.output.text_layout import format_count
+    from karat.protocols.verification.store.backups import restore_backup
     from karat.storage.files import Source
-    from karat.verification.store.copies import restored
 
     source = Source(file)
-    with source.stream() as lines:
-        kept = restored(store, source.label, lines)
-    say(f"{kept.database.label}: {kept.terms.name}, {counted(len(kept.records()), 'record')}")
-    kept.database.close()
+    with source.open_stream() as lines:
+        campaign_store = restore_backup(store, source.label, lines)
+    n_records = len(campaign_store.get_records())
+    echo(f"{campaign_store.database.label}: {campaign_store.options.name}, {format_count(n_records, 'record')}")
+    campaign_store.database.close()

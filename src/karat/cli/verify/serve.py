@@ -4,36 +4,47 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say
+from karat.cli.output import echo
 
 
 @click.command()
 @click.argument("store")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen.")
-@click.option("--port", default=8766, show_default=True, metavar="N", help="The port; 0 is any that is free.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Answer under this name too (repeatable).")
-@click.option("--kb", metavar="NAME|DIR", help="The pack that judges search in.  [default: starter]")
-@click.option("--secure", is_flag=True, help="Cookies by https only: for servers behind a proxy that speaks it.")
-def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | None, secure: bool) -> None:
-    """Let judges in: pages for browsers, on computers and phones, over the JSON resources in docs/verification.md.
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
+@click.option("--port", default=8766, show_default=True, metavar="N", help="Port; 0 picks a free one.")
+@click.option(
+    "--allow-host", "hosts", multiple=True, metavar="NAME", help="Additional host name to accept (repeatable)."
+)
+@click.option("--kb", metavar="NAME|DIR", help="Snapshot that judges search.  [default: starter]")
+@click.option(
+    "--secure-cookies", is_flag=True, help="Send cookies over HTTPS only; for a server behind an HTTPS proxy."
+)
+def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | None, secure_cookies: bool) -> None:
+    """Serve a campaign to judges over HTTP.
 
-    Judges come by the links of `karat verify invite`. Judgements are on the disk before the server says that it has
-    them; stop it when you like.
+    Judges open the links of `karat verify invite` on a computer or phone. Each judgement is on disk before the server
+    confirms it, so you can stop the server at any time. docs/verification.md describes the JSON resources.
 
     \b
     karat verify invite demo.sqlite anna ben
     karat verify serve demo.sqlite
     """
-    from karat.errors import UsageError
-    from karat.kb.opened import open_pack
-    from karat.verification.store.store import CampaignStore
+    from karat.kb.catalogue import open_snapshot
+    from karat.model.errors import UsageError
+    from karat.protocols.verification.store.store import CampaignStore
 
     try:
-        from karat.judging.app import Judging, created
-        from karat.serve.guard import LOOPBACK
-        from karat.serve.listening import listen
+        from karat.web.judging.app import JudgingConfig, create_app
+        from karat.web.server.guard import LOOPBACK
+        from karat.web.server.listener import listen
     except ImportError:
         raise UsageError("karat verify serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
-    kept = CampaignStore.open(store)
-    listen(created(Judging(kept, open_pack(kb or "starter"), (*LOOPBACK, host, *hosts), secure)), host, port, say)
-    kept.database.close()
+    campaign_store = CampaignStore.open(store)
+    listen(
+        create_app(
+            JudgingConfig(campaign_store, open_snapshot(kb or "starter"), (*LOOPBACK, host, *hosts), secure_cookies)
+        ),
+        host,
+        port,
+        echo,
+    )
+    campaign_store.database.close()

@@ -4,42 +4,46 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import once
-from karat.cli.output import say, show, width, write
+from karat.cli.arguments import single_value
+from karat.cli.output import echo, page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("stores", nargs=-1, required=True)
-@click.option("--membership", metavar="FILE", help="Write the ratios by categories, as weights of fuzzy recall (TOML).")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write all of it as JSON.")
+@click.option("--membership", metavar="FILE", help="Write the shares by category as weights of fuzzy recall (TOML).")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
 def command(stores: tuple[str, ...], membership: str | None, json_file: str | None) -> None:
-    """Say what people would annotate: the share of those asked, for each mention in the text and for each link.
+    """Report which mentions people would annotate.
 
-    Each STORE is the database of a campaign that was made with --kind survey.
+    The report shows the share of participants for each mention and each link. Each STORE is the database of a campaign
+    created with --kind survey.
 
     \b
     karat verify survey wanted.sqlite
     karat verify survey wanted.sqlite --membership wanted.toml
-    karat score gold.ttl mine.ttl --like finegrained --task a2kb --set membership=wanted.toml
+    karat score gold.ttl mine.ttl --profile finegrained --task a2kb \\
+        --set membership=wanted.toml
     """
-    from karat.errors import UsageError
-    from karat.pages.judged.surveys import json_of, page
-    from karat.storage.files import writing
-    from karat.verification.store.store import CampaignStore
-    from karat.verification.surveys import membership as weights
-    from karat.verification.surveys import survey
+    from karat.model.errors import UsageError
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.protocols.verification.surveys import format_membership as weights
+    from karat.protocols.verification.surveys import summarise_survey
+    from karat.render.verification.surveys import render_page, to_json
+    from karat.storage.files import open_for_writing
 
     if membership is not None and len(stores) > 1:
-        raise UsageError("weights come from one survey. Give one STORE.")
-    found = []
-    for given in stores:
-        store = CampaignStore.open(given)
-        found.append(survey(store.campaign, store.records()))
+        raise UsageError("--membership needs exactly one survey. Pass one STORE.")
+    surveys = []
+    for path in stores:
+        store = CampaignStore.open(path)
+        surveys.append(summarise_survey(store.campaign, store.get_records()))
         store.database.close()
     if membership is not None:
-        text = weights(found[0])
-        with writing(membership) as file:
+        text = weights(surveys[0])
+        with open_for_writing(membership) as file:
             file.write(text.encode())
-        say(f"{membership}: weights by categories", err=True)
-    write(json_file, lambda: json_of(found))
-    show(lambda: page(found, width()), json_file)
+        echo(f"{membership}: weights by category", err=True)
+    write_output(json_file, lambda: to_json(surveys))
+    print_page(lambda: render_page(surveys, page_width()), json_file)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.groups import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 COMMANDS = {
-    "audit": "Say what training text gives away of test sets.",
-    "candidates": "Build candidate lists from linked text, aliases and links of the web.",
-    "describe": "Write what entities are, from their articles.",
-    "recall": "Say what candidate lists allow: most frequent sense, recall, ambiguity.",
-    "sample": "Draw training text for test sets, with vocabulary and statistics.",
-    "score": "Score disambiguation on all test sets, by what makes mentions difficult.",
+    "audit": "Measure train-test overlap.",
+    "candidates": "Build candidate lists from linked text, aliases and web links.",
+    "describe": "Write entity descriptions from Wikipedia articles.",
+    "recall": "Measure the recall of candidate lists on test sets.",
+    "sample": "Sample training text for test sets.",
+    "score": "Score disambiguation of gold mentions on all test sets.",
 }
-"""Every command with its one-line help, so that listing them imports none of them."""
+"""One-line help of every command, so that listing the commands imports none of them."""
 
 
 class _Commands(LazyGroup):
+    """The subcommands of `karat zelda`."""
+
     prefix = "karat.cli.zelda."
     commands_help = COMMANDS
 
 
 @click.command(cls=_Commands)
 def command() -> None:
-    """Build and use a fair bed to train and test disambiguation, as ZELDA is one."""
+    """Build and score ZELDA-style benchmarks."""

@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("train", metavar="TRAIN")
 @click.argument("tests", metavar="TEST…", nargs=-1, required=True)
-@click.option("--details", is_flag=True, help="Name the documents that the training text nearly has.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write everything as JSON.")
-@reading
+@click.option("--details", is_flag=True, help="List near-duplicate documents.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
+@input_options
 def command(train: str, tests: tuple[str, ...], details: bool, json_file: str | None) -> None:
-    """Say what training text gives away of test sets.
+    """Measure train-test overlap.
 
-    Shares of surface–entity pairs, entities and surfaces that the training text links too, mentions whose entity it
-    never links, and documents that it nearly has: the shorter of the two texts shares 80 % of its runs of five words.
+    The report shows the shares of test entities, surface forms and pairs of both that also occur in the training text,
+    and mentions whose entity never occurs there. Near-duplicate documents share 80 % of the five-word sequences of the
+    shorter text.
 
     \b
     karat zelda audit train.jsonl jsonl
     karat zelda audit kdwd test_wned-wiki.jsonl --details
     """
-    from karat.cli.zelda.testing import splits_given
-    from karat.pages.zelda.audit import audit_json, audit_page
-    from karat.zelda.audit import audit
+    from karat.cli.zelda.splits import load_splits
+    from karat.protocols.zelda.audit import audit_training_text
+    from karat.render.zelda.audit import render_page, to_json
 
-    apart([train, *tests], [json_file])
-    found = audit(train, splits_given(tests))
-    write(json_file, lambda: audit_json(found))
-    show(lambda: audit_page(found, details=details, width=width()), json_file)
+    check_paths([train, *tests], [json_file])
+    overlap = audit_training_text(train, load_splits(tests))
+    write_output(json_file, lambda: to_json(overlap))
+    print_page(lambda: render_page(overlap, details=details, width=page_width()), json_file)

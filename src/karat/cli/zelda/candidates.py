@@ -4,37 +4,50 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("target", metavar="OUT")
 @click.option(
-    "--aliases", multiple=True, metavar="FILE|DIR", help="Aliases of titles, such as Wikidata's; also Kensho's."
+    "--aliases",
+    multiple=True,
+    metavar="FILE|DIR",
+    help="Aliases of titles, such as those of Wikidata or Kensho (repeatable).",
 )
-@click.option("--text", multiple=True, metavar="FILE|DIR", help="Linked text: Kensho's Wikipedia, any corpus.")
-@click.option("--pairs", multiple=True, metavar="FILE", help="Mention, entity and count, as Parquet or TSV.")
 @click.option(
-    "--wikilinks", multiple=True, metavar="FILE", help="Links of web pages, as the Wikilinks corpus has them."
+    "--text", multiple=True, metavar="FILE|DIR", help="Linked text: Kensho's Wikipedia or any corpus (repeatable)."
 )
-@click.option("--vocabulary", metavar="FILE", help="The titles that may be candidates; all others are left out.")
 @click.option(
-    "--test", "tests", multiple=True, metavar="FILE|DIR", help="Test sets, whose entities must be among them."
+    "--pairs", multiple=True, metavar="FILE", help="Mention, entity and count, as Parquet or TSV (repeatable)."
+)
+@click.option(
+    "--wikilinks", multiple=True, metavar="FILE", help="Web links in the format of the Wikilinks corpus (repeatable)."
+)
+@click.option("--vocabulary", metavar="FILE", help="Titles that may be candidates; others are dropped.")
+@click.option(
+    "--test",
+    "tests",
+    multiple=True,
+    metavar="FILE|DIR",
+    help="Test set whose entities the vocabulary must contain (repeatable).",
 )
 @click.option(
     "--merge",
     type=click.Choice(["zelda", "sum"]),
     default="zelda",
     show_default=True,
-    help="How counts of sources come together: as ZELDA's scripts do it (+1 a source), or added.",
+    help="Merging of counts: as in ZELDA's scripts (+1 per source), or their sum.",
 )
-@click.option("--kb", metavar="NAME|DIR", help="Renew titles by this knowledge base, and leave dead ones out.")
+@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that updates titles and drops deleted ones.")
 @click.option(
-    "--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True, help="Who merges."
+    "--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True, help="Engine that merges."
 )
-@click.option("--memory", default="250MB", show_default=True, metavar="SIZE", help="What DuckDB may hold.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write what was made as JSON.")
+@click.option("--memory", default="250MB", show_default=True, metavar="SIZE", help="Memory limit of DuckDB.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the statistics as JSON."
+)
 def command(
     target: str,
     aliases: tuple[str, ...],
@@ -49,35 +62,37 @@ def command(
     memory: str,
     json_file: str | None,
 ) -> None:
-    """Build candidate lists with counts, and write them as one Parquet file.
+    """Build candidate lists from linked text, aliases and web links.
 
-    Sources are merged in this order: aliases, linked text and pairs, links of the web. What was read is kept beside OUT
-    until that is complete: call again after a failure.
+    The output is one Parquet file with counts. Sources are merged in this order: aliases, linked text and pairs, web
+    links. After a failure, run the same command again: it resumes from temporary files next to OUT.
 
     \b
     karat zelda candidates lists.parquet --text train.jsonl
     karat zelda candidates lists.parquet --aliases kdwd --text kdwd \\
         --wikilinks data-00000-of-00010.gz --vocabulary titles.txt
     """
-    from karat.cli.zelda.testing import mentions_of, splits_given
-    from karat.errors import UsageError
-    from karat.kb.opened import open_kb
-    from karat.pages.zelda.candidates import built_json, built_page
-    from karat.zelda.candidates.merge import build_lists
-    from karat.zelda.candidates.staging import CandidateSource
-    from karat.zelda.texts.vocabulary import demand_entities, read_vocabulary
+    from karat.cli.zelda.splits import collect_linked_mentions, load_splits
+    from karat.kb.catalogue import open_kb
+    from karat.model.errors import UsageError
+    from karat.protocols.zelda.candidates.merge import build_candidate_lists
+    from karat.protocols.zelda.candidates.staging import CandidateSource
+    from karat.protocols.zelda.texts.vocabulary import check_entities, read_vocabulary
+    from karat.render.zelda.candidates import encode_build_result, render_build_result
 
-    given = {"aliases": aliases, "text": text, "pairs": pairs, "wikilinks": wikilinks}
-    sources = [CandidateSource(kind, path) for kind, paths in given.items() for path in paths]
-    apart([*(source.path for source in sources), *([vocabulary] if vocabulary else [])], [target, json_file])
+    paths_by_kind = {"aliases": aliases, "text": text, "pairs": pairs, "wikilinks": wikilinks}
+    sources = [CandidateSource(kind, path) for kind, paths in paths_by_kind.items() for path in paths]
+    check_paths([*(source.path for source in sources), *([vocabulary] if vocabulary else [])], [target, json_file])
     titles = read_vocabulary(vocabulary) if vocabulary else None
     if tests:
         if titles is None or vocabulary is None:
-            raise UsageError("--test asks whether a vocabulary has all entities of test sets. Give --vocabulary too.")
-        mentions = mentions_of(splits_given(tests))
-        wanted = (mention.entity.replace("_", " ") for every in mentions.values() for mention in every)
-        demand_entities(titles, wanted, vocabulary)
-    built = build_lists(
+            raise UsageError("--test checks that the vocabulary contains all test entities. Add --vocabulary.")
+        mentions = collect_linked_mentions(load_splits(tests))
+        test_titles = (
+            mention.entity.replace("_", " ") for split_mentions in mentions.values() for mention in split_mentions
+        )
+        check_entities(titles, test_titles, vocabulary)
+    built = build_candidate_lists(
         sources,
         target,
         merge=merge,
@@ -86,5 +101,5 @@ def command(
         engine=engine,
         memory=memory,
     )
-    write(json_file, lambda: built_json(built))
-    show(lambda: built_page(built, width=width()), json_file)
+    write_output(json_file, lambda: encode_build_result(built))
+    print_page(lambda: render_build_result(built, width=page_width()), json_file)

@@ -4,40 +4,42 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart
-from karat.cli.output import say
+from karat.cli.arguments import check_paths
+from karat.cli.output import echo
 
 
 @click.command()
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="OUT")
-@click.option("--vocabulary", required=True, metavar="FILE", help="The titles to describe.")
+@click.option("--vocabulary", required=True, metavar="FILE", help="Titles to describe.")
 @click.option(
-    "--take",
+    "--extract",
     type=click.Choice(["paragraph", "sentence"]),
     default="paragraph",
     show_default=True,
-    help="The opening paragraph, as the paper says, or its first sentence, as its code does.",
+    help="Part to extract: the opening paragraph (ZELDA paper) or its first sentence (ZELDA code).",
 )
-def command(source: str, target: str, vocabulary: str, take: str) -> None:
-    """Write what entities are, from the introductions of their articles in Kensho's Wikipedia.
+def command(source: str, target: str, vocabulary: str, extract: str) -> None:
+    """Write entity descriptions from Wikipedia articles.
+
+    SOURCE is Kensho's Wikipedia; the descriptions are the introductions of its articles.
 
     \b
     karat zelda describe kdwd descriptions.jsonl --vocabulary vocabulary.tsv
     """
     import msgspec
 
-    from karat.fitting import counted
-    from karat.storage.files import writing
-    from karat.zelda.texts.descriptions import descriptions
-    from karat.zelda.texts.sections import sections
-    from karat.zelda.texts.vocabulary import read_vocabulary
+    from karat.model.output.text_layout import format_count
+    from karat.protocols.zelda.texts.descriptions import describe_entities
+    from karat.protocols.zelda.texts.sections import read_sections
+    from karat.protocols.zelda.texts.vocabulary import read_vocabulary
+    from karat.storage.files import open_for_writing
 
-    apart([source, vocabulary], [target])
+    check_paths([source, vocabulary], [target])
     titles = read_vocabulary(vocabulary)
     count = 0
-    with writing(target) as file:
-        for one in descriptions(sections(source), titles, take):
-            file.write(msgspec.json.encode(one._asdict()) + b"\n")
+    with open_for_writing(target) as file:
+        for description in describe_entities(read_sections(source), titles, extract):
+            file.write(msgspec.json.encode(description._asdict()) + b"\n")
             count += 1
-    say(f"{counted(count, 'description')} of {len(titles):,} titles", err=target == "-")
+    echo(f"{format_count(count, 'description')} of {len(titles):,} titles", err=target == "-")

@@ -1,48 +1,53 @@
-"""`karat zelda recall GOLD… --lists FILE`."""
+"""`karat zelda recall GOLD… --candidate-lists FILE`."""
 
 from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("gold", metavar="GOLD…", nargs=-1, required=True)
 @click.option(
-    "--lists",
+    "--candidate-lists",
     multiple=True,
     required=True,
     metavar="[KIND=]PATH",
-    help="Lists: built here, hoffart, ganea-hofmann, pershina, zelda (repeatable).",
+    help="Candidate lists: built by Karat, or hoffart, ganea-hofmann, pershina or zelda (repeatable).",
 )
 @click.option(
     "--lookup",
     type=click.Choice(["zelda", "clean", "exact", "flair"]),
     default="zelda",
     show_default=True,
-    help="How mentions are looked up.",
+    help="Lookup method for mentions.",
 )
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write everything as JSON.")
-@reading
-def command(gold: tuple[str, ...], lists: tuple[str, ...], lookup: str, json_file: str | None) -> None:
-    """Say what candidate lists allow on test sets, several lists beside each other.
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
+@input_options
+def command(gold: tuple[str, ...], candidate_lists: tuple[str, ...], lookup: str, json_file: str | None) -> None:
+    """Measure the recall of candidate lists on test sets.
 
-    MFS is the share of mentions whose likeliest candidate is right, CL-recall the share whose entity is in the list at
-    all. Lists without counts (hoffart, pershina) have no likeliest candidate.
+    MFS (most frequent sense) is the share of mentions whose most frequent candidate is correct. CL-recall is the share
+    whose entity is in the list. Lists without counts (hoffart, pershina) have no MFS. Several lists are shown side by
+    side.
 
     \b
-    karat zelda recall jsonl --lists lists.parquet
-    karat zelda recall test_aida-b.jsonl --lists aida_means.tsv --lookup clean
+    karat zelda recall jsonl --candidate-lists lists.parquet
+    karat zelda recall aida.jsonl --candidate-lists means.tsv --lookup clean
     """
-    from karat.cli.zelda.testing import mentions_of, splits_given
-    from karat.pages.zelda.candidates import recall_json, recall_page
-    from karat.zelda.candidates.published import open_lists
-    from karat.zelda.candidates.recall import compare_lists
+    from karat.cli.zelda.splits import collect_linked_mentions, load_splits
+    from karat.protocols.zelda.candidates.published_lists import open_candidate_lists
+    from karat.protocols.zelda.candidates.recall import compare_lists
+    from karat.render.zelda.candidates import encode_recall, render_recall
 
-    apart([*gold, *lists], [json_file])
-    found = compare_lists([open_lists(one) for one in lists], mentions_of(splits_given(gold)), lookup)
-    write(json_file, lambda: recall_json(found))
-    show(lambda: recall_page(found, width=width()), json_file)
+    check_paths([*gold, *candidate_lists], [json_file])
+    recalls = compare_lists(
+        [open_candidate_lists(path) for path in candidate_lists], collect_linked_mentions(load_splits(gold)), lookup
+    )
+    write_output(json_file, lambda: encode_recall(recalls))
+    print_page(lambda: render_recall(recalls, width=page_width()), json_file)

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("source", metavar="SOURCE")
 @click.argument("tests", metavar="TEST…", nargs=-1, required=True)
-@click.option("--out", "target", required=True, metavar="DIR", help="The folder to make.")
+@click.option("--out", "target", required=True, metavar="DIR", help="Output folder.")
 @click.option(
-    "--threshold", default=10, show_default=True, type=click.IntRange(1), help="How often to see each test entity."
+    "--threshold",
+    default=10,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of links to sample for each test entity.",
 )
-@click.option("--seed", default=11, show_default=True, metavar="N", help="Where the order of the draw starts.")
-@click.option("--kb", metavar="NAME|DIR", help="Renew titles by this knowledge base, and leave dead links out.")
+@click.option("--seed", default=11, show_default=True, metavar="N", help="Random seed.")
+@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that updates titles and drops dead links.")
 @click.option(
-    "--same-named", is_flag=True, help="Keep sections of a page that share the name of a kept one, as ZELDA's."
+    "--keep-same-title",
+    is_flag=True,
+    help="Keep all sections of a page that share the title of a sampled one, as ZELDA does.",
 )
 @click.option(
-    "--describe", type=click.Choice(["paragraph", "sentence"]), help="Also write what the entities are (see describe)."
+    "--describe",
+    type=click.Choice(["paragraph", "sentence"]),
+    help="Also write entity descriptions (see karat zelda describe).",
 )
 @click.option(
     "--format",
@@ -31,10 +40,12 @@ from karat.cli.reading import reading
     type=click.Choice(["jsonl", "conll"]),
     default=("jsonl", "conll"),
     show_default=True,
-    help="What to write (repeatable).",
+    help="Output format (repeatable).",
 )
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write the statistics as JSON.")
-@reading
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the statistics as JSON."
+)
+@input_options
 def command(
     source: str,
     tests: tuple[str, ...],
@@ -42,29 +53,35 @@ def command(
     threshold: int,
     seed: int,
     kb: str | None,
-    same_named: bool,
+    keep_same_title: bool,
     describe: str | None,
     formats: tuple[str, ...],
     json_file: str | None,
 ) -> None:
-    """Draw sections of linked text until each entity of the test sets was seen often enough.
+    """Sample training text for test sets.
 
-    SOURCE is Kensho's Wikipedia (a folder with link_annotated_text.jsonl and page.csv), a file of sections as
-    ZELDA-train has them, or any corpus. Sections are drawn at random and kept if they link an entity that was not seen
-    often enough (algorithm 1 of the ZELDA paper). What was drawn is kept beside DIR until that is complete: call again
-    after a failure.
+    SOURCE is Kensho's Wikipedia (a folder with link_annotated_text.jsonl and page.csv), a file of sections in the
+    format of ZELDA-train, or any corpus. Sections are drawn at random and kept if they link a test entity that has not
+    reached the threshold (algorithm 1 of the ZELDA paper). After a failure, run the same command again: it resumes from
+    temporary files next to DIR.
 
     \b
-    karat zelda sample kdwd jsonl --out bed
-    karat zelda sample kdwd jsonl --out bed --threshold 20 --kb enwiki
+    karat zelda sample kdwd jsonl --out benchmark
+    karat zelda sample kdwd jsonl --out benchmark --threshold 20 --kb enwiki
     """
-    from karat.cli.zelda.testing import splits_given
-    from karat.kb.opened import open_kb
-    from karat.pages.zelda.bed import bed_json, bed_page
-    from karat.zelda.bed import Wishes, make_bed
+    from karat.cli.zelda.splits import load_splits
+    from karat.kb.catalogue import open_kb
+    from karat.protocols.zelda.sampled_benchmark import SampleOptions, sample_benchmark
+    from karat.render.zelda.benchmark import render_page, to_json
 
-    apart([source, *tests], [json_file])
-    wishes = Wishes(threshold=threshold, seed=seed, same_named=same_named, describe=describe, formats=formats)
-    bed = make_bed(source, splits_given(tests), target, wishes, open_kb(kb) if kb else None)
-    write(json_file, lambda: bed_json(bed))
-    show(lambda: bed_page(bed, width=width()), json_file)
+    check_paths([source, *tests], [json_file])
+    options = SampleOptions(
+        threshold=threshold,
+        seed=seed,
+        same_name_sections=keep_same_title,
+        description_extractor=describe,
+        formats=formats,
+    )
+    benchmark = sample_benchmark(source, load_splits(tests), target, options, open_kb(kb) if kb else None)
+    write_output(json_file, lambda: to_json(benchmark))
+    print_page(lambda: render_page(benchmark, width=page_width()), json_file)

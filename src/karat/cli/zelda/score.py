@@ -1,83 +1,85 @@
-"""`karat zelda score GOLD ANSWERS`."""
+"""`karat zelda score GOLD PREDICTIONS`."""
 
 from __future__ import annotations
 
 import click
 
-from karat.cli.choices import apart, once
-from karat.cli.output import show, width, write
-from karat.cli.reading import reading
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
 @click.argument("gold", metavar="GOLD")
-@click.argument("answers", metavar="ANSWERS")
-@click.option("--train", metavar="FILE|DIR", help="Training text: accuracy by what it has of each mention.")
+@click.argument("predictions", metavar="PREDICTIONS")
+@click.option("--train", metavar="FILE|DIR", help="Training text, for accuracy by what was seen in training.")
 @click.option(
-    "--lists", metavar="FILE|DIR", help="Candidate lists: accuracy by ambiguity and by their first candidate."
+    "--candidate-lists", metavar="FILE|DIR", help="Candidate lists, for accuracy by ambiguity and by list position."
 )
 @click.option(
     "--lookup",
     type=click.Choice(["zelda", "clean", "exact", "flair"]),
     default="zelda",
     show_default=True,
-    help="How mentions are looked up in the lists.",
+    help="Lookup method for mentions in the lists.",
 )
-@click.option("--conll", metavar="FILE|DIR", help="The same test sets as CoNLL: which mentions they lack.")
-@click.option("-k", "cut", default=20, show_default=True, type=click.IntRange(1), help="Recall at this place.")
-@click.option("--details", is_flag=True, help="Name the mentions that a reading lacks, and show groups by split.")
-@click.option("--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write everything as JSON.")
-@reading
+@click.option("--conll", metavar="FILE|DIR", help="The same test sets as CoNLL, to list the mentions they lack.")
+@click.option("-k", default=20, show_default=True, type=click.IntRange(1), metavar="N", help="Rank cut-off for recall.")
+@click.option("--details", is_flag=True, help="List missing mentions, and show groups by test set.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
+)
+@input_options
 def command(
     gold: str,
-    answers: str,
+    predictions: str,
     train: str | None,
-    lists: str | None,
+    candidate_lists: str | None,
     lookup: str,
     conll: str | None,
-    cut: int,
+    k: int,
     details: bool,
     json_file: str | None,
 ) -> None:
-    """Score disambiguation of given mentions under the profile `zelda`.
+    """Score disambiguation of gold mentions on all test sets.
 
-    GOLD and ANSWERS are files, or folders in which files belong together by the name of their test set
-    (test_tweeki.jsonl, tweeki.jsonl). The score is the plain mean of the accuracies over all mentions of each.
+    Scoring uses the profile `zelda`. GOLD and PREDICTIONS are files, or folders whose files are matched by the name of
+    the test set (test_tweeki.jsonl, tweeki.jsonl). The score is the unweighted mean of the accuracies on the test sets.
 
     \b
     karat zelda score jsonl predictions
-    karat zelda score jsonl predictions --train train.jsonl --lists lists.parquet
+    karat zelda score jsonl predictions --candidate-lists lists.parquet
     karat zelda score jsonl predictions --conll conll --details
     """
-    from karat.cli.zelda.testing import splits_given
+    from karat.cli.zelda.splits import load_splits
     from karat.data.load import load, load_run
-    from karat.pages.zelda.scores import bed_scores_json, bed_scores_page
+    from karat.protocols.zelda.candidates.published_lists import open_candidate_lists
+    from karat.protocols.zelda.file_comparison import compare_files
+    from karat.protocols.zelda.scores import compute_scores
+    from karat.protocols.zelda.split_predictions import match_predictions
+    from karat.protocols.zelda.splits import find_split_files, pair_files
+    from karat.protocols.zelda.training_links import TrainingLinks
+    from karat.render.zelda.scores import render_page, to_json
     from karat.storage.files import Source
-    from karat.zelda.candidates.published import open_lists
-    from karat.zelda.given import attempt
-    from karat.zelda.readings import two_readings
-    from karat.zelda.scores import bed_scores
-    from karat.zelda.seen import SeenLinks
-    from karat.zelda.splits import paired_files, split_files
 
-    apart([gold, answers], [json_file])
-    pairs = paired_files(gold, answers)
-    splits = splits_given([path for path, _ in pairs.values()])
-    attempts = {}
+    check_paths([gold, predictions], [json_file])
+    pairs = pair_files(gold, predictions)
+    splits = load_splits([path for path, _ in pairs.values()])
+    split_predictions = {}
     for (split, (_, run)), corpus in zip(pairs.items(), splits.values(), strict=True):
-        attempts[split] = attempt(corpus, load_run(run, corpus=corpus), split)
+        split_predictions[split] = match_predictions(corpus, load_run(run, corpus=corpus), split)
     readings = {
-        split: two_readings(splits[split], load(path, format="zelda-conll"), split)
-        for split, path in (split_files([conll], "conll") if conll else {}).items()
+        split: compare_files(splits[split], load(path, format="zelda-conll"), split)
+        for split, path in (find_split_files([conll], "conll") if conll else {}).items()
         if split in splits
     }
-    scores = bed_scores(
-        Source(answers).stem,
-        attempts,
-        training=SeenLinks.read(train) if train else None,
-        lists=open_lists(lists) if lists else None,
+    scores = compute_scores(
+        Source(predictions).stem,
+        split_predictions,
+        training_links=TrainingLinks.from_file(train) if train else None,
+        candidate_lists=open_candidate_lists(candidate_lists) if candidate_lists else None,
         lookup=lookup,
-        readings=readings,
+        file_comparisons=readings,
     )
-    write(json_file, lambda: bed_scores_json(scores, cut))
-    show(lambda: bed_scores_page(scores, cut, details=details, width=width()), json_file)
+    write_output(json_file, lambda: to_json(scores, k))
+    print_page(lambda: render_page(scores, k, details=details, width=page_width()), json_file)

@@ -1,4 +1,7 @@
-"""Which cases of a view are which kind of error, and how many could have been."""
+"""Error categories: which cases belong to each, and how many could have.
+
+A view is a match relation with filters, such as `strong[nil]`.
+"""
 
 from __future__ import annotations
 
@@ -8,185 +11,240 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
-from karat.facts.cases import CaseTable
-from karat.facts.words import Words, counts
+from karat.matching.facts.cases import CaseTable
+from karat.matching.facts.word_counts import WordCounts, count_words
 from karat.matching.read.pairing import Pairing
-from karat.model.cases import Cases
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.results.cases import CaseArrays
+from karat.model.spec.category import Condition, ErrorCategory
+from karat.model.spec.settings.conventions import Categories
 from karat.model.tables.columns import Bools, Floats
-from karat.model.truth import UNKNOWN, YES, Truth, both
-from karat.registry import get, names
-from karat.spec.category import Category, Condition
-from karat.spec.choices.conventions import Categories
+from karat.model.truth import UNKNOWN, YES, Truth, all_of
 
 _NO_WORDS = "counting words needs spaCy's tokenizer: pip install 'karat[spacy]'"
-_GIVEN = "the mentions are given: answers elsewhere are left out"
-_NO_CANDIDATES = "the system never has several candidates"
+_GOLD_MENTIONS = "the mentions are given, so predictions elsewhere are excluded"
+NO_CANDIDATES = "the system never has several candidates"
 _GROUPS = ("ner-fn", "ner-fp", "disambiguation", "candidates", "hyperlink", "coreference")
 _NO_TOTAL = "only errors are counted"
 
 
-class Tagged(NamedTuple):
-    """One category: which cases are such errors, which could have been (None where no case could), which are open."""
+class CategoryMasks(NamedTuple):
+    """Masks of the cases of one category."""
 
     error: Bools
+    """Cases that are errors of this category."""
     avoided: Bools | None
+    """Cases that avoided such an error, or None if the category has no opportunities."""
     undecided: Bools
+    """Cases that cannot be decided."""
 
 
 @cache
-def categories() -> dict[str, Category]:
-    """All categories by name: group by group, the widest of each first."""
-    found = {name: get("categories", name, Category) for name in names("categories")}
-    groups = [*_GROUPS, *sorted({category.group for category in found.values()} - set(_GROUPS))]
-    order = sorted(found, key=lambda name: (groups.index(found[name].group), found[name].rank or 0, name))
-    return {name: found[name] for name in order}
+def categories() -> dict[str, ErrorCategory]:
+    """Return all error categories (plugins) by name, ordered by group and, within a group, by rank and name."""
+    plugins = {name: get_plugin("categories", name, ErrorCategory) for name in list_plugins("categories")}
+    groups = [*_GROUPS, *sorted({category.group for category in plugins.values()} - set(_GROUPS))]
+    order = sorted(plugins, key=lambda name: (groups.index(plugins[name].group), plugins[name].rank or 0, name))
+    return {name: plugins[name] for name in order}
 
 
-class Categorised(NamedTuple):
-    """The cases of a view with what categories look at, and which of them are in which category.
-
-    `given`: the mentions are given, so that no answer stands elsewhere.
-    """
+class CategorisedCases(NamedTuple):
+    """The cases of a view with their facts and error categories."""
 
     table: CaseTable
-    tags: Mapping[str, Tagged]
-    given: bool = False
+    """Cases with the facts that conditions read."""
+    masks: Mapping[str, CategoryMasks]
+    """Masks by category."""
+    has_gold_mentions: bool = False
+    """Whether mentions are given, so that no prediction is elsewhere."""
 
     @classmethod
-    def of(cls, table: CaseTable, how: Categories, *, given: bool = False) -> Categorised:
-        """Put cases into categories."""
-        return cls(table, tagged(table.cases, how, given=given), given)
+    def from_table(cls, table: CaseTable, rule: Categories, *, has_gold_mentions: bool = False) -> CategorisedCases:
+        """Classify the cases of a table into error categories, as the setting `categories` (`rule`) prescribes."""
+        return cls(table, classify_errors(table.cases, rule, has_gold_mentions=has_gold_mentions), has_gold_mentions)
+
+    @property
+    def has_candidates(self) -> bool:
+        """Whether any case has several candidates; without them, candidate categories are undefined."""
+        return bool(self.table.cases.has_several_candidates.any())
 
 
-def tagged(cases: Cases, how: Categories, *, given: bool = False) -> dict[str, Tagged]:
-    """The categories of all cases; no case is in one that makes no sense where mentions are given."""
-    found: dict[str, Tagged] = {}
-    groups: dict[str, dict[str, Category]] = {}
-    none = np.zeros(len(cases.document), np.bool_)
+def classify_errors(
+    cases: CaseArrays, rule: Categories, *, has_gold_mentions: bool = False
+) -> dict[str, CategoryMasks]:
+    """Return by error category which cases are errors, which avoided the error, and which cannot be decided.
+
+    `rule` is the setting `categories`: whether a case may belong to several ranked categories. With
+    `has_gold_mentions`, categories of detection are empty.
+    """
+    masks: dict[str, CategoryMasks] = {}
+    groups: dict[str, dict[str, ErrorCategory]] = {}
+    no_cases = np.zeros(len(cases.document), np.bool_)
     for name, category in categories().items():
-        if given and category.elsewhere:
-            found[name] = Tagged(none, None, none)
+        if has_gold_mentions and category.needs_detection:
+            masks[name] = CategoryMasks(no_cases, None, no_cases)
         elif category.rank is None:
-            error = _holds(category.error, cases)
-            found[name] = Tagged(error == YES, _avoided(category, cases, error == YES), error == UNKNOWN)
+            error = _evaluate_condition(category.is_error, cases)
+            masks[name] = CategoryMasks(error == YES, _avoided_mask(category, cases, error == YES), error == UNKNOWN)
         else:
             groups.setdefault(category.group, {})[name] = category
     for members in groups.values():
-        found |= _ranked(members, cases, how)
-    return {name: found[name] for name in categories()}
+        masks |= _classify_ranked(members, cases, rule)
+    return {name: masks[name] for name in categories()}
 
 
-def _avoided(category: Category, cases: Cases, error: Bools) -> Bools | None:
-    if category.avoided is None:
+def _avoided_mask(category: ErrorCategory, cases: CaseArrays, error: Bools) -> Bools | None:
+    """Return which cases avoided an error of `category`, or None if the category counts only errors.
+
+    `error` marks the cases that are errors.
+    """
+    if category.is_avoided is None:
         return None
-    avoided: Bools = (_holds(category.avoided, cases) == YES) & ~error
+    avoided: Bools = (_evaluate_condition(category.is_avoided, cases) == YES) & ~error
     return avoided
 
 
-def _ranked(members: Mapping[str, Category], cases: Cases, how: Categories) -> dict[str, Tagged]:
-    """Categories of which the first that holds is taken."""
+def _classify_ranked(
+    members: Mapping[str, ErrorCategory], cases: CaseArrays, rule: Categories
+) -> dict[str, CategoryMasks]:
+    """Return the masks of the ranked categories of a group: a case belongs to the first whose condition holds.
+
+    `rule` may allow several categories instead; see `_select_first`.
+    """
     order = sorted(members, key=lambda name: members[name].rank or 0)
-    errors = _first_of({name: _error(members[name], cases, how) for name in order}, how)
-    chosen = {name: members[name].avoided for name in order if members[name].exclusive == "both"}
-    avoided = _first_of({name: _holds(test, cases) for name, test in chosen.items() if test is not None}, how)
-    found = {}
+    errors = _select_first({name: _error_condition(members[name], cases, rule) for name in order}, rule)
+    avoided_conditions = {name: members[name].is_avoided for name in order if members[name].exclusive_among == "both"}
+    avoided = _select_first(
+        {name: _evaluate_condition(test, cases) for name, test in avoided_conditions.items() if test is not None}, rule
+    )
+    masks = {}
     for name in order:
-        error, open_ = errors[name]
+        error, undecided = errors[name]
         if name in avoided:
-            found[name] = Tagged(error, avoided[name][0], open_ | avoided[name][1])
+            masks[name] = CategoryMasks(error, avoided[name][0], undecided | avoided[name][1])
         else:
-            found[name] = Tagged(error, _avoided(members[name], cases, error), open_)
-    return found
+            masks[name] = CategoryMasks(error, _avoided_mask(members[name], cases, error), undecided)
+    return masks
 
 
-def _error(category: Category, cases: Cases, how: Categories) -> Truth:
-    condition = _holds(category.error, cases)
-    if how is Categories.ANSWER and category.tempted is not None:
-        condition = both(condition, category.tempted(cases))
+def _error_condition(category: ErrorCategory, cases: CaseArrays, rule: Categories) -> Truth:
+    """Return for each case whether it is an error of a category: yes, no or unknown.
+
+    The rule `prediction` may add a condition on the prediction.
+    """
+    condition = _evaluate_condition(category.is_error, cases)
+    if rule is Categories.PREDICTION and category.prediction_condition is not None:
+        condition = all_of(condition, category.prediction_condition(cases))
     return condition
 
 
-def _first_of(conditions: Mapping[str, Truth], how: Categories) -> dict[str, tuple[Bools, Bools]]:
-    """For each condition where it is the first that holds, and where it is the first that nobody can decide.
+def _select_first(conditions: Mapping[str, Truth], rule: Categories) -> dict[str, tuple[Bools, Bools]]:
+    """Return two masks of cases by condition, in the order given: where it is the first to hold, and where undecided.
 
-    Where several may hold, the last, which is what is left over, still holds only where no other does.
+    An undecided condition blocks later ones, except under the rule `prediction`. Under the rule `all`, every condition
+    that holds counts, but the last one, which covers the remaining cases, only where no other holds or is undecided.
     """
-    found: dict[str, tuple[Bools, Bools]] = {}
-    taken: Bools | None = None
+    masks: dict[str, tuple[Bools, Bools]] = {}
+    is_taken: Bools | None = None
     last = list(conditions)[-1] if conditions else None
     for name, condition in conditions.items():
-        holds, unsure = condition == YES, condition == UNKNOWN
-        if taken is None:
-            taken = np.zeros(len(condition), np.bool_)
-        if how is not Categories.ALL or name == last:
-            holds, unsure = holds & ~taken, unsure & ~taken
-        taken = taken | holds if how is Categories.ANSWER else taken | holds | unsure
-        found[name] = holds, unsure
-    return found
+        holds, undecided = condition == YES, condition == UNKNOWN
+        if is_taken is None:
+            is_taken = np.zeros(len(condition), np.bool_)
+        if rule is not Categories.ALL or name == last:
+            holds, undecided = holds & ~is_taken, undecided & ~is_taken
+        is_taken = is_taken | holds if rule is Categories.PREDICTION else is_taken | holds | undecided
+        masks[name] = holds, undecided
+    return masks
 
 
-def _holds(condition: Condition, cases: Cases) -> Truth:
-    return both(condition(cases))
+def _evaluate_condition(condition: Condition, cases: CaseArrays) -> Truth:
+    """Return for each case whether a condition, or all of its parts, holds: yes, no or unknown."""
+    return all_of(condition(cases))
 
 
-class Tally(msgspec.Struct, frozen=True):
-    """What one category counts, by document: errors, and in how many cases there could have been one.
-
-    `total` is None where that cannot be said, for this `reason`; then there is no rate. Where the category makes no
-    sense at all it is not `defined`, and no errors are counted.
-    """
+class CategoryCounts(msgspec.Struct, frozen=True):
+    """Counts of one error category."""
 
     errors: Floats
+    """Errors by document."""
     total: Floats | None
+    """Errors and avoided errors by document, or None if unknown; then there is no rate."""
     undecided: int
+    """Number of cases that cannot be decided."""
     reason: str | None = None
-    defined: bool = True
+    """Why `total` is unknown."""
+    is_defined: bool = True
+    """Whether the category makes sense in the view; if not, no errors are counted."""
 
 
-def tallies(found: Categorised, documents: int, words: Sequence[Words] | None) -> dict[str, Tally]:
-    """The counts of all categories; `words` are those of each document. See `without_candidates`."""
+def count_errors(
+    categorised: CategorisedCases, n_documents: int, words: Sequence[WordCounts] | None
+) -> dict[str, CategoryCounts]:
+    """Count errors and opportunities of every error category by document.
+
+    `words` has the word counts of each document, or is None if words cannot be counted; then categories whose
+    opportunities are words have no total. Call `mark_missing_candidates` if the system never has several candidates.
+    """
     return {
-        name: Tally(np.zeros(documents), None, 0, _GIVEN, defined=False)
-        if found.given and category.elsewhere
-        else _tally(category, found.tags[name], found.table.cases, documents, words)
+        name: CategoryCounts(np.zeros(n_documents), None, 0, _GOLD_MENTIONS, is_defined=False)
+        if categorised.has_gold_mentions and category.needs_detection
+        else _count_category(category, categorised.masks[name], categorised.table.cases, n_documents, words)
         for name, category in categories().items()
     }
 
 
-def senseless(documents: int, reason: str) -> dict[str, Tally]:
-    """The counts of a view in which no category makes sense."""
-    return dict.fromkeys(categories(), Tally(np.zeros(documents), None, 0, reason, defined=False))
+def make_undefined_counts(n_documents: int, reason: str) -> dict[str, CategoryCounts]:
+    """Return zero counts, marked as undefined for `reason`, for a view in which no error category makes sense."""
+    return dict.fromkeys(categories(), CategoryCounts(np.zeros(n_documents), None, 0, reason, is_defined=False))
 
 
-def evaluated_words(pairing: Pairing) -> list[Words] | None:
-    """The words of the evaluation span of each document, where they can be counted."""
-    starts, ends = pairing.evaluated
-    return counts([text[start:end] for text, start, end in zip(pairing.texts, starts, ends, strict=True)])
+def count_evaluated_words(pairing: Pairing) -> list[WordCounts] | None:
+    """Count the words in each document's evaluation span; return None without spaCy's tokenizer."""
+    starts, ends = pairing.evaluation_bounds
+    return count_words([text[start:end] for text, start, end in zip(pairing.texts, starts, ends, strict=True)])
 
 
-def without_candidates(counted: Mapping[str, Tally]) -> dict[str, Tally]:
-    """The counts if it turns out that the system never has several candidates."""
+def mark_missing_candidates(counts: Mapping[str, CategoryCounts]) -> dict[str, CategoryCounts]:
+    """Return the counts with undefined candidate categories, for a system that never has several candidates."""
     return {
-        name: replace(tally, total=None, reason=_NO_CANDIDATES)
-        if categories()[name].needs_candidates and tally.defined
-        else tally
-        for name, tally in counted.items()
+        name: CategoryCounts(np.zeros_like(category_counts.errors), None, 0, NO_CANDIDATES, is_defined=False)
+        if name in list_candidate_categories() and category_counts.is_defined
+        else category_counts
+        for name, category_counts in counts.items()
     }
 
 
-def _tally(category: Category, tag: Tagged, cases: Cases, documents: int, words: Sequence[Words] | None) -> Tally:
-    def count(mask: Bools) -> Floats:
-        return np.bincount(cases.document[mask], minlength=documents).astype(np.float64)
+@cache
+def list_candidate_categories() -> frozenset[str]:
+    """Return the names of the error categories that are undefined for systems that never have several candidates."""
+    return frozenset(name for name, category in categories().items() if category.needs_candidates)
 
-    errors, undecided = count(tag.error & cases.counts), int((tag.undecided & cases.counts).sum())
-    if category.words is not None:
+
+def _count_category(
+    category: ErrorCategory,
+    masks: CategoryMasks,
+    cases: CaseArrays,
+    n_documents: int,
+    words: Sequence[WordCounts] | None,
+) -> CategoryCounts:
+    """Count errors, opportunities and undecided cases of one error category; see `count_errors`."""
+
+    def count(mask: Bools) -> Floats:
+        return np.bincount(cases.document[mask], minlength=n_documents).astype(np.float64)
+
+    errors, undecided = count(masks.error & cases.is_counted), int((masks.undecided & cases.is_counted).sum())
+    if category.candidate_words is not None:
         if words is None:
-            return Tally(errors, None, undecided, _NO_WORDS)
-        return Tally(errors, np.array([getattr(each, category.words) for each in words], np.float64), undecided)
-    if tag.avoided is None:
-        return Tally(errors, None, undecided, _NO_TOTAL)
-    if category.whole:
-        return Tally(errors, count(tag.avoided | tag.error), undecided)
-    return Tally(errors, errors + count(tag.avoided & cases.counts), undecided)
+            return CategoryCounts(errors, None, undecided, _NO_WORDS)
+        return CategoryCounts(
+            errors,
+            np.array([getattr(word_counts, category.candidate_words) for word_counts in words], np.float64),
+            undecided,
+        )
+    if masks.avoided is None:
+        return CategoryCounts(errors, None, undecided, _NO_TOTAL)
+    if category.has_segmented_mentions:
+        return CategoryCounts(errors, count(masks.avoided | masks.error), undecided)
+    return CategoryCounts(errors, errors + count(masks.avoided & cases.is_counted), undecided)

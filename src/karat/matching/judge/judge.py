@@ -1,4 +1,4 @@
-"""From candidates to verdicts: segment, align, judge. Pure functions of one block of documents."""
+"""Verdicts from match candidates: segment, assign and judge. Pure functions of one block of documents."""
 
 from __future__ import annotations
 
@@ -7,356 +7,445 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from karat.limits import most, refused
-from karat.matching.align.assign import Edges, Preferences, assign, first_in_file, most_wanted
-from karat.matching.align.joins import Join, divided
-from karat.matching.align.segment import segment
-from karat.matching.judge.meetings import Meetings, in_crowd, of_pairs
-from karat.matching.judge.policy import TABLE, AnswerState, GoldState
-from karat.model.items import Answers, Gold, Items, Pairs
+from karat.matching.align.assignment import Edges, Preferences, assign, choose_first_in_file, choose_preferred
+from karat.matching.align.overlap import Join, divide_documents
+from karat.matching.align.segmentation import choose_segmentation
+from karat.matching.judge.match_candidates import MatchCandidates, candidates_from_pairs, find_crowded_candidates
+from karat.matching.judge.policy import OUTCOMES, GoldState, PredictionState
+from karat.model.items import GoldItems, Items, Pairs, PredictedItems
+from karat.model.limits import get_limit, limit_error
+from karat.model.results.verdict import Outcome, SegmentationTree, Verdicts, merge_block_verdicts
+from karat.model.spec.relation import MatchRelation
 from karat.model.tables.columns import NO_LINK, Bools, Ints, Longs
-from karat.model.verdict import Outcome, Tree, Verdicts, beside
-from karat.spec.relation import Relation
 
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
 class _Cases(NamedTuple):
-    """Some rows of the verdict table, as places in the block; -1 is none."""
+    """Rows of the verdict table, as indexes into the block; -1 is none."""
 
     label: Longs
-    answer: Longs
+    prediction: Longs
     outcome: Ints
 
 
-class Located:
-    """What stands at the same place in one block: found once for all views that look at the same items."""
+class PairCache:
+    """Cache of the pairs in one block, shared by all views of the same items."""
 
     def __init__(self) -> None:
-        # The items are kept beside what was found for them, so that identity stays meaningful.
-        self._found: list[tuple[tuple[object, ...], Items, Items, Any]] = []
+        # Entries hold their items, so that a comparison by identity remains valid.
+        self._entries: list[tuple[tuple[object, ...], Items, Items, Any]] = []
 
-    def pairs(self, gold: Items, answers: Items, relation: Relation) -> Pairs:
-        """The pairs that stand at the same place under a relation."""
-        find, place = relation.located, relation.place
-        candidates = self.few(gold, answers, relation)
+    def find_pairs(self, gold: Items, predictions: Items, relation: MatchRelation) -> Pairs:
+        """Return all pairs at the same location under `relation`; cached. Raise `InputError` if there are too many."""
+        find, spans_match = relation.find_pairs, relation.spans_match
+        candidates = self.find_few_pairs(gold, predictions, relation)
         if candidates is None:
-            candidates = self.once((find, "all"), gold, answers, lambda: find(gold, answers))
-        if place is None:
+            candidates = self.get_or_compute((find, "all"), gold, predictions, lambda: find(gold, predictions))
+        if spans_match is None:
             return candidates
-        return self.once((find, place), gold, answers, lambda: candidates.where(place(gold, answers, candidates)))
+        return self.get_or_compute(
+            (find, spans_match),
+            gold,
+            predictions,
+            lambda: candidates.select(spans_match(gold, predictions, candidates)),
+        )
 
-    def few(self, gold: Items, answers: Items, relation: Relation) -> Pairs | None:
-        """The pairs that may stand at the same place, unless there are more than are held at once."""
-        find = relation.located
-        return self.once((find,), gold, answers, lambda: (find.few if isinstance(find, Join) else find)(gold, answers))
+    def find_few_pairs(self, gold: Items, predictions: Items, relation: MatchRelation) -> Pairs | None:
+        """Return the pairs of `relation.find_pairs`, or None if there are too many to hold at once; cached."""
+        find = relation.find_pairs
+        return self.get_or_compute(
+            (find,),
+            gold,
+            predictions,
+            lambda: (find.find_few if isinstance(find, Join) else find)(gold, predictions),
+        )
 
-    def once(self, rule: tuple[object, ...], gold: Items, answers: Items, find: Callable[[], _Found]) -> _Found:
-        """What a rule finds for these very items."""
-        for known, of_gold, of_answers, found in self._found:
-            if known == rule and of_gold is gold and of_answers is answers:
-                return cast("_Found", found)
-        found = find()
-        self._found.append((rule, gold, answers, found))
-        return found
+    def get_or_compute(
+        self, key: tuple[object, ...], gold: Items, predictions: Items, compute: Callable[[], _Result]
+    ) -> _Result:
+        """Return the result of `compute`, cached under `key` for these item objects (by identity)."""
+        for cached_key, cached_gold, cached_predictions, result in self._entries:
+            if cached_key == key and cached_gold is gold and cached_predictions is predictions:
+                return cast("_Result", result)
+        result = compute()
+        self._entries.append((key, gold, predictions, result))
+        return result
 
 
-def verdicts(
-    gold: Gold,
-    answers: Answers,
-    relation: Relation,
+def judge_block(
+    gold: GoldItems,
+    predictions: PredictedItems,
+    relation: MatchRelation,
     assignment: str,
-    known: Located,
-    segment_by: Relation | None = None,
+    cache: PairCache,
+    segment_by: MatchRelation | None = None,
 ) -> Verdicts:
-    """What becomes of every gold mention and every answer under one relation and one way to assign.
+    """Match the labels and predictions of a block under `relation` and `assignment`, and return all verdicts.
 
-    Segmentations are chosen by what could match under `segment_by`, which is the relation itself unless it is given.
-    Where many stand at one place, documents are judged a few at a time, so that what is held at once stays bounded.
+    `segment_by` is the relation that chooses segmentations, by default `relation` itself. Crowded blocks are judged a
+    few documents at a time, which bounds the memory.
     """
-    parts = _parts(gold, answers, relation, known)
-    judged = [_judged(part, relation, assignment, segment_by) for part in parts]
+    parts = _split_block(gold, predictions, relation, cache)
+    judged = [_judge_part(part, relation, assignment, segment_by) for part in parts]
     if len(parts) == 1:
         return judged[0]
-    places = ((part.labels, part.own) for part in parts)
-    return beside(judged, list(places), gold.items.row, answers.items.row)
+    rows = ((part.label_rows, part.prediction_rows) for part in parts)
+    return merge_block_verdicts(judged, list(rows), gold.items.row, predictions.items.row)
 
 
-class _Part(NamedTuple):
-    """Some documents of a block, with the places of their labels and answers in it."""
+class _BlockPart(NamedTuple):
+    """Some documents of a block, with the rows of their labels and predictions in the block."""
 
-    gold: Gold
-    answers: Answers
-    known: Located
-    labels: Longs
-    own: Longs
+    gold: GoldItems
+    predictions: PredictedItems
+    cache: PairCache
+    label_rows: Longs
+    prediction_rows: Longs
 
-    def meetings(self, relation: Relation, prefer: Preferences, *, best: bool) -> Meetings:
-        """Who meets whom there."""
-        gold, answers = self.gold.items, self.answers.items
-        if self.known.few(gold, answers, relation) is None:
-            found = in_crowd(self.gold, answers, relation, prefer, best=best)
-            if found is not None:
-                return found
-        return of_pairs(self.gold, answers, relation, self.known.pairs(gold, answers, relation))
+    def find_candidates(
+        self, relation: MatchRelation, preferences: Preferences, *, is_optimal: bool
+    ) -> MatchCandidates:
+        """Return the match candidates of these documents under `relation`.
+
+        In crowded documents, with `is_optimal`, only those that an optimal assignment by `preferences` needs.
+        """
+        gold, predictions = self.gold.items, self.predictions.items
+        if self.cache.find_few_pairs(gold, predictions, relation) is None:
+            candidates = find_crowded_candidates(self.gold, predictions, relation, preferences, is_optimal=is_optimal)
+            if candidates is not None:
+                return candidates
+        return candidates_from_pairs(
+            self.gold, predictions, relation, self.cache.find_pairs(gold, predictions, relation)
+        )
 
 
-def _parts(gold: Gold, answers: Answers, relation: Relation, known: Located) -> list[_Part]:
-    """The block, or where it has more pairs than are held at once, parts of it."""
-    located = relation.located
-    whole = [_Part(gold, answers, known, np.arange(0), np.arange(0))]
-    if isinstance(located, Join) and known.few(gold.items, answers.items, relation) is not None:
+def _split_block(
+    gold: GoldItems, predictions: PredictedItems, relation: MatchRelation, cache: PairCache
+) -> list[_BlockPart]:
+    """Return the whole block as one part, or several parts if it has more pairs than are held at once."""
+    join = relation.find_pairs
+    whole = [_BlockPart(gold, predictions, cache, np.arange(0), np.arange(0))]
+    if isinstance(join, Join) and cache.find_few_pairs(gold.items, predictions.items, relation) is not None:
         return whole
 
-    def find() -> list[tuple[Longs, Longs, Items, Located]]:
-        pairs = _pairs_per_document(gold.items, answers.items, relation)
-        parts = divided(gold.items, answers.items, pairs) if int(pairs.sum()) > most("pairs") else []
-        return [(labels, own, answers.items.take(own), Located()) for labels, own in parts]
+    def find() -> list[tuple[Longs, Longs, Items, PairCache]]:
+        pairs = _count_pairs(gold.items, predictions.items, relation)
+        parts = divide_documents(gold.items, predictions.items, pairs) if int(pairs.sum()) > get_limit("pairs") else []
+        return [
+            (label_rows, prediction_rows, predictions.items.take(prediction_rows), PairCache())
+            for label_rows, prediction_rows in parts
+        ]
 
-    parts = known.once((_parts, located), gold.items, answers.items, find)
+    parts = cache.get_or_compute((_split_block, join), gold.items, predictions.items, find)
     if len(parts) <= 1:
         return whole
     return [
-        _Part(_some(gold, labels), Answers(items, answers.score[own]), seen, labels, own)
-        for labels, own, items, seen in parts
+        _BlockPart(
+            _take_documents(gold, label_rows),
+            PredictedItems(items, predictions.score[prediction_rows]),
+            part_cache,
+            label_rows,
+            prediction_rows,
+        )
+        for label_rows, prediction_rows, items, part_cache in parts
     ]
 
 
-def _pairs_per_document(gold: Items, answers: Items, relation: Relation) -> Longs:
-    """How many pairs there are in each document, or can be."""
-    if isinstance(relation.located, Join):
-        return relation.located.counts(gold, answers)
-    count = 1 + int(max(gold.document.max(initial=-1), answers.document.max(initial=-1)))
-    return np.bincount(gold.document, minlength=count) * np.bincount(answers.document, minlength=count)
+def _count_pairs(gold: Items, predictions: Items, relation: MatchRelation) -> Longs:
+    """Return an upper bound of the number of pairs in each document."""
+    if isinstance(relation.find_pairs, Join):
+        return relation.find_pairs.count_pairs(gold, predictions)
+    count = 1 + int(max(gold.document.max(initial=-1), predictions.document.max(initial=-1)))
+    return np.bincount(gold.document, minlength=count) * np.bincount(predictions.document, minlength=count)
 
 
-def check_trials(gold: Items, answers: Items, relation: Relation, trials: int) -> None:
-    """Raise where a document is too crowded to be judged so many times."""
-    items = len(gold) + len(answers)
-    if trials * (len(gold) * len(answers) + items) <= most("trials"):
+def check_trials(gold: Items, predictions: Items, relation: MatchRelation, n_trials: int) -> None:
+    """Raise `InputError` if judging a document `n_trials` times exceeds the limit `trials`.
+
+    `gold` and `predictions` are the items of the document.
+    """
+    items = len(gold) + len(predictions)
+    if n_trials * (len(gold) * len(predictions) + items) <= get_limit("trials"):
         return
-    work = trials * (int(_pairs_per_document(gold, answers, relation).sum()) + items)
-    if work > most("trials"):
-        raise refused(
+    work = n_trials * (int(_count_pairs(gold, predictions, relation).sum()) + items)
+    if work > get_limit("trials"):
+        raise limit_error(
             "trials",
-            f"document number {int(answers.document[0]) + 1:,}",
-            f"{trials:,} thresholds at which to score it anew, with {work:,} pairs, labels and answers over all",
-            "Round the scores, give a threshold, or choose assignment=optimal",
+            f"document number {int(predictions.document[0]) + 1:,}",
+            f"{n_trials:,} thresholds that need a new assignment each: {work:,} pairs, labels and predictions in total",
+            "Round the scores, set a threshold, or use assignment=optimal",
         )
 
 
-def _some(gold: Gold, places: Longs) -> Gold:
-    """The labels of some documents; units and parents never leave a document."""
-    parent = gold.parent[places]
-    return Gold(
-        gold.items.take(places),
-        np.searchsorted(places, gold.unit[places]),
-        np.where(parent < 0, -1, np.searchsorted(places, parent)),
-        gold.optional[places],
-        gold.merged,
+def _take_documents(gold: GoldItems, rows: Longs) -> GoldItems:
+    """Return the labels `rows`, sorted and of whole documents, with mentions and parents renumbered."""
+    parent = gold.parent[rows]
+    return GoldItems(
+        gold.items.take(rows),
+        np.searchsorted(rows, gold.mention[rows]),
+        np.where(parent < 0, -1, np.searchsorted(rows, parent)),
+        gold.optional[rows],
+        gold.is_merged,
     )
 
 
-def _judged(part: _Part, relation: Relation, assignment: str, segment_by: Relation | None) -> Verdicts:
-    gold, answers = part.gold, part.answers
-    state = _states(gold, relation)
-    prefer = Preferences(gold.items, answers.items, answers.score, state == GoldState.REQUIRED, relation.graded)
-    found = part.meetings(relation, prefer, best=assignment == "optimal")
-    chosen_by = found.right
-    if segment_by is not None and gold.segmented:
-        chosen_by = part.meetings(segment_by, prefer, best=False).right
-    in_play, spoken_for = segment(gold, chosen_by.label)
-    right = found.right if in_play is None else found.right.take(in_play[found.right.label])
-    candidates = _one_label_each(right, gold, prefer)
-    if assignment in _SHARED:
-        matched, (taken, outcome) = candidates, _SHARED[assignment](candidates, state, prefer)
+def _judge_part(
+    part: _BlockPart, relation: MatchRelation, assignment: str, segment_by: MatchRelation | None
+) -> Verdicts:
+    """Judge one part of a block and return the verdicts; see `judge_block`."""
+    gold, predictions = part.gold, part.predictions
+    state = _gold_states(gold, relation)
+    preferences = Preferences(
+        gold.items, predictions.items, predictions.score, state == GoldState.REQUIRED, relation.is_graded
+    )
+    candidates = part.find_candidates(relation, preferences, is_optimal=assignment == "optimal")
+    segment_matches = candidates.matches
+    if segment_by is not None and gold.has_segmentations:
+        segment_matches = part.find_candidates(segment_by, preferences, is_optimal=False).matches
+    in_play, parts_by_root = choose_segmentation(gold, segment_matches.label)
+    matches = candidates.matches if in_play is None else candidates.matches.take(in_play[candidates.matches.label])
+    edges = _closest_labels(matches, gold, preferences)
+    if assignment in _SHARED_ASSIGNMENTS:
+        matched, (case_edges, outcome) = edges, _SHARED_ASSIGNMENTS[assignment](edges, state, preferences)
     else:
-        matched = taken = candidates.take(assign(candidates, prefer, assignment))
-        outcome = TABLE[state[matched.label], AnswerState.RIGHT]
-    wrong = _wrong_links(found, matched, in_play, gold, prefer)
-    free = _Cases(taken.label, taken.answer, outcome)
-    cases = _with_leftovers(free, matched, wrong, found, gold, answers, state, in_play)
+        matched = case_edges = edges.take(assign(edges, preferences, assignment))
+        outcome = OUTCOMES[state[matched.label], PredictionState.CORRECT]
+    wrong = _find_wrong_links(candidates, matched, in_play, gold, preferences)
+    matched_cases = _Cases(case_edges.label, case_edges.prediction, outcome)
+    cases = _add_unmatched(matched_cases, matched, wrong, candidates, gold, predictions, state, in_play)
     tree = None
-    if spoken_for:
-        cases, tree = _speaking_for_roots(cases, spoken_for, gold, state, matched)
+    if parts_by_root:
+        cases, tree = _count_roots_by_parts(cases, parts_by_root, gold, state, matched)
     credit = None
-    if relation.credit is not None or relation.graded:
+    if relation.credit is not None or relation.is_graded:
         credit = np.ones((len(cases.label), 2))
-        given = taken.degree.astype(np.float64)
-        credit[: len(taken)] = (
-            np.column_stack([given, given])
+        degree = case_edges.degree.astype(np.float64)
+        credit[: len(case_edges)] = (
+            np.column_stack([degree, degree])
             if relation.credit is None
-            else relation.credit(gold.items, answers.items, Pairs(taken.label, taken.answer))
+            else relation.credit(gold.items, predictions.items, Pairs(case_edges.label, case_edges.prediction))
         )
-    # Every case has a gold label or an answer; a place of -1 reads the last entry, which is not taken then.
-    of_gold = np.append(gold.items.document, -1)[cases.label]
-    document = np.where(cases.label >= 0, of_gold, np.append(answers.items.document, -1)[cases.answer])
+    # Every case has a label or a prediction; index -1 reads the appended entry, which is not used then.
+    gold_document = np.append(gold.items.document, -1)[cases.label]
+    document = np.where(cases.label >= 0, gold_document, np.append(predictions.items.document, -1)[cases.prediction])
     return Verdicts(
         document,
         cases.outcome,
         cases.label,
-        cases.answer,
+        cases.prediction,
         gold.items.row,
-        answers.items.row,
+        predictions.items.row,
         credit,
         relation.credit is not None,
         tree,
     )
 
 
-def contested(gold: Gold, answers: Answers, relation: Relation, known: Located) -> Ints:
-    """The documents in which an answer could match several mentions, or several answers the same."""
+def find_contested_documents(
+    gold: GoldItems, predictions: PredictedItems, relation: MatchRelation, cache: PairCache
+) -> Ints:
+    """Return the indices of documents in which a prediction or a mention could be matched with several others."""
     documents = [gold.items.document[:0]]
-    for part in _parts(gold, answers, relation, known):
-        nobody = np.zeros(len(part.gold.unit), np.bool_)
-        prefer = Preferences(part.gold.items, part.answers.items, part.answers.score, nobody, relation.graded)
-        edges = _one_of_each(part.meetings(relation, prefer, best=False).right)
-        shared = (np.bincount(edges.unit)[edges.unit] > 1) | (np.bincount(edges.answer)[edges.answer] > 1)
+    for part in _split_block(gold, predictions, relation, cache):
+        no_mask = np.zeros(len(part.gold.mention), np.bool_)
+        preferences = Preferences(
+            part.gold.items, part.predictions.items, part.predictions.score, no_mask, relation.is_graded
+        )
+        edges = _unique_edges(part.find_candidates(relation, preferences, is_optimal=False).matches)
+        shared = (np.bincount(edges.mention)[edges.mention] > 1) | (np.bincount(edges.prediction)[edges.prediction] > 1)
         documents.append(part.gold.items.document[edges.label[shared]])
     return np.unique(np.concatenate(documents))
 
 
-def _one_of_each(edges: Edges) -> Edges:
-    """Edges between different units and answers: alternatives of one mention are one."""
-    ends = edges.unit * (int(edges.answer.max(initial=0)) + 1) + edges.answer
+def _unique_edges(edges: Edges) -> Edges:
+    """Return the first edge for each pair of a mention and a prediction, since alternatives are one mention."""
+    ends = edges.mention * (int(edges.prediction.max(initial=0)) + 1) + edges.prediction
     return edges.take(np.sort(np.unique(ends, return_index=True)[1]))
 
 
-def _one_label_each(edges: Edges, gold: Gold, prefer: Preferences) -> Edges:
-    """Of several alternatives of a mention that an answer matches, the closest."""
-    if not gold.tied:
+def _closest_labels(edges: Edges, gold: GoldItems, preferences: Preferences) -> Edges:
+    """Return one edge for each pair of a mention and a prediction: that of the most preferred alternative.
+
+    If the label that represents the mention, its literal sense, has an edge of the same degree and span, it is taken.
+    """
+    if not gold.has_alternatives:
         return edges
-    key = edges.unit * (len(prefer.answers) + 1) + edges.answer
-    return edges.take(np.sort(most_wanted(edges, prefer, key)))
+    key = edges.mention * (len(preferences.predictions) + 1) + edges.prediction
+    chosen = choose_preferred(edges, preferences, key)
+    representatives = np.flatnonzero(edges.label == edges.mention)
+    if len(representatives):
+        representatives = representatives[np.argsort(key[representatives], kind="stable")]
+        keys = key[representatives]
+        index = np.minimum(np.searchsorted(keys, key[chosen]), len(keys) - 1)
+        others = representatives[index]
+        is_better = (keys[index] == key[chosen]) & (edges.degree[others] == edges.degree[chosen])
+        first, second, items = edges.label[others], edges.label[chosen], gold.items
+        is_better &= (items.start[first] == items.start[second]) & (items.end[first] == items.end[second])
+        is_better &= items.entity[first] != items.entity[second]  # else the order in the file would decide
+        chosen = np.where(is_better, others, chosen)
+    return edges.take(np.sort(chosen))
 
 
-def _states(gold: Gold, relation: Relation) -> Ints:
-    """The state of each label; a mention is without link if one of its alternatives is."""
+def _gold_states(gold: GoldItems, relation: MatchRelation) -> Ints:
+    """Return the `GoldState` of each label.
+
+    If links are compared, a mention is unlinked if one of its alternatives is.
+    """
     state = np.where(gold.optional, GoldState.OPTIONAL, GoldState.REQUIRED).astype(np.int32)
-    if relation.links and gold.without_link:
-        bare = np.zeros(len(state), np.bool_)
-        bare[gold.unit[gold.items.entity == NO_LINK]] = True
-        state[bare[gold.unit]] = GoldState.WITHOUT_LINK
+    if relation.compares_links and gold.has_unlinked:
+        is_unlinked = np.zeros(len(state), np.bool_)
+        is_unlinked[gold.mention[gold.items.entity == NO_LINK]] = True
+        state[is_unlinked[gold.mention]] = GoldState.UNLINKED
     return state
 
 
-def _members(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edges, Ints]:
-    """Every answer that matches anything, and every mention that anything matches, each counted once."""
-    by_answer = most_wanted(edges, prefer, edges.answer)
-    by_unit = most_wanted(edges, prefer, edges.unit)
-    counts_both = np.zeros(len(by_answer), np.bool_)
-    counts_both[most_wanted(edges.take(by_answer), prefer, edges.unit[by_answer])] = True
-    others = by_unit[~np.isin(edges.unit[by_unit], edges.unit[by_answer])]
-    places = np.concatenate([by_answer, others])
-    outcome = TABLE[state[edges.label[places]], AnswerState.RIGHT]
-    counted = np.where(counts_both, Outcome.TP, Outcome.MATCHED_ANSWER)
-    counted = np.concatenate([counted, np.full(len(others), Outcome.MATCHED_GOLD)]).astype(np.int32)
-    return edges.take(places), np.where(outcome == Outcome.TP, counted, outcome)
+def _assign_membership(edges: Edges, state: Ints, preferences: Preferences) -> tuple[Edges, Ints]:
+    """Count every prediction that matches any mention and every mention that any prediction matches, each once.
+
+    Return the edges that become cases, and their outcomes; `state` is the `GoldState` of each label.
+    """
+    by_prediction = choose_preferred(edges, preferences, edges.prediction)
+    by_mention = choose_preferred(edges, preferences, edges.mention)
+    counts_both = np.zeros(len(by_prediction), np.bool_)
+    counts_both[choose_preferred(edges.take(by_prediction), preferences, edges.mention[by_prediction])] = True
+    others = by_mention[~np.isin(edges.mention[by_mention], edges.mention[by_prediction])]
+    rows = np.concatenate([by_prediction, others])
+    outcome = OUTCOMES[state[edges.label[rows]], PredictionState.CORRECT]
+    counted_outcome = np.where(counts_both, Outcome.TP, Outcome.MATCHED_PREDICTION)
+    counted_outcome = np.concatenate([counted_outcome, np.full(len(others), Outcome.MATCHED_GOLD)]).astype(np.int32)
+    return edges.take(rows), np.where(outcome == Outcome.TP, counted_outcome, outcome)
 
 
-def _right_answers(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edges, Ints]:
-    """Every answer that matches anything, counted for precision and for recall; mentions are found or not."""
-    by_answer = most_wanted(edges, prefer, edges.answer)
-    by_unit = most_wanted(edges, prefer, edges.unit)
-    others = by_unit[~np.isin(edges.unit[by_unit], edges.unit[by_answer])]
-    outcome = TABLE[state[edges.label[by_answer]], AnswerState.RIGHT]
-    places = np.concatenate([by_answer, others])
-    return edges.take(places), np.concatenate([outcome, np.full(len(others), Outcome.IGNORED)]).astype(np.int32)
+def _assign_predictions(edges: Edges, state: Ints, preferences: Preferences) -> tuple[Edges, Ints]:
+    """Count every prediction that matches any mention, for precision and recall; further mentions are ignored.
+
+    Return the edges that become cases, and their outcomes; `state` is the `GoldState` of each label.
+    """
+    by_prediction = choose_preferred(edges, preferences, edges.prediction)
+    by_mention = choose_preferred(edges, preferences, edges.mention)
+    others = by_mention[~np.isin(edges.mention[by_mention], edges.mention[by_prediction])]
+    outcome = OUTCOMES[state[edges.label[by_prediction]], PredictionState.CORRECT]
+    rows = np.concatenate([by_prediction, others])
+    return edges.take(rows), np.concatenate([outcome, np.full(len(others), Outcome.IGNORED)]).astype(np.int32)
 
 
-def _first_answers(edges: Edges, state: Ints, prefer: Preferences) -> tuple[Edges, Ints]:
-    """For each mention the first answer of the file that matches; each of these counts once."""
-    by_unit = first_in_file(edges, prefer, edges.unit)
-    once = by_unit[first_in_file(edges.take(by_unit), prefer, edges.answer[by_unit])]
-    again = np.setdiff1d(by_unit, once)
-    spare = first_in_file(edges, prefer, edges.answer)
-    spare = spare[~np.isin(edges.answer[spare], edges.answer[once])]
-    outcome = TABLE[state[edges.label[once]], AnswerState.RIGHT]
-    ignored = np.full(len(again) + len(spare), Outcome.IGNORED)
-    return edges.take(np.concatenate([once, again, spare])), np.concatenate([outcome, ignored]).astype(np.int32)
+def _assign_first(edges: Edges, state: Ints, preferences: Preferences) -> tuple[Edges, Ints]:
+    """Match each mention with the first matching prediction in the file, and count each of these predictions once.
+
+    Return the edges that become cases, and their outcomes; `state` is the `GoldState` of each label. Further mentions
+    and predictions that match are ignored.
+    """
+    by_mention = choose_first_in_file(edges, preferences, edges.mention)
+    first_use = by_mention[choose_first_in_file(edges.take(by_mention), preferences, edges.prediction[by_mention])]
+    repeated_use = np.setdiff1d(by_mention, first_use)
+    spare = choose_first_in_file(edges, preferences, edges.prediction)
+    spare = spare[~np.isin(edges.prediction[spare], edges.prediction[first_use])]
+    outcome = OUTCOMES[state[edges.label[first_use]], PredictionState.CORRECT]
+    ignored = np.full(len(repeated_use) + len(spare), Outcome.IGNORED)
+    return edges.take(np.concatenate([first_use, repeated_use, spare])), np.concatenate([outcome, ignored]).astype(
+        np.int32
+    )
 
 
-_SHARED: dict[str, Callable[[Edges, Ints, Preferences], tuple[Edges, Ints]]] = {
-    "membership": _members,
-    "answers": _right_answers,
-    "first": _first_answers,
+_SHARED_ASSIGNMENTS: dict[str, Callable[[Edges, Ints, Preferences], tuple[Edges, Ints]]] = {
+    "membership": _assign_membership,
+    "predictions": _assign_predictions,
+    "first": _assign_first,
 }
-"""Assignments in which one answer may serve several mentions, and one mention several answers."""
+"""Assignments in which a prediction may match several mentions, and a mention several predictions."""
 
 
-def _wrong_links(found: Meetings, matched: Edges, in_play: Bools | None, gold: Gold, prefer: Preferences) -> Edges:
-    """Pairs at the same place that are left over: a wrong link is one case, not two."""
-    taken = np.zeros(len(gold.unit), np.bool_)
-    taken[matched.unit] = True
-    labels = ~taken[gold.unit] if in_play is None else in_play & ~taken[gold.unit]
-    own = np.ones(len(prefer.answers), np.bool_)
-    own[matched.answer] = False
-    edges = _one_label_each(found.wrong(labels, own), gold, prefer)
-    return edges.take(assign(edges, prefer, "optimal"))
+def _find_wrong_links(
+    candidates: MatchCandidates, matched: Edges, in_play: Bools | None, gold: GoldItems, preferences: Preferences
+) -> Edges:
+    """Assign the remaining predictions to remaining mentions at their location: a wrong link is one case, not two.
+
+    `matched` are the correct pairs, and `in_play` marks the labels that the segmentation chose. Return the wrong pairs.
+    """
+    is_taken = np.zeros(len(gold.mention), np.bool_)
+    is_taken[matched.mention] = True
+    labels = ~is_taken[gold.mention] if in_play is None else in_play & ~is_taken[gold.mention]
+    free = np.ones(len(preferences.predictions), np.bool_)
+    free[matched.prediction] = False
+    edges = _closest_labels(candidates.find_mismatches(labels, free), gold, preferences)
+    return edges.take(assign(edges, preferences, "optimal"))
 
 
-def _with_leftovers(
-    free: _Cases,
+def _add_unmatched(
+    matched_cases: _Cases,
     matched: Edges,
     wrong: Edges,
-    found: Meetings,
-    gold: Gold,
-    answers: Answers,
+    candidates: MatchCandidates,
+    gold: GoldItems,
+    predictions: PredictedItems,
     state: Ints,
     in_play: Bools | None,
 ) -> _Cases:
-    """Add the wrong links, the mentions nobody answered and the answers that match nothing."""
-    missing = np.ones(len(gold.unit), np.bool_)
-    if gold.tied:
-        missing &= gold.unit == np.arange(len(gold.unit))
+    """Return the matched cases, followed by the wrong links, the missed mentions and the spurious predictions.
+
+    `matched` are the correct pairs, `wrong` the wrong links, `state` the `GoldState` of each label, and `in_play` marks
+    the labels that the segmentation chose.
+    """
+    missing = np.ones(len(gold.mention), np.bool_)
+    if gold.has_alternatives:
+        missing &= gold.mention == np.arange(len(gold.mention))
     if in_play is not None:
         missing &= in_play
-    missing[matched.unit] = False
-    missing[wrong.unit] = False
-    spare = np.ones(len(answers.items), np.bool_)
-    spare[matched.answer] = False
-    spare[wrong.answer] = False
-    if answers.items.outside is not None:  # they count only where they match a mention
-        spare &= ~answers.items.outside
+    missing[matched.mention] = False
+    missing[wrong.mention] = False
+    spare = np.ones(len(predictions.items), np.bool_)
+    spare[matched.prediction] = False
+    spare[wrong.prediction] = False
+    if predictions.items.is_outside is not None:  # they count only if they match a mention
+        spare &= ~predictions.items.is_outside
     labels, extra = np.flatnonzero(missing), np.flatnonzero(spare)
-    at = np.full(len(answers.items), GoldState.NONE)
-    if gold.without_link:  # any number of answers may stand on a span without link
-        bare = state == GoldState.WITHOUT_LINK
-        at[found.standing(bare if in_play is None else in_play & bare)] = GoldState.WITHOUT_LINK
+    prediction_gold_state = np.full(len(predictions.items), GoldState.NONE)
+    if gold.has_unlinked:  # any number of predictions may be on an unlinked span
+        is_unlinked = state == GoldState.UNLINKED
+        prediction_gold_state[
+            candidates.find_predictions_at(is_unlinked if in_play is None else in_play & is_unlinked)
+        ] = GoldState.UNLINKED
     return _Cases(
-        np.concatenate([free.label, wrong.label, labels, np.full(len(extra), -1)]),
-        np.concatenate([free.answer, wrong.answer, np.full(len(labels), -1), extra]),
+        np.concatenate([matched_cases.label, wrong.label, labels, np.full(len(extra), -1)]),
+        np.concatenate([matched_cases.prediction, wrong.prediction, np.full(len(labels), -1), extra]),
         np.concatenate(
             [
-                free.outcome,
-                TABLE[state[wrong.label], AnswerState.WRONG],
-                TABLE[state[labels], AnswerState.NONE],
-                TABLE[at[extra], AnswerState.WRONG],
+                matched_cases.outcome,
+                OUTCOMES[state[wrong.label], PredictionState.WRONG],
+                OUTCOMES[state[labels], PredictionState.NONE],
+                OUTCOMES[prediction_gold_state[extra], PredictionState.WRONG],
             ]
         ),
     )
 
 
-def _speaking_for_roots(
-    cases: _Cases, parts: dict[int, tuple[int, ...]], gold: Gold, state: Ints, matched: Edges
-) -> tuple[_Cases, Tree]:
-    """Let each root that is scored by its parts count once: found if no required part of it is missing."""
-    found = set(matched.unit.tolist())
-    roots = np.array(list(parts), np.int64)
-    complete = [all(unit in found or state[unit] != GoldState.REQUIRED for unit in units) for units in parts.values()]
-    outcome = TABLE[state[roots], np.where(complete, AnswerState.RIGHT, AnswerState.NONE)]
-    speaking = [unit for units in parts.values() for unit in units]
-    is_part = (cases.label >= 0) & np.isin(gold.unit[cases.label], speaking)
+def _count_roots_by_parts(
+    cases: _Cases, parts_by_root: dict[int, tuple[int, ...]], gold: GoldItems, state: Ints, matched: Edges
+) -> tuple[_Cases, SegmentationTree]:
+    """Add a case for each mention that is scored by its parts: found if no required part is missing.
+
+    Return all cases, in which the parts themselves no longer count unless they are wrong, and their segmentations.
+    """
+    matched_mentions = set(matched.mention.tolist())
+    roots = np.array(list(parts_by_root), np.int64)
+    complete = [
+        all(mention in matched_mentions or state[mention] != GoldState.REQUIRED for mention in mentions)
+        for mentions in parts_by_root.values()
+    ]
+    outcome = OUTCOMES[state[roots], np.where(complete, PredictionState.CORRECT, PredictionState.NONE)]
+    part_mentions = [mention for mentions in parts_by_root.values() for mention in mentions]
+    is_part = (cases.label >= 0) & np.isin(gold.mention[cases.label], part_mentions)
     is_wrong = (cases.outcome == Outcome.WRONG_LINK) | (cases.outcome == Outcome.FP)
-    own = np.where(is_part, np.where(is_wrong, Outcome.FP, Outcome.PART), cases.outcome)
-    spoken = _Cases(
+    part_outcome = np.where(is_part, np.where(is_wrong, Outcome.FP, Outcome.PART), cases.outcome)
+    new_cases = _Cases(
         np.concatenate([cases.label, roots]),
-        np.concatenate([cases.answer, np.full(len(roots), -1)]),
-        np.concatenate([own, outcome]).astype(np.int32),
+        np.concatenate([cases.prediction, np.full(len(roots), -1)]),
+        np.concatenate([part_outcome, outcome]).astype(np.int32),
     )
-    tree = Tree(
-        factor=np.append(np.ones(len(is_part), np.bool_), np.zeros(len(roots), np.bool_)),
-        part=np.append(is_part, np.zeros(len(roots), np.bool_)),
-        own=np.append(cases.outcome, np.full(len(roots), Outcome.IGNORED)).astype(np.int32),
+    tree = SegmentationTree(
+        is_counted=np.append(np.ones(len(is_part), np.bool_), np.zeros(len(roots), np.bool_)),
+        is_part=np.append(is_part, np.zeros(len(roots), np.bool_)),
+        own_outcome=np.append(cases.outcome, np.full(len(roots), Outcome.IGNORED)).astype(np.int32),
     )
-    return spoken, tree
+    return new_cases, tree

@@ -1,6 +1,6 @@
-"""What a case is worth: the state of the gold against the state of the answer.
+"""Outcome of each case, from the state of the gold standard and the state of the prediction.
 
-The table is the rule itself, and is printed in the documentation as it stands here.
+The documentation prints this table.
 """
 
 from __future__ import annotations
@@ -10,52 +10,59 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.model.verdict import Outcome
+from karat.model.results.verdict import Outcome
 
 
 class GoldState(IntEnum):
-    """What the gold says at a place."""
+    """State of the gold standard in a case."""
 
     NONE = 0
+    """No gold mention."""
     REQUIRED = 1
+    """A mention that counts as missed if it is not found."""
     OPTIONAL = 2
-    WITHOUT_LINK = 3
+    """A mention that may be found or not."""
+    UNLINKED = 3
+    """A mention without link, where no link is wrong."""
 
 
-class AnswerState(IntEnum):
-    """What the system says at that place."""
+class PredictionState(IntEnum):
+    """State of the prediction in a case."""
 
     NONE = 0
-    RIGHT = 1
+    """No prediction."""
+    CORRECT = 1
+    """A prediction that matches the mention."""
     WRONG = 2
+    """A prediction that matches no mention."""
 
 
-FAIR: dict[tuple[GoldState, AnswerState], Outcome] = {
-    (GoldState.NONE, AnswerState.WRONG): Outcome.FP,
-    (GoldState.REQUIRED, AnswerState.NONE): Outcome.FN,
-    (GoldState.REQUIRED, AnswerState.RIGHT): Outcome.TP,
-    (GoldState.REQUIRED, AnswerState.WRONG): Outcome.WRONG_LINK,
-    (GoldState.OPTIONAL, AnswerState.NONE): Outcome.IGNORED,
-    (GoldState.OPTIONAL, AnswerState.RIGHT): Outcome.IGNORED,
-    (GoldState.OPTIONAL, AnswerState.WRONG): Outcome.FP,
-    (GoldState.WITHOUT_LINK, AnswerState.NONE): Outcome.IGNORED,
-    (GoldState.WITHOUT_LINK, AnswerState.RIGHT): Outcome.IGNORED,
-    (GoldState.WITHOUT_LINK, AnswerState.WRONG): Outcome.IGNORED,
+OUTCOME_TABLE: dict[tuple[GoldState, PredictionState], Outcome] = {
+    (GoldState.NONE, PredictionState.WRONG): Outcome.FP,
+    (GoldState.REQUIRED, PredictionState.NONE): Outcome.FN,
+    (GoldState.REQUIRED, PredictionState.CORRECT): Outcome.TP,
+    (GoldState.REQUIRED, PredictionState.WRONG): Outcome.WRONG_LINK,
+    (GoldState.OPTIONAL, PredictionState.NONE): Outcome.IGNORED,
+    (GoldState.OPTIONAL, PredictionState.CORRECT): Outcome.IGNORED,
+    (GoldState.OPTIONAL, PredictionState.WRONG): Outcome.FP,
+    (GoldState.UNLINKED, PredictionState.NONE): Outcome.IGNORED,
+    (GoldState.UNLINKED, PredictionState.CORRECT): Outcome.IGNORED,
+    (GoldState.UNLINKED, PredictionState.WRONG): Outcome.IGNORED,
 }
-"""The default. NIL is a link like any other here: NIL for NIL is right, NIL for an entity is wrong.
+"""Default outcomes. NIL is a link like any other: NIL for NIL is correct, NIL for an entity is wrong.
 
-`WITHOUT_LINK` is a gold span that names no entity, or need not name one, so that no link can be called wrong there;
-where links are not compared it is required or optional like the rest. Answers without link are left out where links
-are compared."""
+`UNLINKED` is a gold span without an entity, so no link is wrong there. If links are not compared, the span is
+required or optional like the others. Unlinked predictions are dropped if links are compared.
+"""
 
 
-def lookup(table: dict[tuple[GoldState, AnswerState], Outcome]) -> NDArray[np.int32]:
-    """The table as an array, to be indexed by states; combinations that cannot occur are -1."""
-    array = np.full((len(GoldState), len(AnswerState)), -1, np.int32)
-    for (gold, answer), outcome in table.items():
-        array[gold, answer] = outcome
+def build_outcome_array(table: dict[tuple[GoldState, PredictionState], Outcome]) -> NDArray[np.int32]:
+    """Return the outcomes as an array indexed by gold state and prediction state; -1 for impossible combinations."""
+    array = np.full((len(GoldState), len(PredictionState)), -1, np.int32)
+    for (gold, prediction), outcome in table.items():
+        array[gold, prediction] = outcome
     return array
 
 
-TABLE = lookup(FAIR)
-"""The default as an array."""
+OUTCOMES = build_outcome_array(OUTCOME_TABLE)
+"""The default outcomes as an array."""

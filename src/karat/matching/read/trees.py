@@ -1,4 +1,4 @@
-"""How gold labels hang together where each alternative is a label: a mention, and what else it may be said to be."""
+"""Trees of gold labels: mentions with their alternatives and parts, for tools that judge every label."""
 
 from __future__ import annotations
 
@@ -9,72 +9,75 @@ import msgspec
 import numpy as np
 import pyarrow.compute as pc
 
-from karat.model.marks import NO_ROOT
-from karat.model.tables.columns import Bools, Longs, Mentions, Units
+from karat.model.reader_categories import MISSING_ROOT_PREFIXES
+from karat.model.tables.columns import Bools, Longs, MentionIndex, Mentions
 
 _ALSO, _UNLISTED = "also-part-of:", "not-listed-by:"
 
 
 class Trees(msgspec.Struct, frozen=True):
-    """By row of all labels: which is below another (`child`), below which (`parent`), and the children of each.
+    """Parents and children of all labels, by row.
 
-    The further labels of a unit are children of its first. A label that is below none that could be kept is a child
-    without parent: nobody speaks for it. Children may be listed by a label that is not their parent.
+    The further labels of a mention are children of its first label. A label whose parent is missing is a child without
+    parent: no root counts for it. Children may be listed under a label that is not their parent.
     """
 
     child: Bools
+    """Mask of the labels below another label."""
     parent: Longs
+    """Row of the parent of each label; -1 if there is none."""
     children: Mapping[int, tuple[int, ...]]
+    """Rows of the children of each label that has any."""
 
-    def below(self, row: int) -> set[int]:
-        """All labels below one."""
-        found: set[int] = set()
-        waiting = [row]
-        while waiting:
-            new = set(self.children.get(waiting.pop(), ())) - found
-            found |= new
-            waiting.extend(new)
-        return found
+    def find_descendants(self, row: int) -> set[int]:
+        """Return the rows of all labels below `row`."""
+        descendants: set[int] = set()
+        pending = [row]
+        while pending:
+            children = set(self.children.get(pending.pop(), ())) - descendants
+            descendants |= children
+            pending.extend(children)
+        return descendants
 
 
-def trees(labels: Mentions, units: Units) -> Trees:
-    """The trees of all documents."""
+def build_trees(labels: Mentions, mention_index: MentionIndex) -> Trees:
+    """Build the trees of the labels of all documents, from parents, alternatives and categories that readers add."""
     rows = np.arange(len(labels))
-    further = units.unit != rows
-    parent = np.where(further, units.unit, units.parent)
+    is_alternative = mention_index.mention != rows
+    parent = np.where(is_alternative, mention_index.mention, mention_index.parent)
     child = parent >= 0
     children: dict[int, list[int]] = defaultdict(list)
     for row in np.flatnonzero(child).tolist():
         children[int(parent[row])].append(row)
-    for row, mark in _marks(labels):
+    for row, mark in _find_tree_marks(labels):
         value = mark.partition(":")[2]
-        if mark.startswith(NO_ROOT):
+        if mark.startswith(MISSING_ROOT_PREFIXES):
             child[row] = True
         elif mark.startswith(_UNLISTED):
             children[int(parent[row])].remove(row)
-        elif (lister := _labelled(labels, row, value)) is not None:
+        elif (lister := _find_mention(labels, row, value)) is not None:
             children[lister].append(row)
-    return Trees(child, parent, {row: tuple(dict.fromkeys(found)) for row, found in children.items()})
+    return Trees(child, parent, {row: tuple(dict.fromkeys(child_rows)) for row, child_rows in children.items()})
 
 
-def _marks(labels: Mentions) -> list[tuple[int, str]]:
-    """What the tree cannot say, as readers note it among the categories."""
+def _find_tree_marks(labels: Mentions) -> list[tuple[int, str]]:
+    """Return (label row, category) for the categories by which readers note tree relations, such as a missing root."""
     categories = labels.field("categories")
     if categories is None:
         return []
     owner = np.repeat(np.arange(len(labels)), categories.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
     values = categories.flatten()
     marked = np.zeros(len(values), np.bool_)
-    for prefix in (*NO_ROOT, _ALSO, _UNLISTED):
+    for prefix in (*MISSING_ROOT_PREFIXES, _ALSO, _UNLISTED):
         marked |= pc.starts_with(values, prefix).fill_null(False).to_numpy(zero_copy_only=False)
-    places = np.flatnonzero(marked)
-    return list(zip(owner[places].tolist(), values.take(places).to_pylist(), strict=True))
+    positions = np.flatnonzero(marked)
+    return list(zip(owner[positions].tolist(), values.take(positions).to_pylist(), strict=True))
 
 
-def _labelled(labels: Mentions, row: int, unit: str) -> int | None:
-    """The label of the same document whose unit has this name."""
-    names = labels.field("unit")
+def _find_mention(labels: Mentions, row: int, mention_id: str) -> int | None:
+    """Return the row of the first label with `mention_id` in the same document as `row`, or None."""
+    names = labels.field("mention_id")
     document = labels.document[row]
     low, high = int(labels.offsets[document]), int(labels.offsets[document + 1])
-    found = [] if names is None else names.slice(low, high - low).to_pylist()
-    return low + found.index(unit) if unit in found else None
+    mention_ids = [] if names is None else names.slice(low, high - low).to_pylist()
+    return low + mention_ids.index(mention_id) if mention_id in mention_ids else None

@@ -1,8 +1,7 @@
-"""The columns behind the objects: Arrow types of a corpus and of a run, one row per document.
+"""The Arrow schemas of a corpus and of a run, one row per document.
 
-They follow `karat.model.document` field by field (a test compares the two). One column has no field of its
-own: `linked` is false where a span was marked but not linked, since a column cannot tell an `entity` of null
-(NIL) from one that was left out.
+They follow `karat.model.document` field by field, which a test checks. The column `linked` has no counterpart: it is
+false for unlinked spans, since a column cannot distinguish an `entity` of null (NIL) from a missing one.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.scatter import joined
+from karat.model.tables.scatter import concatenate_tables
 
 _strings = pa.list_(pa.string())
 
 _TAG = pa.struct([("entity", pa.string()), ("same_as", _strings), ("rank", pa.int32()), ("score", pa.float64())])
 
-_STATEMENT = pa.struct(
+_TRIPLE = pa.struct(
     [
         ("subject", pa.string()),
         ("predicate", pa.string()),
@@ -42,13 +41,13 @@ _LABEL = pa.struct(
         ("difficulty", pa.string()),
         ("kind", pa.string()),
         ("optional", pa.bool_()),
-        ("unit", pa.string()),
+        ("mention_id", pa.string()),
         ("parent", pa.string()),
         ("nil_cluster", pa.string()),
     ]
 )
 
-_ANSWER = pa.struct(
+_PREDICTION = pa.struct(
     [
         ("start", pa.int32()),
         ("end", pa.int32()),
@@ -63,6 +62,16 @@ _ANSWER = pa.struct(
     ]
 )
 
+_INVENTED = pa.struct(
+    [
+        ("text", pa.string()),
+        ("entity", pa.string()),
+        ("linked", pa.bool_()),
+        ("types", _strings),
+        ("score", pa.float64()),
+    ]
+)
+
 GOLD = pa.schema(
     [
         ("id", pa.string()),
@@ -70,125 +79,143 @@ GOLD = pa.schema(
         ("labels", pa.list_(_LABEL)),
         ("evaluation_span", pa.list_(pa.int32())),
         ("tags", pa.list_(_TAG)),
-        ("relations", pa.list_(_STATEMENT)),
+        ("relations", pa.list_(_TRIPLE)),
         ("meta", pa.map_(pa.string(), pa.string())),
     ]
 )
 
-ANSWERS = pa.schema(
+PREDICTIONS = pa.schema(
     [
         ("id", pa.string()),
-        ("answers", pa.list_(_ANSWER)),
+        ("predictions", pa.list_(_PREDICTION)),
         ("tags", pa.list_(_TAG)),
-        ("relations", pa.list_(_STATEMENT)),
+        ("relations", pa.list_(_TRIPLE)),
         ("seconds", pa.float64()),
         ("tokens", pa.int64()),
         ("cost", pa.float64()),
         ("error", pa.string()),
+        ("invented", pa.list_(_INVENTED)),
     ]
 )
 
 
-CODED = pa.dictionary(pa.int32(), pa.string())
-"""Strings that come again and again, each held once."""
+CODED_STRING = pa.dictionary(pa.int32(), pa.string())
+"""Dictionary-encoded strings, for values that occur many times."""
 
 
-def coded(schema: Arrow) -> Arrow:
-    """The schema with the entities of labels or answers as codes, as `mentions` wants them."""
-    items = _items(schema)
-    fields = [pa.field(own.name, CODED) if own.name == "entity" else own for own in schema.field(items).type.value_type]
+def code_entities(schema: Arrow) -> Arrow:
+    """Return `GOLD` or `PREDICTIONS` with dictionary-encoded entity ids in labels or predictions.
+
+    This saves `flatten_mentions` the encoding.
+    """
+    items = _item_column(schema)
+    fields = [
+        pa.field(field.name, CODED_STRING) if field.name == "entity" else field
+        for field in schema.field(items).type.value_type
+    ]
     return schema.set(schema.get_field_index(items), pa.field(items, pa.list_(pa.struct(fields))))
 
 
-def _items(schema: Arrow) -> str:
-    return "answers" if "answers" in schema.names else "labels"
+def _item_column(schema: Arrow) -> str:
+    """Return the name of the column that lists the items of a document: `labels`, or `predictions` if it exists."""
+    return "predictions" if "predictions" in schema.names else "labels"
 
 
-def conform(array: Arrow, target: Arrow, path: str) -> Arrow:
-    """The array in the target type: fields by name in any order, absent fields left out, values never changed.
+def conform_array(array: Arrow, target: Arrow, path: str) -> Arrow:
+    """Return an Arrow array with the same values in the type `target`.
 
-    Raises `TypeError` with the path of a field that is unknown or holds another kind of value.
+    Fields of structs may be in any order, and those that the array lacks stay absent. Numbers, strings and lists of
+    other widths are cast. Raise `TypeError` with the path of a field that is unknown or has another type; `path` is
+    that of the array.
     """
-    found = array.type
-    if target == CODED:
-        return array if found == CODED else conform(array, pa.string(), path).dictionary_encode()
-    if pa.types.is_dictionary(found):
-        return conform(array.dictionary_decode(), target, path)
-    if pa.types.is_null(found):
+    source_type = array.type
+    if target == CODED_STRING:
+        return array if source_type == CODED_STRING else conform_array(array, pa.string(), path).dictionary_encode()
+    if pa.types.is_dictionary(source_type):
+        return conform_array(array.dictionary_decode(), target, path)
+    if pa.types.is_null(source_type):
         return pa.nulls(len(array), target)
-    if pa.types.is_struct(target) and pa.types.is_struct(found):
-        names = [found.field(i).name for i in range(found.num_fields)]
-        known = {target.field(i).name: target.field(i).type for i in range(target.num_fields)}
+    if pa.types.is_struct(target) and pa.types.is_struct(source_type):
+        names = [source_type.field(i).name for i in range(source_type.num_fields)]
+        field_types = {target.field(i).name: target.field(i).type for i in range(target.num_fields)}
         for name in names:
-            if name not in known:
-                raise TypeError(f"{path}.{name} (unknown field; known: {', '.join(known)})")
-        kept = [name for name in known if name in names]
-        children = [conform(array.field(name), known[name], f"{path}.{name}") for name in kept]
+            if name not in field_types:
+                raise TypeError(f"{path}.{name} (unknown field; known: {', '.join(field_types)})")
+        present_fields = [name for name in field_types if name in names]
+        children = [conform_array(array.field(name), field_types[name], f"{path}.{name}") for name in present_fields]
         mask = array.is_null() if array.null_count else None
-        return pa.StructArray.from_arrays(children, names=kept, mask=mask)
-    lists = pa.types.is_list(found) or pa.types.is_large_list(found) or pa.types.is_fixed_size_list(found)
-    if pa.types.is_list(target) and lists:
-        values = conform(array.flatten(), target.value_type, f"{path}[]")
-        # `flatten` drops what stands behind null lists, so that the offsets are rebuilt from the lengths.
+        return pa.StructArray.from_arrays(children, names=present_fields, mask=mask)
+    is_list = (
+        pa.types.is_list(source_type) or pa.types.is_large_list(source_type) or pa.types.is_fixed_size_list(source_type)
+    )
+    if pa.types.is_list(target) and is_list:
+        values = conform_array(array.flatten(), target.value_type, f"{path}[]")
+        # `flatten` drops the values of null lists, so the offsets are rebuilt from the lengths.
         lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         offsets = np.zeros(len(array) + 1, np.int32)
         np.cumsum(lengths, out=offsets[1:])
         return pa.ListArray.from_arrays(pa.array(offsets), values, mask=array.is_null() if array.null_count else None)
-    text = pa.types.is_string(target) and (pa.types.is_large_string(found) or pa.types.is_string_view(found))
-    number = pa.types.is_integer(found) and (pa.types.is_integer(target) or pa.types.is_floating(target))
-    real = pa.types.is_floating(found) and pa.types.is_floating(target)
-    if found == target:
+    is_text = pa.types.is_string(target) and (
+        pa.types.is_large_string(source_type) or pa.types.is_string_view(source_type)
+    )
+    is_number = pa.types.is_integer(source_type) and (pa.types.is_integer(target) or pa.types.is_floating(target))
+    is_float = pa.types.is_floating(source_type) and pa.types.is_floating(target)
+    if source_type == target:
         return array
-    if text or number or real or (pa.types.is_map(target) and pa.types.is_map(found)):
+    if is_text or is_number or is_float or (pa.types.is_map(target) and pa.types.is_map(source_type)):
         try:
             return array.cast(target)
         except pa.ArrowInvalid as problem:
             raise TypeError(f"{path} ({problem})") from None
-    raise TypeError(f"{path} ({found} instead of {target})")
+    raise TypeError(f"{path} ({source_type} instead of {target})")
 
 
-def conformed(table: Arrow, schema: Arrow) -> Arrow:
-    """The table in the types of the schema; labels and answers are there even if no document has any."""
+def conform_table(table: Arrow, schema: Arrow) -> Arrow:
+    """Return the table with its columns in the types of `schema`, without the columns of `schema` that the table lacks.
+
+    All columns must be in `schema`. A missing column of labels or predictions is added, with an empty list for each
+    row, if there is an `id`. Raise `TypeError` with the path of a field that is unknown or has another type.
+    """
     columns = {}
     for name in table.column_names:
         target = schema.field(name).type
-        chunks = [conform(chunk, target, name) for chunk in table.column(name).chunks]
+        chunks = [conform_array(chunk, target, name) for chunk in table.column(name).chunks]
         columns[name] = pa.chunked_array(chunks, None if chunks else target)
-    items = _items(schema)
+    items = _item_column(schema)
     if items not in columns and "id" in columns:
         columns[items] = pa.chunked_array([pa.array([[]] * table.num_rows, schema.field(items).type)])
     return pa.table(columns)
 
 
-def in_one_piece(tables: list[Arrow]) -> Arrow:
-    """The tables as one, with all labels or answers in one chunk, so that `mentions` need not copy them.
+def combine_tables(tables: list[Arrow]) -> Arrow:
+    """Return the rows of all tables as one table, with its labels or predictions in a single chunk.
 
-    The list is emptied: who keeps no table himself has no more than one field of labels or answers in memory twice.
+    `flatten_mentions` then need not copy them. The list `tables` is emptied, to save memory.
     """
-    whole = joined(tables)
+    combined = concatenate_tables(tables)
     tables.clear()
-    items = _items(whole.schema)
-    place, chunks = whole.column_names.index(items), whole.column(items).chunks
-    rest = whole.drop_columns([items])
-    del whole
-    return rest.add_column(place, items, _in_one_piece(chunks))
+    items = _item_column(combined.schema)
+    position, chunks = combined.column_names.index(items), combined.column(items).chunks
+    rest = combined.drop_columns([items])
+    del combined
+    return rest.add_column(position, items, _combine_chunks(chunks))
 
 
-def _in_one_piece(chunks: list[Arrow]) -> Arrow:
-    """The chunks, which are taken out of the list, field by field as one."""
+def _combine_chunks(chunks: list[Arrow]) -> Arrow:
+    """Return Arrow arrays of one type as one array, copied field by field; empties the list `chunks` to save memory."""
     kind = chunks[0].type
     if len(chunks) == 1:
         return chunks.pop()
     if any(chunk.null_count for chunk in chunks) or not (pa.types.is_list(kind) or pa.types.is_struct(kind)):
-        one = pa.concat_arrays(chunks)
+        array = pa.concat_arrays(chunks)
         chunks.clear()
-        return one
+        return array
     if pa.types.is_struct(kind):
         fields = [[chunk.field(index) for chunk in chunks] for index in range(kind.num_fields)]
         chunks.clear()
-        return pa.StructArray.from_arrays([_in_one_piece(pieces) for pieces in fields], fields=list(kind))
+        return pa.StructArray.from_arrays([_combine_chunks(parts) for parts in fields], fields=list(kind))
     offsets = np.zeros(sum(map(len, chunks)) + 1, np.int32)
     np.cumsum(np.concatenate([chunk.value_lengths().to_numpy() for chunk in chunks]), out=offsets[1:])
     values = [chunk.flatten() for chunk in chunks]
     chunks.clear()
-    return pa.ListArray.from_arrays(pa.array(offsets), _in_one_piece(values))
+    return pa.ListArray.from_arrays(pa.array(offsets), _combine_chunks(values))

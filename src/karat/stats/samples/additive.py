@@ -1,6 +1,6 @@
-"""Scores that are made from sums over documents, and what they would be on other samples of documents.
+"""Scores that are functions of sums over documents, and their resampling.
 
-Micro and macro scores, accuracy, means over ranked answers and the difference of two systems are all of this kind.
+Micro and macro scores, accuracy, means over rankings and differences of two systems are such scores.
 """
 
 from __future__ import annotations
@@ -13,128 +13,139 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from karat.errors import UsageError
-from karat.model.statistics import ratio
+from karat.model.errors import UsageError
+from karat.model.results.statistics import ratio
 from karat.model.tables.columns import Floats, Longs
-from karat.stats.samples.bootstrap import Distinct, distinct, drawn_totals
+from karat.stats.samples.bootstrap import DistinctRows, count_distinct_rows, draw_totals
 
-Rows: TypeAlias = Callable[[Floats], Floats]
-"""From rows to rows, each by itself."""
+RowsFunction: TypeAlias = Callable[[Floats], Floats]
+"""A function that maps each row to another row."""
 
-OfTotals: TypeAlias = Callable[[Floats], Floats]
-"""One value for each row of sums, NaN where there is none."""
+TotalsFunction: TypeAlias = Callable[[Floats], Floats]
+"""A function that returns one value per row of sums, NaN if undefined."""
 
-_NEAR: Final = 1e-12
-"""Sums that differ by no more than this share are equal but for rounding."""
+_TOLERANCE: Final = 1e-12
+"""The relative difference below which sums count as equal."""
 
 
-def _as_they_are(rows: Floats) -> Floats:
+def _identity(rows: Floats) -> Floats:
+    """Return the rows unchanged."""
     return rows
 
 
-class Additive(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """A score that is a function `of` sums over documents.
+class AdditiveScore(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """A score that is a function of sums over documents, such as micro F1 of the counts.
 
-    `base` has one row per document, from which `adds` makes what the document adds to the sums. Equal rows add the
-    same, so that documents with equal rows are looked at once, however many they are; `merged` holds them so, where
-    that is known already. Further documents are `silent`: they are drawn like all others, but add nothing.
+    Each document has a row in `base`. The row gives summands, their sums over all documents are the totals, and
+    `from_totals` computes the score from them.
     """
 
     base: Floats
-    of: OfTotals
-    adds: Rows = _as_they_are
-    silent: int = 0
-    merged: Distinct | None = None
+    """One row per document."""
+    from_totals: TotalsFunction
+    """Compute the score from the sums."""
+    to_summands: RowsFunction = _identity
+    """Compute the summands of each document from its row of `base`."""
+    n_empty_documents: int = 0
+    """The number of further documents that have no row, since all their summands are 0; they are resampled too."""
+    distinct_rows: DistinctRows | None = None
+    """The distinct rows of `base`, if known already."""
 
     def __len__(self) -> int:
-        return len(self.base) + self.silent
+        return len(self.base) + self.n_empty_documents
 
     @cached_property
-    def documents(self) -> Distinct:
-        """What distinct documents add, and how many there are of each."""
-        found = self.merged or distinct(self.base)
-        return _with_silent(Distinct(self.adds(found.rows), found.times), self.silent)
+    def documents(self) -> DistinctRows:
+        """The distinct rows of summands, with the number of documents of each; documents without a row are included."""
+        distinct = self.distinct_rows or count_distinct_rows(self.base)
+        return _append_zero_rows(DistinctRows(self.to_summands(distinct.rows), distinct.counts), self.n_empty_documents)
 
     @cached_property
     def totals(self) -> Floats:
         """The sums over all documents."""
-        sums: Floats = self.documents.times @ self.documents.rows
+        sums: Floats = self.documents.counts @ self.documents.rows
         return sums
 
     @property
     def value(self) -> float:
-        """The score; NaN if it is not defined."""
-        return float(self.of(self.totals[None])[0])
+        """The score; NaN if undefined."""
+        return float(self.from_totals(self.totals[None])[0])
 
-    def without_one(self) -> tuple[Floats, Longs]:
-        """The score without one document: for each distinct document, and how many there are of it."""
-        left = self.totals - self.documents.rows
-        # What is left of fractions where nothing should be would make a score of rounding errors.
-        left[np.abs(left) < _NEAR * np.abs(self.totals)] = 0.0
-        return self.of(left), self.documents.times
+    def leave_one_out(self) -> tuple[Floats, Longs]:
+        """Return the scores without one document of each distinct row of summands, and the counts of these rows."""
+        remaining = self.totals - self.documents.rows
+        # Remainders of fractions where 0 is expected would turn rounding errors into a score.
+        remaining[np.abs(remaining) < _TOLERANCE * np.abs(self.totals)] = 0.0
+        return self.from_totals(remaining), self.documents.counts
 
-    def in_order(self, order: Longs) -> Additive:
-        """The same with documents in another order, or with some of them."""
-        return replace(self, base=self.base[order], merged=None)
+    def reorder(self, order: Longs) -> AdditiveScore:
+        """Return the score with the rows of documents in another order, or of some documents, by their indices."""
+        return replace(self, base=self.base[order], distinct_rows=None)
 
 
-def _with_silent(documents: Distinct, silent: int) -> Distinct:
-    """Documents, and some that add nothing."""
-    if not silent:
+def _append_zero_rows(documents: DistinctRows, n_zero_rows: int) -> DistinctRows:
+    """Return the documents with a row of zeros added, which counts `n_zero_rows` times."""
+    if not n_zero_rows:
         return documents
     nothing = np.zeros((1, documents.rows.shape[1]))
-    return Distinct(np.concatenate([documents.rows, nothing]), np.append(documents.times, silent))
+    return DistinctRows(np.concatenate([documents.rows, nothing]), np.append(documents.counts, n_zero_rows))
 
 
-def mean_of(values: Floats) -> Additive:
-    """The mean of one value per document, over those that have one (are not NaN)."""
+def make_mean_score(values: Floats) -> AdditiveScore:
+    """Return the mean of `values`, one per document, as an additive score; NaN values are skipped."""
     defined = ~np.isnan(values)
     base = np.column_stack([np.where(defined, values, 0.0), defined])
-    return Additive(base, lambda sums: ratio(sums[:, 0], sums[:, 1]))
+    return AdditiveScore(base, lambda sums: ratio(sums[:, 0], sums[:, 1]))
 
 
-def combined(scores: Sequence[Additive], how: Callable[[Floats], Floats]) -> Additive:
-    """A score made from several of the same documents; `how` gets one column for each of them."""
-    if len({(len(score), score.silent) for score in scores}) != 1:
+def combine_scores(scores: Sequence[AdditiveScore], combine: Callable[[Floats], Floats]) -> AdditiveScore:
+    """Return a score that is a function of several scores of the same documents.
+
+    `combine` maps an array with one column per score to one value per row. Raises `UsageError` if the numbers of
+    documents differ.
+    """
+    if len({(len(score), score.n_empty_documents) for score in scores}) != 1:
         sizes = " and ".join(str(len(score)) for score in scores)
-        raise UsageError(f"scores of {sizes} documents cannot be put together. Take both over the same documents.")
+        raise UsageError(f"scores of {sizes} documents cannot be combined. Score both on the same documents.")
     base_ends = np.cumsum([score.base.shape[1] for score in scores])[:-1]
-    ends = np.cumsum([score.adds(score.base[:0]).shape[1] for score in scores])[:-1]
+    ends = np.cumsum([score.to_summands(score.base[:0]).shape[1] for score in scores])[:-1]
 
-    def adds(rows: Floats) -> Floats:
+    def to_summands(rows: Floats) -> Floats:
         parts = np.split(rows, base_ends, axis=1)
-        return np.hstack([score.adds(part) for score, part in zip(scores, parts, strict=True)])
+        return np.hstack([score.to_summands(part) for score, part in zip(scores, parts, strict=True)])
 
-    def of(sums: Floats) -> Floats:
+    def from_totals(sums: Floats) -> Floats:
         parts = np.split(sums, ends, axis=1)
-        return how(np.column_stack([score.of(part) for score, part in zip(scores, parts, strict=True)]))
+        return combine(np.column_stack([score.from_totals(part) for score, part in zip(scores, parts, strict=True)]))
 
-    return Additive(np.hstack([score.base for score in scores]), of, adds, scores[0].silent)
-
-
-def difference(one: Additive, two: Additive) -> Additive:
-    """The score of the first less that of the second; row by row they must be the same documents."""
-    return combined([one, two], lambda values: values[:, 0] - values[:, 1])
+    return AdditiveScore(
+        np.hstack([score.base for score in scores]), from_totals, to_summands, scores[0].n_empty_documents
+    )
 
 
-def resampled(scores: Sequence[Additive], resamples: int, seed: int) -> list[Floats]:
-    """For each score its values in samples of as many documents, drawn with replacement.
+def make_difference(first: AdditiveScore, second: AdditiveScore) -> AdditiveScore:
+    """Return the first score minus the second as an additive score; their rows must be the same documents."""
+    return combine_scores([first, second], lambda values: values[:, 0] - values[:, 1])
 
-    Scores on one `base` share the draws, which are made once.
+
+def resample_scores(scores: Sequence[AdditiveScore], resamples: int, seed: int) -> list[Floats]:
+    """Return for each score its values on `resamples` bootstrap samples of documents, NaN if undefined.
+
+    Scores with the same `base` object share the draws.
     """
     values: list[Floats] = [np.zeros(0)] * len(scores)
     for base in {id(score.base): score.base for score in scores}.values():
-        own = [place for place, score in enumerate(scores) if score.base is base]
-        rows = [scores[place].documents.rows for place in own]
-        totals = drawn_totals(Distinct(np.hstack(rows), scores[own[0]].documents.times), resamples, seed)
+        indices = [index for index, score in enumerate(scores) if score.base is base]
+        rows = [scores[index].documents.rows for index in indices]
+        totals = draw_totals(DistinctRows(np.hstack(rows), scores[indices[0]].documents.counts), resamples, seed)
         ends = np.cumsum([part.shape[1] for part in rows])[:-1]
-        for place, sums in zip(own, np.split(totals, ends, axis=1), strict=True):
-            values[place] = scores[place].of(sums)
+        for index, sums in zip(indices, np.split(totals, ends, axis=1), strict=True):
+            values[index] = scores[index].from_totals(sums)
     return values
 
 
-def standard_error(score: Additive, resamples: int = 1000, seed: int = 0) -> float | None:
-    """How far the score lies from itself in samples of as many documents; None where fewer than two have one."""
-    values = resampled([score], resamples, seed)[0]
+def standard_error(score: AdditiveScore, resamples: int = 1000, seed: int = 0) -> float | None:
+    """Return the bootstrap standard error of a score; None if fewer than two resamples have a defined score."""
+    values = resample_scores([score], resamples, seed)[0]
     values = values[~np.isnan(values)]
     return float(values.std(ddof=1)) if len(values) > 1 else None

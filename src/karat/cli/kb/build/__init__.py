@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.groups import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 COMMANDS = {
-    "starter": "The pack that comes with Karat, from open sources.",
-    "text": "Count anchors in linked texts.",
-    "wikidata": "Build a pack from the JSON dump of Wikidata.",
-    "wikipedia": "Build a pack from the dumps of a Wikipedia.",
+    "starter": "Build the snapshot that comes with Karat.",
+    "text": "Build a snapshot with link counts from linked text.",
+    "wikidata": "Build a snapshot from the JSON dump of Wikidata.",
+    "wikipedia": "Build a snapshot from the dumps of a Wikipedia.",
 }
-"""Every command with its one-line help, so that listing them imports none of them."""
+"""One-line help of every command, so that listing the commands imports none of them."""
 
 
 class _Commands(LazyGroup):
+    """The subcommands of `karat kb build`."""
+
     prefix = "karat.cli.kb.build."
     commands_help = COMMANDS
 
 
 @click.command(cls=_Commands)
 def command() -> None:
-    """Build a pack from published files."""
+    """Build a snapshot from published files."""

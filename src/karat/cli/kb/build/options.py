@@ -1,4 +1,4 @@
-"""What the commands share that build packs: where to, of which day, and how far they are."""
+"""Options, paths and progress bars of the commands that build snapshots."""
 
 from __future__ import annotations
 
@@ -14,82 +14,99 @@ import click
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar  # click gives the type no public name
 
-    from karat.kb.pack.manifest import PackManifest
+    from karat.kb.snapshot.manifest import SnapshotManifest
     from karat.storage.dumps import Progress
 
 _C = TypeVar("_C", bound=Callable[..., Any])
-_DAY = re.compile(r"(20\d\d)-?([01]\d)-?([0-3]\d)")
+_DATE = re.compile(r"(20\d\d)-?([01]\d)-?([0-3]\d)")
 
 
-def target(command: _C) -> _C:
-    """Add `--out`, `--date` and `--json`."""
-    from karat.cli.choices import once
+def output_options(command: _C) -> _C:
+    """Add the options `--out`, `--date` and `--json` of a new snapshot to a command (decorator)."""
+    from karat.cli.arguments import single_value
 
     json = click.option(
-        "--json", "json_file", callback=once, multiple=True, metavar="FILE", help="Write what is in it as JSON."
+        "--json",
+        "json_file",
+        callback=single_value,
+        multiple=True,
+        metavar="FILE",
+        help="Write the contents of the snapshot as JSON.",
     )
-    day = click.option("--date", callback=_day, metavar="DAY", help="The day that the knowledge is of, as 2026-11-01.")
+    day = click.option(
+        "--date", callback=_parse_date, metavar="DATE", help="Date of the source data, such as 2026-11-01."
+    )
     out = click.option(
         "--out",
         "folder",
         required=True,
         metavar="NAME|DIR",
-        help="Where the pack goes: a name for --kb, or a folder. What is there stays until the new one is whole.",
+        help="Name (for --kb) or folder of the snapshot. An old snapshot is replaced once the new one is complete.",
     )
     return out(day(json(command)))
 
 
-def memory(command: _C) -> _C:
-    """Add `--memory`."""
+def memory_option(command: _C) -> _C:
+    """Add the option `--memory` to a command (decorator)."""
     return click.option(
-        "--memory", default="2GB", show_default=True, help="What DuckDB may hold; the rest goes to the disk."
+        "--memory",
+        default="2GB",
+        show_default=True,
+        metavar="SIZE",
+        help="Memory limit of DuckDB; more data goes to disk.",
     )(command)
 
 
-def typing(command: _C) -> _C:
-    """Add `--types` and `--adjust`, of which `read_type_rules` makes rules."""
+def type_options(command: _C) -> _C:
+    """Add the options `--types` and `--adjust`, the input of `read_type_rules`, to a command (decorator)."""
     types = click.option(
-        "--types", "whitelist", metavar="FILE", help="A whitelist: entities get those of its types that they are of."
+        "--types", "whitelist", metavar="FILE", help="Whitelist of types; entities get the listed types that apply."
     )
     adjust = click.option(
-        "--adjust", multiple=True, metavar="FILE", help="Adjustments of types, corrections of classes; again for more."
+        "--adjust", multiple=True, metavar="FILE", help="Adjustments of types and classes (repeatable)."
     )
     return types(adjust(command))
 
 
-def folder_of(given: str) -> Path:
-    """The folder that a pack goes to: a path, or a name among those that are kept."""
-    from karat.kb.opened import packs
+def snapshot_folder(target: str) -> Path:
+    """Return the folder for a snapshot: `target` itself if it contains a separator or is an existing folder.
 
-    bare = Path(given).name == given and not Path(given).is_dir()
-    return packs() / given if bare else Path(given)
+    Any other `target` is a name, for the folder of that name among Karat's snapshots.
+    """
+    from karat.kb.catalogue import get_snapshots_folder
+
+    is_name = Path(target).name == target and not Path(target).is_dir()
+    return get_snapshots_folder() / target if is_name else Path(target)
 
 
-def day_of(date: str | None, *files: Path) -> str:
-    """The day that was given, or else the one in the name of a file."""
-    from karat.errors import UsageError
+def snapshot_date(date: str | None, *files: Path) -> str:
+    """Return `date`, or if it is None the first date in a file name, as YYYY-MM-DD; raise `UsageError` without any."""
+    from karat.model.errors import UsageError
 
     if date is not None:
         return date
     for path in files:
-        found = _DAY.search(path.name)
-        if found is not None:
-            return "-".join(found.groups())
-    raise UsageError("no file has a day in its name. Say with --date of which day the knowledge is.")
+        match = _DATE.search(path.name)
+        if match is not None:
+            return "-".join(match.groups())
+    raise UsageError("no file name contains a date. Add --date, the date of the source data.")
 
 
-def tell(manifest: PackManifest, json_file: str | None) -> None:
-    """Say what was built."""
-    from karat.cli.output import show, width, write
-    from karat.pages.kb import manifest_json, manifest_page
+def print_manifest(manifest: SnapshotManifest, json_file: str | None) -> None:
+    """Print the manifest of a new snapshot (tables, counts, sources), and write it to `json_file` unless None."""
+    from karat.cli.output import page_width, print_page, write_output
+    from karat.render.kb import encode_manifest, render_manifest
 
-    write(json_file, lambda: manifest_json(manifest))
-    show(lambda: manifest_page(manifest, width=width()), json_file)
+    write_output(json_file, lambda: encode_manifest(manifest))
+    print_page(lambda: render_manifest(manifest, width=page_width()), json_file)
 
 
 @contextmanager
-def watched() -> Iterator[Progress | None]:
-    """A progress bar on standard error for each dump, for people who look."""
+def show_progress_bars() -> Iterator[Progress | None]:
+    """Show a progress bar for each dump inside the block, if standard error is a terminal.
+
+    Yields the function that updates a bar (name, bytes done, total bytes), or None without a terminal.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -107,8 +124,9 @@ def watched() -> Iterator[Progress | None]:
             bar.render_finish()
 
 
-def _day(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    found = None if value is None else _DAY.fullmatch(value)
-    if value is not None and found is None:
-        raise click.BadParameter(f"{value!r} is no day such as 2026-11-01.")
-    return None if found is None else "-".join(found.groups())
+def _parse_date(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Return a date such as 20261101 as 2026-11-01, and None as None; raise an error otherwise (click callback)."""
+    match = None if value is None else _DATE.fullmatch(value)
+    if value is not None and match is None:
+        raise click.BadParameter(f"{value!r} is not a date such as 2026-11-01.")
+    return None if match is None else "-".join(match.groups())

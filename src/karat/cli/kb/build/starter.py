@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.output import say, width
+from karat.cli.output import echo, page_width
 
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCES…")
-@click.option("--out", required=True, metavar="DIR", help="The folder of the pack.")
-@click.option("--date", required=True, metavar="DAY", help="The day that the sources are of, such as 2026-11-15.")
+@click.option("--out", required=True, metavar="DIR", help="Folder of the snapshot.")
+@click.option("--date", required=True, metavar="DATE", help="Date of the sources, such as 2026-11-15.")
 def command(sources: tuple[str, ...], out: str, date: str) -> None:
-    """Build the starter pack from the folders that its sources lie in (docs/knowledge.md names them).
+    """Build the snapshot that comes with Karat.
+
+    SOURCES are the folders with its source files; docs/knowledge.md lists them.
 
     \b
-    karat kb build starter ../shared/data/kb downloads --date 2026-11-15 --out starter
+    karat kb build starter sources --date 2026-11-15 --out starter
     """
     from pathlib import Path
 
-    from karat.knowledge.starter.build import build_starter
-    from karat.pages.kb import manifest_page
+    from karat.kb.starter.build import build_starter
+    from karat.render.kb import render_manifest
 
-    say(manifest_page(build_starter(sources, Path(out), date), width=width()), nl=False)
+    echo(render_manifest(build_starter(sources, Path(out), date), width=page_width()), nl=False)

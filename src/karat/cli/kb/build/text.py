@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.kb.build.options import folder_of, target, tell
-from karat.cli.reading import reading
+from karat.cli.input_options import input_options
+from karat.cli.kb.build.options import output_options, print_manifest, snapshot_folder
 
 
 @click.command()
 @click.argument("corpora", nargs=-1, required=True, metavar="CORPUS…")
-@target
-@reading
+@output_options
+@input_options
 def command(corpora: tuple[str, ...], folder: str, date: str | None, json_file: str | None) -> None:
-    """Count anchors in linked texts, and occurrences of the same words without a link.
+    """Build a snapshot with link counts from linked text.
 
-    The pack says which entity a surface most often stands for, which error categories ask; nothing in it says that
-    an id is unknown. Do not build it from the gold standard that you score.
+    Karat counts how often each surface form links to each entity, and how often it occurs without a link. Error
+    categories use these counts. An id that is missing from the snapshot does not count as unknown. Do not build it from
+    the gold standard that you score.
 
     \b
     karat kb build text train.jsonl --out prior
-    karat score test.jsonl answers.jsonl --kb prior --by error
+    karat score test.jsonl predictions.jsonl --kb prior --by error
     """
     from datetime import UTC, datetime
 
     from karat.data.load import load
-    from karat.knowledge.text import build_text
+    from karat.kb.corpus_snapshot import build_corpus_snapshot
 
-    day = date or datetime.now(UTC).date().isoformat()
-    tell(build_text([load(corpus) for corpus in corpora], folder_of(folder), date=day), json_file)
+    snapshot_day = date or datetime.now(UTC).date().isoformat()
+    print_manifest(
+        build_corpus_snapshot([load(corpus) for corpus in corpora], snapshot_folder(folder), date=snapshot_day),
+        json_file,
+    )

@@ -6,17 +6,41 @@ from pathlib import Path
 
 import click
 
-from karat.cli.kb.build.options import day_of, folder_of, memory, target, tell, typing, watched
+from karat.cli.kb.build.options import (
+    memory_option,
+    output_options,
+    print_manifest,
+    show_progress_bars,
+    snapshot_date,
+    snapshot_folder,
+    type_options,
+)
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
-@click.option("--language", "languages", multiple=True, default=["en"], show_default=True, help="Of names, best first.")
-@click.option("--wiki", "wikis", multiple=True, default=["enwiki"], show_default=True, help="Whose titles count.")
-@click.option("--wikipedia", metavar="NAME|DIR", help="A pack of a Wikipedia, for anchor counts, links and redirects.")
-@typing
-@target
-@memory
+@click.option(
+    "--language",
+    "languages",
+    metavar="CODE",
+    multiple=True,
+    default=["en"],
+    show_default=True,
+    help="Language of names, best first (repeatable).",
+)
+@click.option(
+    "--wiki",
+    "wikis",
+    metavar="NAME",
+    multiple=True,
+    default=["enwiki"],
+    show_default=True,
+    help="Wikipedia whose titles to include (repeatable).",
+)
+@click.option("--wikipedia", metavar="NAME|DIR", help="Wikipedia snapshot with link counts, links and redirects.")
+@type_options
+@output_options
+@memory_option
 def command(
     files: tuple[Path, ...],
     languages: tuple[str, ...],
@@ -29,32 +53,31 @@ def command(
     json_file: str | None,
     memory: str,
 ) -> None:
-    """Build a pack from the JSON dump of Wikidata.
+    """Build a snapshot from the JSON dump of Wikidata.
 
-    FILES are wikidata-DATE-all.json, and for merged items, which it leaves out, page.sql and redirect.sql of
-    wikidatawiki. They may be plain, .gz, .bz2 or .zst, and are known by their names. A build that broke off goes on
-    where it was.
+    FILEs are wikidata-DATE-all.json and, for merged items, page.sql and redirect.sql of wikidatawiki. They may be
+    plain, .gz, .bz2 or .zst, and are recognised by name. An interrupted build resumes where it stopped.
 
     \b
-    karat kb build wikidata wikidata-20261101-all.json.bz2 wikidatawiki-20261101-{page,redirect}.sql.gz --out wikidata
+    karat kb build wikidata dumps/wikidata*20261101-* --out wikidata
     karat kb build wikidata … --wikipedia enwiki --out both
-    karat kb build wikidata … --types whitelist.tsv --adjust adjustments.txt --out typed
+    karat kb build wikidata … --types types.tsv --adjust changes.txt --out typed
     """
-    from karat.kb.opened import open_pack
-    from karat.knowledge.dumps.items import ItemReader
-    from karat.knowledge.dumps.named import wikidata_dumps
-    from karat.knowledge.dumps.wikidata import build_wikidata
-    from karat.knowledge.type_rules import read_type_rules
+    from karat.kb.catalogue import open_snapshot
+    from karat.kb.dumps.file_names import find_wikidata_dumps
+    from karat.kb.dumps.items import ItemReader
+    from karat.kb.dumps.wikidata import build_wikidata
+    from karat.kb.type_rules import read_type_rules
 
     rules = read_type_rules(whitelist, adjust)
-    dumps = wikidata_dumps(files, None if wikipedia is None else open_pack(wikipedia).folder)
-    with watched() as progress:
+    dumps = find_wikidata_dumps(files, None if wikipedia is None else open_snapshot(wikipedia).folder)
+    with show_progress_bars() as progress:
         manifest = build_wikidata(
             dumps,
-            folder_of(folder),
-            date=day_of(date, dumps.items),
+            snapshot_folder(folder),
+            date=snapshot_date(date, dumps.items),
             reader=ItemReader(languages, wikis, rules),
             memory=memory,
             progress=progress,
         )
-    tell(manifest, json_file)
+    print_manifest(manifest, json_file)

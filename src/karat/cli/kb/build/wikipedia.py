@@ -6,38 +6,45 @@ from pathlib import Path
 
 import click
 
-from karat.cli.kb.build.options import day_of, folder_of, memory, target, tell, watched
+from karat.cli.kb.build.options import (
+    memory_option,
+    output_options,
+    print_manifest,
+    show_progress_bars,
+    snapshot_date,
+    snapshot_folder,
+)
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
-@click.option("--wiki", metavar="NAME", help="Which Wikipedia, such as enwiki; else the names of the files say so.")
-@target
-@memory
+@click.option("--wiki", metavar="NAME", help="Wikipedia, such as enwiki.  [default: from the file names]")
+@output_options
+@memory_option
 def command(
     files: tuple[Path, ...], wiki: str | None, folder: str, date: str | None, json_file: str | None, memory: str
 ) -> None:
-    """Build a pack from the dumps of a Wikipedia.
+    """Build a snapshot from the dumps of a Wikipedia.
 
-    FILES are dumps of one day, or a folder of them: page.sql and redirect.sql, and as far as wanted page_props.sql
-    (items of Wikidata, disambiguation pages), pagelinks.sql with linktarget.sql (links), and pages-articles XML in any
-    number of files (anchor counts). They may be plain, .gz, .bz2 or .zst, and are known by their names. A build that
-    broke off goes on where it was.
+    FILEs are dumps of one day, or a folder with them. Required: page.sql and redirect.sql. Optional: page_props.sql
+    (Wikidata items, disambiguation pages), pagelinks.sql with linktarget.sql (links), and pages-articles XML in any
+    number of files (link counts). They may be plain, .gz, .bz2 or .zst, and are recognised by name. An interrupted
+    build resumes where it stopped.
 
     \b
     karat kb build wikipedia dumps/enwiki-20261101-* --out enwiki
     """
-    from karat.knowledge.dumps.named import wikipedia_dumps
-    from karat.knowledge.dumps.wikipedia import build_wikipedia
+    from karat.kb.dumps.file_names import find_wikipedia_dumps
+    from karat.kb.dumps.wikipedia import build_wikipedia
 
-    dumps, named = wikipedia_dumps(files, wiki)
-    with watched() as progress:
+    dumps, named = find_wikipedia_dumps(files, wiki)
+    with show_progress_bars() as progress:
         manifest = build_wikipedia(
             dumps,
-            folder_of(folder),
+            snapshot_folder(folder),
             wiki=named,
-            date=day_of(date, dumps.page, dumps.redirect, *dumps.articles),
+            date=snapshot_date(date, dumps.page, dumps.redirect, *dumps.articles),
             memory=memory,
             progress=progress,
         )
-    tell(manifest, json_file)
+    print_manifest(manifest, json_file)

@@ -1,0 +1,298 @@
+"""Comparison of several systems on one or several datasets, with significance tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from karat.analysis.comparison.entries import Entry, mark_selected, shared_text_warnings, text_digests
+from karat.analysis.comparison.flips import (
+    DetectionStats,
+    Flips,
+    MentionsBySystem,
+    check_facets,
+    collect_mentions,
+    pooled_flips,
+)
+from karat.analysis.comparison.grid import Grid, build_grid
+from karat.analysis.comparison.linking_loss import LinkingLosses, measure_linking_losses
+from karat.analysis.comparison.means import Mean, MeanPair, compute_means, test_mean_pairs
+from karat.analysis.comparison.options import ComparisonOptions
+from karat.analysis.comparison.overfitting import OverfittingIndex, overfitting_indices
+from karat.analysis.comparison.rank_sensitivity import RankSensitivity, rank_under_profiles
+from karat.analysis.comparison.runtimes import Runtimes, mean_runtimes
+from karat.analysis.comparison.samples import build_samples
+from karat.analysis.comparison.significance import (
+    DatasetScores,
+    permutation_warnings,
+    sample_size_warnings,
+    score_datasets,
+)
+from karat.analysis.comparison.similarity.pooled import Similarities, compute_similarities
+from karat.evaluation.request import Request
+from karat.model.output.display import ChartDisplay, TableDisplay
+from karat.model.results.result import WARNING, IdHealth
+from karat.model.run import selection_note
+from karat.model.signature import Signature
+from karat.model.spec.external_access import training_metadata
+from karat.stats.significance.friedman import compute_ranks, critical_difference, find_rank_groups, friedman
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonExtras:
+    """Optional parts of a comparison."""
+
+    similarity: str | None = None
+    """Match relations under which the systems' predictions are compared with each other, separated by commas."""
+    best_threshold: str | None = None
+    """Sweep that sets each system's threshold for `similarity`, such as `oracle`."""
+    developed_on: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By system, the datasets that it was developed on."""
+    sensitivity: bool = False
+    """Whether to rank the systems under all profiles."""
+    linking_loss: bool = False
+    """Whether to compare F1 of detection with F1 of linking."""
+    selected_on: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By system, the datasets on which its variant was selected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Mean ranks over the averaged datasets, after Demšar (2006)."""
+
+    means: Mapping[str, float]
+    """Mean rank by system, the best first. On a dataset, equal scores share the mean of their ranks."""
+    datasets: int
+    """Number of datasets."""
+    statistic: float
+    """Friedman's statistic: whether any system differs."""
+    p: float
+    """P-value of Friedman's test."""
+    difference: float
+    """Critical difference of Nemenyi's test."""
+    groups: tuple[tuple[str, ...], ...]
+    """Groups of systems whose mean ranks differ by no more than `difference`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(TableDisplay, ChartDisplay):
+    """Scores, tests and further analyses of several systems on one or several datasets."""
+
+    _page: ClassVar = "karat.render.comparison"
+    _charts: ClassVar = "karat.render.charts.comparison"
+
+    measure: str
+    """Measure that is compared."""
+    profile: str
+    """Profile under which systems are scored."""
+    systems: tuple[str, ...]
+    """Systems by their unweighted mean, the best first."""
+    titles: Mapping[str, str]
+    """Title by system, if the manifests of all its runs agree on one."""
+    datasets: tuple[DatasetScores, ...]
+    """Scores and pairwise tests on each dataset."""
+    excluded: Mapping[str, str]
+    """Datasets excluded from averages, with the reason."""
+    means: Mapping[str, Mean]
+    """Averages over datasets, by system."""
+    pairs: tuple[MeanPair, ...]
+    """Differences between averages, for each pair of systems."""
+    ranks: Ranks | None
+    """Mean ranks; None with fewer than two datasets."""
+    detection: Mapping[str, Mapping[str, DetectionStats]]
+    """By dataset and system, detection and linking of individual mentions."""
+    flips: tuple[Flips, ...]
+    """Flips of each pair of systems, pooled over the datasets in `mentions`."""
+    overfitting: tuple[OverfittingIndex, ...]
+    """Overfitting index of each system with a known development dataset."""
+    runtimes: Runtimes
+    """Runtimes of the systems."""
+    similarity: Similarities | None
+    """Similarity of the systems' predictions, if requested."""
+    sensitivity: RankSensitivity | None
+    """Ranking under all profiles, if requested."""
+    linking_loss: LinkingLosses | None
+    """Loss from detection to linking, if requested."""
+    id_health: Mapping[str, IdHealth]
+    """Statistics on the spelling of predicted ids, by system."""
+    notes: tuple[str, ...]
+    """Warnings to read before trusting the numbers."""
+    options: ComparisonOptions
+    """Options of the comparison."""
+    signature: Signature
+    """Signature shared by all evaluations."""
+    mentions: tuple[MentionsBySystem, ...] = field(default=(), repr=False)
+    """Mentions of the averaged datasets for which gold and the predictions of all systems are available."""
+
+    @property
+    def averaged_datasets(self) -> tuple[str, ...]:
+        """The names of the datasets over which averages are taken."""
+        return tuple(dataset.name for dataset in self.datasets if dataset.is_averaged)
+
+    @property
+    def pooled_detection(self) -> dict[str, DetectionStats]:
+        """The detection statistics of each system, summed over all datasets in `detection`."""
+        totals: dict[str, DetectionStats] = {}
+        for row in self.detection.values():
+            for system, stats in row.items():
+                totals[system] = totals[system].merge(stats) if system in totals else stats
+        return totals
+
+
+def compare(
+    entries: Iterable[Entry],
+    request: Request | None = None,
+    options: ComparisonOptions | None = None,
+    extras: ComparisonExtras | None = None,
+    *,
+    measure: str | None = None,
+) -> Comparison:
+    """Score every system on every dataset, test all pairs and return the comparison.
+
+    Systems and datasets are identified by name, documents by id. All systems on a dataset must have the same
+    documents. Averages are over the datasets on which all systems have a score. The order of `entries` does not
+    matter. Flips are counted by the facets of `request`. Results are used as scored.
+    """
+    options, extras = options or ComparisonOptions(), extras or ComparisonExtras()
+    check_facets(() if request is None else request.arguments["by"])
+    table = build_grid(mark_selected(entries, extras.selected_on), request, measure)
+    samples = {name: build_samples(table, name, options) for name in table.datasets}
+    datasets = score_datasets(table, samples, options)
+    averages = compute_means(table, samples, options)
+    mentions = [m for name in table.common_datasets if (m := collect_mentions(table, name)) is not None]
+    detection = {m.dataset: stats for m in mentions if (stats := m.detection_stats()) is not None}
+    match = extras.similarity or (None if extras.best_threshold is None else "strong,weak,mention-weak,entity")
+    similarity = None if match is None else compute_similarities(table, match, extras.best_threshold)
+    return Comparison(
+        measure=table.measure,
+        profile=table.results[0].profile,
+        systems=_order_by_score(table, averages),
+        titles=_collect_titles(table),
+        datasets=datasets,
+        excluded=table.excluded,
+        means=averages,
+        pairs=test_mean_pairs(table, samples, datasets, options),
+        ranks=_rank_systems(table, options),
+        detection=detection,
+        flips=pooled_flips(mentions, table.systems, table.facets),
+        overfitting=overfitting_indices(table, samples, extras.developed_on, options),
+        runtimes=mean_runtimes(table),
+        similarity=similarity,
+        sensitivity=rank_under_profiles(table, options) if extras.sensitivity else None,
+        linking_loss=measure_linking_losses(table, options) if extras.linking_loss else None,
+        id_health=table.id_health,
+        notes=tuple(sorted(_collect_notes(table, datasets, mentions, options), key=lambda note: WARNING not in note)),
+        options=options,
+        signature=table.signature,
+        mentions=tuple(mentions),
+    )
+
+
+def _order_by_score(table: Grid, averages: Mapping[str, Mean]) -> tuple[str, ...]:
+    """Return the systems by their unweighted mean, the best first; without a mean, by the mean of all their scores.
+
+    Systems without any score come last.
+    """
+    sort_keys = {}
+    for index, system in enumerate(table.systems):
+        values = [table.values(name)[index] for name in table.datasets if not np.isnan(table.values(name)[index])]
+        mean = averages[system].unweighted.value
+        score = mean if mean is not None else float(np.mean(values)) if values else np.nan
+        sort_keys[system] = np.nan_to_num(score if table.lower_is_better else -score, nan=np.inf)
+    return tuple(sorted(table.systems, key=lambda system: (sort_keys[system], system)))
+
+
+def _collect_titles(table: Grid) -> dict[str, str]:
+    """Return the title of each system whose entries, as far as they state a title, all state the same."""
+    titles_by_system: dict[str, set[str]] = {}
+    for row in table.cells.values():
+        for system, cell in row.items():
+            titles_by_system.setdefault(system, set()).update([cell.entry.title] if cell.entry.title else [])
+    return {system: next(iter(titles)) for system, titles in sorted(titles_by_system.items()) if len(titles) == 1}
+
+
+def _rank_systems(table: Grid, options: ComparisonOptions) -> Ranks | None:
+    """Return mean ranks with Friedman's and Nemenyi's tests, or None for fewer than two averaged datasets."""
+    if len(table.common_datasets) < 2:
+        return None
+    values = np.stack([table.values(name) for name in table.common_datasets])
+    rank_matrix = compute_ranks(-values if table.lower_is_better else values)
+    mean_ranks = rank_matrix.mean(axis=0).tolist()
+    difference = critical_difference(len(mean_ranks), len(table.common_datasets), 1 - options.alpha)
+    friedman_test = friedman(rank_matrix)
+    order = sorted(zip(table.systems, mean_ranks, strict=True), key=lambda item: (item[1], item[0]))
+    return Ranks(
+        means=dict(order),
+        datasets=len(table.common_datasets),
+        statistic=friedman_test.statistic,
+        p=friedman_test.p,
+        difference=difference,
+        groups=tuple(
+            tuple(table.systems[index] for index in group) for group in find_rank_groups(mean_ranks, difference)
+        ),
+    )
+
+
+def _collect_notes(
+    table: Grid, datasets: Sequence[DatasetScores], mentions: Sequence[MentionsBySystem], options: ComparisonOptions
+) -> Iterable[str]:
+    """Yield warnings to read before trusting the numbers, such as texts in common or missing mentions."""
+    corpora = {name: table.corpus(name) for name in table.common_datasets}
+    yield from shared_text_warnings(
+        {name: text_digests(corpus) for name, corpus in corpora.items() if corpus is not None}
+    )
+    yield from permutation_warnings(datasets, options)
+    yield from sample_size_warnings(datasets, options)
+    untestable = sorted(name for name, row in table.additive_scores.items() if None in row.values())
+    if untestable:
+        names = ", ".join(untestable)
+        yield f"{table.measure} is not a function of sums over documents on {names}: no intervals or tests"
+    missing = [name for name in table.common_datasets if name not in {m.dataset for m in mentions}]
+    if missing:
+        yield f"no individual mentions (result files, or a task without mentions): {', '.join(missing)}"
+    differing = {m.dataset: m.n_differing for m in mentions if m.n_differing}
+    if differing:
+        counts = ", ".join(f"{count} of {name}" for name, count in differing.items())
+        yield f"mentions that count for some systems only, and are not compared individually: {counts}"
+    runs_by_note: dict[str, list[str]] = {}
+    for row in table.cells.values():
+        for system, cell in row.items():
+            selection_notes = [selection_note(system, cell.entry.dataset)] if cell.result.is_selected_on_corpus else []
+            for note in dict.fromkeys([*cell.result.notes, *selection_notes]):
+                runs_by_note.setdefault(note, []).append(f"{system} on {cell.entry.dataset}")
+    yield from _variant_notes(table)
+    yield from _training_notes(table)
+    for note, runs in runs_by_note.items():
+        more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
+        yield f"{runs[0]}{more}: {note}"
+
+
+def _variant_notes(table: Grid) -> Iterable[str]:
+    """Yield a note for each system of which several variants (`SYSTEM@VARIANT`) are compared."""
+    variants: dict[str, list[str]] = {}
+    for system in table.systems:
+        name, at, variant = system.partition("@")
+        if name and at:
+            variants.setdefault(name, []).append(variant)
+    for name, names in variants.items():
+        if len(names) > 1:
+            prefix = f"{name} has {len(names)} variants here ({', '.join(names)})"
+            yield f"{prefix}: the score of the best variant is an oracle score"
+
+
+def _training_notes(table: Grid) -> Iterable[str]:
+    """Yield a note for each training detail in the manifests that differs between systems."""
+    details_by_system: dict[str, dict[str, str]] = {}
+    for row in table.cells.values():
+        for system, cell in row.items():
+            details_by_system.setdefault(system, {}).update(training_metadata(cell.result.run_metadata))
+    for name in dict.fromkeys(name for details in details_by_system.values() for name in details):
+        systems_by_value: dict[str, list[str]] = {}
+        for system in table.systems:
+            systems_by_value.setdefault(details_by_system.get(system, {}).get(name, "not stated"), []).append(system)
+        if len(systems_by_value) > 1:
+            differing = "; ".join(f"{', '.join(systems)}: {value}" for value, systems in systems_by_value.items())
+            yield f"systems differ in their training ({name}): {differing}"

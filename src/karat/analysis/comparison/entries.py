@@ -1,0 +1,330 @@
+"""Loading of systems and datasets for comparisons: gold with predictions, files that contain both, or results.
+
+Systems and datasets are identified by the names of runs and corpora. A name is stated in the file, derived from the
+file name (`SYSTEM.DATASET.linked_articles.jsonl`), or written before the path (`SYSTEM=FILE`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+
+import msgspec
+import pyarrow.compute as pc
+
+from karat.data.load import (
+    detect_inputs,
+    expand_stored_predictions,
+    load,
+    load_gold_and_runs,
+    load_manifest,
+    load_run_for_any,
+    reload_and_align_run,
+)
+from karat.model.corpus import STEPS_KEY, Corpus, DataName
+from karat.model.errors import InputError, UnknownNameError, UsageError
+from karat.model.results.result import LAYOUT, Result
+from karat.model.run import SELECTED_ON, Run
+from karat.storage.files import Source, printable_path
+
+_RESULT = LAYOUT.partition("/")[0].encode() + b"/"
+
+
+class Entry(msgspec.Struct, frozen=True, eq=False):
+    """A system on a dataset: gold standard and predictions, or a result."""
+
+    system: str
+    """Name of the system."""
+    dataset: str
+    """Name of the dataset."""
+    data_signature: str
+    """Dataset with its digest, as in signatures."""
+    corpus: Corpus | None = None
+    """Gold standard; None for a result."""
+    run: Run | None = None
+    """Predictions; None for a result."""
+    result: Result | None = None
+    """Result, if the entry was loaded from one."""
+    seconds: float | None = None
+    """Runtime on the whole dataset; None if unknown."""
+    title: str | None = None
+    """Title of the system from its manifest; None if unknown."""
+
+
+class Formats(msgspec.Struct, frozen=True):
+    """Formats of gold and predictions; None means that the format is detected."""
+
+    gold: str | None = None
+    predictions: str | None = None
+
+
+def load_entries(files: Sequence[str], golds: Sequence[str] = (), formats: Formats | None = None) -> Iterator[Entry]:
+    """Yield an entry for every system on every dataset.
+
+    With `golds`, `files` contain predictions for one of them. Without, each file contains gold and predictions, or
+    results. A file may be written as `SYSTEM=FILE` to name the system.
+    """
+    formats = formats or Formats()
+    if [*files, *golds].count("-") > 1:
+        raise UsageError("standard input can be read only once. Pass - for one argument only.")
+    for argument in files if not golds else ():
+        system, name = parse_system_argument(argument)
+        results = read_results(name)
+        if results is None and name == "-":
+            raise UsageError("standard input contains no results. Pass results, or name a file.")
+        if results is None:
+            corpus, run = _load_both_sides(name, formats)
+            yield _rename_system(_build_entry(corpus, run, name, formats.gold or formats.predictions), system)
+        else:
+            yield from (_rename_system(entry_from_result(result), system) for result in results)
+    if golds:
+        yield from (_build_entry(*loaded, formats.predictions) for loaded in _load_predictions(files, golds, formats))
+
+
+def parse_system_argument(argument: str) -> tuple[str | None, str]:
+    """Split `SYSTEM=FILE` into system name and path; the name is None for a plain path.
+
+    A string that is the path of an existing file is a plain path, even if it contains `=`.
+    """
+    system, equals, path = argument.partition("=")
+    return (
+        (printable_path(system), path)
+        if equals and system and path and not Path(argument).exists()
+        else (None, argument)
+    )
+
+
+def _rename_system(entry: Entry, system: str | None) -> Entry:
+    """Return the entry with run and result renamed to `system`; unchanged if `system` is None."""
+    if system is None:
+        return entry
+    run = None if entry.run is None else replace(entry.run, name=system)
+    result = None if entry.result is None else replace(entry.result, run=system)
+    return msgspec.structs.replace(entry, system=system, run=run, result=result)
+
+
+def entry_from_result(result: Result) -> Entry:
+    """Return the entry for a result, with the runtime that its metadata state."""
+    seconds = _parse_seconds(result.run_metadata, result.run)
+    return Entry(result.run, result.corpus, result.signature["data"], result=result, seconds=seconds)
+
+
+def disambiguate_names(runs: Sequence[Run], paths: Sequence[str]) -> list[Run]:
+    """Return `runs`; a run with the same name as another run is renamed to its path in `paths`."""
+    names = [run.name for run in runs]
+    return [
+        replace(run, name=printable_path(path)) if names.count(run.name) > 1 else run
+        for run, path in zip(runs, paths, strict=True)
+    ]
+
+
+def mark_selected(entries: Iterable[Entry], selected_on: Mapping[str, Sequence[str]]) -> Iterator[Entry]:
+    """Yield `entries`, adding the datasets in `selected_on` to the metadata of their systems.
+
+    Raises `UnknownNameError` after the last entry if `selected_on` names an unknown system or dataset.
+    """
+    systems, datasets = set(), set()
+    for entry in entries:
+        systems.add(entry.system)
+        datasets.add(entry.dataset)
+        selected = ",".join(selected_on.get(entry.system, ()))
+        yield entry if not selected else _add_selected_on(entry, selected)
+    for system, names in selected_on.items():
+        if system not in systems:
+            raise UnknownNameError("system", system, sorted(systems))
+        for name in names:
+            if name not in datasets:
+                raise UnknownNameError("dataset", name, sorted(datasets))
+
+
+def _add_selected_on(entry: Entry, names: str) -> Entry:
+    """Return the entry with `names`, separated by commas, added to the datasets on which the system was selected."""
+
+    def extend(metadata: Mapping[str, str]) -> dict[str, str]:
+        return {**metadata, SELECTED_ON: ",".join(filter(None, [metadata.get(SELECTED_ON, ""), names]))}
+
+    run = None if entry.run is None else replace(entry.run, metadata=extend(entry.run.metadata))
+    result = None if entry.result is None else replace(entry.result, run_metadata=extend(entry.result.run_metadata))
+    return msgspec.structs.replace(entry, run=run, result=result)
+
+
+def find_excluded(
+    systems_by_dataset: Mapping[str, Collection[str]], systems: Iterable[str], differing: Collection[str]
+) -> dict[str, str]:
+    """Return the datasets that cannot be averaged over, with the reason for each.
+
+    A dataset is excluded if one of `systems` has no predictions for the dataset, or if the dataset is in `differing`:
+    the datasets that are not the same in all files. `systems_by_dataset` has the systems with predictions, by dataset.
+    """
+    all_systems, reasons = list(systems), {}
+    for name in sorted(systems_by_dataset):
+        present = [system for system in all_systems if system in systems_by_dataset[name]]
+        missing = [system for system in all_systems if system not in present]
+        if len(missing) > len(present):
+            reasons[name] = f"predictions of {', '.join(present)} only"
+        elif missing:
+            reasons[name] = f"no predictions of {', '.join(missing)}"
+        elif name in differing:
+            reasons[name] = "labels or texts differ between files"
+    return reasons
+
+
+def shared_text_warnings(digests: Mapping[str, frozenset[object]]) -> list[str]:
+    """Return a warning if datasets have texts in common, which then count more than once; else an empty list.
+
+    `digests`: by dataset, the digests of its texts.
+    """
+    counts = {(a, b): len(digests[a] & digests[b]) for a, b in combinations(digests, 2)}
+    overlaps = [f"{a} and {b} {count}" for (a, b), count in counts.items() if count]
+    if not overlaps:
+        return []
+    return [
+        f"texts in common: {', '.join(overlaps)}. They count more than once, so intervals are too narrow and "
+        "p-values too small. Compare on only one of these datasets"
+    ]
+
+
+def text_digests(corpus: Corpus) -> frozenset[object]:
+    """Return the set of digests of the texts of a corpus."""
+    return frozenset(corpus.table.column("text_digest").to_pylist())
+
+
+def _load_both_sides(name: str, formats: Formats) -> tuple[Corpus, Run]:
+    """Load gold standard and predictions from one file; raise `UsageError` if it does not contain both."""
+    try:
+        sides = detect_inputs(name, (), gold_format=formats.gold, predictions_format=formats.predictions)
+    except UsageError:
+        message = f"{name} does not contain both gold labels and predictions. Pass the gold standard with --gold."
+        raise UsageError(message) from None
+    corpus, (run,) = sides.load()
+    return corpus, run
+
+
+def _load_predictions(
+    files: Sequence[str], golds: Sequence[str], formats: Formats
+) -> Iterator[tuple[Corpus, Run, str]]:
+    """Yield triples of a run, the gold standard that the run belongs to, and the path of the run.
+
+    With several gold standards, a run belongs to the gold standard that shares most documents with the run.
+    """
+    named_paths = [
+        (system, name)
+        for argument in files
+        for system, path in [parse_system_argument(argument)]
+        for name in expand_stored_predictions(path)
+    ]
+    paths = [name for _, name in named_paths]
+    if len(golds) == 1:
+        corpus, runs = load_gold_and_runs(
+            golds[0], paths, gold_format=formats.gold, predictions_format=formats.predictions
+        )
+        runs = _rename_runs(runs, named_paths)
+        yield from ((corpus, run, name) for run, name in zip(disambiguate_names(runs, paths), paths, strict=True))
+        return
+    corpora = [load(gold, format=formats.gold) for gold in golds]
+    if len({corpus.name for corpus in corpora}) < len(corpora):
+        raise UsageError(f"two of {', '.join(golds)} have the same name. Pass each dataset once, under its own name.")
+    runs = _rename_runs([load_run_for_any(name, corpora, format=formats.predictions) for name in paths], named_paths)
+    corpus_indices = [_find_corpus(run, name, corpora) for run, name in zip(runs, paths, strict=True)]
+    for index, corpus in enumerate(corpora):
+        corpus_runs = [
+            (run, name)
+            for run, name, corpus_index in zip(runs, paths, corpus_indices, strict=True)
+            if corpus_index == index
+        ]
+        unique_runs = disambiguate_names([run for run, _ in corpus_runs], [name for _, name in corpus_runs])
+        on_corpus = partial(reload_and_align_run, corpus, format=formats.predictions)
+        yield from (
+            (corpus, on_corpus(run, name), name) for run, (_, name) in zip(unique_runs, corpus_runs, strict=True)
+        )
+
+
+def _rename_runs(runs: Sequence[Run], named_paths: Sequence[tuple[str | None, str]]) -> list[Run]:
+    """Return `runs`, renamed to the system names in `named_paths`; None there leaves a name unchanged."""
+    return [
+        run if system is None else replace(run, name=system) for run, (system, _) in zip(runs, named_paths, strict=True)
+    ]
+
+
+def _find_corpus(run: Run, name: str, corpora: Sequence[Corpus]) -> int:
+    """Return the index of the corpus that contains most documents of a run; raise `UsageError` without a unique one.
+
+    `name` is the path of the run, for the error message.
+    """
+    overlap = [int(pc.sum(pc.is_in(run.ids, corpus.ids)).as_py() or 0) for corpus in corpora]
+    best = [index for index, count in enumerate(overlap) if count == max(overlap) and count]
+    if len(best) != 1:
+        problem = "documents of none of" if not best else "documents in several of"
+        raise UsageError(
+            f"{name} has predictions for {problem} {', '.join(corpus.name for corpus in corpora)}. Score it on its "
+            "gold standard with karat score --json, then compare the results."
+        )
+    return best[0]
+
+
+def read_results(name: str) -> list[Result] | None:
+    """Read the results in a file; return None if the file does not exist, is a folder, or contains no results."""
+    source = Source(name)
+    if not source.exists or source.is_folder:
+        return None
+    head = source.first_bytes.lstrip()
+    if not head.startswith(b"{") or (
+        _RESULT not in head and not (b'"measures"' in head and _RESULT in source.read_bytes())
+    ):
+        return None
+    data = source.read_bytes()
+    lines = [line for line in data.splitlines() if line.strip()]
+    # `karat score --json` writes one result per line; other programs may have laid one out over several.
+    if not all(line.startswith(b'{"') for line in lines):
+        lines = [data]
+    return [Result.from_json(line, where=f"{source.label}:{number}") for number, line in enumerate(lines, 1)]
+
+
+def entry_from_run(corpus: Corpus, run: Run) -> Entry:
+    """Return the entry for a run on a corpus, with the runtime that the run states."""
+    data = DataName(corpus.name, corpus.digest, corpus.metadata.get(STEPS_KEY, ""))
+    return Entry(run.name, corpus.name, str(data), corpus, run, seconds=_total_seconds(run))
+
+
+def _build_entry(corpus: Corpus, run: Run, name: str, format: str | None) -> Entry:
+    """Return the entry for a run on a corpus, with runtime and title from the manifest of the file `name`."""
+    manifest, entry = load_manifest(name, format=format), entry_from_run(corpus, run)
+    seconds = entry.seconds if manifest.seconds is None else manifest.seconds
+    return msgspec.structs.replace(entry, seconds=seconds, title=manifest.title)
+
+
+def _total_seconds(run: Run) -> float | None:
+    """Return the runtime of a run in seconds: the sum over all documents, or else the runtime in the metadata.
+
+    The metadata are used if a document has no runtime; None if they have none either. Raise `InputError` if theirs is
+    invalid.
+    """
+    column = run.table.column("seconds") if "seconds" in run.table.column_names else None
+    if column is None or column.null_count:
+        return _parse_seconds(run.metadata, run.name)
+    return float(pc.sum(column).as_py() or 0.0)
+
+
+def _parse_seconds(metadata: Mapping[str, str], run: str) -> float | None:
+    """Return the runtime in a run's metadata, in seconds, or None if it is not stated.
+
+    Raise `InputError` if it is invalid. `run` is the run's name for the message.
+    """
+    value = metadata.get("seconds")
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise InputError(
+            f"the manifest of {run}",
+            actual=f"seconds: {value!r}",
+            expected="a number of at least 0",
+            remedy="Correct it",
+        )
+    return seconds

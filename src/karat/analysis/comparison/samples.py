@@ -1,0 +1,123 @@
+"""Bootstrap samples of documents, shared by the systems that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from karat.analysis.comparison.grid import Grid
+from karat.analysis.comparison.options import ComparisonOptions
+from karat.model.tables.columns import Bools, Floats
+from karat.stats.samples.additive import AdditiveScore, resample_scores
+from karat.stats.samples.bootstrap import percentile_interval
+from karat.stats.samples.confidence_intervals import expand_confidence
+from karat.stats.significance.contrast import TotalsMeasure
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its confidence interval; None if undefined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Bootstrap samples of the documents of a dataset, with the scores of systems in them.
+
+    Systems are identified by their index in the grid. Which documents are drawn for some systems does not depend on
+    other systems.
+    """
+
+    additives: Mapping[int, AdditiveScore]
+    """Scores as functions of sums over documents, by system index."""
+    contributions: Bools
+    """Documents × systems: whether a document contributes to the score of a system."""
+    resamples: int
+    """Number of samples."""
+    seed: int
+    """Random seed."""
+    _cache: dict[tuple[int, ...], Floats] = field(default_factory=dict, repr=False)
+
+    def get_scores(self, systems: Sequence[int]) -> Floats:
+        """Return the scores of `systems` in bootstrap samples that they share, as resamples × systems.
+
+        NaN if undefined. The samples do not depend on the order of `systems`. They are drawn once and cached.
+        """
+        key = tuple(sorted(systems))
+        if key not in self._cache:
+            self._cache[key] = self._resample(key)
+        return self._cache[key][:, [key.index(index) for index in systems]]
+
+    def _resample(self, systems: tuple[int, ...]) -> Floats:
+        """Draw bootstrap samples of documents and return the scores of `systems` in them, as resamples × systems.
+
+        `systems` must be sorted. A system without additive score gets NaN.
+        """
+        values = np.full((self.resamples, len(systems)), np.nan)
+        columns = [(column, self.additives[index]) for column, index in enumerate(systems) if index in self.additives]
+        if not columns or not len(self.contributions):
+            return values
+        base = np.hstack([score.base for _, score in columns])
+        ends = np.cumsum([0, *(score.base.shape[1] for _, score in columns)]).tolist()
+        aligned = [
+            AdditiveScore(base, score.from_totals, _summands_of_columns(score, low, high))
+            for (_, score), low, high in zip(columns, ends[:-1], ends[1:], strict=True)
+        ]
+        for (column, _), scores in zip(columns, resample_scores(aligned, self.resamples, self.seed), strict=True):
+            values[:, column] = scores
+        return values
+
+    def count_documents(self, systems: Sequence[int]) -> int:
+        """Count the documents that contribute to the score of at least one of `systems`."""
+        return int(self.contributions[:, list(systems)].any(axis=1).sum())
+
+    def estimate(self, value: float, sampled: Floats, systems: Sequence[int], alpha: float) -> Estimate:
+        """Return `value`, computed from the scores of `systems`, with its 1 - `alpha` interval.
+
+        `sampled` are the values in the bootstrap samples.
+        """
+        return estimate(value, sampled, self.count_documents(systems), alpha)
+
+
+def _summands_of_columns(score: AdditiveScore, low: int, high: int) -> TotalsMeasure:
+    """Return a function that maps rows of a wider table to the summands of `score`, from columns `low` to `high`."""
+    return lambda rows: score.to_summands(rows[:, low:high])
+
+
+def build_samples(grid: Grid, dataset: str, options: ComparisonOptions) -> Samples:
+    """Return bootstrap samples of the documents of a dataset, for all systems of the grid."""
+    row = grid.additive_scores[dataset]
+    size = len(next(iter(grid.cells[dataset].values())).result.ids)
+    additives = {grid.systems.index(system): score for system, score in row.items() if score is not None}
+    contributions = np.zeros((size, len(grid.systems)), np.bool_)
+    for index, score in additives.items():
+        contributions[:, index] = score.to_summands(score.base).any(axis=1)
+    return Samples(additives, contributions, options.resamples, grid.derive_seed(dataset, options.seed))
+
+
+def estimate(value: float, sampled: Floats, documents: int, alpha: float) -> Estimate:
+    """Return `value` with a 1 - `alpha` percentile interval; `sampled` has the values in bootstrap samples.
+
+    The interval is widened for few `documents` and missing for fewer than two, see
+    `karat.stats.samples.confidence_intervals`. A NaN `value` gives an undefined estimate.
+    """
+    if np.isnan(value):
+        return Estimate(None)
+    confidence = expand_confidence(1 - alpha, documents)
+    bounds = None if confidence is None else percentile_interval(sampled, confidence)
+    return Estimate(float(value), *(bounds or (None, None)))
+
+
+def count_contributing_documents(samples: Iterable[Samples], systems: Sequence[int]) -> int:
+    """Count the documents of several datasets that contribute to the score of at least one of `systems`.
+
+    `samples` has one item per dataset. Returns 0 if a dataset has fewer than two such documents: the variance on
+    this dataset is unknown, so that a mean over the datasets has no interval.
+    """
+    counts = [dataset_samples.count_documents(systems) for dataset_samples in samples]
+    return sum(counts) if min(counts, default=0) > 1 else 0

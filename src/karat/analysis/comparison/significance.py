@@ -1,0 +1,288 @@
+"""Significance tests of the differences between systems, on each dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from karat.analysis.comparison.grid import Cell, Grid
+from karat.analysis.comparison.options import CORRECTIONS, ComparisonOptions
+from karat.analysis.comparison.samples import Estimate, Samples
+from karat.model.output.progress import track_progress
+from karat.stats.samples.additive import AdditiveScore
+from karat.stats.significance.paired import SignificanceTest, bootstrap_test, effect_size, permutation_test
+from karat.stats.significance.power import detectable_difference
+
+_MIN_DOCUMENTS: Final = 50
+"""Documents below which the paired bootstrap rejects too often; see docs/statistics.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """A system's score on a dataset."""
+
+    value: float | None
+    """Score; None if undefined."""
+    low: float | None
+    """Lower end of the confidence interval."""
+    high: float | None
+    """Upper end of the confidence interval."""
+    rank: int | None
+    """One plus the number of significantly better systems. Systems that cannot be separated share a rank."""
+    differs_from_all: bool
+    """Whether the system differs significantly from all other systems."""
+    seconds: float | None = None
+    """Runtime; None if unknown."""
+    reason: str | None = None
+    """Reason for a missing value or rank."""
+    is_oracle: bool = False
+    """Whether the system's variant was selected on this dataset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two systems on a dataset and the test of their difference."""
+
+    system_a: str
+    """First system."""
+    system_b: str
+    """Second system."""
+    difference: float | None
+    """Score of `system_a` minus score of `system_b`."""
+    low: float | None = None
+    """Lower end of the confidence interval."""
+    high: float | None = None
+    """Upper end of the confidence interval."""
+    p: float | None = None
+    """P-value of the test in `ComparisonOptions.test`."""
+    corrected: float | None = None
+    """P-value corrected for all pairs on all datasets."""
+    effect: float | None = None
+    """Cohen's d_z."""
+    detectable: float | None = None
+    """True difference that one test at this level detects with the probability `ComparisonOptions.power`."""
+    is_exact: bool = False
+    """Whether the p-value is exact, from all permutations."""
+    reason: str | None = None
+    """Reason for a missing difference or p-value."""
+    lower_is_better: bool = False
+    """Whether lower values of the measure are better."""
+
+    def better_system(self, alpha: float) -> str | None:
+        """Return the system that is better with a corrected p-value of at most `alpha`; None if neither is."""
+        if self.corrected is None or self.difference is None or self.corrected > alpha:
+            return None
+        return self.system_a if (self.difference > 0) is not self.lower_is_better else self.system_b
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRange:
+    """Smallest value, median and largest value."""
+
+    smallest: float
+    median: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetScores:
+    """All systems on one dataset."""
+
+    name: str
+    """Name of the dataset."""
+    data: str
+    """Dataset with its digest, as in signatures."""
+    documents: int
+    """Number of documents."""
+    mentions: float | None
+    """Number of scored mentions, averaged over the systems if they differ."""
+    is_averaged: bool
+    """Whether averages include the dataset."""
+    scores: Mapping[str, SystemScore]
+    """Score by system."""
+    pairs: tuple[Pair, ...]
+    """All pairs of systems."""
+    detectable: ValueRange | None
+    """Range of the detectable differences over all pairs; None if no pair has one."""
+
+
+def score_datasets(grid: Grid, samples: Mapping[str, Samples], options: ComparisonOptions) -> tuple[DatasetScores, ...]:
+    """Score all systems and test all pairs on each dataset; p-values are corrected for all tests together.
+
+    `samples`: bootstrap samples by dataset, for the intervals.
+    """
+    tasks = [(name, indices) for name in grid.datasets for indices in _system_pairs(grid, name)]
+    pairs = []
+    with track_progress("resampling, pairs of systems", len(tasks)) as advance:
+        for name, indices in tasks:
+            pairs.append(_compare_pair(grid, name, indices, samples[name], options))
+            advance(1)
+    p = np.array([np.nan if pair.p is None else pair.p for pair in pairs])
+    corrected = iter(
+        replace(pair, corrected=None if np.isnan(value) else value)
+        for pair, value in zip(pairs, CORRECTIONS[options.correction](p).tolist(), strict=True)
+    )
+    return tuple(
+        _build_dataset(grid, name, tuple(next(corrected) for _ in _system_pairs(grid, name)), samples[name], options)
+        for name in grid.datasets
+    )
+
+
+def _system_pairs(grid: Grid, dataset: str) -> list[tuple[int, int]]:
+    """Return all pairs of indices of systems with predictions for a dataset."""
+    return list(combinations([grid.systems.index(system) for system in grid.cells[dataset]], 2))
+
+
+def _compare_pair(
+    grid: Grid, dataset: str, indices: tuple[int, int], samples: Samples, options: ComparisonOptions
+) -> Pair:
+    """Test the difference between two systems, given by their indices, on a dataset.
+
+    The p-value is not yet corrected.
+    """
+    names = grid.systems[indices[0]], grid.systems[indices[1]]
+    additive_a, additive_b = (grid.additive_scores[dataset][name] for name in names)
+    score_a, score_b = grid.values(dataset)[list(indices)].tolist()
+    if np.isnan(score_a - score_b):
+        return Pair(*names, None, reason="one of the systems has no score", lower_is_better=grid.lower_is_better)
+    if additive_a is None or additive_b is None:
+        return Pair(
+            *names,
+            score_a - score_b,
+            reason="the score is not a function of sums over documents",
+            lower_is_better=grid.lower_is_better,
+        )
+    test = pair_test(grid, dataset, indices, options)
+    assert test is not None, "both scores are functions of sums"
+    sampled = np.subtract(*samples.get_scores(indices).T)
+    estimate = samples.estimate(score_a - score_b, sampled, indices, options.alpha)
+    defined = sampled[~np.isnan(sampled)]
+    # A single document gives no estimate of the variance.
+    error = float(defined.std(ddof=1)) if estimate.low is not None and len(defined) > 1 else None
+    return Pair(
+        *names,
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        p=test.p,
+        effect=effect_size(additive_a, additive_b),
+        detectable=None
+        if not error
+        else detectable_difference(error, confidence=1 - options.alpha, power=options.power),
+        is_exact=test.is_exact,
+        lower_is_better=grid.lower_is_better,
+        reason=None if test.p is not None else "fewer than two documents contribute to the scores",
+    )
+
+
+def pair_test(
+    grid: Grid, dataset: str, indices: tuple[int, int], options: ComparisonOptions
+) -> SignificanceTest | None:
+    """Test whether two systems, given by their indices, differ on a dataset; None if a score is not a function of sums.
+
+    If the scores are not exchangeable, a permutation test flips signs regardless of `options.permute`.
+    """
+    additive_a, additive_b = (grid.additive_scores[dataset].get(grid.systems[index]) for index in indices)
+    if additive_a is None or additive_b is None:
+        return None
+    seed = grid.derive_seed(dataset, options.seed)
+    if options.test == "bootstrap":
+        return bootstrap_test(additive_a, additive_b, resamples=options.permutations, seed=seed)
+    scheme = options.permute if is_exchangeable([additive_a, additive_b]) else "signs"
+    return permutation_test(additive_a, additive_b, scheme=scheme, trials=options.permutations, seed=seed)
+
+
+def is_exchangeable(scores: Sequence[AdditiveScore]) -> bool:
+    """Return whether all scores are the same function of sums, so that outputs can be swapped between systems.
+
+    Scores computed from moments around a centre that depends on the system are not.
+    """
+    first = scores[0]
+    return all(
+        np.isclose(first.from_totals(score.totals[None])[0], score.value, equal_nan=True) for score in scores[1:]
+    )
+
+
+def _build_dataset(
+    grid: Grid, name: str, pairs: tuple[Pair, ...], samples: Samples, options: ComparisonOptions
+) -> DatasetScores:
+    """Return all scores and tests on a dataset; `pairs` are its tested pairs."""
+    row = grid.cells[name]
+    detectable = sorted(pair.detectable for pair in pairs if pair.detectable is not None)
+    return DatasetScores(
+        name=name,
+        data=next(iter(row.values())).entry.data_signature,
+        documents=len(next(iter(row.values())).result.ids),
+        mentions=mean_mention_count(grid, name),
+        is_averaged=name in grid.common_datasets,
+        scores={system: _build_score(grid, system, cell, pairs, samples, options) for system, cell in row.items()},
+        pairs=pairs,
+        detectable=ValueRange(detectable[0], float(np.median(detectable)), detectable[-1]) if detectable else None,
+    )
+
+
+def _build_score(
+    grid: Grid, system: str, cell: Cell, pairs: Sequence[Pair], samples: Samples, options: ComparisonOptions
+) -> SystemScore:
+    """Return a system's score with interval, and its rank according to the tested `pairs`."""
+    index = grid.systems.index(system)
+    score, is_oracle = cell.score(grid.measure), cell.result.is_selected_on_corpus
+    if score.value is None:
+        return SystemScore(
+            None,
+            None,
+            None,
+            None,
+            differs_from_all=False,
+            seconds=cell.seconds,
+            reason=score.reason,
+            is_oracle=is_oracle,
+        )
+    estimate = Estimate(score.value)
+    if index in samples.additives:
+        estimate = samples.estimate(score.value, samples.get_scores([index])[:, 0], [index], options.alpha)
+    system_pairs = [pair for pair in pairs if system in (pair.system_a, pair.system_b)]
+    better_systems = [pair.better_system(options.alpha) for pair in system_pairs]
+    has_test = any(pair.p is not None for pair in system_pairs)
+    return SystemScore(
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        rank=1 + sum(winner not in (None, system) for winner in better_systems) if has_test else None,
+        differs_from_all=has_test and None not in better_systems,
+        seconds=cell.seconds,
+        reason=None if has_test else "no pair could be tested",
+        is_oracle=is_oracle,
+    )
+
+
+def mean_mention_count(grid: Grid, dataset: str) -> float | None:
+    """Return the number of gold mentions scored on a dataset, averaged over the systems; None if unknown."""
+    view = str(grid.measure_name.view)
+    statistics_by_system = [
+        {**cell.result.views, **cell.result.totals}.get(view) for cell in grid.cells[dataset].values()
+    ]
+    counts = [float(statistics.gold.sum()) for statistics in statistics_by_system if statistics is not None]
+    return sum(counts) / len(counts) if counts else None
+
+
+def sample_size_warnings(datasets: Sequence[DatasetScores], options: ComparisonOptions) -> list[str]:
+    """Return a warning that names datasets with too few documents for the bootstrap test; empty if there are none."""
+    small = [dataset.name for dataset in datasets if dataset.documents < _MIN_DOCUMENTS]
+    if options.test != "bootstrap" or not small:
+        return []
+    return [f"with fewer than {_MIN_DOCUMENTS} documents the bootstrap finds differences too often: {', '.join(small)}"]
+
+
+def permutation_warnings(datasets: Sequence[DatasetScores], options: ComparisonOptions) -> list[str]:
+    """Return a warning if too few permutations are drawn for any p-value to survive the correction.
+
+    Returns an empty list otherwise.
+    """
+    n_tests = sum(pair.p is not None and not pair.is_exact for dataset in datasets for pair in dataset.pairs)
+    warning = options.permutation_warning(n_tests)
+    return [] if warning is None else [warning]

@@ -1,0 +1,320 @@
+"""Similarity of the systems' predictions, and what systems find alone and together.
+
+A view is a match relation with filters, such as `strong[nil]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.evaluation.cases.input_checks import format_input_notes
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
+from karat.evaluation.view import mean_score
+from karat.kb.protocol import KB
+from karat.model.corpus import Corpus
+from karat.model.errors import UsageError
+from karat.model.measure_name import ViewName
+from karat.model.results.result import Score
+from karat.model.run import Run
+from karat.model.signature import Signature
+from karat.model.spec.settings.conventions import Assignment, Duplicates
+from karat.model.spec.settings.threshold import Sweep, Threshold
+from karat.model.tables import checks
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Bools, Longs, flatten_mentions
+
+
+class PairSimilarity(NamedTuple):
+    """Similarity of two systems under one match relation, after BAT's equations 4 and 5."""
+
+    system_a: str
+    """First system."""
+    system_b: str
+    """Second system."""
+    relation: str
+    """Match relation."""
+    macro: Score
+    """Mean similarity over documents (equation 4)."""
+    micro: Score
+    """Similarity over all predictions (equation 5)."""
+    only_a: int
+    """Number of predictions of `system_a` that `system_b` does not have."""
+    correct_a: int
+    """Number of these that are correct."""
+    only_b: int
+    """Number of predictions of `system_b` that `system_a` does not have."""
+    correct_b: int
+    """Number of these that are correct."""
+    documents: Mapping[str, float]
+    """Similarity by document id; 1 if both systems predict nothing."""
+
+
+class JointCoverage(NamedTuple):
+    """Gold mentions that several systems find under one match relation."""
+
+    relation: str
+    """Match relation."""
+    gold: int
+    """Number of gold mentions."""
+    found_by_any: int
+    """Number of mentions that at least one system finds."""
+    found_by_all: int
+    """Number of mentions that all systems find."""
+    missed_by_all: int
+    """Number of mentions that no system finds."""
+    found_alone: Mapping[str, int]
+    """By system, the number of mentions that no other system finds."""
+    missed_together: Mapping[tuple[str, str], int]
+    """By pair of systems, the number of mentions that both miss."""
+
+    @property
+    def oracle_recall(self) -> float | None:
+        """Recall of an oracle that selects the best system for each mention; None without gold mentions."""
+        return self.found_by_any / self.gold if self.gold else None
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Similarities and joint coverage of several systems on one corpus."""
+
+    signature: Signature
+    """Signature of the first system's evaluation."""
+    runs: tuple[str, ...]
+    """Names of the runs."""
+    pairs: tuple[PairSimilarity, ...]
+    """Similarity of each pair of systems under each match relation."""
+    coverage: tuple[JointCoverage, ...]
+    """Joint coverage under each match relation."""
+    thresholds: Mapping[str, Mapping[str, float | None]]
+    """By match relation and system, the threshold above which predictions are compared."""
+    oracle: tuple[str, ...] = ()
+    """Thresholds that were selected on this corpus."""
+    notes: tuple[str, ...] = ()
+    """Hints at likely mistakes."""
+
+
+def similarity(
+    corpus: Corpus,
+    runs: Sequence[Run],
+    *,
+    match: str = "strong,weak,mention-weak,entity",
+    profile: str = "karat",
+    best_threshold: str | None = None,
+    kb: KB | None = None,
+    allow_unknown: bool = False,
+    **setting: str,
+) -> Similarity:
+    """Compare the predictions of several systems with each other and with the gold standard.
+
+    All predictions are compared, or with `best_threshold` (such as `oracle-bat-paper`) the predictions above each
+    system's best threshold for the relation, as in BAT's Table 9. `match` lists the match relations. `profile`, `kb`,
+    `allow_unknown` and the settings are as in `evaluate`.
+    """
+    names = [run.name for run in runs]
+    if len(runs) < 2 or len(set(names)) < len(names):
+        raise UsageError("similarity needs at least two runs with different names. Pass such runs.")
+    all_settings = {"threshold": best_threshold or "none", **setting, "match": match}
+    if best_threshold is not None and setting.get("threshold", best_threshold) != best_threshold:
+        raise UsageError("best_threshold and threshold both set the threshold. Pass one of them.")
+    request = Request.from_options(profile=profile, settings=all_settings, kb=kb, allow_unknown=allow_unknown)
+    evaluations = {run.name: Evaluation.from_data(request, corpus, run) for run in runs}
+    views = {
+        view.relation: view for view in reversed(request.views)
+    }  # for each relation the first view, which has no filters
+    for view in views.values():
+        if next(iter(evaluations.values())).plan_view(view).is_indivisible:
+            raise UsageError(f"{view} compares clusters, not annotations. Choose a match relation.")
+    reduced_runs = {name: _ReducedRun.from_evaluation(evaluation) for name, evaluation in evaluations.items()}
+    pairs: list[PairSimilarity] = []
+    coverage: list[JointCoverage] = []
+    thresholds: dict[str, dict[str, float | None]] = {}
+    oracle: list[str] = []
+    for relation, view in reversed(views.items()):
+        threshold_by_run = {
+            name: reduced.find_threshold(view, request.conventions.threshold, oracle)
+            for name, reduced in reduced_runs.items()
+        }
+        thresholds[relation] = {name: threshold.min_score for name, threshold in threshold_by_run.items()}
+        remaining = {
+            name: _apply_threshold(reduced.run, threshold_by_run[name]) for name, reduced in reduced_runs.items()
+        }
+        matches = {name: reduced.match_gold(remaining[name], view) for name, reduced in reduced_runs.items()}
+        for a, b in combinations(names, 2):
+            pairs.append(_compare_runs(reduced_runs[a], remaining[a], remaining[b], view, matches[a], matches[b]))
+        coverage.append(_count_coverage(relation, matches))
+    first = next(iter(evaluations.values()))
+    return Similarity(
+        first.signature,
+        tuple(names),
+        tuple(pairs),
+        tuple(coverage),
+        thresholds,
+        tuple(oracle),
+        tuple(
+            f"{name}: {note}"
+            for name, reduced in evaluations.items()
+            for note in format_input_notes(reduced.inputs.pairing(), {})
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _ReducedRun:
+    """A run and its corpus, reduced to plain mentions, so that the run can replace the gold standard of another run."""
+
+    request: Request
+    corpus: Corpus
+    run: Run
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation) -> _ReducedRun:
+        """Reduce the run and corpus of an evaluation: drop document-level entities and, if set, duplicate predictions.
+
+        Raises `UsageError` for tasks that compare triples or combine other tasks.
+        """
+        conventions = evaluation.request.conventions
+        if conventions.task.source == "triples" or conventions.task.parts:
+            name = conventions.task_name
+            raise UsageError(f"similarity compares annotations or entities, not {name}. Choose another task.")
+        pairing = evaluation.inputs.pairing()
+        run = replace(pairing.run, table=_drop_tags(pairing.run.table))
+        if conventions.duplicates is Duplicates.ONCE:
+            is_duplicate = np.zeros(len(run.predictions), np.bool_)
+            is_duplicate[checks.find_duplicates(run.predictions)] = True
+            run = replace(run, predictions=run.predictions.select(~is_duplicate), n_duplicates=0)
+        # Thresholds are applied before predictions are compared.
+        request = evaluation.request.replace(
+            settings={"threshold": "none"}, measures=evaluation.request.table_measures, allow_unknown=True
+        )
+        return cls(request, replace(pairing.corpus, table=_drop_tags(pairing.corpus.table)), run)
+
+    def evaluate(self, corpus: Corpus, run: Run) -> Evaluation:
+        """Evaluate `run` on `corpus` under the same request."""
+        return Evaluation.from_data(self.request, corpus, run)
+
+    def find_threshold(self, view: ViewName, rule: Threshold | Sweep, oracle_notes: list[str]) -> Threshold:
+        """Return `rule` if it is a fixed threshold, else the best threshold for `view` on the gold standard.
+
+        In the second case a note is appended to `oracle_notes`. If the sweep finds none, all predictions are included.
+        """
+        if isinstance(rule, Threshold):
+            return rule
+        best = self.evaluate(self.corpus, self.run).find_best_threshold(view, rule)
+        if best is None:
+            return Threshold()
+        oracle_notes.append(f"{self.run.name}, {best.note}")
+        return best.threshold
+
+    def match_gold(self, run: Run, view: ViewName) -> _GoldMatches:
+        """Match the predictions of `run` with the gold standard in `view`, and return masks of what was found."""
+        evaluation = self.evaluate(self.corpus, run)
+        cases = evaluation.judge_plan(evaluation.plan_view(view))
+        weights = cases.weights()
+        gold, is_found = np.zeros((2, len(self.corpus.labels)), np.bool_)
+        correct = np.zeros(len(run.predictions), np.bool_)
+        # Systems may match different alternatives of one mention: what counts is the mention.
+        mention = evaluation.inputs.pairing().mention_index.mention
+        with_gold, with_prediction = cases.gold >= 0, cases.prediction >= 0
+        gold[mention[cases.gold[with_gold & (weights[:, 2:].sum(axis=1) > 0)]]] = True
+        is_found[mention[cases.gold[with_gold & (weights[:, 2] > 0)]]] = True
+        correct[cases.prediction[with_prediction & (weights[:, 0] > 0)]] = True
+        return _GoldMatches(gold, is_found, correct)
+
+
+def _drop_tags(table: Arrow) -> Arrow:
+    """Return the table without document-level entities (column `tags`)."""
+    return table.drop_columns(["tags"]) if "tags" in table.column_names else table
+
+
+class _GoldMatches(NamedTuple):
+    """Masks of the result of matching: `gold` are labels that count, `is_found` labels that were found.
+
+    Labels stand for their mention: only its first row is marked. `correct` is a mask of the run's predictions.
+    """
+
+    gold: Bools
+    is_found: Bools
+    correct: Bools
+
+
+def _apply_threshold(run: Run, threshold: Threshold) -> Run:
+    """Return the run without predictions below the threshold."""
+    if threshold.min_score is None:
+        return run
+    score = run.predictions.score()
+    low = score <= threshold.min_score if threshold.is_strict else score < threshold.min_score
+    return replace(run, predictions=run.predictions.select(~low))
+
+
+def _use_as_gold(corpus: Corpus, run: Run) -> Corpus:
+    """Return the corpus with the predictions of a run as gold labels, in place of its own."""
+    predictions = run.predictions
+    lists = pa.ListArray.from_arrays(pa.array(predictions.offsets.astype(np.int32)), predictions.values)
+    index = pc.index_in(corpus.ids, run.ids)
+    taken = lists.take(index)
+    return replace(corpus, labels=flatten_mentions(pa.chunked_array([taken])))
+
+
+def _compare_runs(
+    reduced: _ReducedRun, run_a: Run, run_b: Run, view: ViewName, matches_a: _GoldMatches, matches_b: _GoldMatches
+) -> PairSimilarity:
+    """Compute the similarity of two runs: a prediction counts as shared if it matches any prediction of the other run.
+
+    `reduced` provides corpus and request. `matches_a` and `matches_b` tell which predictions are correct.
+    """
+    evaluation, relation = reduced.evaluate(_use_as_gold(reduced.corpus, run_a), run_b), view.relation
+    cases = evaluation.judge_plan(msgspec.structs.replace(evaluation.plan_view(view), assignment=Assignment.MEMBERSHIP))
+    sums = cases.document_sums(0, len(reduced.corpus))
+    matched, size = sums[:, 0] + sums[:, 2], sums.sum(axis=1)
+    per_document = np.divide(matched, size, out=np.ones(len(size)), where=size > 0)
+    total = float(size.sum())
+    weights = cases.weights()
+    only_one = cases.gold[(weights[:, 3] > 0) & (cases.gold >= 0)]
+    only_two = cases.prediction[(weights[:, 1] > 0) & (cases.prediction >= 0)]
+    # As gold, the rows of `run_a` are in corpus order; `matches_a` has them in file order.
+    order = _rows_in_corpus_order(reduced.corpus, run_a)
+    return PairSimilarity(
+        run_a.name,
+        run_b.name,
+        relation,
+        mean_score(per_document, "there is no document"),
+        Score(float(matched.sum()) / total, int(total)) if total else Score(None, 0, "both systems predict nothing"),
+        len(only_one),
+        int(matches_a.correct[order[only_one]].sum()),
+        len(only_two),
+        int(matches_b.correct[only_two].sum()),
+        dict(zip(reduced.corpus.ids.to_pylist(), per_document.tolist(), strict=True)),
+    )
+
+
+def _rows_in_corpus_order(corpus: Corpus, run: Run) -> Longs:
+    """Return the prediction rows of a run, sorted by the order of documents in the corpus."""
+    index = pc.index_in(corpus.ids, run.ids).fill_null(-1).to_numpy(zero_copy_only=False)
+    offsets = run.predictions.offsets
+    return np.concatenate([np.arange(offsets[p], offsets[p + 1]) for p in index.tolist() if p >= 0] or [np.arange(0)])
+
+
+def _count_coverage(relation: str, matches: Mapping[str, _GoldMatches]) -> JointCoverage:
+    """Count the gold mentions that systems find alone and together; `matches` has the gold matches by system."""
+    names = list(matches)
+    gold = np.logical_or.reduce([matches[name].gold for name in names])
+    hits = np.stack([matches[name].is_found for name in names])[:, gold]
+    misses = ~hits
+    return JointCoverage(
+        relation,
+        int(gold.sum()),
+        int(hits.any(axis=0).sum()),
+        int(hits.all(axis=0).sum()),
+        int(misses.all(axis=0).sum()),
+        {name: int((hits[i] & (hits.sum(axis=0) == 1)).sum()) for i, name in enumerate(names)},
+        {(a, b): int((misses[i] & misses[j]).sum()) for (i, a), (j, b) in combinations(list(enumerate(names)), 2)},
+    )

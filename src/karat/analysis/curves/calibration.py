@@ -1,0 +1,97 @@
+"""Scores of predictions and how correct each is, for calibration and risk-coverage curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from karat.analysis.curves.threshold import get_single_view
+from karat.evaluation.cases.rankings import find_counted_predictions
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
+from karat.kb.protocol import KB
+from karat.model.corpus import Corpus
+from karat.model.errors import UsageError
+from karat.model.run import Run
+from karat.model.signature import Signature
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Floats
+from karat.stats.calibration import RiskCoverage, aurc, excess_aurc, risk_coverage
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPredictions:
+    """The counted predictions of a run in one view that have a score."""
+
+    signature: Signature
+    """Everything that affects the scores."""
+    corpus: str
+    """Name of the corpus."""
+    run: str
+    """Name of the run."""
+    view: str
+    """Name of the view."""
+    scores: Floats = field(repr=False)
+    """Scores of the predictions."""
+    correctness: Floats = field(repr=False)
+    """How correct each prediction is, from 0 to 1."""
+    n_predictions: int
+    """Number of counted predictions, with or without a score."""
+
+    @property
+    def coverage(self) -> RiskCoverage:
+        """Risk (share of wrong predictions) as more predictions are included, from the highest score on."""
+        return risk_coverage(self.scores, self.correctness)
+
+    @property
+    def aurc(self) -> float | None:
+        """Area under the risk-coverage curve; None without scored predictions."""
+        return aurc(self.scores, self.correctness)
+
+    @property
+    def excess_aurc(self) -> float | None:
+        """Part of `aurc` that a perfect order of the scores would avoid; None without scored predictions."""
+        return excess_aurc(self.scores, self.correctness)
+
+    @property
+    def table(self) -> Arrow:
+        """One row per distinct score in descending order, with the predictions at or above it."""
+        coverage = self.coverage
+        columns = {
+            "score": coverage.score,
+            "n_predictions": coverage.n_predictions,
+            "coverage": coverage.coverage,
+            "risk": coverage.risk,
+        }
+        runs = pa.array([self.run] * len(coverage.score), pa.string())
+        return pa.table({"run": runs, **{name: pa.array(column) for name, column in columns.items()}})
+
+
+def calibration_data(
+    corpus: Corpus,
+    run: Run,
+    *,
+    match: str = "strong",
+    profile: str = "karat",
+    settings: Mapping[str, str] | None = None,
+    kb: KB | None = None,
+    allow_unknown: bool = False,
+) -> ScoredPredictions:
+    """Collect the scores of a run's predictions and how correct each is, without applying a threshold.
+
+    `match` is the match relation. Predictions without a score are only counted.
+    """
+    merged_settings = {**(settings or {}), "match": match, "threshold": "none"}
+    request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
+    name = str(get_single_view(request))
+    evaluation = Evaluation.from_data(request.replace(measures=[f"{name}:ece"]), corpus, run)
+    view = evaluation.views[name]
+    if view.get_scored is None or view.is_indivisible:
+        raise UsageError(
+            f"{name} cannot be divided into documents and has no scored predictions. Choose a match relation."
+        )
+    scores, correctness = view.get_scored()
+    n_predictions = len(find_counted_predictions(evaluation.verdicts(name)))
+    return ScoredPredictions(evaluation.signature, corpus.name, run.name, name, scores, correctness, n_predictions)

@@ -1,0 +1,486 @@
+"""Attribution of the gap between the scores of two profiles to their settings.
+
+A view is a match relation with filters, such as `strong[nil]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pyarrow.compute as pc
+from msgspec.structs import replace
+
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
+from karat.kb.protocol import KB
+from karat.model.corpus import Corpus
+from karat.model.errors import UsageError
+from karat.model.measure_name import parse_measure
+from karat.model.profile_signatures import format_profile
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.results.result import Result
+from karat.model.run import Run
+from karat.model.signature import Signature
+from karat.model.spec.relation import MatchRelation
+from karat.model.spec.settings.settings import SIGNED_SETTINGS
+from karat.model.spec.settings.task import TASKS
+from karat.model.spec.settings.threshold import SWEEPS, Sweep, Threshold
+from karat.model.tables.columns import NO_LINK
+from karat.stats.shapley import shapley
+
+EXACT_UP_TO = 12
+"""Number of differing settings up to which every mixture is scored; beyond it, orders are sampled."""
+
+SETTING_GROUPS: tuple[tuple[str, ...], ...] = (("nil", "nil-ids", "prefixes"), ("ids", "unknown-ids", "kb"))
+"""Settings that only make sense together and switch as one."""
+
+_MEASURE = "measure"
+_IGNORED_SETTINGS = ("match", "seed")  # what is displayed, and what affects no score
+
+
+class Flip(NamedTuple):
+    """A case that counts differently after a setting has switched to the other profile.
+
+    `gold` and `prediction` are the links of the case, or None. `…_before` and `…_after` tell how each side counted;
+    they are empty for a side that counts as before.
+    """
+
+    document: str
+    start: int
+    end: int
+    text: str
+    gold: str | None
+    prediction: str | None
+    score: float | None
+    gold_before: str
+    gold_after: str
+    prediction_before: str
+    prediction_after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A setting, or several that go together, with its share of the gap."""
+
+    settings: tuple[str, ...]
+    """Names of the settings."""
+    reference_values: tuple[str, ...]
+    """Their values in the reference profile."""
+    values: tuple[str, ...]
+    """Their values in the other profile."""
+    share: float
+    """Shapley value: share of the gap."""
+    standard_error: float | None
+    """Standard error of the share if orders were sampled, else None."""
+    change_if_first: float
+    """Change of the score if these settings switch before all others."""
+    change_if_last: float | None
+    """Change of the score if they switch after all others, or None if that mixture was not scored."""
+    threshold_change: tuple[float | None, float | None] | None
+    """Old and new oracle threshold, which is selected for every mixture, if it changes."""
+    flips: tuple[Flip, ...]
+    """Cases that count differently, at the threshold of the reference profile."""
+
+    @property
+    def name(self) -> str:
+        """The names of the settings, separated by commas."""
+        return ", ".join(self.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class GapExplanation:
+    """A gap between the scores of two profiles, and its causes."""
+
+    corpus: str
+    """Name of the corpus."""
+    run: str
+    """Name of the run."""
+    reference_profile: str
+    """Name of the reference profile."""
+    profile: str
+    """Name of the other profile."""
+    reference_measure: str
+    """Measure under the reference profile."""
+    measure: str
+    """Measure under the other profile."""
+    reference_score: float
+    """Score under the reference profile."""
+    score: float
+    """Score under the other profile."""
+    reference_signature: Signature
+    """Signature of the reference score."""
+    signature: Signature
+    """Signature of the other score."""
+    causes: tuple[Cause, ...]
+    """Causes of the gap, the largest first."""
+    irrelevant_settings: tuple[str, ...]
+    """Differing settings that cannot affect this measure on this data."""
+    is_exact: bool
+    """Whether every mixture of settings was scored; otherwise orders were sampled."""
+    n_mixtures: int
+    """Number of mixtures of settings that were scored."""
+    reference_result: Result = field(repr=False)
+    """Result under the reference profile."""
+    result: Result = field(repr=False)
+    """Result under the other profile."""
+
+    @property
+    def gap(self) -> float:
+        """The score minus the reference score."""
+        return self.score - self.reference_score
+
+
+def explain_gap(
+    corpus: Corpus,
+    run: Run,
+    *,
+    reference_profile: str,
+    profile: str = "karat",
+    measure: str = "strong:micro.f1",
+    reference_measure: str | None = None,
+    reference_settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, str] | None = None,
+    kb: KB | None = None,
+    samples: int = 200,
+    seed: int = 0,
+    allow_unknown: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> GapExplanation:
+    """Attribute the gap between the scores of two profiles to the settings in which they differ.
+
+    Each setting gets its Shapley value: its average contribution over all orders in which the settings could switch
+    from `reference_profile` to `profile`. The shares add up to the gap. Settings that cannot affect `measure` on this
+    data are listed but not scored. With more than 12 settings, `samples` orders are sampled. `reference_measure` is
+    used under the reference profile if it differs from `measure`; `reference_settings` and `settings` override the two
+    profiles. `progress` is called with 1 after each scored mixture of settings. Raises `UsageError` if a score is
+    undefined.
+    """
+    reference_side = _Side.from_options(
+        reference_profile, reference_settings or {}, reference_measure or measure, kb, allow_unknown
+    )
+    target_side = _Side.from_options(profile, settings or {}, measure, kb, allow_unknown)
+    players, irrelevant = _group_settings(reference_side, target_side, corpus, run)
+    results: dict[frozenset[str], Result] = {}
+    scores: dict[frozenset[str], float] = {}
+
+    def score(switched: frozenset[str]) -> float:
+        if switched not in scores:
+            results[switched] = _score_mixture(corpus, run, reference_side, target_side, players, switched)
+            scores[switched] = _get_score(
+                results[switched], _select_measure(reference_side, target_side, switched), switched
+            )
+            if progress is not None:
+                progress(1)
+        return scores[switched]
+
+    attribution = shapley(list(players), score, exact_up_to=EXACT_UP_TO, samples=samples, seed=seed)
+    no_settings, all_settings = frozenset[str](), frozenset(players)
+    reference_score, target_score = score(no_settings), score(all_settings)
+    verdicts_before = _collect_outcomes(results[no_settings], reference_side.measure)
+    causes = []
+    for share in attribution.shares:
+        single, others = frozenset({share.player}), all_settings - {share.player}
+        fixed_threshold = (
+            _format_oracle_threshold(results[no_settings], reference_side.measure)
+            if "threshold" not in players[share.player]
+            else None
+        )
+        change_if_first = score(single) - reference_score
+        single_result = results[single]
+        if fixed_threshold is not None and single_result.thresholds:
+            single_result = _score_mixture(corpus, run, reference_side, target_side, players, single, fixed_threshold)
+        thresholds = tuple(
+            _get_oracle_threshold(result, _select_measure(reference_side, target_side, single))
+            for result in (results[no_settings], results[single])
+        )
+        causes.append(
+            Cause(
+                players[share.player],
+                tuple(reference_side.get_value(setting) for setting in players[share.player]),
+                tuple(target_side.get_value(setting) for setting in players[share.player]),
+                share.value,
+                share.error,
+                change_if_first,
+                target_score - scores[others] if others in scores else None,
+                (thresholds[0], thresholds[1])
+                if fixed_threshold is not None and thresholds[0] != thresholds[1]
+                else None,
+                tuple(
+                    _find_flips(
+                        verdicts_before,
+                        _collect_outcomes(single_result, _select_measure(reference_side, target_side, single)),
+                    )
+                ),
+            )
+        )
+    causes.sort(key=lambda cause: -abs(cause.share))
+    return GapExplanation(
+        corpus.name,
+        run.name,
+        reference_profile,
+        profile,
+        reference_side.measure,
+        target_side.measure,
+        reference_score,
+        target_score,
+        results[no_settings].signature,
+        _replace_profile(profile, results[all_settings].signature),
+        tuple(causes),
+        tuple(irrelevant),
+        attribution.is_exact,
+        attribution.n_evaluations,
+        results[no_settings],
+        results[all_settings],
+    )
+
+
+def _replace_profile(profile: str, signature: Signature) -> Signature:
+    """Return the signature with `profile` in place of its profile.
+
+    The mixture in which all settings have switched is scored as overrides of the reference profile.
+    """
+    return Signature(tuple((name, format_profile(profile) if name == "profile" else v) for name, v in signature.parts))
+
+
+def _select_measure(reference_side: _Side, target_side: _Side, switched: frozenset[str]) -> str:
+    """Return the measure under which a mixture is scored: the target's if the measure is among the `switched`."""
+    return (
+        target_side.measure
+        if _MEASURE in switched or reference_side.measure == target_side.measure
+        else reference_side.measure
+    )
+
+
+def _get_score(result: Result, name: str, switched: frozenset[str]) -> float:
+    """Return the value of the measure `name` in the result of a mixture; raise `UsageError` if it is undefined."""
+    score = result.score(name)
+    if score.value is None:
+        names = ", ".join(sorted(switched)) or "no change"
+        hints = " ".join(f"Note: {note}." for note in result.notes)
+        raise UsageError(f"{name} is undefined with {names}: {score.reason}. Choose another measure. {hints}".strip())
+    return score.value
+
+
+def _unfiltered_view(name: str) -> str:
+    """Return the name of the view of a measure, without its filters."""
+    return str(replace(parse_measure(name).view, filters=()))
+
+
+def _get_oracle_threshold(result: Result, name: str) -> float | None:
+    """Return the threshold that was selected on the scored data for the measure `name`, or None.
+
+    None means that none was selected, or that all predictions are included.
+    """
+    return result.thresholds.get(_unfiltered_view(name))
+
+
+def _format_oracle_threshold(result: Result, name: str) -> str | None:
+    """Return the threshold selected for the measure `name` as a value of the setting `threshold`.
+
+    Returns None if none was selected, and `none` if the selected one includes all predictions.
+    """
+    if _unfiltered_view(name) not in result.thresholds:
+        return None
+    rule = SWEEPS[result.signature["threshold"]]
+    at = result.thresholds[_unfiltered_view(name)]
+    return "none" if at is None else str(Threshold(at, rule.is_strict))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the two profiles (reference or target), with the values of its settings and its measure."""
+
+    request: Request
+    table: Mapping[str, str]
+    measure: str
+
+    @classmethod
+    def from_options(
+        cls,
+        profile: str,
+        settings: Mapping[str, str],
+        measure: str,
+        kb: KB | None,
+        allow_unknown: bool,
+    ) -> _Side:
+        """Create a side; raise `UsageError` unless its measure is a single score of the whole corpus."""
+        request = Request.from_options(
+            profile=profile, settings=settings, measures=[measure], kb=kb, allow_unknown=allow_unknown
+        )
+        if len(request.all_measures) != 1 or request.all_measures[0].group is not None:
+            example = f"{measure}:micro.f1" if request.all_measures[0].group is None else "strong:micro.f1"
+            raise UsageError(f"{measure} is not a single score of the whole corpus. Pass one, such as {example}.")
+        table = request.signature("").to_dict()
+        return cls(request, {name: table[name] for name in SIGNED_SETTINGS}, str(request.all_measures[0]))
+
+    def get_value(self, setting: str) -> str:
+        """Return the value of a setting in this profile, or its measure for the name `measure`."""
+        return self.measure if setting == _MEASURE else self.table[setting]
+
+
+def _group_settings(
+    reference_side: _Side, target_side: _Side, corpus: Corpus, run: Run
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Find the settings in which both sides differ, and divide them into relevant and irrelevant settings.
+
+    Returns the relevant settings as groups that switch together, by group name, and the irrelevant settings, which
+    cannot change this measure on this data. A differing measure is a group as well.
+    """
+    differing = [
+        name
+        for name in reference_side.table
+        if name not in _IGNORED_SETTINGS and reference_side.table[name] != target_side.table[name]
+    ]
+    irrelevant = [name for name in differing if _is_irrelevant(name, reference_side, target_side, corpus, run)]
+    players: dict[str, tuple[str, ...]] = {}
+    if reference_side.measure != target_side.measure:
+        players[_MEASURE] = (_MEASURE,)
+    for name in differing:
+        if name not in irrelevant:
+            group = next((group for group in SETTING_GROUPS if name in group), (name,))
+            settings = tuple(setting for setting in group if setting in differing)
+            players["+".join(settings)] = settings
+    return players, irrelevant
+
+
+def _is_irrelevant(setting: str, reference_side: _Side, target_side: _Side, corpus: Corpus, run: Run) -> bool:
+    """Return whether a setting cannot change the measures on this data, regardless of the other settings.
+
+    False for settings of which this is unknown.
+    """
+    measures = [parse_measure(side.measure) for side in (reference_side, target_side)]
+    task_names = [side.request.conventions.task_name for side in (reference_side, target_side)]
+    tasks = [TASKS[name.view.task or task] for name, task in zip(measures, task_names, strict=True)]
+    labels, predictions = corpus.labels, run.predictions
+    scores = predictions.field("score") is not None or "tags" in run.table.column_names
+    rules = [side.request.conventions.threshold for side in (reference_side, target_side)]
+    sweeps_macro = any(isinstance(rule, Sweep) and rule.criterion.startswith("macro") for rule in rules)
+    ignores_documents = all(name.aggregate == "micro" for name in measures) and not sweeps_macro
+    has_no_groups = all(name.group is None for name in measures)  # then no scores are grouped
+    is_irrelevant: dict[str, bool] = {
+        "gold-mentions": not any(task.has_gold_mentions for task in tasks),
+        "typing": not any(_is_typed(name.view.relation) for name in measures),
+        "optional": not labels.boolean_field("optional").any(),
+        "alternatives": labels.field("mention_id") is None,
+        "unlinked": not ((labels.entity == NO_LINK).any() or (predictions.entity == NO_LINK).any()),
+        "threshold": not scores and all(isinstance(rule, Sweep) or rule.min_score is None for rule in rules),
+        "macro": ignores_documents,
+        "quantities": reference_side.request.kb is None,
+        "evaluation-span": "evaluation_span" not in corpus.table.column_names,
+        **dict.fromkeys(("categories", "unknown-names", "near-mentions", "false-coreference", "groups"), has_no_groups),
+        "duplicates": not run.n_duplicates and all(name.view.relation != "entity" for name in measures),
+    }
+    return is_irrelevant.get(setting, False)
+
+
+def _is_typed(relation: str) -> bool:
+    """Return whether a match relation compares types; False for an unknown one."""
+    return relation in list_plugins("relations") and get_plugin("relations", relation, MatchRelation).is_typed
+
+
+def _score_mixture(
+    corpus: Corpus,
+    run: Run,
+    reference_side: _Side,
+    target_side: _Side,
+    players: Mapping[str, tuple[str, ...]],
+    switched: frozenset[str],
+    threshold: str | None = None,
+) -> Result:
+    """Score a mixture: the groups `switched` have the values of the target profile, all others those of the reference.
+
+    `players` has the settings of each group. `threshold` replaces the setting of that name.
+    """
+    target_settings = {setting for player in switched for setting in players[player]}
+    if len(switched) == len(players):
+        target_settings = set(target_side.table)
+    settings = {
+        name: (target_side if name in target_settings else reference_side).table[name]
+        for name in reference_side.table
+        if name not in ("kb", "match")
+    }
+    if threshold is not None:
+        settings["threshold"] = threshold
+    measures = list(dict.fromkeys([reference_side.measure, target_side.measure]))
+    return Evaluation.from_data(
+        reference_side.request.replace(settings=settings, measures=measures), corpus, run
+    ).result
+
+
+class _ItemOutcome(NamedTuple):
+    """How a gold label or a prediction counts, as a word, and its row in the table of verdicts."""
+
+    word: str
+    row: Mapping[str, Any]
+
+
+_WORDS = {"gold": ("matched", "missed"), "prediction": ("correct", "wrong")}
+
+
+def _collect_outcomes(result: Result, measure: str) -> dict[tuple[str, int], _ItemOutcome]:
+    """Return how every gold label and prediction counts in the view of `measure`.
+
+    Keys are pairs of side (`gold` or `prediction`) and row there. Empty if the view has no verdicts.
+    """
+    outcomes: dict[tuple[str, int], _ItemOutcome] = {}
+    table = result.verdicts
+    for row in table.filter(pc.equal(table.column("view"), str(parse_measure(measure).view))).to_pylist():
+        for side, is_correct, is_wrong in (
+            ("gold", row["matched_gold"], row["unmatched_gold"]),
+            ("prediction", row["matched_prediction"], row["unmatched_prediction"]),
+        ):
+            if row[side] is not None:
+                words = _WORDS[side]
+                word = words[0] if is_correct else words[1] if is_wrong else "not counted"
+                previous = outcomes.get((side, row[side]))
+                if previous is None or previous.word == "not counted":
+                    outcomes[side, row[side]] = _ItemOutcome(word, row)
+    return outcomes
+
+
+def _find_flips(
+    before: Mapping[tuple[str, int], _ItemOutcome], after: Mapping[tuple[str, int], _ItemOutcome]
+) -> Iterator[Flip]:
+    """Yield the cases that count differently; a gold label and the prediction matched to it are one case.
+
+    `before` and `after` are from `_collect_outcomes`. An item in only one of them is `excluded` in the other.
+    """
+    changed = {
+        key: (old.word if old else "excluded", new.word if new else "excluded")
+        for key in sorted(before.keys() | after.keys())
+        for old, new in [(before.get(key), after.get(key))]
+        if (old.word if old else "excluded") != (new.word if new else "excluded")
+    }
+    reported: set[tuple[str, int]] = set()
+    for key in changed:
+        if key in reported:
+            continue
+        row = _select_row(before.get(key), after.get(key))
+        pair = [(side, row[side]) for side in ("gold", "prediction") if row[side] is not None]
+        reported.update(pair)
+        changes_by_side = {side: changed.get((side, number), ("", "")) for side, number in pair}
+        yield _make_flip(row, changes_by_side.get("gold", ("", "")), changes_by_side.get("prediction", ("", "")))
+
+
+def _select_row(old: _ItemOutcome | None, new: _ItemOutcome | None) -> Mapping[str, Any]:
+    """Return the verdict row that has both gold label and prediction if one of the two has, preferably the new one."""
+    rows = [outcome.row for outcome in (new, old) if outcome is not None]
+    return max(rows, key=lambda row: (row["gold"] is not None) + (row["prediction"] is not None))
+
+
+def _make_flip(row: Mapping[str, Any], gold: tuple[str, str], prediction: tuple[str, str]) -> Flip:
+    """Build the flip of a verdict row; `gold` and `prediction` are how each counted before and after."""
+    side = "gold" if row["gold"] is not None else "prediction"
+
+    def link(side: str) -> str | None:
+        if row[side] is None:
+            return None
+        return "NIL" if row[f"{side}_nil"] else row[f"{side}_entity"] or "no link"
+
+    start, end = row[f"{side}_start"], row[f"{side}_end"]
+    words = (*gold, *prediction)
+    return Flip(
+        row["document"], start, end, row.get("text") or "", link("gold"), link("prediction"), row["score"], *words
+    )

@@ -1,1 +1,0 @@
-"""Kinds of errors, one file each."""

@@ -1,0 +1,102 @@
+"""HTML reports in one file: shared options and writing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from karat.cli.arguments import single_value
+from karat.cli.output import echo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from karat.analysis.comparison.entries import Entry
+    from karat.evaluation.request import Request
+    from karat.web.archive.archive import Archive, TextsShown
+    from karat.web.archive.submissions import ArchiveOptions
+
+_C = TypeVar("_C", bound="Callable[..., Any]")
+
+
+def texts_option(command: _C) -> _C:
+    """Add the option `--texts` to a command (decorator)."""
+    return click.option(
+        "--texts",
+        type=click.Choice(["all", "sentences", "none"]),
+        default="all",
+        show_default=True,
+        help="Amount of document text in HTML reports.",
+    )(command)
+
+
+def html_options(command: _C) -> _C:
+    """Add the options `--html` and `--texts` to a command (decorator)."""
+    to_file = click.option(
+        "--html",
+        "html_file",
+        callback=single_value,
+        multiple=True,
+        metavar="FILE",
+        help="Write an HTML report in one file; it contains document texts (see --texts).",
+    )
+    return to_file(texts_option(command))
+
+
+def write_html(
+    entries: Iterable[Entry],
+    request: Request,
+    out: str | None,
+    *,
+    texts: TextsShown = "all",
+    title: str = "Karat",
+    archive: str | None = None,
+    options: ArchiveOptions | None = None,
+) -> None:
+    """Score `entries`, add them to the archive folder `archive`, and write the archive to `out` as one HTML file.
+
+    Without `archive` the report contains only these entries; with it, also the entries added earlier. Without `out` no
+    report is written. `texts` is the amount of document text in the report. By default `options` score under all
+    profiles.
+    """
+    from karat.model.registry import list_plugins
+    from karat.storage.content_store import FolderStore, MemoryStore
+    from karat.web.archive.archive import Archive
+    from karat.web.archive.submissions import ArchiveOptions, add_results
+
+    store = MemoryStore() if archive is None else FolderStore.open_or_create(archive)
+    added = add_results(store, entries, request, options or ArchiveOptions(tuple(list_plugins("profiles"))))
+    if out is not None:
+        _write_file(Archive(store, texts, title), out)
+    if archive is not None and out != "-":
+        echo(f"{archive}: added; the permanent address is /at/{added}/ of karat serve {archive}")
+
+
+def write_archive_html(path: str, out: str, *, texts: TextsShown, title: str) -> None:
+    """Write the archive in the folder `path` to `out` as one HTML file, and print its size unless `out` is `-`.
+
+    A missing folder is created as an empty archive.
+    """
+    from karat.storage.content_store import FolderStore
+    from karat.web.archive.archive import Archive
+
+    _write_file(Archive(FolderStore.open_or_create(path), texts, title), out)
+
+
+def _write_file(archive: Archive, out: str) -> None:
+    """Write an archive to `out` as one HTML file.
+
+    Unless `out` is `-`, print the size of the file and how much text it has.
+    """
+    from karat.storage.files import open_for_writing
+    from karat.web.archive.html import render_html as html_parts
+
+    size = 0
+    with open_for_writing(out) as file:
+        for part in html_parts(archive):
+            size += file.write(part)
+    if out != "-":
+        extent = archive.texts if any(map(archive.get_visible_corpus, archive.datasets)) else "none"
+        contents = {"all": "with all texts", "sentences": "with single sentences", "none": "without texts"}[extent]
+        echo(f"{out}: {size / 1e6:.1f} MB, {contents}")

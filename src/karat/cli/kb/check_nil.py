@@ -1,0 +1,41 @@
+"""`karat kb check-nil GOLD`."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli.arguments import check_paths, single_value
+from karat.cli.input_options import input_options
+from karat.cli.output import echo, page_width, write_output
+
+
+@click.command()
+@click.argument("gold", metavar="GOLD")
+@click.option("--kb", "name", default="starter", show_default=True, metavar="NAME|DIR", help="Snapshot to search.")
+@click.option("--out", metavar="FILE", help="Write GOLD without these labels.")
+@click.option(
+    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write every label as JSON."
+)
+@input_options
+def command(gold: str, name: str, out: str | None, json_file: str | None) -> None:
+    """List NIL labels whose text is a name in a snapshot.
+
+    These entities may have been added to the knowledge base after the gold standard was annotated.
+
+    \b
+    karat kb check-nil gold.jsonl --kb enwiki --out rest.jsonl
+    karat score rest.jsonl predictions.jsonl
+    """
+    from karat.data.kb_changes import drop_known_nil, find_known_nil
+    from karat.data.load import load, save, split_pool_name
+    from karat.kb.catalogue import open_snapshot
+    from karat.render.knowledge import encode_known_nil, render_known_nil
+
+    check_paths(split_pool_name(gold), [out, json_file])
+    snapshot, corpus = open_snapshot(name), load(gold)
+    if out is not None:
+        save(drop_known_nil(corpus, snapshot), out)
+    known_labels, label = find_known_nil(corpus, snapshot), f"{snapshot.name}@{snapshot.digest}"
+    write_output(json_file, lambda: encode_known_nil(known_labels, label))
+    if json_file != "-":
+        echo(render_known_nil(known_labels, label, width=page_width()), nl=False, err=out == "-")

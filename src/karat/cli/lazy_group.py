@@ -1,0 +1,50 @@
+"""Command groups that import a command only when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from keyword import iskeyword
+
+import click
+
+from karat.model.errors import UnknownNameError
+
+
+class LazyGroup(click.Group):
+    """A click group with one module per command, which is imported only when the command is called."""
+
+    prefix: str = ""
+    """Start of the module names, such as `karat.cli.data.`; the command name follows."""
+
+    commands_help: Mapping[str, str] = {}
+    """One-line help of each command, by name."""
+
+    suggestions: tuple[str, ...] = ()
+    """Commands of other groups to suggest for an unknown name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the command names in alphabetical order."""
+        return sorted(self.commands_help)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the module of the command `name` and return its `command`; None if the group has no such command."""
+        if name not in self.commands_help:
+            return None
+        module = f"{name}_" if iskeyword(name) else name.replace("-", "_")
+        command = import_module(f"{self.prefix}{module}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return name, command and remaining arguments; raise `UnknownNameError` with similar names if unknown."""
+        if args and args[0] not in self.commands_help:
+            raise UnknownNameError("command", args[0], [*self.commands_help, *self.suggestions])
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command names with their help, without importing a command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(self.commands_help.items()))

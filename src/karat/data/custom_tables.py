@@ -1,0 +1,90 @@
+"""Custom tables: files whose columns the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from karat.formats.parsing.surfaces.columns import ColumnRoles
+from karat.formats.parsing.surfaces.table import find_missing_columns, make_table_format
+from karat.formats.parsing.surfaces.table_rows import read_column_names, read_rows
+from karat.model.errors import UsageError
+from karat.model.spec.format import ByteSource, Format
+
+
+@dataclass(frozen=True)
+class CustomTables:
+    """The columns to read tables with.
+
+    `columns`: sets of column roles, tried in order.
+    `strict`: every file must have one of the sets; otherwise other files are read as usual.
+    `report`: callback with a file's label and the interpretation of its first rows.
+    """
+
+    columns: tuple[ColumnRoles, ...] = ()
+    strict: bool = False
+    report: Callable[[str, Sequence[str]], None] | None = field(default=None, compare=False)
+    _used: set[ColumnRoles] = field(default_factory=set, compare=False, repr=False)
+    _missing: dict[str, list[str]] = field(default_factory=dict, compare=False, repr=False)
+
+    def find_format(self, source: ByteSource) -> Format | None:
+        """Return the table format for the first set of columns that a file has, or None.
+
+        Records which sets were used. With `strict`, a file without any of the sets is an error.
+        """
+        for columns in self.columns:
+            missing_columns = find_missing_columns(source, columns)
+            if not missing_columns:
+                self._used.add(columns)
+                return make_table_format(columns, self.report)
+            self._missing.setdefault(str(columns), []).append(_describe_missing(source, missing_columns))
+        if self.strict:
+            self.check_readable(source)
+        return None
+
+    def check_readable(self, source: ByteSource) -> None:
+        """Raise an error that explains why a file in no known format is not a table with the requested columns.
+
+        Nothing is raised if every set of columns matched some file and the file can be read as a table.
+        """
+        if self.columns and not source.is_folder:
+            next(read_rows(source, is_headerless=False), None)  # a file that cannot be read raises its own error here
+        self.check_unused()
+
+    def check_unused(self) -> None:
+        """Raise `UsageError` if a set of columns has matched no file so far, with the reasons."""
+        for columns in self.columns:
+            if columns not in self._used:
+                reasons = "; ".join(self._missing.get(str(columns), ["no table was read"]))
+                raise UsageError(f"the columns {columns} match no file: {reasons}. Correct the column names.")
+
+
+def _describe_missing(source: ByteSource, missing_columns: Sequence[str]) -> str:
+    """Return which columns a file lacks and which columns it has."""
+    names = [] if source.is_folder else read_column_names(source)
+    content = f"columns: {', '.join(names[:20])}" if names else "not a table"
+    return f"{source.label} has no {', '.join(missing_columns)} ({content})"
+
+
+_CURRENT: ContextVar[CustomTables] = ContextVar("_ASKED", default=CustomTables())  # noqa: B039  # nothing is noted in an empty one
+
+
+def get_custom_tables() -> CustomTables:
+    """Return the custom tables that `use_custom_tables` set for the current context; by default none."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def use_custom_tables(tables: CustomTables) -> Iterator[None]:
+    """Apply `tables` to everything read inside the `with` block.
+
+    Raises `UsageError` at its end if a set of columns matched no file.
+    """
+    token = _CURRENT.set(tables)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+    tables.check_unused()

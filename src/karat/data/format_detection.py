@@ -1,0 +1,208 @@
+"""Detection of a file's format from its content, and suggestions for files in an unknown format."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from karat.data.custom_tables import CustomTables
+from karat.formats.parsing.surfaces.columns import suggest_roles
+from karat.formats.parsing.surfaces.table_rows import read_column_names
+from karat.model.errors import InputError, KaratError
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.format import Format
+from karat.storage.files import Source
+
+_READERS = (
+    "has_gold",
+    "read_corpus",
+    "read_run",
+    "read_run_with_gold",
+    "has_gold_and_predictions",
+    "read_both",
+    "read_manifest",
+    "read_corpus_blocks",
+)
+_KARAT_FORMATS = ("karat-jsonl", "karat-parquet")
+_MAX_SIMILAR = 3
+_MAX_COLUMNS = 12
+
+_SHAPES: Final = {
+    "JSON": (".json", ".jsonl"),
+    "XML": (".xml",),
+    "Turtle": (".ttl",),
+    "a table with tabs": (".tsv", ".tab", ".conll", ".gs", ".ann"),
+    "a table with commas": (".csv",),
+}
+"""The suffixes of formats with a given outer shape, by the shape."""
+
+
+def list_formats() -> Iterator[tuple[str, Format]]:
+    """Yield the name and specification of every format."""
+    for name in list_plugins("formats"):
+        yield name, get_plugin("formats", name, Format)
+
+
+def detect_format(source: Source, format_name: str | None, tables: CustomTables) -> Format:
+    """Return the format to read a source with: the named one, a custom table, or the only one that matches the content.
+
+    Raises `InputError` if several formats match, or none, with the most similar formats.
+    """
+    if format_name is not None:
+        named_format = get_plugin("formats", format_name, Format)
+        return _wrap_readers(named_format, format_name) if format_name.endswith(".py") else named_format
+    if (table := tables.find_format(source)) is not None:
+        return table
+    if not source.is_folder:
+        for karat_name in _KARAT_FORMATS:  # Karat's own files need not wait until all other formats are imported
+            format = get_plugin("formats", karat_name, Format)
+            if format.is_certain is not None and format.is_certain(source.first_bytes):
+                return format
+    matches = _matching_formats(source)
+    if len(matches) == 1:
+        return matches[0][1]
+    if matches:
+        choices = ", ".join(f"{spec.title} ({name})" for name, spec in matches)
+        raise InputError(
+            source.label,
+            actual=f"content that could be {choices}",
+            expected=f"one of {choices}",
+            remedy="Name the format with --gold-format or --predictions-format",
+        )
+    tables.check_readable(source)
+    raise _unknown_format_error(source)
+
+
+def _wrap_readers(spec: Format, name: str) -> Format:
+    """Return a user's format, named by its `.py` file, whose readers report any exception as a `KaratError`."""
+    readers = {field: getattr(spec, field) for field in _READERS}
+    wrappers: dict[str, Any] = {field: _wrap_reader(read, name) for field, read in readers.items() if read is not None}
+    return replace(spec, **wrappers)
+
+
+def _wrap_reader(read: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return `read` wrapped so that any exception becomes a `KaratError` with its location in the user's file."""
+
+    def call(*arguments: Any) -> Any:  # noqa: ANN401  # any reader
+        try:
+            return read(*arguments)
+        except KaratError:
+            raise
+        except Exception as problem:
+            where = traceback.extract_tb(problem.__traceback__)[-1]
+            at = f"{type(problem).__name__}: {problem}, line {where.lineno} of {Path(where.filename).name}"
+            raise KaratError(f"{name} cannot read this file ({at}). Correct the format.") from problem
+
+    return call
+
+
+def _matching_formats(source: Source) -> list[tuple[str, Format]]:
+    """Return names and specifications of the formats that recognise the content.
+
+    Fallback formats only if no other does.
+    """
+    if source.is_folder:
+        files = source.file_names
+        return [
+            (name, f) for name, f in list_formats() if f.recognises_folder is not None and f.recognises_folder(files)
+        ]
+    matches = [(name, spec) for name, spec in list_formats() if spec.recognises(source.first_bytes)]
+    return [(name, spec) for name, spec in matches if not spec.is_fallback] or matches
+
+
+def _unknown_format_error(source: Source) -> InputError:
+    """Return the error for an unknown format, with the most similar formats and a remedy."""
+    if source.is_folder:
+        folders = [f"{spec.title} ({name})" for name, spec in list_formats() if spec.recognises_folder is not None]
+        return InputError(
+            source.label,
+            actual=f"a folder of {len(source.file_names)} files in no known layout",
+            expected=f"one of {', '.join(folders)}",
+            remedy="Check the path, or pass a file in the folder",
+        )
+    candidates = [f"{match.title} ({match.name}: {match.reason})" for match in find_similar_formats(source)]
+    columns = [name for name in read_column_names(source) if name]
+    hint = f", or name the roles of its columns: --columns {suggest_roles(columns)} ({_list_columns(columns)})"
+    return InputError(
+        source.label,
+        actual=_describe_content(source.first_bytes),
+        expected=f"a known format; nearest: {'; '.join(candidates)}" if candidates else "a known format",
+        remedy="Check the path, or name the format with --gold-format or --predictions-format (list: docs/data.md)"
+        + (hint if len(columns) > 1 else ""),
+    )
+
+
+def _list_columns(columns: list[str]) -> str:
+    """Return a phrase with the first column names, for a message."""
+    names = ", ".join(name[:30] for name in columns[:_MAX_COLUMNS])
+    return f"it has {names}{', …' if len(columns) > _MAX_COLUMNS else ''}"
+
+
+class SimilarFormat(NamedTuple):
+    """A format that a file in an unknown format resembles.
+
+    `name`: name of the format.
+    `title`: title of the format.
+    `reason`: what the file and the format have in common.
+    """
+
+    name: str
+    title: str
+    reason: str
+
+
+def find_similar_formats(source: Source) -> list[SimilarFormat]:
+    """Return up to three formats that a file resembles most: by typical strings, by suffix and by outer shape."""
+    shape, ranked = _detect_shape(source.first_bytes), []
+    path = source.path.removesuffix(".gz").removesuffix(".zst")
+    for name, spec in list_formats():
+        if spec.markers is None:
+            continue
+        markers = [marker for marker in spec.markers if marker.encode() in source.first_bytes]
+        has_suffix = path.endswith(spec.suffix)
+        has_shape = shape is not None and spec.suffix.endswith(_SHAPES[shape])
+        if not (markers or has_suffix or has_shape):
+            continue
+        reasons = [f"it has {', '.join(markers)}"] * bool(markers)
+        reasons += [f"its name ends in {spec.suffix}"] * has_suffix
+        reasons += [f"it is {shape}"] * (has_shape and not reasons)
+        share = len(markers) / len(spec.markers) if spec.markers else 0
+        order = (
+            -(2 * share + has_suffix + has_shape),
+            spec.write_run is None,
+        )  # formats that Karat writes are the common ones
+        ranked.append((order, SimilarFormat(name, spec.title, " and ".join(reasons))))
+    return [match for _, match in sorted(ranked)[:_MAX_SIMILAR]]
+
+
+def _detect_shape(head: bytes) -> str | None:
+    """Return the outer shape of the content, a key of `_SHAPES`, from its first bytes.
+
+    None if the content has none of these shapes.
+    """
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    line = start.partition(b"\n")[0]
+    if start.startswith((b"{", b"[")):
+        return "JSON"
+    if start.startswith(b"<?xml") or re.match(rb"<[A-Za-z!]", start):
+        return "XML"
+    if start.startswith((b"@prefix", b"@base", b"PREFIX", b"<http")):
+        return "Turtle"
+    return "a table with tabs" if b"\t" in line else "a table with commas" if b"," in line else None
+
+
+def _describe_content(head: bytes) -> str:
+    """Return a short description of content in an unknown format, from its first bytes."""
+    start = head.lstrip()
+    if not start:
+        return "an empty file"
+    if start.startswith(b"["):
+        return "one JSON array; write each object on a separate line instead (`jq -c '.[]'`)"
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16 text"
+    return f"content of an unknown format ({start[:40].decode(errors='replace')!r})"

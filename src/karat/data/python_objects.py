@@ -1,0 +1,430 @@
+"""Corpora and runs from objects of other libraries: Hugging Face datasets, spaCy `Doc` objects and dictionaries.
+
+No library is imported: objects are recognised by their attributes. Predictions without a document id are assigned to
+the corpus document with the same text, or, in a list of lists, to the document at the same position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from karat.formats.parsing.conversion import to_predictions
+from karat.formats.parsing.duplicate_types import merge_duplicate_labels
+from karat.formats.plugins.hf_datasets import build_corpus, build_run
+from karat.formats.plugins.spacy_docbin import read_doc
+from karat.model.corpus import Corpus
+from karat.model.document import UNLINKED, Document, EntityId, Prediction, Response
+from karat.model.errors import InputError, UsageError
+from karat.model.run import Run
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.rows import validate_object
+
+ForeignObject: TypeAlias = Any
+"""An object of another library, without static type."""
+
+_FIELD_NAMES: Final = {
+    "document": ("document", "doc", "doc_id", "id"),
+    "start": ("start", "start_char", "begin"),
+    "end": ("end", "end_char"),
+    "entity": ("entity", "kb_id", "kb_id_", "entity_id", "qid"),
+    "score": ("score",),
+    "types": ("entity_group", "types", "type", "label"),
+    "surface": ("word", "text", "surface", "mention"),
+}
+"""The accepted field names of each part of a prediction, in order of precedence."""
+
+_UNREAD_FIELDS = "predictions with fields that are not read"
+_TEXT_MISMATCH = "predictions whose text differs from the text at their span"
+_TOKEN_TAG = re.compile(r"[BIESLU]-.+|O|LABEL_\d+")
+_IGNORED_TEXT = re.compile(r"\s+|##")
+
+
+def to_corpus(data: ForeignObject) -> Corpus:
+    """Convert a Hugging Face dataset or a list of spaCy `Doc` objects to a gold standard.
+
+    Raise `UsageError` for others.
+    """
+    if _is_dataset(data):
+        return build_corpus(_to_arrow(data), _get_dataset_name(data, "dataset"), "dataset")
+    docs = _to_list(data)
+    if not docs or not all(map(_is_doc, docs)):
+        raise _unreadable_error(data, "a name or a path, a Dataset of Hugging Face, or a list of spaCy's Doc")
+    skipped: Counter[str] = Counter()
+    documents = []
+    for number, doc in enumerate(docs, 1):
+        name, labels, meta = read_doc(doc, skipped)
+        skipped["documents without an id (numbered)"] += name is None
+        documents.append(Document(name or str(number), doc.text, merge_duplicate_labels(labels, skipped), meta=meta))
+    return Corpus.from_reader(documents, name="docs", skipped=skipped)
+
+
+def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None) -> Run:
+    """Convert a Hugging Face dataset, spaCy `Doc` objects or dictionaries to a run named `system`.
+
+    `corpus` identifies documents without an id, by text or order; its texts are compared with the texts of predictions.
+    Raises `UsageError` for other objects.
+    """
+    if _is_dataset(data):
+        return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
+    items = [*data.items()] if isinstance(data, Mapping) else _to_list(data)
+    skipped: Counter[str] = Counter()
+    if items and all(_is_doc(_get_doc(item)) for item in items):
+        documents = _read_docs(items, corpus, skipped)
+    elif isinstance(data, Mapping):
+        documents = [
+            _DocumentPredictions(str(name), _read_predictions(values, f"document {name!r}", skipped))
+            for name, values in items
+        ]
+    elif items and all(isinstance(item, Mapping) for item in items):
+        documents = list(_read_dictionaries(items, corpus, skipped))
+    elif items and all(isinstance(item, list | tuple) for item in items):
+        documents = _read_in_order(items, corpus, skipped)
+    else:
+        raise _unreadable_error(data, "a name or a path, a Dataset, spaCy's Doc objects, or dictionaries")
+    if corpus is not None and corpus.has_text:
+        _count_text_mismatches(documents, corpus, skipped)
+    responses = [
+        validate_object(Response(document.document, tuple(item.prediction for item in document.predictions)))
+        for document in documents
+    ]
+    texts = [document.text for document in documents]
+    return Run.from_reader(responses, name=system or "run", skipped=skipped, texts=texts)
+
+
+class _SurfacePrediction(NamedTuple):
+    """A prediction, and the text that it claims for its span, if any."""
+
+    prediction: Prediction
+    surface: str | None = None
+
+
+class _DocumentPredictions(NamedTuple):
+    """The predictions for one document, and its text if the predictions carry it."""
+
+    document: str
+    predictions: list[_SurfacePrediction]
+    text: str | None = None
+
+
+# --- Hugging Face datasets
+
+
+def _is_dataset(data: ForeignObject) -> bool:
+    """Return whether `data` is a Hugging Face dataset; raise `UsageError` for several splits or a streamed dataset."""
+    if not (hasattr(data, "with_format") and hasattr(data, "cast_column")):
+        return False
+    if isinstance(data, Mapping) or not hasattr(data, "__len__"):
+        splits = ", ".join(map(repr, data)) if isinstance(data, Mapping) else "none at hand"
+        raise UsageError(
+            f"found {type(data).__name__}: several splits or a streamed dataset (splits: {splits}). "
+            "Pass a Dataset: one split, in memory or on disk."
+        )
+    return True
+
+
+def _to_arrow(data: ForeignObject) -> Arrow:
+    """Return all rows of a Hugging Face dataset as an Arrow table, with the library's metadata about the columns."""
+    table = data.with_format("arrow")[:]
+    metadata = data.features.arrow_schema.metadata or {}
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})
+
+
+def _get_dataset_name(data: ForeignObject, default: str) -> str:
+    """Return the name that a Hugging Face dataset states, or `default`."""
+    info = getattr(data, "info", None)
+    return str(getattr(info, "dataset_name", None) or getattr(info, "builder_name", None) or default)
+
+
+# --- spaCy
+
+
+def _is_doc(value: ForeignObject) -> bool:
+    """Return whether a value has the attributes of a spaCy `Doc`."""
+    return all(hasattr(value, name) for name in ("ents", "spans", "user_data", "text"))
+
+
+def _get_doc(item: ForeignObject) -> ForeignObject:
+    """Return the `Doc` of an item, which may be a pair of `Doc` and id from `nlp.pipe(…, as_tuples=True)`."""
+    return item[0] if isinstance(item, tuple) and len(item) == 2 else item
+
+
+def _read_docs(
+    items: Sequence[ForeignObject], corpus: Corpus | None, skipped: Counter[str]
+) -> list[_DocumentPredictions]:
+    """Convert `Doc` objects, or pairs of `Doc` and id, to predictions by document.
+
+    A document without an id is identified by its text in `corpus`, or numbered without a corpus. Such documents, which
+    are kept, and data that are not read are counted in `skipped`, here and below.
+    """
+    by_text = _index_ids_by_text(corpus)
+    documents = []
+    for number, item in enumerate(items, 1):
+        doc = _get_doc(item)
+        name, labels, _ = read_doc(doc, skipped)
+        if doc is not item:
+            name = _read_context_id(item[1])
+        if name is None:
+            name = _find_id_by_text(doc.text, by_text, number, corpus, skipped)
+        documents.append(
+            _DocumentPredictions(
+                name, [_SurfacePrediction(prediction) for prediction in to_predictions(labels)], doc.text
+            )
+        )
+    return documents
+
+
+def _read_context_id(context: ForeignObject) -> str:
+    """Return the document id in the context that `nlp.pipe` passes with a text: an id, or a dictionary with one.
+
+    Raises `InputError` for anything else.
+    """
+    if isinstance(context, Mapping):
+        context = next((context[key] for key in _FIELD_NAMES["document"] if key in context), None)
+    if not isinstance(context, str | int):
+        raise InputError(
+            "a pair of Doc and context",
+            actual=f"a context of type {type(context).__name__}",
+            expected="the id of the document, or a dictionary with `id`",
+            remedy="Pass pairs of text and id to nlp.pipe, with as_tuples=True",
+        )
+    return str(context)
+
+
+def _index_ids_by_text(corpus: Corpus | None) -> dict[str, list[str]]:
+    """Return the ids of the corpus documents by text, the last id first; empty without texts."""
+    ids: dict[str, list[str]] = defaultdict(list)
+    if corpus is not None and corpus.has_text:
+        for id, text in zip(reversed(corpus.ids.to_pylist()), reversed(corpus.texts), strict=True):
+            ids[text].append(id)
+    return ids
+
+
+def _find_id_by_text(
+    text: str, by_text: Mapping[str, list[str]], number: int, corpus: Corpus | None, skipped: Counter[str]
+) -> str:
+    """Return the id of the next corpus document with this text and remove it from `by_text`.
+
+    Without a corpus, return `number`. The document, which is kept, is counted in `skipped`. Raises `InputError` if no
+    document with this text is left.
+    """
+    if corpus is None:
+        skipped["documents without an id (numbered)"] += 1
+        return str(number)
+    if not by_text.get(text):
+        raise InputError(
+            f"Doc {number}",
+            actual=f"no id in user_data, and a text that no other document of {corpus.name} has ({text[:40]!r})",
+            expected="the texts of the corpus, or an id",
+            remedy='Set doc.user_data["id"], or pass the texts of the corpus to nlp.pipe',
+        )
+    skipped["documents without an id (identified by text)"] += 1
+    return by_text[text].pop()
+
+
+# --- dictionaries
+
+
+def _read_dictionaries(
+    items: Sequence[ForeignObject], corpus: Corpus | None, skipped: Counter[str]
+) -> Iterator[_DocumentPredictions]:
+    """Yield predictions by document, from one dictionary per document or one per prediction.
+
+    If all dictionaries have `predictions`, each is a document. Otherwise each is a prediction with its document's id.
+    Fields that are not read are dropped and counted in `skipped`.
+    """
+    if all("predictions" in item for item in items):
+        for number, item in enumerate(items, 1):
+            name = _read_document_id(item, f"dictionary {number}", None)
+            read_fields = {"predictions", "text", *_FIELD_NAMES["document"]}
+            skipped["fields of responses that are not read"] += len(set(item) - read_fields)
+            text = item.get("text")
+            yield _DocumentPredictions(
+                name, _read_predictions(item["predictions"], f"document {name!r}", skipped), text
+            )
+        return
+    by_document: dict[str, list[_SurfacePrediction]] = {}
+    for number, item in enumerate(items, 1):
+        where = f"dictionary {number}"
+        by_document.setdefault(_read_document_id(item, where, corpus), []).append(
+            _read_prediction(item, where, skipped, has_document=True)
+        )
+    yield from (_DocumentPredictions(name, predictions) for name, predictions in by_document.items())
+
+
+def _read_document_id(item: Mapping[str, ForeignObject], where: str, corpus: Corpus | None) -> str:
+    """Return the document id in a dictionary, or that of the only document of `corpus`; else raise `InputError`."""
+    name = _get_first_value(item, "document")
+    if name is None and corpus is not None and len(corpus) == 1:
+        return str(corpus.ids[0].as_py())
+    if not isinstance(name, str | int):
+        raise InputError(
+            where,
+            actual=f"the fields {', '.join(map(str, item))}",
+            expected=f"the id of its document, as one of {', '.join(_FIELD_NAMES['document'])}",
+            remedy="Add the id, or pass one list of dictionaries per document, in the order of the corpus",
+        )
+    return str(name)
+
+
+def _read_in_order(
+    items: Sequence[ForeignObject], corpus: Corpus | None, skipped: Counter[str]
+) -> list[_DocumentPredictions]:
+    """Convert one list of predictions per corpus document, in the order of the corpus, as pipelines return them.
+
+    Raises `UsageError` without a corpus or if the numbers differ.
+    """
+    if corpus is None or len(corpus) != len(items):
+        corpus_text = "no corpus" if corpus is None else f"{corpus.name} has {len(corpus)} documents"
+        raise UsageError(
+            f"{len(items)} lists of predictions, but {corpus_text}. Pass one list per document, in the order of the "
+            "corpus, with corpus=…, or a dictionary of lists by document id."
+        )
+    ids = corpus.ids.to_pylist()
+    return [
+        _DocumentPredictions(id, _read_predictions(predictions, f"document {id!r}", skipped))
+        for id, predictions in zip(ids, items, strict=True)
+    ]
+
+
+def _read_predictions(values: ForeignObject, where: str, skipped: Counter[str]) -> list[_SurfacePrediction]:
+    """Convert a list of dictionaries to predictions; `where` is the location for error messages."""
+    if not isinstance(values, list | tuple):
+        raise InputError(
+            where,
+            actual=type(values).__name__,
+            expected="a list of dictionaries",
+            remedy="Pass one dictionary per prediction",
+        )
+    return [_read_prediction(item, f"{where}, prediction {number}", skipped) for number, item in enumerate(values, 1)]
+
+
+def _read_prediction(
+    item: ForeignObject, where: str, skipped: Counter[str], *, has_document: bool = False
+) -> _SurfacePrediction:
+    """Convert a dictionary with field names of Karat's files, spaCy spans or Hugging Face pipelines to a prediction.
+
+    `has_document`: the fields include the document id. Predictions with unknown fields are kept without these fields
+    and counted in `skipped`; a missing span raises `InputError`.
+    """
+    if not isinstance(item, Mapping):
+        raise InputError(
+            where, actual=type(item).__name__, expected="a dictionary", remedy="Pass start, end and entity"
+        )
+    start, end = _get_first_value(item, "start"), _get_first_value(item, "end")
+    if start is None or end is None:
+        raise InputError(
+            where,
+            actual=f"the fields {', '.join(map(str, item))}",
+            expected="`start` and `end`, offsets in code points",
+            remedy="Add them: a text may occur in a document more than once",
+        )
+    read_fields = {name for part, names in _FIELD_NAMES.items() if has_document or part != "document" for name in names}
+    extra_fields = {"same_as", "categories", "candidates", "nil_cluster"}
+    skipped[_UNREAD_FIELDS] += bool(set(item) - read_fields - extra_fields - {"index"})
+    surface = _get_first_value(item, "surface")
+    prediction = {
+        "start": start,
+        "end": end,
+        "types": _read_types(item),
+        **{name: item[name] for name in extra_fields if item.get(name) is not None},
+        **({} if (score := _get_first_value(item, "score")) is None else {"score": float(score)}),
+    }
+    entity = _read_entity(item, where)
+    if entity is not UNLINKED:
+        prediction["entity"] = entity
+    return _SurfacePrediction(_to_prediction(prediction, where), surface if isinstance(surface, str) else None)
+
+
+def _to_prediction(prediction: dict[str, Any], where: str) -> Prediction:
+    """Convert a dictionary with Karat's field names to a prediction.
+
+    Raise `InputError` for values of the wrong type.
+    """
+    try:
+        plain = msgspec.to_builtins(prediction, enc_hook=lambda number: number.item())
+        return msgspec.convert(plain, Prediction)
+    except (msgspec.ValidationError, AttributeError, TypeError, OverflowError) as problem:
+        raise InputError(
+            where,
+            actual=f"a field of the wrong type ({problem})",
+            expected="the types that help(karat.Prediction) shows",
+            remedy="Correct the value",
+        ) from None
+
+
+def _read_entity(item: Mapping[str, ForeignObject], where: str) -> EntityId:
+    """Return the entity of a dictionary, None for NIL, or `UNLINKED` if there is none.
+
+    Raises `InputError` for the tag of a single token, such as `B-PER`.
+    """
+    name = next((name for name in _FIELD_NAMES["entity"] if name in item), None)
+    if name is None:
+        return UNLINKED
+    value = item[name]
+    if name == "entity" and "index" in item and isinstance(value, str) and _TOKEN_TAG.fullmatch(value):
+        raise InputError(
+            where,
+            actual=f"the tag {value!r} of a single token",
+            expected="mentions",
+            remedy='Ask the pipeline for them: aggregation_strategy="simple"',
+        )
+    if value is None or value == "NIL":
+        return None
+    return UNLINKED if value == "" else value if isinstance(value, str) else str(value)
+
+
+def _read_types(item: Mapping[str, ForeignObject]) -> tuple[str, ...]:
+    """Return the types in a dictionary, which has one string, a list or none."""
+    value = _get_first_value(item, "types")
+    return () if value is None else (value,) if isinstance(value, str) else tuple(map(str, value))
+
+
+def _get_first_value(item: Mapping[str, ForeignObject], part: str) -> ForeignObject:
+    """Return the first value that is not None among the accepted field names of `part`, a key of `_FIELD_NAMES`.
+
+    Else None.
+    """
+    return next((item[name] for name in _FIELD_NAMES[part] if item.get(name) is not None), None)
+
+
+# --- both
+
+
+def _count_text_mismatches(documents: Iterable[_DocumentPredictions], corpus: Corpus, skipped: Counter[str]) -> None:
+    """Count the predictions whose text differs from the text of `corpus` at their span in `skipped`; drop none.
+
+    Differences in case, whitespace and `##` are ignored.
+    """
+    texts = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
+    for document in documents:
+        text = texts.get(document.document)
+        for prediction, surface in document.predictions:
+            if surface is not None and text is not None:
+                skipped[_TEXT_MISMATCH] += _normalise_surface(surface) != _normalise_surface(
+                    text[prediction.start : prediction.end]
+                )
+
+
+def _normalise_surface(text: str) -> str:
+    """Return a text without whitespace and `##`, case-folded."""
+    return _IGNORED_TEXT.sub("", text).casefold()
+
+
+def _to_list(data: ForeignObject) -> list[ForeignObject]:
+    """Return the elements of an iterable; an empty list for text, a mapping or anything else."""
+    if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
+        return []
+    return list(data)
+
+
+def _unreadable_error(data: ForeignObject, expected: str) -> UsageError:
+    """Make the error for an object of unknown kind; `expected` is what to pass instead."""
+    detail = ""
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes | Mapping):
+        detail = " that is empty or has other elements"
+    return UsageError(f"found {type(data).__name__}{detail}. Pass {expected}.")

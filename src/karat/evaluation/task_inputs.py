@@ -1,0 +1,199 @@
+"""A corpus and a run as the tasks of a request use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Final
+
+import msgspec
+
+from karat.evaluation.drop_rules import drop_predictions
+from karat.evaluation.measures import find_data_needs
+from karat.evaluation.plan import Planner
+from karat.evaluation.request import Request
+from karat.kb.ids.normal_forms import IdContext
+from karat.matching.facts.facts import (
+    NAMED_BY_DEFAULT,
+    SCORE_DEFINITIONS,
+    FactDefinitions,
+    Facts,
+    GoldFacts,
+    compute_gold_facts,
+)
+from karat.matching.read.corpus_context import CorpusContext
+from karat.matching.read.extra_documents import add_extra_documents
+from karat.matching.read.facets import get_facet
+from karat.matching.read.invented_mentions import add_invented, count_invented
+from karat.matching.read.pairing import Pairing, pair_run
+from karat.matching.read.read_options import ReadOptions, build_read_options, find_id_context
+from karat.matching.read.task_data import check_task_data, select_task_data
+from karat.matching.read.text_alignment import align_with_corpus
+from karat.model.corpus import Corpus
+from karat.model.errors import UsageError
+from karat.model.run import Run
+from karat.model.spec.facet import Facet
+from karat.model.spec.settings.conventions import Categories, Ids, Invented, NilIds, UnknownNames
+from karat.model.spec.settings.task import TaskSource
+from karat.model.spec.settings.threshold import Threshold
+
+INVENTED_NOTES: Final[Mapping[Invented, str]] = {
+    Invented.SKIP: "invented mentions, not in the text (not scored)",
+    Invented.WRONG: "invented mentions, not in the text (counted as wrong)",
+}
+"""Description of the number of invented mentions, by setting."""
+
+
+class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """A corpus and a run, aligned once for each kind of item."""
+
+    request: Request
+    """What the evaluation computes."""
+    corpus: Corpus
+    """The gold standard, or one block of it."""
+    original_run: Run
+    """The run before the drop rules are applied."""
+    context: CorpusContext | None = None
+    """Properties of the whole corpus, if `corpus` is only a block."""
+    shared_gold_facts: GoldFacts | None = None
+    """Facts about the gold labels that were computed for another run."""
+    _facets: dict[str, Facet] = msgspec.field(default_factory=dict)
+    _pairings: dict[TaskSource, Pairing] = msgspec.field(default_factory=dict)
+    _facts: dict[TaskSource, Facts] = msgspec.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<TaskInputs {self.corpus.name}, {self.original_run.name}>"
+
+    @classmethod
+    def from_data(cls, request: Request, corpus: Corpus, run: Run, gold_facts: GoldFacts | None = None) -> TaskInputs:
+        """Align a whole run with its corpus; raise if they lack the data that the tasks require.
+
+        `gold_facts` are facts about the gold labels, if they were computed for another run.
+        """
+        if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
+            raise UsageError("evaluate expects a Corpus and a Run, in this order. Create them with load and load_run.")
+        run = align_with_corpus(corpus, run)
+        if request.adds_predicted_documents:
+            corpus = add_extra_documents(corpus, run)
+        inputs = cls(request, corpus, run, shared_gold_facts=gold_facts)
+        for task in request.tasks:
+            check_task_data(task, corpus, inputs.run, is_requested=request.has_explicit_task)
+        return inputs
+
+    @property
+    def run(self) -> Run:
+        """The run without the dropped predictions."""
+        return self._drop_result[0]
+
+    @property
+    def dropped_counts(self) -> Mapping[str, int]:
+        """Number of predictions that each rule dropped, by description."""
+        return self._drop_result[1]
+
+    @cached_property
+    def _drop_result(self) -> tuple[Run, dict[str, int]]:
+        """The run without the dropped predictions, and the counts of dropped ones.
+
+        Invented mentions are added as predictions if they count as wrong. No rule drops them.
+        """
+        rules, types = self.request.drop_rules, None if self.context is None else self.context.entity_types
+        run, counts = (
+            drop_predictions(self.corpus, self.original_run, rules, self.request.kb, types)
+            if rules
+            else (self.original_run, {})
+        )
+        return add_invented(run) if self.request.conventions.invented is Invented.WRONG else run, counts
+
+    @property
+    def invented_counts(self) -> dict[str, int]:
+        """Number of predicted mentions that have no place in the text, by a description of how they count."""
+        conventions = self.request.conventions
+        compares_mentions = conventions.task.source != "entities" and not conventions.task.has_gold_mentions
+        return {
+            INVENTED_NOTES[conventions.invented if compares_mentions else Invented.SKIP]: count_invented(
+                self.original_run
+            )
+        }
+
+    def pairing(self, source: TaskSource | None = None) -> Pairing:
+        """Return corpus and run with aligned documents and items of one kind, by default the task's; cached.
+
+        Kinds are mentions, entities and triples.
+        """
+        source = source or self.request.conventions.task.source
+        if source not in self._pairings:
+            # The parts of a triple are compared as written; the rules for emerging entities do not apply.
+            options = self._read_options
+            source_options = (
+                replace(options, kb=None, ids=Ids.AS_WRITTEN, prefixes=None, nil_ids=NilIds.NULL)
+                if source == "triples"
+                else options
+            )
+            data = select_task_data(self.corpus, self.run, source, options)
+            self._pairings[source] = pair_run(*data, allow_unknown=self.request.allow_unknown, options=source_options)
+        return self._pairings[source]
+
+    def get_facet(self, name: str) -> Facet:
+        """Return a facet by name, which may be a category dimension of this gold standard; raise if unknown."""
+        if name not in self._facets:
+            self._facets[name] = get_facet(name, self.pairing().facets.dimension_labels)
+        return self._facets[name]
+
+    @cached_property
+    def _read_options(self) -> ReadOptions:
+        """How ids, types and clusters are read, from the settings and the needs of the measures."""
+        request = self.request
+        types, clusters = find_data_needs(request.all_measures, request.conventions.task_name)
+        options = build_read_options(request.conventions, request.kb, needs_types=types, needs_clusters=clusters)
+        return replace(
+            options if self.id_context is None else options.with_id_context(self.id_context), context=self.context
+        )
+
+    @cached_property
+    def id_context(self) -> IdContext | None:
+        """How the ids of the whole data are meant; None if ids are not normalised."""
+        if self.request.conventions.ids is not Ids.NORMALISED:
+            return None
+        if self.context is not None and self.context.id_context is not None:
+            return self.context.id_context
+        return find_id_context(self.corpus, self.original_run)
+
+    @property
+    def facts(self) -> Facts:
+        """Facts about the mentions and the predictions of the task."""
+        return self.get_facts(self.request.conventions.task.source)
+
+    def get_facts(self, source: TaskSource) -> Facts:
+        """Return facts about the gold items and the predictions of one kind; cached."""
+        if source not in self._facts:
+            gold = self.gold_facts if source == self.request.conventions.task.source else None
+            pairing, request = self.pairing(source), self.request
+            entities = request.vocabulary
+            vocabulary = None if entities is None else partial(entities.contains, kb=request.kb)
+            self._facts[source] = Facts(
+                pairing, request.fact_kb, self._fact_definitions, gold=gold, vocabulary=vocabulary
+            )
+        return self._facts[source]
+
+    @cached_property
+    def gold_facts(self) -> GoldFacts:
+        """Facts about the gold labels, which evaluations of other runs can share."""
+        if self.shared_gold_facts is not None:
+            return self.shared_gold_facts
+        pairing, kb, definitions = self.pairing(), self.request.fact_kb, self._fact_definitions
+        name = f"facts, unnamed={definitions.unnamed_type}, unknown={definitions.compares_unknown_ids}"
+        return pairing.cache_gold_result(name, lambda: compute_gold_facts(pairing, kb, definitions), kb)
+
+    @property
+    def _fact_definitions(self) -> FactDefinitions:
+        """Definitions of facts, which depend on how entities without known names and unknown ids are treated."""
+        conventions = self.request.conventions
+        definitions = NAMED_BY_DEFAULT if conventions.unknown_names is UnknownNames.NAMED else SCORE_DEFINITIONS
+        return msgspec.structs.replace(
+            definitions, compares_unknown_ids=conventions.categories is Categories.PREDICTION
+        )
+
+    def create_planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
+        """Return a planner for this corpus and run; `thresholds` are score thresholds by `threshold_key`."""
+        return Planner(self.request, self.pairing, thresholds or {})

@@ -1,0 +1,23 @@
+"""Documents for files that contain spans but no texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from karat.model.corpus import NO_TEXT_NOTE as NO_TEXT_NOTE
+from karat.model.document import Document, Label
+
+_MAX_LENGTH = 100_000
+_MAX_TOTAL_LENGTH = 1 << 24
+
+
+def make_blank_documents(labels_by_document: Mapping[str, Sequence[Label]]) -> list[Document]:
+    """Make a document for each id, with a text of spaces that is long enough for all labels of the file.
+
+    Predictions may follow the last label, and the length of the real text is unknown. Each text therefore has 100,000
+    spaces, or fewer if there are many documents.
+    """
+    ends = (label.end for labels in labels_by_document.values() for label in labels)
+    length = max(max(ends, default=1), min(_MAX_LENGTH, _MAX_TOTAL_LENGTH // max(len(labels_by_document), 1)))
+    text = " " * length
+    return [Document(doc_id, text, tuple(labels)) for doc_id, labels in labels_by_document.items()]

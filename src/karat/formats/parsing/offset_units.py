@@ -1,0 +1,140 @@
+"""Detection of the units in which a file counts offsets, by the surfaces it contains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from karat.formats.parsing.offsets import byte_offset_table, utf16_offset_table
+from karat.model.defects import get_defects
+from karat.model.errors import InputError
+from karat.model.spec.offset_kinds import OffsetKind
+from karat.model.tables.columns import Longs
+
+_OFFSET_TABLES: tuple[tuple[str, Callable[[str], Longs]], ...] = (
+    ("bytes", byte_offset_table),
+    ("UTF-16 units", utf16_offset_table),
+)
+_MAX_OFFSET = 2**31 - 1
+SURFACE_MISMATCH = "mentions whose surface differs from the text at their offsets"
+
+
+class RawSpan(NamedTuple):
+    """A span in the units of a file (code points, bytes or UTF-16 units), with its surface."""
+
+    start: int
+    """First offset, in the units of the file."""
+    end: int
+    """Offset behind the last character, in the units of the file."""
+    surface: str | None
+    """Text of the mention, or None if the file has none."""
+    location: str
+    """File and line, for error messages."""
+
+
+@dataclass(slots=True)
+class SurfaceCheck:
+    """Counts of surfaces of a file that equal or differ from its texts."""
+
+    n_surfaces: int = 0
+    """Number of surfaces compared."""
+    n_mismatches: int = 0
+    """Number of surfaces that differ from the text."""
+    first_mismatch: tuple[RawSpan, str] | None = None
+    """First differing span, with the text at its offsets."""
+
+    def compare(self, text: str, spans: Sequence[tuple[int, int]], raw_spans: Sequence[RawSpan]) -> None:
+        """Compare surfaces with the text at their spans, and update the counts; ignore case and kind of white space.
+
+        `spans` are the spans in code points, in the order of `raw_spans`; a span without surface is ignored.
+        """
+        for (start, end), span in zip(spans, raw_spans, strict=True):
+            if span.surface is not None:
+                self.n_surfaces += 1
+                at_offsets = text[start:end]
+                if not _is_same_surface(at_offsets.casefold(), span.surface.casefold()):
+                    self.n_mismatches += 1
+                    self.first_mismatch = self.first_mismatch or (span, at_offsets)
+
+    def require_matches(self) -> None:
+        """Raise `InputError` if more than half of the surfaces differ: the offsets then belong to another text."""
+        if self.first_mismatch is not None and 2 * self.n_mismatches > self.n_surfaces:
+            span, at_offsets = self.first_mismatch
+            count = f"{self.n_mismatches} of {self.n_surfaces}"
+            raise InputError(
+                span.location,
+                actual=f"the surface {span.surface!r} where the text has {at_offsets!r}; {count} surfaces differ",
+                expected="surfaces that equal the text at their offsets",
+                remedy="Check that the offsets belong to this text",
+            )
+
+
+def to_code_points(
+    text: str | None, spans: Sequence[RawSpan], skipped: Counter[str], surfaces: SurfaceCheck | None = None
+) -> list[tuple[int, int]]:
+    """Convert the spans of one text to code points; raise `InputError` for an empty span or one outside the text.
+
+    Offsets count code points, unless surfaces differ from the text and fewer differ if offsets count bytes or UTF-16
+    units. That unit then applies to all spans of the text. Texts with other units and spans with differing surfaces are
+    kept and counted in `skipped`, and `surfaces` is updated. Without a text, spans are returned unchanged if start and
+    end are ordered. If the policy names a kind of offsets, all spans are returned unchanged.
+    """
+    raw_spans = [(span.start, span.end) for span in spans]
+    if get_defects().policy.offsets is not OffsetKind.CODE_POINTS:  # converted together with those of other formats
+        return raw_spans
+    best = raw_spans if text is None else _find_best_spans(text, raw_spans, spans, skipped)
+    limit = _MAX_OFFSET if text is None else len(text)
+    for (start, end), span in zip(best, spans, strict=True):
+        if not 0 <= start < end <= limit:
+            size = "an unknown text" if text is None else f"a text of {len(text)} code points"
+            raise InputError(
+                span.location,
+                actual=f"a mention from {span.start} to {span.end} in {size}",
+                expected="0 <= start < end <= length of the text",
+                remedy="Correct the offsets, or check that they belong to this text",
+            )
+    if surfaces is not None and text is not None:
+        surfaces.compare(text, best, spans)
+    return best
+
+
+def _find_best_spans(
+    text: str, raw_spans: list[tuple[int, int]], spans: Sequence[RawSpan], skipped: Counter[str]
+) -> list[tuple[int, int]]:
+    """Return the spans in the unit in which the fewest surfaces differ from the text.
+
+    `raw_spans` are start and end of `spans`. Texts with other units than code points, and spans with differing
+    surfaces, are kept and counted in `skipped`.
+    """
+    best, unit_name = raw_spans, ""
+    misses = _count_mismatches(text, raw_spans, spans)
+    if misses and not text.isascii():
+        for name, table in _OFFSET_TABLES:
+            offsets = table(text)
+            converted = [(_convert_offset(offsets, start), _convert_offset(offsets, end)) for start, end in raw_spans]
+            if _count_mismatches(text, converted, spans) < misses:
+                best, unit_name, misses = converted, name, _count_mismatches(text, converted, spans)
+    skipped[f"texts whose offsets count {unit_name}"] += bool(unit_name)
+    skipped[SURFACE_MISMATCH] += misses
+    return best
+
+
+def _convert_offset(offsets: Longs, offset: int) -> int:
+    """Look up an offset in code points in a table of `offsets`; offsets outside the text remain outside."""
+    return int(offsets[offset]) if 0 <= offset < len(offsets) else max(offset, len(offsets))
+
+
+def _count_mismatches(text: str, spans: Sequence[tuple[int, int]], raw_spans: Sequence[RawSpan]) -> int:
+    """Count the spans whose surface differs from the text in more than white space; `spans` are in code points."""
+    return sum(
+        not _is_same_surface(text[start:end], span.surface)
+        for (start, end), span in zip(spans, raw_spans, strict=True)
+        if span.surface is not None
+    )
+
+
+def _is_same_surface(text: str, surface: str) -> bool:
+    """Return whether two surfaces are equal except for white space, which line-based formats cannot store."""
+    return text == surface or text.split() == surface.split()

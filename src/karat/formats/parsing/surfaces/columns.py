@@ -1,0 +1,124 @@
+"""Roles of the columns in a custom table: `doc=doc_id,start=begin,end=end,entity=qid`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from karat.formats.parsing.surfaces.entries import END_NAMES, ID_NAMES, LINK_NAMES, START_NAMES
+from karat.model.errors import UnknownNameError, UsageError
+
+ROLES: Final[Mapping[str, str]] = {
+    "doc": "the id of the document",
+    "text": "the text of the document",
+    "start": "where a mention begins, in code points from 0",
+    "end": "where it ends (exclusive)",
+    "mention": "the text of the mention, in place of a span or to check it",
+    "before": "the text before the mention, if the mention occurs more than once",
+    "after": "the text after the mention",
+    "entity": "the id of the entity; NIL or null is NIL, an empty cell is unlinked",
+    "type": "the type of the mention",
+    "score": "the confidence of the system",
+    "texts": "a folder next to the table with DOC.txt, or another table there with columns for doc and text",
+}
+"""Roles of columns, with descriptions."""
+
+_DOCUMENT_ROLES = ("doc", "text", "texts")
+
+
+class ColumnRoles(msgspec.Struct, frozen=True):
+    """The column of each role in a custom table; `start=entities.start` is a field of objects in the list `entities`.
+
+    If all columns are numbers, the table has no header, and columns are counted from 1.
+    """
+
+    roles: tuple[tuple[str, str], ...]
+    """Pairs of role and column."""
+
+    @classmethod
+    def from_columns(cls, columns: str | Mapping[str, str]) -> ColumnRoles:
+        """Parse roles from `ROLE=COLUMN,…` or a mapping; raise `UsageError` for unknown, repeated or missing roles."""
+        pairs = (
+            list(columns.items())
+            if isinstance(columns, Mapping)
+            else [_parse_pair(part) for part in columns.split(",")]
+        )
+        roles = dict(pairs)
+        for role, name in pairs:
+            if role not in ROLES:
+                raise UnknownNameError("role of a column", role, ROLES)
+            if not isinstance(name, str) or not name:
+                raise UsageError(f"no column for {role}. Write {role}=COLUMN.")
+        if len(roles) < len(pairs):
+            raise UsageError(f"a role occurs twice in {columns!r}. Write each role once.")
+        if not roles.keys() & {"doc", "text"}:
+            raise UsageError(
+                "no column for the documents. Add doc=COLUMN with their ids, or text=COLUMN with their texts."
+            )
+        if not ({"start", "end"} <= roles.keys() or "mention" in roles):
+            raise UsageError(
+                "no column for the mentions. Add start=COLUMN,end=COLUMN, or mention=COLUMN with their text."
+            )
+        if "texts" in roles and "doc" not in roles:
+            raise UsageError("texts= requires document ids. Add doc=COLUMN.")
+        column_roles = cls(tuple(roles.items()))
+        if len({name.rpartition(".")[0] for role, name in column_roles.mention_columns.items() if "." in name}) > 1:
+            raise UsageError("the columns of mentions are fields of different lists. Choose fields of one list.")
+        return column_roles
+
+    @property
+    def by_role(self) -> dict[str, str]:
+        """The column names by role."""
+        return dict(self.roles)
+
+    @property
+    def mention_columns(self) -> dict[str, str]:
+        """The columns about single mentions, by role, without the columns about documents."""
+        return {role: name for role, name in self.roles if role not in _DOCUMENT_ROLES}
+
+    @property
+    def required_columns(self) -> dict[str, str]:
+        """The columns that the table itself must have, by role; texts may be in another file."""
+        other_roles = {"texts", "text"} if "texts" in self.by_role else {"texts"}
+        return {role: name for role, name in self.roles if role not in other_roles}
+
+    @property
+    def is_headerless(self) -> bool:
+        """Whether all columns are given by number, since the table has no header."""
+        return all(name.isascii() and name.isdigit() for name in self.required_columns.values())
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the roles give the texts of the documents, in the table or next to it."""
+        return bool(self.by_role.keys() & {"text", "texts"})
+
+    def __str__(self) -> str:
+        return ",".join(f"{role}={name}" for role, name in self.roles)
+
+
+_COMMON_NAMES: Final[Mapping[str, Sequence[str]]] = {
+    "doc": ("doc_id", "doc", "document_id", "document", "docid", "article", "article_id", "id"),
+    "start": START_NAMES,
+    "end": END_NAMES,
+    "entity": (*ID_NAMES, "entity", *LINK_NAMES),
+}
+
+
+def suggest_roles(columns: Iterable[str]) -> str:
+    """Suggest a value of `--columns` for doc, start, end and entity, guessed from common names; `…` if none fits."""
+    normalised = {re.sub(r"\W+", "_", name).lower(): name for name in columns}
+    roles = {
+        role: next((normalised[n] for n in names if n in normalised), "…") for role, names in _COMMON_NAMES.items()
+    }
+    return ",".join(f"{role}={name}" for role, name in roles.items())
+
+
+def _parse_pair(part: str) -> tuple[str, str]:
+    """Split `ROLE=COLUMN` into role and column; raise `UsageError` if there is no `=`."""
+    role, equals, name = part.partition("=")
+    if not equals:
+        raise UsageError(f"--columns has {part!r}, which is not ROLE=COLUMN. Roles: {', '.join(ROLES)}.")
+    return role.strip(), name.strip()

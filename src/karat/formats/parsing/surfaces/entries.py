@@ -1,0 +1,266 @@
+"""Predictions with the field names that people and language models use."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from karat.formats.parsing.surfaces.json_extraction import JsonValue
+from karat.model.document import UNLINKED, Candidate, EntityId, WrittenPrediction
+
+TEXT_NAMES: Final = (
+    "text",
+    "mention",
+    "surface",
+    "surface_form",
+    "mention_text",
+    "span_text",
+    "phrase",
+    "word",
+    "span",
+)
+ID_NAMES: Final = ("qid", "wikidata_id", "wikidata_qid", "wikidata", "entity_id", "kb_id")
+LINK_NAMES: Final = (
+    "wikipedia_url",
+    "wikipedia_title",
+    "wikipedia",
+    "dbpedia",
+    "url",
+    "uri",
+    "iri",
+    "link",
+    "id",
+    "title",
+)
+START_NAMES: Final = ("start", "begin", "start_char", "start_offset", "start_index", "offset")
+END_NAMES: Final = ("end", "stop", "end_char", "end_offset", "end_index")
+TYPE_NAMES: Final = ("types", "type", "entity_type", "label", "category", "ner")
+SCORE_NAMES: Final = ("score", "confidence", "probability")
+LEFT_CONTEXT_NAMES: Final = ("before", "left_context", "context_left")
+RIGHT_CONTEXT_NAMES: Final = ("after", "right_context", "context_right")
+LIST_NAMES: Final = ("answers", "mentions", "entities", "annotations", "predictions", "links", "results", "spans")
+"""Names, without case and punctuation, of the fields for text, id and so on. The first present name counts."""
+
+UNUSABLE: Final = "entries without a mention (skipped)"
+TRUNCATED: Final = "truncated or invalid lists (complete entries read)"
+EARLIER_LISTS: Final = "earlier lists in one answer (only the last was read)"
+VERBAL_NIL: Final = "links that state in prose that there is none (read as NIL)"
+
+_NIL = frozenset({"", "nil", "null", "none", "n/a", "na", "unknown", "not found", "no match", "-"})
+_LINK = re.compile(r"(?:wd:)?[Qq][0-9]+|https?://\S+|NIL")
+_MAX_OFFSET = 2**31 - 1
+
+
+def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[object] | None:
+    """Return the entries (decoded JSON of single predictions) in the JSON values of one answer of a model.
+
+    The result has the entries of the last non-empty list; an empty list if all lists are empty; without lists, all
+    single entries, or None. Earlier lists, which are ignored, and a truncated list, which is used, are counted in
+    `counts`.
+    """
+    lists: list[tuple[list[object], bool]] = []
+    single_entries: list[object] = []
+    for value, is_complete in values:
+        if isinstance(value, dict) and is_entry(value):
+            single_entries.append(value)
+        elif (entries := _find_list(value)) is not None:
+            lists.append((entries, is_complete))
+    non_empty = [entries for entries in lists if entries[0]] or lists[-1:]
+    if not non_empty:
+        return single_entries or None
+    counts[EARLIER_LISTS] += len(non_empty) - 1 + bool(single_entries)
+    counts[TRUNCATED] += not non_empty[-1][1]
+    return non_empty[-1][0]
+
+
+def _find_list(value: object) -> list[object] | None:
+    """Return the list of entries that a JSON value is or contains, or None.
+
+    The list may be a field named as in `LIST_NAMES`; an object from mentions to links becomes a list of pairs.
+    """
+    if isinstance(value, list):
+        return value if all(is_entry(member) for member in value) else None
+    if not isinstance(value, dict):
+        return None
+    fields = _normalise_names(value)
+    for name in LIST_NAMES:
+        if (members := _find_list(fields.get(name))) is not None:
+            return members
+    is_mapping = all(link is None or (isinstance(link, str) and _LINK.fullmatch(link)) for link in value.values())
+    return [list(pair) for pair in value.items()] if is_mapping and value else None
+
+
+def is_entry(value: object) -> bool:
+    """Return whether a JSON value looks like a prediction: a pair of text and link, or an object with text or start."""
+    if isinstance(value, list):
+        return len(value) == 2 and isinstance(value[0], str) and (value[1] is None or isinstance(value[1], str))
+    if not isinstance(value, dict):
+        return False
+    fields = _normalise_names(value)
+    return any(name in fields for name in (*TEXT_NAMES, "entity", "name", *START_NAMES)) and not any(
+        isinstance(fields.get(name), list) for name in LIST_NAMES
+    )
+
+
+def to_prediction(entry: object, counts: Counter[str]) -> WrittenPrediction | None:
+    """Convert an entry to a prediction, or return None if it has neither text nor span.
+
+    Entries without text and span, fields that are not read and unclear values are dropped and counted in `counts`.
+    """
+    if isinstance(entry, list) and is_entry(entry):
+        entry = {"text": entry[0], "entity": entry[1]}
+    if not isinstance(entry, Mapping):
+        counts[UNUSABLE] += 1
+        return None
+    fields = _EntryFields(_normalise_names(entry), counts)
+    start, end = fields.parse_span()
+    text = fields.parse_text()
+    link = fields.parse_link(text is None)
+    if text is None and (name := fields.get_first(("entity", "name"))) is not None:
+        text = replace_surrogates(name)
+    types, candidates = fields.parse_types(), fields.parse_candidates()
+    score, before, after = (
+        fields.parse_number(SCORE_NAMES),
+        fields.get_first(LEFT_CONTEXT_NAMES),
+        fields.get_first(RIGHT_CONTEXT_NAMES),
+    )
+    fields.count_unread()
+    if not (text or "").strip() and (start is None or end is None):
+        counts[UNUSABLE] += 1
+        return None
+    return WrittenPrediction(
+        start,
+        end,
+        text or None,
+        replace_surrogates(before),
+        replace_surrogates(after),
+        link,
+        types=types,
+        score=score,
+        candidates=candidates,
+    )
+
+
+class _EntryFields:
+    """The fields of an entry by normalised name, with a record of the fields that were read."""
+
+    def __init__(self, fields: Mapping[str, object], counts: Counter[str]) -> None:
+        self._fields = fields
+        self._read_names: set[str] = set()
+        self._counts = counts
+
+    def get_first(self, names: Sequence[str]) -> object:
+        """Return the value of the first of `names` that is present and not null, or None; record it as read."""
+        for name in names:
+            if self._fields.get(name) is not None:
+                self._read_names.add(name)
+                return self._fields[name]
+        return None
+
+    def parse_span(self) -> tuple[int | None, int | None]:
+        """Return start and end, from two fields or one field of two numbers; a missing or invalid offset is None."""
+        for name in ("span", "offsets", "position"):
+            pair = self._fields.get(name)
+            if isinstance(pair, list) and len(pair) == 2 and all(parse_offset(edge) is not None for edge in pair):
+                self._read_names.add(name)
+                return parse_offset(pair[0]), parse_offset(pair[1])
+        return parse_offset(self.get_first(START_NAMES)), parse_offset(self.get_first(END_NAMES))
+
+    def parse_text(self) -> str | None:
+        """Return the text of the mention, or None if no field for it holds a string."""
+        for name in TEXT_NAMES:
+            if isinstance(value := self._fields.get(name), str):
+                self._read_names.add(name)
+                return replace_surrogates(value)
+        return None
+
+    def parse_link(self, is_only_text: bool) -> EntityId:
+        """Return the linked entity; None (NIL) for null, "" or prose such as "unknown"; `UNLINKED` without a link.
+
+        If `is_only_text`, the field `entity` is the text of the mention and not a link.
+        """
+        names = [name for name in ID_NAMES if name in self._fields]
+        names += ["entity"] * (not is_only_text and "entity" in self._fields)
+        names += [name for name in LINK_NAMES if name in self._fields and not isinstance(self._fields[name], int)]
+        for name in names:
+            self._read_names.add(name)
+            value = self._fields[name]
+            if isinstance(value, Mapping):
+                value = next(
+                    (
+                        v
+                        for k, v in _normalise_names(value).items()
+                        if k in (*ID_NAMES, *LINK_NAMES) and isinstance(v, str)
+                    ),
+                    None,
+                )
+            if isinstance(value, int) and not isinstance(value, bool):
+                value = str(value)
+            if value is None or (isinstance(value, str) and value.strip().casefold() in _NIL):
+                self._counts[VERBAL_NIL] += value is not None and value.strip() != "NIL"
+                return None
+            return replace_surrogates(value) if isinstance(value, str) else UNLINKED
+        return UNLINKED
+
+    def parse_types(self) -> tuple[str, ...]:
+        """Return the distinct types, given as one string or a list of strings; other values are ignored."""
+        type_value = self.get_first(TYPE_NAMES)
+        values = type_value if isinstance(type_value, list) else [type_value]
+        return tuple(
+            dict.fromkeys(text for name in values if isinstance(name, str) and (text := replace_surrogates(name)))
+        )
+
+    def parse_candidates(self) -> tuple[Candidate, ...]:
+        """Return the candidate entities with their scores; candidates without a link are dropped."""
+        values = self.get_first(("candidates",))
+        candidates: list[Candidate] = []
+        for value in values if isinstance(values, list) else ():
+            fields = _EntryFields(
+                _normalise_names(value) if isinstance(value, Mapping) else {"entity": value}, Counter()
+            )
+            link = fields.parse_link(is_only_text=False)
+            if isinstance(link, str) and link:
+                candidates.append(Candidate(link, fields.parse_number(SCORE_NAMES)))
+        return tuple(candidates)
+
+    def parse_number(self, names: Sequence[str]) -> float | None:
+        """Return the finite number in the first of `names`, also given as text, or None; count other values."""
+        value = self.get_first(names)
+        if value is None:
+            return None
+        try:
+            number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+        except (ValueError, OverflowError):
+            number = math.nan
+        if math.isfinite(number):
+            return number
+        self._counts["scores that are not numbers (skipped)"] += 1
+        return None
+
+    def count_unread(self) -> None:
+        """Count the fields of the entry that were not read so far."""
+        self._counts.update(f"fields `{name[:40]}` (not read)" for name in self._fields if name not in self._read_names)
+
+
+def _normalise_names(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the fields under normalised names: `Wikidata ID` and `wikidataId` become `wikidata_id`."""
+    split_names = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(name)): value for name, value in fields.items()}
+    return {re.sub(r"\W+", "_", name.strip()).lower(): value for name, value in split_names.items()}
+
+
+def parse_offset(value: object) -> int | None:
+    """Parse an offset of a text, given as integer, string or float such as 12.0; return None if it is no offset."""
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,10}(\.0)?\s*", value):
+        value = int(value.strip().removesuffix(".0"))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_integer and isinstance(value, int) and 0 <= value <= _MAX_OFFSET else None
+
+
+def replace_surrogates(value: object) -> str | None:
+    """Replace lone surrogates of a string, which UTF-8 cannot store, by `?`; return None for other values."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None

@@ -1,0 +1,385 @@
+"""Custom CSV, TSV, JSON or JSONL tables, read by the columns that the user names."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+
+from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.json.blocks import empty_file_error
+from karat.formats.parsing.lines import decode_utf8
+from karat.formats.parsing.surfaces.columns import ColumnRoles
+from karat.formats.parsing.surfaces.entries import parse_offset, replace_surrogates
+from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run, locate_predictions
+from karat.formats.parsing.surfaces.table_rows import (
+    TableRow,
+    get_value,
+    has_column,
+    is_json,
+    read_column_names,
+    read_rows,
+)
+from karat.model.corpus import Corpus
+from karat.model.defects import isolate_defects, skip_or_raise
+from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction, WrittenPrediction, WrittenResponse
+from karat.model.errors import InputError, UsageError
+from karat.model.run import Run
+from karat.model.spec.format import ByteSource, Format
+
+PreviewCallback = Callable[[str, Sequence[str]], None]
+"""Callback that gets the name of a file and a preview of its first mentions."""
+
+_BOM = b"\xef\xbb\xbf"
+_N_PREVIEWS = 3
+_NIL = "NIL"
+
+
+@dataclass
+class _TableDocument:
+    """The mentions of one document in all rows of a table, with its text, if known."""
+
+    location: str
+    text: str | None
+    predictions: list[WrittenPrediction] = field(default_factory=list)
+
+
+def make_table_format(columns: ColumnRoles, on_preview: PreviewCallback | None = None) -> Format:
+    """Make the format of a table with these columns; `on_preview` gets the first mentions of each file."""
+
+    def read_run(source: ByteSource) -> Run:
+        return _read_run(source, columns, None, on_preview)
+
+    def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
+        return _read_run(source, columns, gold, on_preview)
+
+    return Format(
+        title="custom table",
+        suffix=".csv",
+        recognises=lambda head: True,
+        has_gold=lambda source: columns.has_texts,
+        read_corpus=lambda source, text: _read_corpus(source, columns, on_preview),
+        read_run=read_run,
+        read_run_with_gold=read_run_with_gold,
+        is_kind_ambiguous=True,
+        description=f"Columns {columns}.",
+    )
+
+
+def find_missing_columns(source: ByteSource, columns: ColumnRoles) -> list[str]:
+    """Return the required columns that a file lacks; all required columns if the file is not a table.
+
+    In JSON, a path such as `entities.start` is present if its first step is a field.
+    """
+    names = set() if source.is_folder else set(read_column_names(source, is_headerless=columns.is_headerless))
+    is_nested = not source.is_folder and is_json(source)
+    return [
+        name
+        for name in columns.required_columns.values()
+        if name not in names and not (is_nested and name.partition(".")[0] in names and "." in name)
+    ]
+
+
+def _read_corpus(source: ByteSource, columns: ColumnRoles, on_preview: PreviewCallback | None) -> Corpus:
+    """Read gold documents from a table, locate their mentions, and preview the first ones.
+
+    Raise `InputError` if there are no texts or no documents.
+    """
+    if not columns.has_texts:
+        raise InputError(
+            source.label,
+            actual=f"no column for the texts of the documents in {columns}",
+            expected="text=COLUMN",
+            remedy="Add text=COLUMN, or texts=NAME of a folder or table next to this file",
+        )
+    skipped: Counter[str] = Counter()
+    texts = GoldTexts(None, source.label)
+    documents: list[Document] = []
+    locations: list[str] = []
+    for doc_id, document in _read_documents(source, columns).items():
+        if document.text is None:
+            skip_or_raise(
+                InputError(
+                    document.location,
+                    actual=f"document {doc_id!r} without text",
+                    expected="a text for each document",
+                    remedy="Add the text, or remove the document",
+                )
+            )
+            continue
+        with isolate_defects():
+            response = WrittenResponse(doc_id, tuple(document.predictions), document.text)
+            labels, n_duplicates = separate_duplicate_labels(
+                map(_to_label, locate_predictions(response, texts, document.location, skipped).predictions)
+            )
+            skipped["duplicate labels (kept as separate mentions)"] += n_duplicates
+            documents.append(Document(doc_id, document.text, labels))
+            locations.append(document.location)
+    if not documents:
+        raise empty_file_error(source)
+    if on_preview is not None:
+        lines = [
+            _format_preview(d.id, label, d.text) for d in documents[:_N_PREVIEWS] for label in d.labels[:_N_PREVIEWS]
+        ]
+        on_preview(source.label, lines[:_N_PREVIEWS])
+    return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
+
+
+def _to_label(prediction: Prediction) -> Label:
+    return Label(prediction.start, prediction.end, prediction.entity, types=prediction.types)
+
+
+def _read_run(
+    source: ByteSource, columns: ColumnRoles, gold: Callable[[], Corpus] | None, on_preview: PreviewCallback | None
+) -> Run:
+    """Read predictions from a table and preview the first ones; `gold` loads the corpus with the texts, if needed."""
+    documents = _read_documents(source, columns)
+    if not documents:
+        raise empty_file_error(source)
+    responses = [
+        ResponseEntry(WrittenResponse(doc_id, tuple(document.predictions), document.text), document.location)
+        for doc_id, document in documents.items()
+    ]
+    texts = GoldTexts(gold, source.label)
+    run = build_run(responses, texts, name=source.stem)
+    if on_preview is not None:
+        own_texts = {response.id: response.text for response, _ in responses}
+        lines = [
+            _format_preview(response.id, prediction, own_texts[response.id] or _find_gold_text(response.id, texts))
+            for response in islice(run, _N_PREVIEWS)
+            for prediction in response.predictions[:_N_PREVIEWS]
+        ]
+        on_preview(source.label, lines[:_N_PREVIEWS])
+    return run
+
+
+def _find_gold_text(doc_id: str, texts: GoldTexts) -> str | None:
+    """Return the text of a document in the gold standard, or None if it or the gold standard is missing."""
+    with suppress(UsageError):
+        return texts.get_text(doc_id)
+    return None
+
+
+def _format_preview(doc_id: str, item: Label | Prediction, text: str | None) -> str:
+    """Format a mention for the preview: document, span, surface if the text is known, and link."""
+    surface = "" if text is None else f" {text[item.start : item.end]!r}"
+    link = "NIL" if item.entity is None else "unlinked" if item.entity is UNLINKED else item.entity
+    return f"{doc_id}: [{item.start}, {item.end}){surface} → {link}"
+
+
+# --- rows
+
+
+def _read_documents(source: ByteSource, columns: ColumnRoles) -> dict[str, _TableDocument]:
+    """Read the documents of a table with their mentions, by id, in the order of their first rows.
+
+    The error policy decides whether an invalid row raises `InputError`, or is skipped and counted in `Defects`.
+    """
+    documents: dict[str, _TableDocument] = {}
+    ids: dict[str, str] = {}
+    texts = _open_texts(source, columns)
+    for row in read_rows(source, is_headerless=columns.is_headerless):
+        with isolate_defects():
+            text = _parse_text(row, columns)
+            doc_id = _parse_id(row, columns, ids, text)
+            predictions = [
+                prediction
+                for item in _split_mentions(row, columns)
+                if (prediction := _parse_prediction(item, columns)) is not None
+            ]
+            if texts is not None:
+                text = texts(doc_id)
+            document = documents.setdefault(doc_id, _TableDocument(row.location, text))
+            if text is not None and document.text is not None and text != document.text:
+                raise InputError(
+                    row.location,
+                    actual=f"a text of document {doc_id!r} that differs from the one at {document.location}",
+                    expected="one text for each document",
+                    remedy="Give documents with different texts different ids",
+                )
+            document.text = text if document.text is None else document.text
+            document.predictions += predictions
+    return documents
+
+
+def _parse_id(row: TableRow, columns: ColumnRoles, ids: dict[str, str], text: str | None) -> str:
+    """Return the document id of a row; without a column of ids, number the distinct texts, which `ids` records.
+
+    Raise `InputError` if the id is missing or invalid.
+    """
+    column = columns.by_role.get("doc")
+    if column is None:
+        return ids.setdefault(text or "", str(len(ids)))
+    value = get_value(row.fields, column)
+    doc_id = replace_surrogates(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    if not doc_id:
+        raise _cell_error(row, column, value, "the id of a document")
+    return doc_id
+
+
+def _parse_text(row: TableRow, columns: ColumnRoles) -> str | None:
+    """Return the document text of a row; None if the cell is empty or the texts are in another file."""
+    column = columns.by_role.get("text")
+    if column is None or "texts" in columns.by_role:
+        return None
+    value = get_value(row.fields, column)
+    if value is not None and not isinstance(value, str):
+        raise _cell_error(row, column, value, "a text")
+    return replace_surrogates(value) if value else None
+
+
+def _split_mentions(row: TableRow, columns: ColumnRoles) -> Iterator[TableRow]:
+    """Yield a row for each mention: the row itself, or one for each member of its list, with columns `LIST.FIELD`."""
+    lists = {
+        name.rpartition(".")[0] for name in columns.mention_columns.values() if "." in name and name not in row.fields
+    }
+    if not lists:
+        yield row
+        return
+    path = lists.pop()
+    members = get_value(row.fields, path)
+    if members is not None and not isinstance(members, list):
+        raise _cell_error(row, path, members, "a list of mentions")
+    for number, member in enumerate(members or (), 1):
+        fields = dict(enumerate(member)) if isinstance(member, list) else member
+        if not isinstance(fields, dict):
+            raise _cell_error(row, path, member, "a list of objects or lists")
+        yield TableRow({f"{path}.{name}": value for name, value in fields.items()}, f"{row.location}, {path} {number}")
+
+
+def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction | None:
+    """Parse the mention of a row; return None if the row only names a document.
+
+    Raise `InputError` if a link, type or score has no mention, or if an end of a span is missing.
+    """
+
+    def get_cell(role: str) -> object:
+        name = columns.by_role.get(role)
+        cell = None if name is None else get_value(row.fields, name)
+        return None if isinstance(cell, str) and not cell.strip() else cell
+
+    start, end = (_parse_offset_cell(row, columns.by_role.get(role, role), get_cell(role)) for role in ("start", "end"))
+    text = get_cell("mention")
+    if start is None and end is None and text is None:
+        extra_columns = [columns.by_role[role] for role in ("entity", "type", "score") if get_cell(role) is not None]
+        if extra_columns:
+            raise _cell_error(
+                row,
+                columns.mention_columns.get("start", columns.mention_columns.get("mention", "")),
+                None,
+                f"a span or mention for {extra_columns[0]!r}",
+            )
+        return None
+    if text is None and (start is None or end is None):
+        raise _cell_error(row, columns.by_role["end" if end is None else "start"], None, "both ends of a span")
+    return WrittenPrediction(
+        start,
+        end,
+        _to_text(text),
+        _to_text(get_cell("before")),
+        _to_text(get_cell("after")),
+        _parse_entity(row, columns),
+        types=_parse_types(get_cell("type")),
+        score=_parse_score(row, columns, get_cell("score")),
+    )
+
+
+def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
+    """Return the entity of a row: None (NIL) for null or `NIL`, `UNLINKED` for an empty cell or no column."""
+    name = columns.by_role.get("entity")
+    if name is None or not has_column(row.fields, name):
+        return UNLINKED
+    value = get_value(row.fields, name)
+    if value is None or value == _NIL:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise _cell_error(row, name, value, "the id of an entity")
+    return replace_surrogates(value.strip()) or UNLINKED
+
+
+def _to_text(value: object) -> str | None:
+    return None if value is None else replace_surrogates(str(value))
+
+
+def _parse_types(value: object) -> tuple[str, ...]:
+    """Return the distinct types of a cell, which is a string or a list; values that are not strings are ignored."""
+    values = value if isinstance(value, list) else [value]
+    return tuple(dict.fromkeys(text for name in values if isinstance(name, str) and (text := replace_surrogates(name))))
+
+
+def _parse_score(row: TableRow, columns: ColumnRoles, value: object) -> float | None:
+    """Return the score of a cell, or None for an empty cell; raise `InputError` if it is not a finite number."""
+    if value is None:
+        return None
+    try:
+        score = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        score = math.nan
+    if not math.isfinite(score):
+        raise _cell_error(row, columns.by_role["score"], value, "a finite number")
+    return score
+
+
+def _parse_offset_cell(row: TableRow, column: str, value: object) -> int | None:
+    """Return the offset of a cell, or None for an empty cell; raise `InputError` if it is not an offset."""
+    offset = None if value is None else parse_offset(value)
+    if value is not None and offset is None:
+        raise _cell_error(row, column, value, "an offset, an integer from 0")
+    return offset
+
+
+def _cell_error(row: TableRow, column: str, value: object, expected: str) -> InputError:
+    """Build the error for a missing (None) or invalid value of a column."""
+    return InputError(
+        row.location,
+        actual=f"{str(value)[:40]!r} in the column {column!r}" if value is not None else f"nothing in {column!r}",
+        expected=expected,
+        remedy="Correct the row, or choose another column with --columns",
+    )
+
+
+def _open_texts(source: ByteSource, columns: ColumnRoles) -> Callable[[str], str | None] | None:
+    """Return a function that looks up the text of a document id in the folder or table that the role `texts` names.
+
+    The function returns None for an unknown id. Return None instead of a function if there is no such role.
+    """
+    texts_name = columns.by_role.get("texts")
+    if texts_name is None:
+        return None
+    if source.path == "-":
+        raise UsageError("texts= names a folder or table next to the file, and standard input has none. Pass a file.")
+    texts_source = source.get_sibling(texts_name)
+    if not texts_source.exists:
+        raise InputError(
+            texts_source.label,
+            actual="no such file or folder",
+            expected="a folder or table with the texts",
+            remedy="Check texts=NAME",
+        )
+    if texts_source.is_folder:
+        file_names = set(texts_source.file_names)
+
+        @cache
+        def read_text(doc_id: str) -> str | None:
+            file = next((file for file in (f"{doc_id}.txt", doc_id) if file in file_names), None)
+            return (
+                None
+                if file is None
+                else decode_utf8(
+                    texts_source.get_child(file).read_bytes().removeprefix(_BOM), texts_source.get_child(file)
+                )
+            )
+
+        return read_text
+    text_columns = ColumnRoles((("doc", columns.by_role["doc"]), ("text", columns.by_role.get("text", "text"))))
+    texts = {
+        _parse_id(row, text_columns, {}, None): _parse_text(row, text_columns)
+        for row in read_rows(texts_source, is_headerless=text_columns.is_headerless)
+    }
+    return texts.get

@@ -1,0 +1,240 @@
+"""brat standoff: `NAME.ann` with annotations in lines next to `NAME.txt`, a folder of such pairs or a single file.
+
+Written from the public description of the format (brat.nlplab.org/standoff), not from real files. Text-bound
+annotations (T) are mentions with their type. A normalization (N) is the link of a mention, unchanged
+(`Wikipedia:534366`), and its text is the name; several of one mention are alternatives. Attributes (A, M) become
+categories (`Confidence:High`). Relations (R) between two linked mentions are triples. Offsets count code points,
+unless the surfaces show otherwise.
+
+A mention of several fragments spans from its first to its last character. Triggers of events are not mentions.
+Triggers, events, notes and equivalences are counted and skipped. brat has no NIL: a mention without N is unlinked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import NamedTuple
+
+from karat.formats.parsing.conversion import to_predictions
+from karat.formats.parsing.duplicate_types import merge_duplicate_labels
+from karat.formats.parsing.lines import Line, decode_utf8, read_lines
+from karat.formats.parsing.numbers import parse_offset
+from karat.formats.parsing.offset_units import RawSpan, to_code_points
+from karat.model.corpus import Corpus
+from karat.model.defects import isolate_defects, skip_or_raise
+from karat.model.document import UNLINKED, Document, Label, Response, Triple
+from karat.model.errors import InputError
+from karat.model.run import Run
+from karat.model.spec.format import ByteSource, Format, Sample
+
+_TEXT_BOUND = re.compile(r"(?P<type>\S+) (?P<spans>\d+ \d+(?:;\d+ \d+)*)")
+_LINE = re.compile(rb"(?:[TRENAM]\d+\S*|#\S*|\*)\t[^\t]*(?:\t.*)?")
+_MENTION = re.compile(rb"T\d+\S*\t\S+ \d+ \d+(?:;\d+ \d+)*\t")
+_UNREAD_KINDS = {"E": "events", "#": "notes", "*": "equivalences"}
+
+
+class _Mention(NamedTuple):
+    """A text-bound annotation: its type, and its span in the units of the file."""
+
+    type: str
+    span: RawSpan
+
+
+@dataclass(slots=True)
+class _Annotations:
+    """The annotations of a file: mentions by id, links and attributes by mention id, relations, and event triggers."""
+
+    mentions: dict[str, _Mention] = field(default_factory=dict)
+    links: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    attributes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    relations: list[tuple[str, str, str]] = field(default_factory=list)
+    triggers: set[str] = field(default_factory=set)
+
+
+def read_corpus(source: ByteSource, text: bool) -> Corpus:
+    """Read the gold documents of a folder or file, always with their texts (`text` is ignored)."""
+    skipped: Counter[str] = Counter()
+    documents = []
+    for name, file, txt in _find_pairs(source, skipped):
+        with isolate_defects():
+            content = decode_utf8(txt.read_bytes(), txt)
+            labels, relations = _read_annotations(file, content, skipped)
+            documents.append(Document(name, content, merge_duplicate_labels(labels, skipped), relations=relations))
+    return Corpus.from_reader(documents, name=source.stem, skipped=skipped)
+
+
+def read_run(source: ByteSource) -> Run:
+    """Read a system's predictions, which brat writes like gold labels."""
+    skipped: Counter[str] = Counter()
+    responses, texts = [], []
+    for name, file, txt in _find_pairs(source, skipped):
+        with isolate_defects():
+            content = decode_utf8(txt.read_bytes(), txt)
+            labels, relations = _read_annotations(file, content, skipped)
+            responses.append(Response(name, to_predictions(labels), relations=relations))
+            texts.append(content)
+    return Run.from_reader(responses, name=source.stem, skipped=skipped, texts=texts)
+
+
+def _find_pairs(source: ByteSource, skipped: Counter[str]) -> Iterator[tuple[str, ByteSource, ByteSource]]:
+    """Yield name, .ann file and .txt file of each document of a folder, or of a single .ann file.
+
+    The error policy decides whether an .ann file without text raises `InputError`, or is skipped and counted in
+    `Defects`. Texts without .ann file are skipped and counted in `skipped`.
+    """
+    if not source.is_folder:
+        name = PurePath(source.path).name
+        stem = re.sub(r"\.ann(\.gz|\.zst)?$", "", name)
+        text = next((t for t in map(source.get_sibling, (f"{stem}.txt", f"{stem}.txt.gz")) if t.exists), None)
+        if text is None or source.is_single_pass:
+            raise InputError(
+                source.label,
+                actual=f"no {stem}.txt next to it",
+                expected="the annotated text",
+                remedy="Put the text file next to the .ann file, or pass the folder of both",
+            )
+        yield stem, source, text
+        return
+    files = set(source.file_names)
+    for name in source.file_names:
+        stem, dot, suffix = name.rpartition(".")
+        if dot and suffix == "ann":
+            if f"{stem}.txt" not in files:
+                problem = InputError(
+                    source.get_child(name).label,
+                    actual="no text file of the same name",
+                    expected=f"{stem}.txt",
+                    remedy="Add the text, or remove the .ann file",
+                )
+                skip_or_raise(problem)
+                continue
+            yield stem, source.get_child(name), source.get_child(f"{stem}.txt")
+        elif suffix == "txt":
+            skipped["texts without annotations"] += f"{stem}.ann" not in files
+
+
+def _read_annotations(source: ByteSource, text: str, skipped: Counter[str]) -> tuple[list[Label], tuple[Triple, ...]]:
+    """Read the labels and relations of an .ann file about `text`; other annotations are dropped and counted."""
+    annotations = _Annotations()
+    for line in read_lines(source):
+        if line.text.strip():
+            _parse_line(line, source, annotations, skipped)
+    mentions = {name: mention for name, mention in annotations.mentions.items() if name not in annotations.triggers}
+    skipped["triggers of events"] += len(annotations.mentions) - len(mentions)
+    for by_target in (annotations.links, annotations.attributes):
+        skipped["normalizations and attributes of annotations other than mentions"] += len(
+            by_target.keys() - mentions.keys()
+        )
+    spans = to_code_points(text, [mention.span for mention in mentions.values()], skipped)
+    labels = []
+    for (name, mention), (start, end) in zip(mentions.items(), spans, strict=True):
+        links = annotations.links.get(name, {})
+        for entity, title in links.items() or [(UNLINKED, "")]:
+            labels.append(
+                Label(
+                    start,
+                    end,
+                    entity,
+                    name=title or None,
+                    types=(mention.type,),
+                    categories=tuple(annotations.attributes.get(name, ())),
+                    mention_id=name if len(links) > 1 else None,
+                )
+            )
+    return labels, _to_triples(annotations, skipped)
+
+
+def _parse_line(line: Line, source: ByteSource, annotations: _Annotations, skipped: Counter[str]) -> None:
+    """Parse the annotation of a line and add it to `annotations`; drop unread kinds and count them in `skipped`."""
+    name, *cells = line.text.split("\t")
+    kind, words = name[:1], cells[0].split() if cells else []
+    if kind == "T" and cells:
+        if name in annotations.mentions:
+            raise _line_error(line, source, f"the duplicate id {name}", "distinct ids")
+        annotations.mentions[name] = _parse_mention(cells, line, source, skipped)
+    elif kind == "N" and len(words) >= 3:
+        annotations.links[words[1]][" ".join(words[2:])] = cells[1] if len(cells) > 1 else ""
+    elif kind in ("A", "M") and len(words) >= 2:
+        annotations.attributes[words[1]].append(":".join([words[0], *words[2:]]))
+    elif kind == "R" and len(words) == 3:
+        first, second = (word.partition(":")[2] for word in words[1:])
+        annotations.relations.append((first, words[0], second))
+    elif kind in _UNREAD_KINDS and words:
+        skipped[_UNREAD_KINDS[kind]] += 1
+        if kind == "E":
+            annotations.triggers.add(words[0].partition(":")[2])
+    else:
+        raise _line_error(line, source)
+
+
+def _parse_mention(cells: Sequence[str], line: Line, source: ByteSource, skipped: Counter[str]) -> _Mention:
+    """Parse type, offsets and surface of a mention; several fragments become one span, counted in `skipped`."""
+    match = _TEXT_BOUND.fullmatch(cells[0])
+    if match is None:
+        raise _line_error(line, source)
+    location = f"{source.label}:{line.number}"
+    ends = [parse_offset(number, location, "offset") for number in re.split("[ ;]", match["spans"])]
+    is_discontinuous = len(ends) > 2
+    skipped["mentions of several fragments (read as one span from first to last)"] += is_discontinuous
+    surface = cells[1] if len(cells) > 1 and not is_discontinuous else None
+    return _Mention(match["type"], RawSpan(min(ends), max(ends), surface, location))
+
+
+def _line_error(line: Line, source: ByteSource, problem: str = "", expected: str = "") -> InputError:
+    """Build the error for an invalid line; by default, it quotes the line and expects an annotation."""
+    return InputError(
+        f"{source.label}:{line.number}",
+        actual=problem or f"{line.text[:40]!r}",
+        expected=expected or "an annotation such as T1, a tab, TYPE START END, a tab and the surface",
+        remedy="Correct the line; see brat.nlplab.org/standoff",
+    )
+
+
+def _to_triples(annotations: _Annotations, skipped: Counter[str]) -> tuple[Triple, ...]:
+    """Return the relations between two linked mentions, by their first links; others are dropped and counted."""
+    triples = []
+    for first, kind, second in annotations.relations:
+        ends = [next(iter(annotations.links.get(name, {})), None) for name in (first, second)]
+        if ends[0] is not None and ends[1] is not None:
+            triples.append(Triple(ends[0], kind, ends[1]))
+    skipped["relations that are not between two linked mentions"] += len(annotations.relations) - len(triples)
+    return tuple(triples)
+
+
+def _recognises(head: bytes) -> bool:
+    """Return whether all complete first lines are annotations and one of them is a mention."""
+    lines = [line.rstrip(b"\r") for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+    lines = [row for row in (lines[:-1] if len(lines) > 1 else lines) if row.strip()]
+    return any(map(_MENTION.match, lines)) and all(map(_LINE.fullmatch, lines))
+
+
+def _recognises_folder(names: Sequence[str]) -> bool:
+    """Return whether there are .ann files and each has its .txt file."""
+    stems = [name.removesuffix(".ann") for name in names if name.endswith(".ann")]
+    return bool(stems) and {f"{stem}.txt" for stem in stems} <= set(names)
+
+
+FORMAT = Format(
+    title="brat standoff",
+    suffix=".ann",
+    markers=(),
+    recognises=_recognises,
+    has_gold=lambda source: True,
+    read_corpus=read_corpus,
+    read_run=read_run,
+    recognises_folder=_recognises_folder,
+    description="Annotations in .ann files next to the annotated .txt files.",
+    is_kind_ambiguous=True,
+    sample=Sample(
+        {
+            "a.ann": "T1\tPER 0 3\tAda\nN1\tReference T1 Wikidata:Q7259\tAda\n",
+            "a.txt": "Ada met",
+        },
+        documents=1,
+        mentions=1,
+    ),
+)

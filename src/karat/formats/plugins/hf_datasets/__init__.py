@@ -1,0 +1,327 @@
+"""Hugging Face datasets: a folder from `save_to_disk`, an Arrow file of such a folder, or a Parquet file.
+
+Read with pyarrow alone; the library `datasets` is not needed. A row is a document, in one of two layouts.
+
+The writer writes a folder like `save_to_disk`, or the Arrow file of one (`.arrow`), in Karat's columns: those of Karat
+Parquet (`id`, `text`, `labels`, … or `id`, `predictions`, …), but `meta` as a list of `key` and `value`, since
+datasets have no maps. `datasets.load_from_disk` opens the folder, and `Dataset.from_file` the file.
+
+Tokens: `tokens` and `ner_tags` (IOB or IOBES, as strings or as a ClassLabel), optionally `entity_ids` with the link of
+each token (the first of a mention counts; `NIL` is NIL; null, empty, `O` or `_` is unlinked), `id` (or `doc_id`; rows
+are numbered otherwise) and `text`. Tokens are joined by spaces if there is no text or it lacks a token.
+
+A Parquet file must be named as `hf-datasets`, since it is otherwise read as Karat Parquet.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from karat.formats.parsing.conversion import to_predictions
+from karat.formats.plugins.hf_datasets.tagged_rows import COLUMNS, TaggedRow, read_tagged_rows
+from karat.model.corpus import Corpus
+from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT, Document, Response
+from karat.model.errors import InputError, check_layout_version
+from karat.model.run import Run
+from karat.model.spec.format import ByteSource, Format
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.checks import RowLocator, require_documents
+from karat.model.tables.schema import GOLD, PREDICTIONS, conform_table
+
+_METADATA_KEY = b"karat"
+_LAYOUT_KEY = b"karat-layout"
+_DATA_FILE = "data-00000-of-00001.arrow"
+_STREAM_MAGIC = b"\xff\xff\xff\xff"
+_PARQUET_MAGIC = b"PAR1"
+_TOKEN_COLUMNS = {"tokens", "ner_tags"}
+_LAYOUTS = ({"id", "labels"}, {"id", "predictions"}, _TOKEN_COLUMNS)
+_PAIRS_TYPE = pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())]))
+
+
+def read_corpus(source: ByteSource, text: bool) -> Corpus:
+    """Read the gold documents, always with their texts (`text` is ignored)."""
+    return build_corpus(_read_table(source), source.stem, source.label)
+
+
+def build_corpus(table: Arrow, name: str, label: str) -> Corpus:
+    """Build the gold documents of a table of tokens or of Karat's columns; `label` names it in error messages.
+
+    `name` is the name of the corpus unless the table's metadata has one.
+    """
+    skipped = Counter[str]()
+    if set(table.column_names) >= _TOKEN_COLUMNS:
+        documents = [Document(*row) for row in _read_tagged_rows(table, label, skipped)]
+        return Corpus.from_reader(documents, name=name, skipped=skipped, locate_row=_make_locator(label))
+    karat_table, metadata = _to_karat_table(table, GOLD, label, skipped)
+    corpus = Corpus.from_table(
+        karat_table, name=metadata.pop("name", name), metadata=metadata, locate_row=_make_locator(label)
+    )
+    return replace(corpus, skipped=dict(skipped))
+
+
+def read_run(source: ByteSource) -> Run:
+    """Read a system's responses from a folder or file."""
+    return build_run(_read_table(source), source.stem, source.label)
+
+
+def build_run(table: Arrow, name: str, label: str) -> Run:
+    """Build the responses of a table of tokens or of Karat's columns; `label` names it in error messages.
+
+    `name` is the name of the system unless the table's metadata has one.
+    """
+    skipped = Counter[str]()
+    if set(table.column_names) >= _TOKEN_COLUMNS:
+        rows = _read_tagged_rows(table, label, skipped)
+        responses, texts = [Response(row.id, to_predictions(row.labels)) for row in rows], [row.text for row in rows]
+        return Run.from_reader(responses, name=name, skipped=skipped, locate_row=_make_locator(label), texts=texts)
+    karat_table, metadata = _to_karat_table(table, PREDICTIONS, label, skipped)
+    name = metadata.pop("system", name)
+    run = Run.from_table(
+        karat_table, name=name, metadata=metadata, locate_row=_make_locator(label), texts=_get_texts(table)
+    )
+    return replace(run, skipped=dict(skipped))
+
+
+def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
+    """Write the corpus as an Arrow stream, as datasets store it, with its name and metadata in the schema."""
+    facts = [name for name in ("length", "text_digest") if name in corpus.table.column_names]
+    _write_stream(corpus.table.drop_columns(facts), {"name": corpus.name, **corpus.metadata}, GOLD_LAYOUT, file)
+
+
+def write_run(run: Run, file: IO[bytes]) -> None:
+    """Write the run as an Arrow stream, with its name and metadata in the schema."""
+    _write_stream(run.table, {"system": run.name, **run.metadata}, PREDICTIONS_LAYOUT, file)
+
+
+def _write_stream(table: Arrow, metadata: dict[str, str], layout: str, file: IO[bytes]) -> None:
+    """Write a table as an Arrow stream, with `meta` as lists of key and value; the schema has metadata and layout."""
+    if "meta" in table.column_names:
+        pairs = [None if entry is None else [{"key": k, "value": v} for k, v in entry] for entry in _get_meta(table)]
+        table = table.set_column(table.column_names.index("meta"), "meta", pa.array(pairs, _PAIRS_TYPE))
+    stored = {_METADATA_KEY: json.dumps(metadata, sort_keys=True).encode(), _LAYOUT_KEY: layout.encode()}
+    table = table.replace_schema_metadata(stored)
+    with pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+
+
+def write_folder(data: Corpus | Run) -> dict[str, bytes]:
+    """Return the content of the files of a folder for `datasets.load_from_disk`, by file name."""
+    stream = BytesIO()
+    if isinstance(data, Corpus):
+        write_corpus(data, stream)
+    else:
+        write_run(data, stream)
+    state: dict[str, Any] = {"_data_files": [{"filename": _DATA_FILE}], "_fingerprint": data.digest, "_split": None}
+    state |= {"_format_columns": None, "_format_kwargs": {}, "_format_type": None, "_output_all_columns": False}
+    info_keys = {"description": "title", "license": "licence", "citation": "citation", "homepage": "homepage"}
+    info = {name: data.metadata.get(key, "") for name, key in info_keys.items()}
+    return {_DATA_FILE: stream.getvalue(), "state.json": _encode_json(state), "dataset_info.json": _encode_json(info)}
+
+
+def _encode_json(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
+
+
+def _get_meta(table: Arrow) -> list[Any]:
+    """Return the column `meta` as Python objects."""
+    entries: list[Any] = table.column("meta").to_pylist()
+    return entries
+
+
+def _get_texts(table: Arrow) -> Arrow | None:
+    """Return the column `text` of a table, or None if the table has no column of strings of this name."""
+    text_type = table.schema.field("text").type if "text" in table.column_names else None
+    has_texts = text_type is not None and (pa.types.is_string(text_type) or pa.types.is_large_string(text_type))
+    return table.column("text").cast(pa.string()) if has_texts else None
+
+
+def _make_locator(label: str) -> RowLocator:
+    """Return a function from a row to its location, for error messages."""
+    return lambda row: f"{label}: row {row + 1}"
+
+
+def _read_table(source: ByteSource) -> Arrow:
+    """Read all rows of a folder or file; raise `InputError` for a folder of several splits or damaged data."""
+    if not source.is_folder:
+        return _read_file(source)
+    if "state.json" not in source.file_names:
+        splits = sorted({name.partition("/")[0] for name in source.file_names if name.endswith("/state.json")})
+        raise InputError(
+            source.label,
+            actual=f"several datasets in one folder ({', '.join(splits) or 'none'})",
+            expected="one split",
+            remedy="Pass the folder of a split",
+        )
+    try:
+        state = json.loads(source.get_child("state.json").read_bytes())
+        names = [entry["filename"] for entry in state["_data_files"]]
+    except (ValueError, KeyError, TypeError) as problem:
+        raise _damaged_file_error(source.get_child("state.json").label, problem) from None
+    tables = [_read_file(source.get_child(str(name))) for name in names]
+    if not tables:
+        raise _damaged_file_error(source.label, "it names no data files")
+    return pa.concat_tables(tables)
+
+
+def _read_file(source: ByteSource) -> Arrow:
+    """Read an Arrow stream or Parquet file; raise `InputError` if it is damaged, empty or has duplicate columns."""
+    data = source.read_bytes()
+    try:
+        if data.startswith(_PARQUET_MAGIC):
+            table = pq.read_table(pa.BufferReader(data))
+        else:
+            table = pa.ipc.open_stream(data).read_all()
+        table.validate(full=True)
+        names = table.column_names
+    except (pa.ArrowException, OSError, ValueError) as problem:
+        raise _damaged_file_error(source.label, problem) from None
+    require_documents(table, source.label)
+    if duplicates := [name for name in names if names.count(name) > 1]:
+        raise InputError(
+            source.label,
+            actual=f"the duplicate column {duplicates[0]!r}",
+            expected="distinct columns",
+            remedy="Rename or drop one of the two",
+        )
+    return table
+
+
+def _damaged_file_error(label: str, problem: object) -> InputError:
+    """Build the error for a file that cannot be read."""
+    return InputError(
+        label,
+        actual=f"data that cannot be read ({problem})",
+        expected="an Arrow stream or a Parquet file, as the library datasets writes them",
+        remedy="Write or fetch the file again",
+    )
+
+
+def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[str]) -> tuple[Arrow, dict[str, str]]:
+    """Convert a table with Karat's columns to the types of `schema` (GOLD or PREDICTIONS); also return its metadata.
+
+    Other columns are dropped and counted in `skipped`. Missing columns or fields, and wrong types, raise `InputError`.
+    """
+    items = "labels" if schema is GOLD else "predictions"
+    layout = (table.schema.metadata or {}).get(_LAYOUT_KEY, b"").decode(errors="replace")
+    check_layout_version(label, layout, GOLD_LAYOUT, PREDICTIONS_LAYOUT)
+    if not {"id", items} <= set(table.column_names):
+        raise InputError(
+            label,
+            actual=f"the columns {', '.join(table.column_names)}",
+            expected=f"`id` and `{items}`, or `tokens` and `ner_tags`",
+            remedy="Rename the columns of the dataset to these names",
+        )
+    metadata = _read_metadata(table)
+    table = _select_columns(table, [*schema.names, "text"], skipped)
+    if schema is PREDICTIONS and "text" in table.column_names:
+        table = table.drop_columns(["text"])
+    if "meta" in table.column_names and not pa.types.is_map(table.schema.field("meta").type):
+        table = table.set_column(table.column_names.index("meta"), "meta", _to_maps(table, label))
+    try:
+        table = conform_table(table, schema)
+    except TypeError as problem:
+        raise InputError(
+            label,
+            actual=f"a column of another type at {problem}",
+            expected="the types of docs/formats.md",
+            remedy="Cast the column before writing the file",
+        ) from None
+    except ValueError as problem:  # names of fields that are not UTF-8
+        raise _damaged_file_error(label, problem) from None
+    for name in ("start", "end", "entity"):
+        if table.schema.field(items).type.value_type.get_field_index(name) < 0:
+            raise InputError(
+                label,
+                actual=f"{items} without a field `{name}`",
+                expected="start, end and entity (null for NIL; `linked` false if unlinked)",
+                remedy="Add the field",
+            )
+    return table, metadata
+
+
+def _to_maps(table: Arrow, label: str) -> Arrow:
+    """Convert the column `meta` from lists of key and value to maps, or raise `InputError`."""
+    try:
+        pairs = [None if e is None else [(str(p["key"]), str(p["value"])) for p in e] for e in _get_meta(table)]
+    except (KeyError, TypeError) as problem:
+        raise _damaged_file_error(label, f"`meta` is not a list of key and value: {problem}") from None
+    return pa.array(pairs, GOLD.field("meta").type)
+
+
+def _select_columns(table: Arrow, names: Sequence[str], skipped: Counter[str]) -> Arrow:
+    """Drop all columns but `names`, and count the dropped ones in `skipped`."""
+    other_names = [name for name in table.column_names if name not in names]
+    if other_names:
+        skipped[f"columns that are not read ({', '.join(other_names)})"] += len(other_names)
+    return table.select([name for name in table.column_names if name in names])
+
+
+def _read_metadata(table: Arrow) -> dict[str, str]:
+    """Return the metadata of the corpus or run that the schema stores; empty if there are none or they are invalid."""
+    try:
+        metadata = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
+    except ValueError:
+        return {}
+    return {str(key): str(value) for key, value in metadata.items()} if isinstance(metadata, dict) else {}
+
+
+def _read_tagged_rows(table: Arrow, label: str, skipped: Counter[str]) -> list[TaggedRow]:
+    """Convert the rows of a table of tokens to documents; drop unread columns and count them in `skipped`."""
+    rows = _select_columns(table, COLUMNS, skipped).to_pylist()
+    return list(read_tagged_rows(rows, _get_class_names(table), label, skipped))
+
+
+def _get_class_names(table: Arrow) -> list[str] | None:
+    """Return the names of the numbers in `ner_tags`, which the library stores in the schema, or None."""
+    try:
+        info = json.loads((table.schema.metadata or {})[b"huggingface"])
+        names = info["info"]["features"]["ner_tags"]["feature"]["names"]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return [str(name) for name in names] if isinstance(names, list) else None
+
+
+def _recognises(head: bytes) -> bool:
+    """Return whether the first bytes are an Arrow stream with the columns of a layout that is read."""
+    names = set(_read_stream_columns(head))
+    return any(layout <= names for layout in _LAYOUTS)
+
+
+def _read_stream_columns(head: bytes) -> list[str]:
+    """Return the column names of an Arrow stream from its first bytes; an empty list if it is not a stream."""
+    if not head.startswith(_STREAM_MAGIC):
+        return []
+    try:
+        return list(pa.ipc.read_schema(pa.py_buffer(head)).names)
+    except (pa.ArrowException, OSError, ValueError):
+        return []
+
+
+def _has_gold(source: ByteSource) -> bool:
+    """Return whether the data have no column `predictions`."""
+    if source.is_folder or not source.first_bytes.startswith(_STREAM_MAGIC):
+        return "predictions" not in _read_table(source).column_names
+    return "predictions" not in _read_stream_columns(source.first_bytes)
+
+
+FORMAT = Format(
+    title="Hugging Face dataset",
+    suffix=".arrow",
+    recognises=_recognises,
+    has_gold=_has_gold,
+    read_corpus=read_corpus,
+    read_run=read_run,
+    write_corpus=write_corpus,
+    write_run=write_run,
+    write_folder=write_folder,
+    recognises_folder=lambda names: {"state.json", "dataset_info.json"} <= set(names) or "dataset_dict.json" in names,
+    description="A saved dataset or its Arrow file, in Karat's columns or with tokens, ner_tags and entity_ids.",
+)

@@ -1,0 +1,650 @@
+"""Karat JSONL: one document (gold) or one response (predictions) per line.
+
+Arrow reads a block of lines at a time into columns. It can neither locate an error nor distinguish null from absent. A
+block that Arrow rejects, or that is ambiguous, is therefore read again line by line with exact errors. A test checks
+that both ways accept the same files.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from karat.formats.parsing.lines import is_utf8, read_line_blocks
+from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
+from karat.model.corpus import Corpus, add_text_facts
+from karat.model.defects import get_defects, isolate_defects
+from karat.model.document import (
+    GOLD_LAYOUT,
+    PREDICTIONS_LAYOUT,
+    Candidate,
+    Document,
+    Header,
+    InventedMention,
+    Label,
+    Response,
+    Tag,
+    Triple,
+    WrittenPrediction,
+    WrittenResponse,
+)
+from karat.model.errors import InputError, check_layout_version
+from karat.model.run import Run, to_text_column
+from karat.model.spec.format import ByteSource, Format
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.rows import to_table
+from karat.model.tables.schema import GOLD, PREDICTIONS, code_entities, combine_tables, conform_table
+
+_BOM = b"\xef\xbb\xbf"
+_T = TypeVar("_T", bound=msgspec.Struct)
+
+_ARROW_BLOCK_SIZE = 4 << 20
+_BLOCK_SIZE = 8 << 20
+_SAMPLE_LINES = 50
+_WINDOW = 1 << 20
+_NIL = re.compile(rb'"entity"\s*:\s*null')  # an unescaped "entity" before a colon can only be a key
+_COMMON_NIL = (b'"entity":null', b'"entity": null')  # as most programs write it
+_NIL_MARK = rb'"entity":"\\u0000"'
+_HEADER = re.compile(rb'\s*\{\s*"karat"\s*:\s*(?:"(\w+/\d+)")?')
+_ESCAPE = re.compile(rb"\\u00(00|[4-7])")  # a character, or the mark itself
+
+
+class _Layout(NamedTuple):
+    """The differences between gold and predictions: name of the layout, type of a line, columns, and list of items."""
+
+    name: str
+    object_type: type[Document] | type[Response]
+    schema: Arrow
+    items: str
+
+
+_GOLD_LINES = _Layout(GOLD_LAYOUT, Document, GOLD, "labels")
+_PREDICTION_LINES = _Layout(PREDICTIONS_LAYOUT, Response, PREDICTIONS, "predictions")
+
+
+@dataclasses.dataclass
+class _Locator:
+    """A locator of predictions that give text instead of spans.
+
+    The locator counts the outcomes and collects the texts that lines have, by row.
+    """
+
+    gold: GoldTexts
+    counts: Counter[str] = dataclasses.field(default_factory=Counter)
+    rows: int = 0
+    texts: dict[int, str] = dataclasses.field(default_factory=dict)
+
+    def locate_response(self, line_object: msgspec.Struct, location: str) -> msgspec.Struct:
+        """Return the response of the next line with a span for each prediction; predictions not found are dropped."""
+        located = (
+            to_response(line_object, self.gold, location, self.counts)
+            if isinstance(line_object, WrittenResponse)
+            else line_object
+        )
+        if isinstance(line_object, WrittenResponse) and line_object.text is not None:
+            self.texts[self.rows] = line_object.text
+        self.rows += 1
+        return located
+
+    @property
+    def text_column(self) -> Arrow | None:
+        """The text of each line, null for lines without one; None if no line has a text."""
+        return to_text_column(map(self.texts.get, range(self.rows))) if self.texts else None
+
+
+class _Block(NamedTuple):
+    """A block of lines as a table, with a function from a row to its line number."""
+
+    table: Arrow
+    get_line: Callable[[int], int]
+
+
+class _Content(NamedTuple):
+    """The table and the metadata of a file, with a function from a row to its line number."""
+
+    table: Arrow
+    metadata: dict[str, str]
+    get_line: Callable[[int], int]
+
+
+def read_corpus(source: ByteSource, text: bool) -> Corpus:
+    """Read the gold documents; without `text`, only with the lengths and digests of texts that scoring needs."""
+    table, metadata, get_line = _read_file(source, _GOLD_LINES, text=text)
+    name = metadata.pop("name", source.stem)
+    return Corpus.from_table(
+        table, name=name, metadata=metadata, locate_row=lambda row: f"{source.label}:{get_line(row)}"
+    )
+
+
+def read_run(source: ByteSource) -> Run:
+    """Read a system's responses; predictions given by text need the text of the document in their line."""
+    return _read_run(source, None)
+
+
+def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
+    """Read a system's responses; predictions given by text are located in the gold texts, which `gold` loads.
+
+    If the file is a gold standard, its labels are the predictions.
+    """
+    if _has_gold(source):
+        return Run.from_gold(read_corpus(source, True), name=source.stem)
+    return _read_run(source, gold)
+
+
+def _read_run(source: ByteSource, gold: Callable[[], Corpus] | None) -> Run:
+    """Read a system's responses; `gold` loads the texts for predictions given by text, or is None."""
+    locator = _Locator(GoldTexts(gold, source.label))
+    table, metadata, get_line = _read_file(source, _PREDICTION_LINES, locator)
+    name = metadata.pop("system", source.stem)
+    texts = locator.text_column
+    run = Run.from_table(
+        table, name=name, metadata=metadata, locate_row=lambda row: f"{source.label}:{get_line(row)}", texts=texts
+    )
+    return dataclasses.replace(run, skipped=+locator.counts) if locator.counts else run
+
+
+def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
+    """Write the corpus with a header line for its name and metadata."""
+    _write_lines(Header(GOLD_LAYOUT, {"name": corpus.name, **corpus.metadata}), corpus, file)
+
+
+def write_run(run: Run, file: IO[bytes]) -> None:
+    """Write the run with a header line for its name and metadata."""
+    _write_lines(Header(PREDICTIONS_LAYOUT, {"system": run.name, **run.metadata}), run, file)
+
+
+def _write_lines(header: Header, objects: Corpus | Run, file: IO[bytes]) -> None:
+    """Write the header, then one line per document or response."""
+    encode = msgspec.json.Encoder().encode
+    file.write(encode(header) + b"\n")
+    for item in objects:
+        file.write(encode(item) + b"\n")
+
+
+def read_corpus_blocks(source: ByteSource) -> Iterator[Corpus]:
+    """Yield the gold documents as corpora of one block of lines each, for files that do not fit into memory."""
+    metadata: dict[str, str] = {}
+    for block in _read_blocks(source, _GOLD_LINES, metadata):
+        yield _to_corpus(block, source, metadata)
+
+
+def _to_corpus(block: _Block, source: ByteSource, metadata: dict[str, str]) -> Corpus:
+    """Build a corpus from one block of a file and the metadata of its header."""
+    rest = {name: value for name, value in metadata.items() if name != "name"}
+    name, table = metadata.get("name", source.stem), conform_table(block.table, GOLD)
+    return Corpus.from_table(
+        table, name=name, metadata=rest, locate_row=lambda row: f"{source.label}:{block.get_line(row)}"
+    )
+
+
+def _read_file(source: ByteSource, layout: _Layout, locator: _Locator | None = None, *, text: bool = True) -> _Content:
+    """Read all blocks as one table; without `text`, store length and digest of each text only.
+
+    `locator` locates predictions given by text. Raise `InputError` if there is no valid line.
+    """
+    schema, metadata = code_entities(layout.schema), dict[str, str]()
+    tables: list[Arrow] = []
+    first_rows: list[int] = []
+    line_getters: list[Callable[[int], int]] = []
+    n_rows = 0
+    for block, get_line in _read_blocks(source, layout, metadata, locator):
+        table = conform_table(block, schema)
+        if not text and "text" in table.column_names:
+            table = add_text_facts(table).drop_columns(["text"])
+        first_rows.append(n_rows)
+        line_getters.append(get_line)
+        n_rows += table.num_rows
+        tables.append(table)
+        del block, table  # frees the last tables before all are joined
+    if not tables:
+        raise get_defects().first_error or InputError(
+            source.label,
+            actual="no document",
+            expected="one JSON object per line",
+            remedy="Check that this is the correct file",
+        )
+
+    def get_file_line(row: int) -> int:
+        block = bisect_right(first_rows, row) - 1
+        return line_getters[block](row - first_rows[block])
+
+    return _Content(combine_tables(tables), metadata, get_file_line)
+
+
+def _read_blocks(
+    source: ByteSource, layout: _Layout, metadata: dict[str, str], locator: _Locator | None = None
+) -> Iterator[_Block]:
+    """Yield the blocks of lines as tables, without empty blocks; store the metadata of the header in `metadata`."""
+    for numbers, data in read_line_blocks(source, _BLOCK_SIZE):
+        block = _read_lines(data, source, layout, metadata, numbers[0], locator)
+        if block is not None:
+            yield block
+
+
+def _read_lines(
+    data: bytes,
+    source: ByteSource,
+    layout: _Layout,
+    metadata: dict[str, str],
+    first_line: int,
+    locator: _Locator | None,
+) -> _Block | None:
+    """Read a block of lines as a table, with Arrow or else line by line; return None if it has no valid line.
+
+    If the block begins with the header of the file, store its metadata in `metadata`. `first_line` is the number of the
+    first line.
+    """
+    start = 0
+    if first_line == 1:
+        start = len(_BOM) if data.startswith(_BOM) else 0
+        newline = data.find(b"\n", start)
+        first = data[start:] if newline < 0 else data[start:newline]
+        if header_match := _HEADER.match(first[:100]):
+            check_layout_version(
+                f"{source.label}:1", (header_match[1] or b"").decode(), GOLD_LAYOUT, PREDICTIONS_LAYOUT
+            )
+            header = _parse_line(first, 1, source, Header)
+            if header.karat != layout.name:
+                raise InputError(
+                    f"{source.label}:1",
+                    actual=f"a file of {header.karat}",
+                    expected=layout.name,
+                    remedy="Pass the gold file first, then the files with predictions",
+                )
+            metadata.update(header.metadata)
+            start += len(first) + 1
+            first_line += 1
+    end = len(data)
+    while end > start and data[end - 1] in b" \t\r\n":
+        end -= 1
+    table = _read_columns(data, start, end, layout)
+    if table is not None:
+        if locator is not None:
+            locator.rows += table.num_rows
+        return _Block(table, lambda row: row + first_line)
+    objects: list[msgspec.Struct] = []
+    numbers: list[int] = []
+    for number, line in enumerate(data[start:end].split(b"\n"), first_line):
+        if line.strip():
+            with isolate_defects():
+                line_object = _parse_line(line.rstrip(b" \t\r"), number, source, layout.object_type)
+                objects.append(
+                    line_object if locator is None else locator.locate_response(line_object, f"{source.label}:{number}")
+                )
+                numbers.append(number)
+    return _Block(to_table(objects, layout.schema), numbers.__getitem__) if objects else None
+
+
+# --- fast path: Arrow
+
+
+def _read_columns(data: bytes, start: int, end: int, layout: _Layout) -> Arrow | None:
+    """Read the lines from `start` to `end` with Arrow; return None if they must be read one by one."""
+    n_lines = _count_lines(memoryview(data)[start:end])
+    if not n_lines:
+        return None
+    if not is_utf8(memoryview(data)[start:end]):
+        return None  # Arrow does not check UTF-8, except for lone surrogates
+    buffer = pa.py_buffer(memoryview(data)[start:end])
+    used_fields = _find_used_fields(_sample_lines(data, start, min(end, start + _ARROW_BLOCK_SIZE)), layout)
+    # Empty columns cost time, so the fields of the first lines are tried before all fields.
+    for schema in (
+        _build_schema(layout, used_fields),
+        _build_schema(layout, used_fields._replace(fields=None, items=None)),
+    ):
+        table = _read_with_arrow(buffer, schema)
+        if table is not None:
+            break
+    if table is None or table.num_rows != n_lines:
+        return None  # rejected, several objects on a line, or one object over several lines
+    if _has_null_entity(table, layout):
+        return None  # a tag or candidate without an entity is an error, which the exact path locates
+    n_absent = sum(chunk.flatten().field("entity").null_count for chunk in table.column(layout.items).chunks)
+    if n_absent:
+        if "entity" in used_fields.meta:
+            return None  # a null then cannot be identified by its key
+        is_common = any(data.count(pattern, start, end) == n_absent for pattern in _COMMON_NIL)
+        n_nil = n_absent if is_common else len(_NIL.findall(data, start, end))
+        if n_nil != n_absent:
+            if _ESCAPE.search(data, start, end):
+                return None  # a key may be escaped
+            table = _read_with_arrow(pa.py_buffer(_NIL.sub(_NIL_MARK, data[start:end])), schema) if n_nil else table
+            if table is None:
+                return None
+            table = _replace_column(table, layout.items, _add_linked)
+    if "meta" in table.column_names:
+        table = _replace_column(table, "meta", _to_map)
+    return table
+
+
+def _has_null_entity(table: Arrow, layout: _Layout) -> bool:
+    """Return whether a tag or a candidate is null or has no entity."""
+    entries = [chunk.flatten() for chunk in table.column("tags").chunks] if "tags" in table.column_names else []
+    for chunk in table.column(layout.items).chunks:
+        items = chunk.flatten()
+        if items.type.get_field_index("candidates") >= 0:
+            entries.append(items.field("candidates").flatten())
+    return any(entry.null_count or entry.field("entity").null_count for entry in entries)
+
+
+def _replace_column(table: Arrow, name: str, change: Callable[[Arrow], Arrow]) -> Arrow:
+    """Return a table in which `change` was applied to each chunk of the column `name`."""
+    chunks = [change(chunk) for chunk in table.column(name).chunks]
+    return table.set_column(table.column_names.index(name), name, pa.chunked_array(chunks))
+
+
+def _count_lines(body: memoryview) -> int:
+    """Count the lines; return 0 if one does not begin with an object (Arrow crashes if null begins one)."""
+    values = np.frombuffer(body, np.uint8)
+    if not len(values) or values[0] != ord("{"):
+        return 0
+    lines = 1
+    for offset in range(0, len(values), _WINDOW):
+        breaks = np.flatnonzero(values[offset : offset + _WINDOW] == ord("\n"))
+        if np.any(values[breaks + (offset + 1)] != ord("{")):
+            return 0
+        lines += len(breaks)
+    return lines
+
+
+def _read_with_arrow(buffer: Arrow, schema: Arrow) -> Arrow | None:
+    """Read JSON lines with Arrow, with exactly the fields of the schema; return None if Arrow rejects them."""
+    import pyarrow.json as arrow_json
+
+    parse_options = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
+    for block in (_ARROW_BLOCK_SIZE, max(len(buffer), _ARROW_BLOCK_SIZE)):
+        try:
+            read_options = arrow_json.ReadOptions(block_size=min(block, 2**31 - 1))
+            return arrow_json.read_json(pa.BufferReader(buffer), read_options=read_options, parse_options=parse_options)
+        except (pa.ArrowException, UnicodeDecodeError) as problem:
+            if "straddling" not in str(problem):  # an object longer than a block
+                return None
+    return None
+
+
+class _UsedFields(NamedTuple):
+    """The fields that occur in documents, in labels or predictions, and in `meta`; None means all fields."""
+
+    fields: frozenset[str] | None
+    items: frozenset[str] | None
+    meta: frozenset[str]
+
+
+def _sample_lines(data: bytes, start: int, end: int) -> Iterator[bytes]:
+    """Yield the first 50 lines from `start` on; the last line may be cut off at `end`."""
+    for _ in range(_SAMPLE_LINES):
+        stop = data.find(b"\n", start, end)
+        yield data[start : end if stop < 0 else stop]
+        if stop < 0:
+            return
+        start = stop + 1
+
+
+def _find_used_fields(lines: Iterable[bytes], layout: _Layout) -> _UsedFields:
+    """Return the fields that occur in the lines; invalid lines are ignored."""
+    fields: set[str] = set()
+    items: set[str] = {"start", "end", "entity"}
+    meta: set[str] = set()
+    for line in lines:
+        try:
+            row = msgspec.json.decode(line)
+            fields.update(row)
+            items.update(key for item in row.get(layout.items) or () for key in item)
+            meta.update(values if isinstance(values := row.get("meta"), dict) else ())
+        except (msgspec.DecodeError, AttributeError, TypeError, ValueError, RecursionError):
+            continue  # a truncated last line of the sample, or an error that the full read will find
+    return _UsedFields(frozenset(fields), frozenset(items), frozenset(meta))
+
+
+def _build_schema(layout: _Layout, used_fields: _UsedFields) -> Arrow:
+    """Build the schema of the used fields, without `linked`, which JSONL does not have."""
+    fields = []
+    for field in layout.schema:
+        if field.name == "meta":
+            field = pa.field("meta", pa.struct([(key, pa.string()) for key in sorted(used_fields.meta)]))
+        elif field.name == layout.items:
+            inner = [
+                f
+                for f in field.type.value_type
+                if f.name != "linked" and (used_fields.items is None or f.name in used_fields.items)
+            ]
+            field = pa.field(field.name, pa.list_(pa.struct(inner)))
+        if field.name == layout.items or used_fields.fields is None or field.name in used_fields.fields:
+            fields.append(field)
+    return pa.schema(fields)
+
+
+def _to_map(array: Arrow) -> Arrow:
+    """Convert objects of strings to maps of the keys that are present, in alphabetical order."""
+    names = [field.name for field in array.type]
+    if not names:
+        return pa.nulls(len(array), pa.map_(pa.string(), pa.string()))
+    is_present = np.column_stack([array.field(n).is_valid().to_numpy(zero_copy_only=False) for n in names])
+    rows, columns = np.nonzero(is_present)
+    offsets = np.zeros(len(array) + 1, np.int32)
+    np.cumsum(is_present.sum(axis=1), out=offsets[1:])
+    flat = pa.concat_arrays([array.field(n) for n in names])
+    return pa.MapArray.from_arrays(
+        pa.array(offsets),
+        pa.array(names).take(pa.array(columns)),
+        flat.take(pa.array(columns * len(array) + rows)),
+    )
+
+
+def _add_linked(lists: Arrow) -> Arrow:
+    """Replace marked NIL in lists of mentions by null, and add a field `linked`, false where `entity` was absent."""
+    values = lists.flatten()
+    names = [field.name for field in values.type]
+    entity = values.field("entity")
+    is_nil = pc.equal(entity, "\0").fill_null(False)
+    fields = [
+        pc.if_else(is_nil, pa.scalar(None, pa.string()), entity) if n == "entity" else values.field(n) for n in names
+    ]
+    inner = pa.StructArray.from_arrays([*fields, entity.is_valid()], [*names, "linked"])
+    lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)), inner)
+
+
+# --- exact path: line by line
+
+
+class _InvalidLineError(ValueError):
+    """The error for a line of valid JSON with a value that is not allowed."""
+
+    def __init__(self, problem: str, expected: str, remedy: str) -> None:
+        self.error_fields = {"actual": problem, "expected": expected, "remedy": remedy}
+        super().__init__(problem)
+
+
+def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[_T]) -> _T:
+    """Parse the object on a line, or raise `InputError`; predictions given by text become a `WrittenResponse`."""
+    location = f"{source.label}:{number}"
+    try:
+        raw = json.loads(
+            line,
+            object_pairs_hook=_reject_duplicate_keys,
+            parse_constant=_reject_constant,
+            parse_float=_parse_finite,
+            parse_int=_parse_integer,
+        )
+        msgspec.json.encode(raw)  # rejects lone surrogates, which UTF-8 cannot encode
+        if object_type is Document and isinstance(raw, dict) and "predictions" in raw:
+            raise _InvalidLineError(
+                "a line of predictions", "gold labels", "Pass the gold file first, then the predictions"
+            )
+        without_nulls = _drop_nulls(raw)
+        return msgspec.convert(
+            without_nulls, WrittenResponse if object_type is Response and _has_text(without_nulls) else object_type
+        )  # type: ignore[return-value]
+    except _InvalidLineError as problem:
+        error_fields = problem.error_fields
+    except UnicodeDecodeError as problem:
+        error_fields = _error_fields(
+            f"bytes that are not UTF-8 (byte {problem.start + 1} of the line)", "UTF-8", "Convert the file"
+        )
+    except UnicodeEncodeError:
+        error_fields = _error_fields(
+            "a lone surrogate (\\ud800 to \\udfff)", "complete characters", "Write the character itself"
+        )
+    except msgspec.ValidationError as problem:
+        error_fields = _error_fields(
+            *_explain_problem(str(problem), object_type),
+            "See docs/formats.md for the fields, or map your columns with --columns",
+        )
+    except (ValueError, RecursionError) as problem:
+        error_fields = _error_fields(
+            f"a line that is not valid JSON ({problem})",
+            "one complete JSON object per line",
+            "Check that the line was not cut off and that no object spans several lines",
+        )
+    raise InputError(location, **error_fields)
+
+
+def _has_text(response: object) -> bool:
+    """Return whether a decoded line has the text of its document or of a prediction."""
+    if not isinstance(response, dict):
+        return False
+    predictions = response.get("predictions")
+    entries = predictions if isinstance(predictions, list) else []
+    return "text" in response or any(isinstance(prediction, dict) and "text" in prediction for prediction in entries)
+
+
+def _error_fields(problem: str, expected: str, remedy: str) -> dict[str, str]:
+    return {"actual": problem, "expected": expected, "remedy": remedy}
+
+
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build a dictionary from the pairs of a JSON object; raise an error if a key occurs twice."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        duplicate = next(key for key in values if sum(key == other for other, _ in pairs) > 1)
+        raise _InvalidLineError(f"the duplicate key {duplicate!r}", "distinct keys", "Delete one of the two")
+    return values
+
+
+def _reject_constant(name: str) -> float:
+    """Raise an error for NaN or Infinity, which Python's JSON parser accepts."""
+    raise _InvalidLineError(name, "a finite number", "Omit the field if there is no value")
+
+
+def _parse_finite(digits: str) -> float:
+    """Parse a number; raise an error if it is too large for a float."""
+    if not math.isfinite(value := float(digits)):
+        raise _InvalidLineError(f"the number {digits}", "a finite number", "Omit the field if there is no value")
+    return value
+
+
+def _parse_integer(digits: str) -> int | float:
+    """Parse an integer; one of more than 18 digits becomes a float, as in Arrow's columns of scores and times."""
+    return int(digits) if len(digits.lstrip("-")) <= 18 else _parse_finite(digits)
+
+
+def _drop_nulls(value: object) -> object:
+    """Return a decoded value without null fields, except for `entity`, where null is NIL."""
+    if not isinstance(value, dict):
+        return value
+    fields: dict[str, object] = {}
+    for key, item in value.items():
+        if isinstance(item, list) and key != "evaluation_span":
+            fields[key] = [_drop_nulls(entry) for entry in item]
+        elif key == "meta" and isinstance(item, dict):
+            fields[key] = {name: value for name, value in item.items() if value is not None}
+        elif isinstance(item, dict):
+            fields[key] = _drop_nulls(item)
+        elif item is not None or key == "entity":
+            fields[key] = item
+    return fields
+
+
+def _get_field_names(object_type: type[msgspec.Struct], path: str) -> tuple[str, ...]:
+    """Return the fields of the object at a path of msgspec such as `$.labels[0]`; `object_type` is the line's type."""
+    inner = re.findall(r"[a-z]+(?=\[)", path)
+    objects = {
+        "labels": Label,
+        "predictions": WrittenPrediction,
+        "invented": InventedMention,
+        "tags": Tag,
+        "relations": Triple,
+        "candidates": Candidate,
+    }
+    return (objects[inner[-1]] if inner and inner[-1] in objects else object_type).__struct_fields__
+
+
+def _explain_problem(problem: str, object_type: type[msgspec.Struct]) -> tuple[str, str]:
+    """Rephrase a validation message of msgspec as the actual and the expected value, for an `InputError`."""
+    message, _, path = problem.partition(" - at `")
+    suffix = f" at `{path.rstrip('`').removeprefix('$.')}`" if path.rstrip("`") not in ("", "$") else ""
+    if match := re.fullmatch(r"Expected (.*), got (.*)", message):
+        return f"{match[2]}{suffix}", match[1].replace("str", "string")
+    if match := re.fullmatch(r"Expected (.*)", message):
+        return f"another value{suffix}", match[1]
+    if match := re.fullmatch(r"Object missing required field (.*)", message):
+        return f"no {match[1]}{suffix}", f"the field {match[1]}"
+    if match := re.fullmatch(r"Object contains unknown field (.*)", message):
+        return (
+            f"the unknown field {match[1]}{suffix}",
+            f"fields out of {', '.join(_get_field_names(object_type, path))}",
+        )
+    return f"{message}{suffix}", "a valid value"
+
+
+def _recognises(head: bytes) -> bool:
+    """Return whether the first bytes are a JSON object with a header or an id, or without a line end."""
+    start = head.removeprefix(_BOM).lstrip()
+    return start.startswith(b"{") and (b'"karat"' in start[:100] or b'"id"' in start or b"\n" not in start)
+
+
+def _is_certain(head: bytes) -> bool:
+    """Return whether the first bytes are a header, or a complete first line that has only Karat's fields."""
+    line, newline, _ = head.removeprefix(_BOM).lstrip().partition(b"\n")
+    if _HEADER.match(line[:100]):
+        return True
+    try:
+        row = msgspec.json.decode(line) if newline else None
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return False
+    if not isinstance(row, dict) or not isinstance(row.get("id"), str) or len(row) < 2:
+        return False
+    fields = {*Document.__struct_fields__, *WrittenResponse.__struct_fields__}
+    # ELEVANT's simple JSONL calls its list `predictions` too, but its entries have `start_char`.
+    lists = [value for value in map(row.get, ("labels", "predictions")) if isinstance(value, list)]
+    is_foreign = any(isinstance(entry, dict) and "start_char" in entry for entries in lists for entry in entries)
+    return row.keys() <= fields and not is_foreign
+
+
+def _has_gold(source: ByteSource) -> bool:
+    """Return whether the file has labels, by its header or else by its first bytes or first line."""
+    start = source.first_bytes
+    if b'"gold/2"' in start[:200] or b'"predictions/2"' in start[:200]:
+        return b'"gold/2"' in start[:200]
+    if b"\n" not in start:
+        start = source.read_bytes().partition(b"\n")[0]
+    return b'"labels"' in start and b'"predictions"' not in start
+
+
+FORMAT = Format(
+    title="Karat JSONL",
+    suffix=".jsonl",
+    markers=('"id"', '"text"', '"labels"', '"predictions"'),
+    recognises=_recognises,
+    has_gold=_has_gold,
+    read_corpus=read_corpus,
+    read_run=read_run,
+    read_run_with_gold=read_run_with_gold,
+    write_corpus=write_corpus,
+    write_run=write_run,
+    read_corpus_blocks=read_corpus_blocks,
+    is_certain=_is_certain,
+    is_fallback=True,  # so that a misspelt field is reported rather than an unknown format
+)

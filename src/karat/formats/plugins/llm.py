@@ -1,0 +1,273 @@
+"""Answers of language models and APIs: a list of entries for each document, with text instead of spans.
+
+JSONL with an id and an answer on each line (also the batch files of OpenAI and Anthropic), one JSON array of such
+objects, entries that name their documents, a folder of one file per document, or a single file. An answer is a list of
+entries, or text that contains one: in Markdown fences, or within prose. docs/llm.md lists the accepted field names and
+the rules for locating text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from karat.formats.parsing.json.blocks import empty_file_error, parse_first_objects
+from karat.formats.parsing.json.records import parse_first_element, read_records
+from karat.formats.parsing.lines import decode_utf8
+from karat.formats.parsing.surfaces.entries import (
+    LEFT_CONTEXT_NAMES,
+    LIST_NAMES,
+    extract_entries,
+    is_entry,
+    replace_surrogates,
+    to_prediction,
+)
+from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
+from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run
+from karat.model.corpus import Corpus
+from karat.model.defects import map_valid
+from karat.model.document import WrittenResponse
+from karat.model.errors import InputError
+from karat.model.run import Run
+from karat.model.spec.format import ByteSource, Format, Sample
+
+_ID_NAMES = ("custom_id", "id", "doc_id", "document_id", "docid", "document", "doc")
+_DOCUMENT_NAMES = tuple(name for name in _ID_NAMES if name != "id")  # in an entry, `id` may be the entity's
+_ANSWER_PATHS: tuple[tuple[str | int, ...], ...] = (
+    ("response", "body", "choices", 0, "message", "content"),
+    ("response", "body", "output"),
+    ("choices", 0, "message", "content"),
+    ("result", "message", "content"),
+    ("message", "content"),
+    *((name,) for name in ("response", "completion", "output", "content", "answer", "reply", "generated_text", "raw")),
+    *((name,) for name in LIST_NAMES),
+)
+"""Paths to the answer of a record, or to the list of entries; the first present path counts."""
+_USAGE_PATHS: tuple[tuple[str | int, ...], ...] = (
+    ("response", "body", "usage"),
+    ("result", "message", "usage"),
+    ("message", "usage"),
+    ("usage",),
+)
+_NO_LIST = "no list of predictions in the answer"
+_FILE_SUFFIXES = (".json", ".md", ".txt")
+
+
+class _Record(NamedTuple):
+    """The answer for one document, with its location."""
+
+    fields: Mapping[str, Any]
+    location: str
+
+
+def read_run(source: ByteSource) -> Run:
+    """Read a model's predictions; each record must have the text of its document."""
+    return _read_run(source, None)
+
+
+def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
+    """Read a model's predictions, located in the texts of the gold standard, which `gold` loads."""
+    return _read_run(source, gold)
+
+
+def _read_run(source: ByteSource, gold: Callable[[], Corpus] | None) -> Run:
+    """Read a model's predictions; `gold` loads the texts if records lack them. Raise `InputError` without answers."""
+    counts: Counter[str] = Counter()
+    texts = GoldTexts(gold, source.label)
+    converted = map_valid(_read_answers(source), lambda record: _to_response(record.fields, record.location, counts))
+    responses = [ResponseEntry(response, record.location) for record, response in converted]
+    if not responses:
+        raise empty_file_error(source)
+    return build_run(responses, texts, name=source.stem, skipped=counts)
+
+
+def _read_answers(source: ByteSource) -> Iterator[_Record]:
+    """Yield a record for each document: an object with an id and an answer.
+
+    The layouts are tried in turn: folder, lines, array, entries that name their document, one answer for one document.
+    """
+    if source.is_folder:
+        for name in source.file_names:
+            if name.endswith(_FILE_SUFFIXES):
+                yield _read_single_answer(source.get_child(name), str(PurePosixPath(name).with_suffix("")))
+        return
+    first_objects = parse_first_objects(source.read_bytes().lstrip().partition(b"\n")[0])
+    if first_objects and _get_id(first_objects[0]) is not None and _get_answer(first_objects[0]) is not None:
+        yield from (_Record(fields, location) for _, location, fields in read_records(source))
+        return
+    values = extract_json(decode_utf8(source.read_bytes().removeprefix(b"\xef\xbb\xbf"), source))
+    members = [member for value, _ in values for member in (value if isinstance(value, list) else [value])]
+    objects = [
+        fields
+        for fields in members
+        if isinstance(fields, dict) and _get_id(fields) is not None and _get_answer(fields) is not None
+    ]
+    if objects and len(objects) == len(members):
+        for number, fields in enumerate(objects, 1):
+            yield _Record(fields, f"{source.label}: entry {number}")
+    elif grouped := _group_by_document(members):
+        for doc_id, entries in grouped.items():
+            yield _Record({"id": doc_id, "answers": entries}, f"{source.label}, document {doc_id!r}")
+    else:
+        yield _read_single_answer(source, source.stem)
+
+
+def _group_by_document(members: Sequence[object]) -> dict[str, list[object]]:
+    """Group entries by document: those of an object from documents to lists, or entries that name their document.
+
+    Return an empty dictionary if `members` have neither form.
+    """
+    single = members[0] if len(members) == 1 else None
+    if isinstance(single, dict) and not single.keys() & {*LIST_NAMES}:
+        lists = {
+            replace_surrogates(doc_id) or "": entries for doc_id, entries in single.items() if isinstance(entries, list)
+        }
+        if len(lists) == len(single) and all(is_entry(entry) for entries in lists.values() for entry in entries):
+            return lists
+    grouped: dict[str, list[object]] = {}
+    for member in members:
+        if not _has_document_name(member) or not isinstance(member, dict):
+            return {}
+        doc_id = _get_id({key: member[key] for key in _DOCUMENT_NAMES if key in member}) or ""
+        grouped.setdefault(doc_id, []).append(
+            {key: value for key, value in member.items() if key not in _DOCUMENT_NAMES}
+        )
+    return grouped
+
+
+def _has_document_name(entry: object) -> bool:
+    """Return whether a JSON value is an entry that names its document."""
+    return isinstance(entry, dict) and is_entry(entry) and any(name in entry for name in _DOCUMENT_NAMES)
+
+
+def _read_single_answer(source: ByteSource, doc_id: str) -> _Record:
+    """Read a file as the answer for one document; `doc_id` is its id unless the file states one."""
+    text = decode_utf8(source.read_bytes().removeprefix(b"\xef\xbb\xbf"), source)
+    values = extract_json(text)
+    fields = values[0].value if len(values) == 1 else None
+    if isinstance(fields, dict) and _get_answer(fields) is not None:
+        return _Record({**fields, "id": _get_id(fields) or doc_id}, source.label)
+    return _Record({"id": doc_id, "response": text}, source.label)
+
+
+def _to_response(fields: Mapping[str, Any], location: str, counts: Counter[str]) -> WrittenResponse:
+    """Convert a record to a response; without a list of entries, it has an error instead of predictions.
+
+    Raise `InputError` if there is no document id. Entries and fields that are not read are counted in `counts`.
+    """
+    doc_id = _get_id(fields)
+    if doc_id is None:
+        raise InputError(
+            location,
+            actual="no id of a document",
+            expected=f"one of {', '.join(_ID_NAMES)}",
+            remedy="Add the id to each answer",
+        )
+    answer, text = _get_answer(fields), fields.get("text")
+    values = extract_json(answer) if isinstance(answer, str) else [JsonValue(answer)]
+    entries = extract_entries(values, counts)
+    if entries is None:
+        error = fields.get("error") or _get_path(fields, ("result", "error")) or _NO_LIST
+        message = error if isinstance(error, str) else json.dumps(error)
+        return WrittenResponse(doc_id, tokens=_count_tokens(fields), error=replace_surrogates(message))
+    predictions = tuple(prediction for entry in entries if (prediction := to_prediction(entry, counts)) is not None)
+    return WrittenResponse(doc_id, predictions, replace_surrogates(text), tokens=_count_tokens(fields))
+
+
+def _get_id(fields: Mapping[str, Any]) -> str | None:
+    """Return the document id of a record: the first text or integer in the fields `_ID_NAMES`, or None."""
+    value = next((fields[name] for name in _ID_NAMES if isinstance(fields.get(name), str | int)), None)
+    return None if value is None or isinstance(value, bool) else replace_surrogates(str(value))
+
+
+def _get_answer(fields: Mapping[str, Any]) -> object:
+    """Return the answer of a record: text, or a list of entries; None if there is neither.
+
+    A record of an error or failed request has an empty answer.
+    """
+    for path in _ANSWER_PATHS:
+        value = _get_path(fields, path)
+        if isinstance(value, list) and path[0] not in LIST_NAMES:
+            parts = [_get_part_text(part) for part in value]
+            value = "\n".join(part for part in parts if part is not None) if any(parts) else value
+        if isinstance(value, str | list):
+            return value
+    is_error = fields.get("error") is not None or _get_path(fields, ("result", "type")) not in (None, "succeeded")
+    return "" if is_error else None
+
+
+def _get_part_text(part: object) -> str | None:
+    """Return the text in a part of an answer, or None; reasoning and tool calls have no text."""
+    if not isinstance(part, Mapping):
+        return None
+    if isinstance(part.get("content"), list):
+        return "\n".join(text for inner in part["content"] if (text := _get_part_text(inner)) is not None) or None
+    text = part.get("text")
+    return text if isinstance(text, str) and part.get("type") in ("text", "output_text") else None
+
+
+def _count_tokens(fields: Mapping[str, Any]) -> int | None:
+    """Return the number of tokens that the model used for a record, or None if it is not stated."""
+    usage = next((counts for path in _USAGE_PATHS if isinstance(counts := _get_path(fields, path), Mapping)), {})
+    names = ("total_tokens",) if "total_tokens" in usage else ("input_tokens", "output_tokens")
+    counts = [usage[name] for name in names if isinstance(usage.get(name), int)]
+    return sum(counts) if counts and 0 <= sum(counts) < 10**18 else None
+
+
+def _get_path(value: object, path: Sequence[str | int]) -> object:
+    """Return the value at a path of keys and indices into nested JSON, or None if there is none."""
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and len(value) > step else None
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _recognises(head: bytes) -> bool:
+    """Return whether the first bytes have an id with a textual answer or entries without spans, or a Markdown fence."""
+    if head.lstrip().startswith(b"```"):
+        return True
+    fields = (
+        parse_first_element(head) if head.lstrip().startswith(b"[") else next(iter(parse_first_objects(head)), None)
+    )
+    if not isinstance(fields, dict) or _get_id(fields) is None or "karat" in fields:
+        return False
+    if (
+        _has_document_name(fields) and _has_no_span(fields) and not fields.keys() & {*LEFT_CONTEXT_NAMES}
+    ):  # BLINK has contexts
+        return True
+    answer = _get_answer(fields)
+    if isinstance(answer, str):
+        return bool(answer.strip()) or "custom_id" in fields
+    is_array = head.lstrip().startswith(b"[")
+    entries = answer if isinstance(answer, list) else []
+    return bool(entries) and all(is_entry(entry) and (is_array or _has_no_span(entry)) for entry in entries)
+
+
+def _has_no_span(entry: object) -> bool:
+    """Return whether no value of an entry is an integer or list, as spans of other line formats are."""
+    values = entry.values() if isinstance(entry, Mapping) else ()
+    return not any(isinstance(value, int | list) for value in values)
+
+
+_SAMPLE = (
+    r'{"id": "d1", "text": "Ada met Bob.", "response": "Here they are:\n```json\n[{\"mention\": \"Ada\", '
+    r'\"entity\": \"Q1\"}, {\"mention\": \"Bob\", \"entity\": null}]\n```"}'
+    "\n"
+)
+
+FORMAT = Format(
+    title="LLM answers",
+    suffix=".llm.jsonl",
+    markers=("```", '"response"', '"mention"', '"custom_id"'),
+    recognises=_recognises,
+    has_gold=lambda source: False,
+    read_run=read_run,
+    read_run_with_gold=read_run_with_gold,
+    description="Mentions given by text, as JSON in fences or prose; see docs/llm.md.",
+    sample=Sample({"run.llm.jsonl": _SAMPLE}, documents=1, mentions=2, main_file="run.llm.jsonl"),
+)

@@ -1,0 +1,91 @@
+"""Opening of a knowledge base by name or folder: a snapshot, a folder of tables, or the starter snapshot."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+from karat.kb.protocol import KB
+from karat.kb.snapshot.manifest import is_snapshot
+from karat.kb.snapshot.snapshot import Snapshot
+from karat.kb.tsv_folder import load_tsv_folder
+from karat.model.errors import InputError
+from karat.storage.data_folder import get_home_folder
+from karat.storage.files import printable_path
+
+STARTER = "starter"
+"""Name of the snapshot that comes with Karat."""
+
+_STARTER_FOLDER = Path(__file__).with_name("starter_data")
+
+
+def open_kb(name_or_path: str | os.PathLike[str]) -> KB:
+    """Open the knowledge base in a folder or with a name: `starter`, or a snapshot that was built into KARAT_HOME.
+
+    A folder holds a snapshot or tab-separated tables. Raise `InputError` if there is no such knowledge base.
+    """
+    path, snapshot = Path(name_or_path), _find_snapshot(name_or_path)
+    if snapshot is not None:
+        return snapshot
+    try:
+        return load_tsv_folder(name_or_path)
+    except InputError as problem:
+        if path.exists():
+            raise
+        raise InputError(
+            problem.where,
+            actual="no such folder, and no snapshot of this name",
+            expected=f"a folder of tables, or one of {', '.join([STARTER, *list_snapshot_names()])}",
+            remedy="Check the path, or build a snapshot with: karat kb build",
+        ) from None
+
+
+def open_snapshot(name_or_path: str | os.PathLike[str]) -> Snapshot:
+    """Open a snapshot by its folder or name; raise `InputError` if there is none, or only tab-separated tables."""
+    snapshot = _find_snapshot(name_or_path)
+    if snapshot is None:
+        open_kb(name_or_path)  # raises if there is no knowledge base at all
+        raise InputError(
+            printable_path(os.fspath(name_or_path)),
+            actual="a folder of tab-separated tables",
+            expected="a snapshot",
+            remedy="Convert it: karat kb import DIR --out SNAPSHOT",
+        )
+    return snapshot
+
+
+def _find_snapshot(name_or_path: str | os.PathLike[str]) -> Snapshot | None:
+    """Open the snapshot in a folder or with a name; return None if there is none."""
+    path = Path(name_or_path)
+    if is_snapshot(path):
+        return Snapshot.open(path)
+    if path.exists():
+        return None
+    if os.fspath(name_or_path) == STARTER:
+        return open_starter()
+    folder = find_snapshot_folder(os.fspath(name_or_path))
+    return None if folder is None else Snapshot.open(folder)
+
+
+@cache
+def open_starter() -> Snapshot:
+    """Open the snapshot that comes with Karat, once per process."""
+    return Snapshot.open(_STARTER_FOLDER)
+
+
+def get_snapshots_folder() -> Path:
+    """Return the folder of the snapshots that can be opened by name, `KARAT_HOME/kb`."""
+    return get_home_folder() / "kb"
+
+
+def find_snapshot_folder(name: str) -> Path | None:
+    """Return the folder of the snapshot called `name` in KARAT_HOME; None if there is none."""
+    folder = get_snapshots_folder() / name
+    return folder if Path(name).name == name and is_snapshot(folder) else None
+
+
+def list_snapshot_names() -> list[str]:
+    """Return the names of the snapshots that were built into KARAT_HOME, sorted."""
+    folder = get_snapshots_folder()
+    return sorted(path.name for path in folder.iterdir() if is_snapshot(path)) if folder.is_dir() else []

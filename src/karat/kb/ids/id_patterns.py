@@ -1,0 +1,30 @@
+"""Id patterns: groups of ids that look alike. Ids of different patterns may name the same entity, so that comparing
+their spelling decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_PAGE = re.compile(r"(https?://[^/\s]+/(?:wiki|resource|page|entity)/).")
+_HOST = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/\s]*)")
+_PREFIXED = re.compile(r"([A-Za-z][\w.-]*:)[A-Za-z]*\d+")
+_NUMBERED = re.compile(r"([A-Z]?)\d+")
+PLAIN_TEXT = "title"
+"""The pattern of ids that are a plain text."""
+
+
+@lru_cache(maxsize=100_000)  # the runs on one benchmark share most of their ids
+def id_pattern(id: str) -> str:
+    """Return the part of an id that all ids written in the same way share; `title` for a plain text.
+
+    The pattern is the address prefix of a page on one host, the host of any other URL, the prefix of a prefixed id
+    (`MESH:` of `MESH:D008175`), `Q0` for a letter and a number (`Q64`), `0` for a number, and `title` for everything
+    else.
+    """
+    prefix = _PAGE.match(id) or _HOST.match(id) or _PREFIXED.fullmatch(id)
+    if prefix is not None:
+        return prefix[1]
+    number = _NUMBERED.fullmatch(id)
+    return PLAIN_TEXT if number is None else f"{number[1]}0"

@@ -1,0 +1,188 @@
+"""A view of a knowledge base for ids in normal form, as the setting `ids` defines it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TypeVar
+
+import msgspec
+
+from karat.kb.hierarchy import Hierarchy
+from karat.kb.ids.normal_forms import (
+    DEFAULT_CONTEXT,
+    NORMALISERS,
+    IdContext,
+    express_item,
+    normalise_id,
+    parse_id,
+    recognise_id,
+)
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.kb.protocol import KB, IdStatus
+from karat.model.spec.settings.conventions import Ids
+
+_T = TypeVar("_T")
+
+
+def wrap_kb(kb: KB, mode: Ids) -> KB:
+    """Return a view of `kb` that takes and returns ids in the normal form of `mode`, a value of the setting `ids`.
+
+    `kb` itself is returned if ids stay as written under `mode`, or if `mode` uses no knowledge base.
+    """
+    return NormalisingKB(kb, mode) if mode in NORMALISERS and mode.uses_kb else kb
+
+
+def unwrap_kb(kb: KB | None) -> KB | None:
+    """Return the knowledge base behind a `NormalisingKB`; any other `kb`, or None, is returned unchanged."""
+    return kb.base if isinstance(kb, NormalisingKB) else kb
+
+
+class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
+    """A knowledge base that accepts every spelling of an id.
+
+    The common spellings of the id's normal form are looked up in turn, and then the id as written, until the base knows
+    a spelling. Canonical ids are normal forms.
+    """
+
+    base: KB
+    """Knowledge base that holds the data."""
+    mode: Ids
+    """Value of the setting `ids`, which selects the normaliser."""
+    context: IdContext = DEFAULT_CONTEXT
+    """How the ids of the data are meant; ids of the base are meant as by themselves."""
+    _base_ids: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def with_context(self, context: IdContext) -> NormalisingKB:
+        """Return a view of the same base for data whose ids are meant as `context` says."""
+        return self if context == self.context else NormalisingKB(self.base, self.mode, context)
+
+    @property
+    def name(self) -> str:
+        """Name of the base."""
+        return self.base.name
+
+    @property
+    def digest(self) -> str:
+        """Digest of the base; the signature names the setting `ids` separately."""
+        return self.base.digest
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """Classes of the base; their ids stay as written."""
+        return self.base.hierarchy
+
+    def canonical_ids(self, ids: Sequence[str]) -> list[str]:
+        """Return the normal form of the canonical id of each id."""
+        canonical = self.base.canonical_ids(self.find_base_ids(ids))
+        return [
+            other if self._is_foreign(id) else self._express(other) for id, other in zip(ids, canonical, strict=True)
+        ]
+
+    def id_statuses(self, ids: Sequence[str]) -> list[IdStatus]:
+        """Return the status of each id; an id that the base spells differently is mapped."""
+        base_ids = self.find_base_ids(ids)
+        rows = zip(ids, base_ids, self.base.id_statuses(base_ids), strict=True)
+        return [
+            IdStatus.MAPPED if status is IdStatus.UNCHANGED and spelling != id else status
+            for id, spelling, status in rows
+        ]
+
+    def contains(self, ids: Sequence[str]) -> list[bool] | None:
+        """Return whether each id leads to an entity; None (no list) if the base cannot list its entities."""
+        return self.base.contains(self.find_base_ids(ids))
+
+    def names(self, ids: Sequence[str]) -> list[str | None]:
+        """Return the name of the entity that each id leads to; None if unknown."""
+        return self.base.names(self.find_base_ids(ids))
+
+    def aliases(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
+        """Return the aliases of the entity that each id leads to; None if no alias is known."""
+        return self.base.aliases(self.find_base_ids(ids))
+
+    def types(self, ids: Sequence[str]) -> list[frozenset[str] | None]:
+        """Return the types of the entity that each id leads to; None if unknown, the empty set if it has none."""
+        return self.base.types(self.find_base_ids(ids))
+
+    def popular_entities(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
+        """Return the most frequent entities of each surface as normal forms; None if the surface is unknown."""
+        return [
+            None if ids is None else frozenset(map(self._express, ids)) for ids in self.base.popular_entities(surfaces)
+        ]
+
+    def may_be_popular(self, ids: Sequence[str]) -> list[bool]:
+        """Return for each canonical id whether it could occur in a result of `popular_entities`.
+
+        True if this holds for any spelling of the id in the wrapped knowledge base.
+        """
+        spellings = [tuple(self._iterate_spellings(id)) for id in ids]
+        distinct = list(dict.fromkeys(chain.from_iterable(spellings)))
+        answers = dict(zip(distinct, self.base.may_be_popular(distinct), strict=True))  # one query: each may be slow
+        return [any(answers[spelling] for spelling in id_spellings) for id_spellings in spellings]
+
+    def are_demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:
+        """Return whether each surface is a demonym; None if the base has no table of demonyms."""
+        return self.base.are_demonyms(surfaces)
+
+    def find_base_ids(self, ids: Sequence[str]) -> list[str]:
+        """Return each id as the base spells it; its normal form if the base knows no spelling. Results are cached."""
+        new_ids = [id for id in dict.fromkeys(ids) if id not in self._base_ids]
+        pending = {id: chain(self._iterate_spellings(id), [id]) for id in new_ids}
+        self._base_ids.update((id, self._normalise(id)) for id in new_ids)
+        while pending:
+            attempts = {id: spelling for id, rest in pending.items() if (spelling := next(rest, None)) is not None}
+            hits = self._check_known(list(attempts.values()))
+            self._base_ids.update(
+                (id, spelling) for (id, spelling), is_hit in zip(attempts.items(), hits, strict=True) if is_hit
+            )
+            unknown_ids = pending.keys() - attempts.keys()
+            self._base_ids.update(self._find_table_spellings(unknown_ids))
+            pending = {id: pending[id] for id, is_hit in zip(attempts, hits, strict=True) if not is_hit}
+        return [self._base_ids[id] for id in ids]
+
+    def _find_table_spellings(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the spellings by which redirects and same-as pairs in tables mean ids, in no common spelling."""
+        if not isinstance(self.base, InMemoryKB) or self.mode is not Ids.NORMALISED:
+            return {}
+        spellings = {id: self.base.find_spelling(id, self.context) for id in ids}
+        return {id: spelling for id, spelling in spellings.items() if spelling is not None}
+
+    def _iterate_spellings(self, id: str) -> Iterator[str]:
+        """Yield the common spellings of an id, its normal form first; none of an id that the context excludes."""
+        if self._is_foreign(id):
+            return iter(())
+        return NORMALISERS[self.mode].iterate_spellings(self._normalise(id))
+
+    def _is_foreign(self, id: str) -> bool:
+        """Return whether the context says that an id is none of Wikidata or Wikipedia, as it could be by itself."""
+        return self.mode is Ids.NORMALISED and parse_id(id) is not None and recognise_id(id, self.context) is None
+
+    def _normalise(self, id: str) -> str:
+        """Return the normal form of an id of the data, in which an item is a plain QID; see `_express`."""
+        context = self.context
+        if self._is_foreign(id):
+            return id
+        return normalise_id(id, self.mode, context._replace(bare_items=True))
+
+    def _express(self, id: str) -> str:
+        """Return the normal form of an id of the base as the data write it."""
+        normal_form = normalise_id(id, self.mode, self.context._replace(bare_items=True))
+        return express_item(normal_form, self.context) if self.mode is Ids.NORMALISED else normal_form
+
+    def _check_known(self, ids: Sequence[str]) -> list[bool]:
+        """Return whether the base knows each id as written: as an entity, by name or types, or as another's equal."""
+        base = self.base
+        memberships = base.contains(ids) or [False] * len(ids)
+        facts = zip(
+            ids,
+            base.canonical_ids(ids),
+            memberships,
+            _check_present(base.names(ids)),
+            _check_present(base.types(ids)),
+            strict=True,
+        )
+        return [other != id or any(flags) for id, other, *flags in facts]
+
+
+def _check_present(facts: Sequence[_T | None]) -> list[bool]:
+    return [fact is not None for fact in facts]

@@ -1,0 +1,174 @@
+"""Pairs of labels and predictions that can match or share a location.
+
+In crowded documents, with too many pairs to hold at once, only the pairs that are needed are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from karat.matching.align.assignment import Edges, Preferences
+from karat.matching.align.exact_spans import match_exact_spans
+from karat.matching.align.overlap import Join, crowded_error, find_overlaps
+from karat.model.errors import KaratError
+from karat.model.items import GoldItems, Items, Pairs
+from karat.model.limits import get_limit
+from karat.model.spec.relation import MatchRelation
+from karat.model.tables.columns import Bools, Floats, Longs
+
+
+class MatchCandidates(NamedTuple):
+    """Pairs that match, and functions that find pairs at the same location that do not match."""
+
+    matches: Edges
+    """Pairs that match under the relation."""
+    find_mismatches: Callable[[Bools, Bools], Edges]
+    """Function of a label mask and a prediction mask; returns the pairs at the same location that do not match."""
+    find_predictions_at: Callable[[Bools], Longs]
+    """Function of a label mask; returns the predictions at the location of one of the labels."""
+
+
+def candidates_from_pairs(
+    gold: GoldItems, predictions: Items, relation: MatchRelation, pairs: Pairs
+) -> MatchCandidates:
+    """Return the match candidates among `pairs`, which must be all pairs at the same location."""
+    located = _to_edges(gold, pairs, _compute_degrees(gold.items, predictions, relation, pairs))
+    is_match = located.degree > 0
+    return MatchCandidates(
+        located.take(is_match),
+        lambda labels, free: located.take(~is_match & labels[located.label] & free[located.prediction]),
+        lambda labels: located.prediction[labels[located.label]],
+    )
+
+
+def _to_edges(gold: GoldItems, pairs: Pairs, degree: Floats | Bools) -> Edges:
+    """Return pairs of labels and predictions as edges between mentions and predictions, with their degrees."""
+    return Edges(
+        gold.mention[pairs.gold] if gold.has_alternatives else pairs.gold, pairs.gold, pairs.prediction, degree
+    )
+
+
+def _compute_degrees(gold: Items, predictions: Items, relation: MatchRelation, pairs: Pairs) -> Floats | Bools:
+    """Return the degree of each pair under the relation; all True without a degree function.
+
+    Raise `KaratError` if the function returns degrees that it may not return.
+    """
+    if relation.degree is None:
+        return np.ones(len(pairs.gold), np.bool_)
+    degree = relation.degree(gold, predictions, pairs)
+    if degree.dtype != np.bool_:
+        _check_degrees(degree, relation)
+    return degree
+
+
+def _check_degrees(degree: Floats | Bools, relation: MatchRelation) -> None:
+    """Raise `KaratError` unless degrees are from 0 to 1, for graded relations, or else 0 or 1."""
+    is_valid = (degree >= 0) & (degree <= 1) if relation.is_graded else (degree == 0) | (degree == 1)
+    if not is_valid.all():
+        allowed = "from 0 to 1" if relation.is_graded else "0 or 1 (set is_graded=True for partial credit)"
+        raise KaratError(f"relation {relation.title!r}: a degree is not {allowed}. Correct its `degree` function.")
+
+
+class _CrowdedBlock(NamedTuple):
+    """Documents with more pairs than are held at once."""
+
+    gold: GoldItems
+    predictions: Items
+    relation: MatchRelation
+    join: Join
+
+    def find_pairs(self, labels: Longs, predictions: Longs, select: Callable[[Pairs], Bools]) -> Pairs:
+        """Find the pairs of some labels and predictions for which `select` is true, part by part.
+
+        `select` returns the mask of some pairs. Raise `InputError` if it selects more pairs than the limit.
+        """
+        parts, total = [], 0
+        for part in self.join.find_in_parts(self.gold.items.take(labels), self.predictions.take(predictions)):
+            pairs = Pairs(labels[part.gold], predictions[part.prediction])
+            pairs = pairs.select(select(pairs))
+            total += len(pairs.gold)
+            self.check_limit(total)
+            parts.append(pairs)
+        return Pairs(*map(np.concatenate, zip(*parts, strict=True))) if parts else Pairs(labels[:0], predictions[:0])
+
+    def find_assignable_pairs(self, labels: Longs, predictions: Longs, preferences: Preferences) -> Pairs:
+        """Find the pairs of some labels and predictions at the same location, or enough for an optimal assignment.
+
+        Raise `InputError` if these are more pairs than the limit.
+        """
+        exact = Pairs(labels[:0], predictions[:0])
+        if self.join is find_overlaps and self.relation.spans_match is None and not self.gold.has_alternatives:
+            exact, labels, predictions = match_exact_spans(labels, predictions, preferences)
+        self.check_limit(
+            int(self.join.count_pairs(self.gold.items.take(labels), self.predictions.take(predictions)).sum())
+        )
+        rest = self.find_pairs(labels, predictions, self.mask_located)
+        return Pairs(np.concatenate([exact.gold, rest.gold]), np.concatenate([exact.prediction, rest.prediction]))
+
+    def mask_located(self, pairs: Pairs) -> Bools:
+        """Return the mask of pairs at the same location, by the relation's `spans_match`."""
+        spans_match = self.relation.spans_match
+        return (
+            np.ones(len(pairs.gold), np.bool_)
+            if spans_match is None
+            else spans_match(self.gold.items, self.predictions, pairs)
+        )
+
+    def compute_degrees(self, pairs: Pairs) -> Floats | Bools:
+        """Return the degree of each pair under the relation."""
+        return _compute_degrees(self.gold.items, self.predictions, self.relation, pairs)
+
+    def to_edges(self, pairs: Pairs) -> Edges:
+        """Return pairs as edges with their degrees."""
+        return _to_edges(self.gold, pairs, self.compute_degrees(pairs))
+
+    def check_limit(self, n_pairs: int) -> None:
+        """Raise `InputError`, naming the most crowded document, if `n_pairs` exceeds the limit `pairs`."""
+        if n_pairs > get_limit("pairs"):
+            raise crowded_error(int(self.join.count_pairs(self.gold.items, self.predictions).argmax()), n_pairs)
+
+
+def find_crowded_candidates(
+    gold: GoldItems, predictions: Items, relation: MatchRelation, preferences: Preferences, *, is_optimal: bool
+) -> MatchCandidates | None:
+    """Return the match candidates if a document has more pairs than the limit that is held at once; else None.
+
+    With `is_optimal`, only the pairs that an optimal assignment needs are found. Raise `InputError` if these are still
+    too many.
+    """
+    join = relation.find_pairs
+    if not isinstance(join, Join) or int(join.count_pairs(gold.items, predictions).max(initial=0)) <= get_limit(
+        "pairs"
+    ):
+        return None
+    block = _CrowdedBlock(gold, predictions, relation, join)
+    all_rows = np.arange(len(block.gold.items)), np.arange(len(block.predictions))
+    if relation.find_correct_pairs is not None:
+        pairs = relation.find_correct_pairs(block.gold.items, block.predictions)
+        block.check_limit(len(pairs.gold))
+    elif relation.degree is None and is_optimal and not block.gold.has_segmentations:
+        pairs = block.find_assignable_pairs(*all_rows, preferences)
+    else:
+        pairs = block.find_pairs(
+            *all_rows, lambda pairs: block.mask_located(pairs) & (block.compute_degrees(pairs) > 0)
+        )
+
+    def find_mismatches(labels: Bools, free: Bools) -> Edges:
+        # The assignment is complete, so no remaining label matches a remaining prediction.
+        pairs = Pairs(all_rows[0][:0], all_rows[1][:0])
+        if relation.degree is not None:
+            pairs = block.find_assignable_pairs(np.flatnonzero(labels), np.flatnonzero(free), preferences)
+        return _to_edges(block.gold, pairs, np.zeros(len(pairs.gold), np.bool_))
+
+    def find_predictions_at(labels: Bools) -> Longs:
+        mask = np.zeros(len(block.predictions), np.bool_)
+        rows = np.flatnonzero(labels)
+        for part in block.join.find_in_parts(block.gold.items.take(rows), block.predictions):
+            pairs = Pairs(rows[part.gold], part.prediction)
+            mask[pairs.prediction[block.mask_located(pairs)]] = True
+        return np.flatnonzero(mask)
+
+    return MatchCandidates(block.to_edges(pairs), find_mismatches, find_predictions_at)

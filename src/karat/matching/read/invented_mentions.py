@@ -1,0 +1,65 @@
+"""Mentions that a system invented, as predictions that are correct nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from karat.model.document import InventedMention, Prediction, Response
+from karat.model.run import Run
+from karat.model.tables.columns import Bools, Ints, flatten_mentions
+from karat.model.tables.rows import to_table
+from karat.model.tables.schema import PREDICTIONS
+
+_FIRST_OFFSET: Final = 1 << 30  # behind the end of any text
+
+
+def count_invented(run: Run) -> int:
+    """Return the number of mentions that a system predicted and that have no place in the text."""
+    if "invented" not in run.table.column_names:
+        return 0
+    return int(sum(len(chunk.flatten()) for chunk in run.table.column("invented").chunks))
+
+
+def add_invented(run: Run) -> Run:
+    """Return the run with its invented mentions as predictions behind the end of the text, where no gold mention is.
+
+    Each has a span of its own, so that none repeats or overlaps another. Documents and digest stay the same. A run with
+    a prediction so far behind is returned as it is: its offsets are wrong, which the pairing with the corpus reports.
+    """
+    n_invented = count_invented(run)
+    if not n_invented or mask_invented(run.predictions.start).any():
+        return run
+    table = to_table(map(_place_mentions, run), PREDICTIONS)
+    predictions = flatten_mentions(table.column("predictions"))
+    return replace(run, table=table, predictions=predictions, n_invented=n_invented)
+
+
+def _place_mentions(response: Response) -> Response:
+    """Return a response with its invented mentions as predictions."""
+    placed = (_to_prediction(mention, index) for index, mention in enumerate(response.invented))
+    return msgspec.structs.replace(response, predictions=(*response.predictions, *placed), invented=())
+
+
+def _to_prediction(mention: InventedMention, index: int) -> Prediction:
+    """Return the prediction of an invented mention; `index` is its number among those of the document."""
+    start = _FIRST_OFFSET + 2 * index
+    return Prediction(start, start + 1, mention.entity, types=mention.types, score=mention.score)
+
+
+def number_invented(start: Ints) -> Ints:
+    """Return the index of each invented mention among those of its document, times two, by the starts of predictions.
+
+    The result has no meaning for other predictions.
+    """
+    index: Ints = start - np.int32(_FIRST_OFFSET)
+    return index
+
+
+def mask_invented(start: Ints) -> Bools:
+    """Return the mask of predictions that `add_invented` added, by the starts of predictions."""
+    mask: Bools = start >= _FIRST_OFFSET
+    return mask

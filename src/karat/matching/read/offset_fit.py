@@ -1,0 +1,444 @@
+"""Check of whether predictions fit the gold texts, or fit better as another kind of offsets or in other documents.
+
+A prediction fits badly if it begins or ends inside a word, or with white space. Documents with such predictions are
+tried under every kind of offsets. Scripts without spaces have no such edges; there, the gold spans decide.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.output.text_layout import format_count
+from karat.model.run import Run
+from karat.model.spec.offset_kinds import OffsetKind
+from karat.model.tables.columns import Bools, Longs
+from karat.model.unit_maps import UnitMap, encode_text, map_units
+
+_WORD, _SPACE, _UNSPACED = 1, 2, 3
+_LAST_SPACED = 0x2E7F  # CJK and other scripts without spaces follow
+_UNSPACED_RANGES = ((0x0E00, 0x0FFF), (0x1000, 0x109F), (0x1780, 0x17FF))  # Thai to Tibetan, Burmese, Khmer
+_PART_LENGTH = 1 << 18
+_MIN_GAIN = 3
+_MIN_RATIO = 3  # of documents that fit better and worse
+_MIN_SHARE = 0.1  # of all documents with predictions
+_SAMPLE_SIZE = 100  # documents that fit worst
+_MIN_RELATIVE_GAIN = 0.9  # of the best kind in these documents, to be counted in all documents
+_NO_LENGTH = np.iinfo(np.int32).max  # of documents that were added without their texts
+_MIN_SHIFTED = 3
+_MIN_SHIFTED_MATCHES = 0.3  # of the predictions of a document
+_MIN_SPANS = 10
+_MAX_MISFITS = 0.3  # of all predictions; careful systems have less than 0.06
+_NORMAL_FORMS = ((OffsetKind.NFC, "NFC"), (OffsetKind.NFD, "NFD"))
+
+
+class KindFit(NamedTuple):
+    """How predictions fit as a kind of offsets, if they fit better in some document; counts add up over blocks."""
+
+    n_better: int = 0
+    """Number of documents whose predictions fit badly as code points, and clearly better as this kind."""
+    n_worse: int = 0
+    """Number of documents whose predictions fit badly as code points, and worse as this kind."""
+    n_broken: int = 0
+    """Number of documents whose predictions fit as code points, and badly as this kind."""
+    gain: int = 0
+    """Additional good spans and matched gold spans in the documents that fit better."""
+
+
+class OffsetFit(NamedTuple):
+    """How well the offsets of predictions fit the texts; counts add up over blocks."""
+
+    n_documents: int = 0
+    """Number of documents with predictions."""
+    kinds: tuple[tuple[OffsetKind, KindFit], ...] = ()
+    """Counts for each kind of offsets that fits better in some document, in the order of kinds."""
+    n_spans: int = 0
+    """Number of predictions."""
+    n_misfits: int = 0
+    """Number of predictions that fit badly."""
+    n_bad_documents: int = 0
+    """Number of documents in which at least half of the predictions fit badly."""
+    n_shifted: tuple[int, int] = (0, 0)
+    """Number of these documents whose predictions are on gold spans of the document before and after theirs."""
+
+    def merge(self, other: OffsetFit) -> OffsetFit:
+        """Return the counts of both blocks together."""
+        sums = dict(self.kinds)
+        for kind, fit in other.kinds:
+            sums[kind] = KindFit(*map(sum, zip(sums.get(kind, KindFit()), fit, strict=True)))
+        before, after = self.n_shifted
+        return OffsetFit(
+            self.n_documents + other.n_documents,
+            tuple((kind, sums[kind]) for kind in OffsetKind if kind in sums),
+            self.n_spans + other.n_spans,
+            self.n_misfits + other.n_misfits,
+            self.n_bad_documents + other.n_bad_documents,
+            (before + other.n_shifted[0], after + other.n_shifted[1]),
+        )
+
+    def find_best_kinds(self) -> list[OffsetKind]:
+        """Return the kinds that fit clearly better than code points in documents that fit badly; empty if none does.
+
+        Several kinds are returned only if they fit equally well, the most usual one first.
+        """
+        ranks = {kind: (fit.n_better - fit.n_broken, fit.gain) for kind, fit in self.kinds if self._is_clear(kind, fit)}
+        return [kind for kind, rank in ranks.items() if rank == max(ranks.values())]
+
+    def _is_clear(self, kind: OffsetKind, fit: KindFit) -> bool:
+        """Return whether the evidence for a kind suffices.
+
+        Kinds that shift every span need more of it, since a system with careless spans may gain by a shift too.
+        """
+        is_shift = kind.shift != (0, 0)
+        return (
+            fit.gain >= _MIN_GAIN
+            and fit.n_better >= _MIN_RATIO * fit.n_worse
+            and 2 * fit.n_better >= self.n_bad_documents
+            and (not is_shift or fit.n_better >= _MIN_SHARE * self.n_documents)
+        )
+
+    def describe(self) -> str | None:
+        """Return a warning that names the likely mistake, such as another kind of offsets, with advice; else None."""
+        kinds = self.find_best_kinds()
+        if not kinds:
+            return self._describe_other_texts()
+        best, *others = kinds
+        fit = dict(self.kinds)[best]
+        alternatives = f" (or as {', '.join(others)})" if others else ""
+        advice = (
+            f"{format_count(fit.n_broken, 'other document')} fit only as code points, so the file mixes kinds of "
+            "offsets: correct it where it is written"
+            if fit.n_broken
+            else f"to convert them, pass --offsets {best}"
+        )
+        return (
+            f"in {fit.n_better:,} of {self.n_documents:,} documents with predictions, the offsets fit the text as "
+            f"{best.description}{alternatives}, but not as code points. Nothing was converted: {advice}"
+        )
+
+    def _describe_other_texts(self) -> str | None:
+        """Return a warning if many predictions seem to belong to other texts than those of their documents."""
+        count = max(self.n_shifted)
+        if count >= max(_MIN_SHIFTED, _MIN_SHARE * self.n_documents, self.n_bad_documents / 2):
+            neighbour = "before" if count == self.n_shifted[0] else "after"
+            return (
+                f"the predictions of {count:,} of {self.n_documents:,} documents fit the document {neighbour} theirs "
+                "in the gold standard, not their own: the document ids seem to be shifted. Number the documents "
+                "of both files the same way"
+            )
+        if self.n_spans >= _MIN_SPANS and self.n_misfits >= _MAX_MISFITS * self.n_spans:
+            return (
+                f"{self.n_misfits:,} of {self.n_spans:,} predictions begin or end inside a word or with white space, "
+                "so they seem to belong to other texts. Check document ids and offsets"
+            )
+        return None
+
+
+def check_offsets(corpus: Corpus, run: Run, document_index: Longs) -> OffsetFit:
+    """Check how well the offsets of a run fit the texts of a corpus; count nothing if there are no texts.
+
+    `document_index` is the document of each response in the corpus, or -1. All kinds of offsets are tried on the
+    documents that fit worst, and those that fit better there are counted in all documents.
+    """
+    if not corpus.has_text or corpus.skipped.get(NO_TEXT_NOTE) or not len(run.predictions):
+        return OffsetFit()
+    # Documents that only the predictions have were added without their texts.
+    has_text = np.append(pc.not_equal(corpus.table.column("text"), "").to_numpy(), False)
+    data = _Data.from_run(corpus, run, np.where(has_text[document_index], document_index, -1))
+    n_spans, n_misfits = data.count_spans(), np.zeros(len(corpus), np.int64)
+    is_suspect = np.zeros(len(corpus), np.bool_)
+    for part in data.iterate_parts():
+        is_suspect[part.documents], misfits = _find_suspects(part)
+        n_misfits[part.documents] = np.bincount(part.spans.document[misfits], minlength=len(part.texts.first))
+    is_bad = (n_misfits > 0) & (2 * n_misfits >= n_spans)
+    fit = OffsetFit(
+        int((n_spans > 0).sum()), (), int(n_spans.sum()), int(n_misfits.sum()), n_bad_documents=int(is_bad.sum())
+    )
+    suspects = np.flatnonzero(is_suspect)
+    if not len(suspects):
+        return fit
+    digests = corpus.table.column("text_digest").to_numpy()[suspects]  # independent of the order of documents
+    order = np.lexsort((digests, -n_misfits[suspects] / n_spans[suspects]))
+    sample = np.sort(suspects[order[:_SAMPLE_SIZE]])
+    return fit._replace(kinds=_count_kinds(data, sample, is_suspect), n_shifted=_count_shifted(data, sample, is_bad))
+
+
+def _count_kinds(data: _Data, sample: Longs, is_suspect: Bools) -> tuple[tuple[OffsetKind, KindFit], ...]:
+    """Return the counts of the kinds that fit better in some documents of `sample`, counted in all documents."""
+    part = data.take_documents(sample)
+    _, misfits = _find_suspects(part)
+    gains: dict[OffsetKind, int] = {}
+    for kind in OffsetKind:
+        fit = _try_kind(part, misfits, kind)
+        if fit.n_better and fit.n_better >= _MIN_RATIO * fit.n_worse:
+            gains[kind] = fit.gain
+    counts = {kind: KindFit() for kind, gain in gains.items() if gain >= _MIN_RELATIVE_GAIN * max(gains.values())}
+    for part in data.iterate_parts() if counts else ():
+        _, misfits = _find_suspects(part)
+        in_suspects = is_suspect[part.documents][part.spans.document]
+        suspects, others = (part._replace(spans=part.spans.take(rows)) for rows in (in_suspects, ~in_suspects))
+        for kind, total in counts.items():
+            fit = _try_kind(suspects, misfits[in_suspects], kind)._replace(n_broken=_count_broken(others, kind))
+            counts[kind] = KindFit(*map(sum, zip(total, fit, strict=True)))
+    return tuple(counts.items())
+
+
+def _count_broken(part: _Part, kind: OffsetKind) -> int:
+    """Count the documents that have predictions that fit badly as `kind`."""
+    converted = part.texts.convert(part.spans, kind, _map_units(part.texts, kind))
+    return len(np.unique(converted.document[part.texts.mask_misfits(converted)[0]]))
+
+
+class _Spans(NamedTuple):
+    """Spans of gold labels or predictions."""
+
+    document: NDArray[np.integer]
+    """The document of each span, as an index into the texts that are checked."""
+    start: NDArray[np.integer]
+    """The start of each span in its document."""
+    end: NDArray[np.integer]
+    """The end of each span in its document."""
+
+    def take(self, rows: NDArray[np.integer] | Bools | slice) -> _Spans:
+        """Return some of the spans."""
+        return _Spans(self.document[rows], self.start[rows], self.end[rows])
+
+
+class _JoinedTexts(NamedTuple):
+    """Texts as one array of code points, with a line end before and after each."""
+
+    text: str
+    """The joined texts."""
+    codes: NDArray[np.unsignedinteger]
+    """The code points of the joined texts."""
+    first: Longs
+    """The offset of each text."""
+    end: Longs
+    """The offset after each text."""
+
+    @classmethod
+    def from_texts(cls, texts: list[str], lengths: Longs) -> _JoinedTexts:
+        """Join texts of these lengths."""
+        text = "\n".join(["", *texts, ""])
+        first = 1 + np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(lengths == _NO_LENGTH, 0, lengths) + 1)])
+        units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)
+        codes: NDArray[np.unsignedinteger] = units if len(units) == len(text) else encode_text(text)
+        return cls(text, codes, first[:-1], first[1:] - 1)
+
+    def classify(self, offsets: Longs) -> NDArray[np.uint8]:
+        """Return the class of the character at each offset."""
+        codes = self.codes[offsets]
+        classes: NDArray[np.uint8] = _character_classes()[
+            codes if codes.dtype == np.uint16 else np.minimum(codes, 0xFFFF)
+        ]
+        return classes
+
+    def mask_misfits(self, spans: _Spans) -> tuple[Bools, Bools]:
+        """Return two masks: spans that fit badly, and spans whose edges are in a script without spaces."""
+        first = self.first[spans.document]
+        start, end = first + spans.start, first + spans.end
+        is_outside = (spans.start < 0) | (end <= start) | (end > self.end[spans.document])
+        if is_outside.any():
+            start, end = np.where(is_outside, first, start), np.where(is_outside, first + 1, end)
+        before, opening = self.classify(start - 1), self.classify(start)
+        closing, after = self.classify(end - 1), self.classify(end)
+        misfits = (opening == _SPACE) | (closing == _SPACE) | is_outside
+        misfits |= (opening == _WORD) & (before == _WORD)
+        misfits |= (closing == _WORD) & (after == _WORD)
+        return misfits, (opening == _UNSPACED) | (closing == _UNSPACED)
+
+    def convert(self, spans: _Spans, kind: OffsetKind, units: UnitMap) -> _Spans:
+        """Return the spans, read as offsets of `kind`; `units` is the unit map of that kind."""
+        start, end = spans.start.astype(np.int64), spans.end.astype(np.int64)
+        if len(units.positions):
+            first = self.first[spans.document]
+            first_unit = units.to_units(self.first)[spans.document]
+            limit = self.end[spans.document] + 1  # offsets after the text stay outside it
+            start = np.minimum(units.to_code_points(first_unit + start), limit) - first
+            end = np.minimum(units.to_code_points(first_unit + end), limit) - first
+        start_shift, end_shift = kind.shift
+        return _Spans(spans.document, start + start_shift, end + end_shift)
+
+
+@cache
+def _character_classes() -> NDArray[np.uint8]:
+    """Return the class of each code point of 16 bits; the last one is the class of all further ones."""
+    classes = np.full(1 << 16, _UNSPACED, np.uint8)
+    classes[: _LAST_SPACED + 1] = 0
+    for code in range(_LAST_SPACED + 1):
+        character = chr(code)
+        if character.isspace():
+            classes[code] = _SPACE
+        elif character.isalnum() or unicodedata.combining(character):
+            classes[code] = _WORD
+    for first, last in _UNSPACED_RANGES:
+        classes[first : last + 1] = _UNSPACED
+    return classes
+
+
+class _Part(NamedTuple):
+    """Some documents with their gold labels and predictions; spans name documents by their number in the part."""
+
+    documents: Longs | slice
+    """The documents of the part in the corpus."""
+    texts: _JoinedTexts
+    """The texts."""
+    gold: _Spans
+    """The spans of the gold labels."""
+    spans: _Spans
+    """The spans of the predictions."""
+
+
+class _Data(NamedTuple):
+    """A corpus and the predictions for it."""
+
+    corpus: Corpus
+    """The gold standard."""
+    gold: _Spans
+    """The spans of the gold labels, in the order of documents."""
+    spans: _Spans
+    """The spans of the predictions, in the order of documents."""
+
+    @classmethod
+    def from_run(cls, corpus: Corpus, run: Run, document_index: Longs) -> _Data:
+        """Sort the predictions of a run by document; those for unknown documents are left out."""
+        document = document_index[run.predictions.document]
+        spans = _Spans(document, run.predictions.start, run.predictions.end)
+        if len(document) and (document.min() < 0 or np.any(document[1:] < document[:-1])):
+            order = np.argsort(document, kind="stable")
+            spans = spans.take(order[int((document < 0).sum()) :])
+        labels = corpus.labels
+        return cls(corpus, _Spans(labels.document, labels.start, labels.end), spans)
+
+    def count_spans(self) -> Longs:
+        """Return the number of predictions of each document."""
+        return np.bincount(self.spans.document, minlength=len(self.corpus))
+
+    def iterate_parts(self) -> Iterator[_Part]:
+        """Yield the documents in parts of limited length, which need little memory at a time."""
+        column, lengths = self.corpus.table.column("text"), self.corpus.lengths
+        number = np.cumsum(lengths) // _PART_LENGTH
+        bounds = np.array([0, *(np.flatnonzero(number[1:] != number[:-1]) + 1).tolist(), len(lengths)])
+        rows = pairwise(np.searchsorted(self.spans.document, bounds).tolist())
+        gold_rows = pairwise(self.corpus.labels.offsets[bounds].tolist())
+        for (first, last), row_range, gold_range in zip(pairwise(bounds.tolist()), rows, gold_rows, strict=True):
+            spans, gold = self.spans.take(slice(*row_range)), self.gold.take(slice(*gold_range))
+            if len(spans.start):
+                yield _Part(
+                    slice(first, last),
+                    _JoinedTexts.from_texts(column.slice(first, last - first).to_pylist(), lengths[first:last]),
+                    gold._replace(document=gold.document - first),
+                    spans._replace(document=spans.document - first),
+                )
+
+    def take_documents(self, documents: Longs) -> _Part:
+        """Return some documents, which must be sorted, as one part."""
+        number = np.full(len(self.corpus), -1)
+        number[documents] = np.arange(len(documents))
+        texts = self.corpus.table.column("text").take(pa.array(documents)).to_pylist()
+        sides = (side.take(number[side.document] >= 0) for side in (self.gold, self.spans))
+        gold, spans = (side._replace(document=number[side.document]) for side in sides)
+        return _Part(documents, _JoinedTexts.from_texts(texts, self.corpus.lengths[documents]), gold, spans)
+
+
+def _find_suspects(part: _Part) -> tuple[Bools, Bools]:
+    """Return a mask of the documents with predictions that fit badly, and a mask of these predictions."""
+    misfits, is_unspaced = part.texts.mask_misfits(part.spans)
+    is_suspect = np.zeros(len(part.texts.first), np.bool_)
+    is_suspect[part.spans.document[misfits]] = True
+    if is_unspaced.any():
+        is_suspect |= _find_unmatched_documents(part, is_unspaced)
+    return is_suspect, misfits
+
+
+def _find_unmatched_documents(part: _Part, is_unspaced: Bools) -> Bools:
+    """Return a mask of the documents in a script without spaces in which most predictions are on no gold span.
+
+    `is_unspaced` marks the predictions in such scripts.
+    """
+    spans, size = part.spans, len(part.texts.first)
+    is_checked = np.zeros(size, np.bool_)
+    is_checked[spans.document[is_unspaced]] = True
+    rows = is_checked[spans.document]
+    matches = np.bincount(spans.document[rows][_mask_matches(spans.take(rows), part.gold)], minlength=size)
+    return is_checked & (2 * matches < np.bincount(spans.document, minlength=size))
+
+
+def _count_shifted(data: _Data, sample: Longs, is_bad: Bools) -> tuple[int, int]:
+    """Count the documents in `is_bad` whose predictions are on gold spans of the document before, and after theirs.
+
+    (0, 0) if this is true of few bad documents in `sample`.
+    """
+    is_sampled = np.zeros(len(is_bad), np.bool_)
+    is_sampled[sample] = True
+    counts = (0, 0)
+    for mask in (is_bad & is_sampled, is_bad):
+        spans = data.spans.take(mask[data.spans.document])
+        n_spans = np.bincount(spans.document, minlength=len(mask))
+        before, unshifted, after = (
+            np.bincount(
+                spans.document[_mask_matches(spans._replace(document=spans.document + shift), data.gold)],
+                minlength=len(mask),
+            )
+            for shift in (-1, 0, 1)
+        )
+        is_shifted = [(n > unshifted) & (n >= _MIN_SHIFTED_MATCHES * n_spans) for n in (before, after)]
+        counts = int(is_shifted[0].sum()), int(is_shifted[1].sum())
+        if 2 * max(counts) < mask.sum() or not max(counts):
+            return 0, 0
+    return counts
+
+
+def _try_kind(part: _Part, misfits: Bools, kind: OffsetKind) -> KindFit:
+    """Count the documents that fit better and worse under a kind; `misfits` marks the spans that fit badly now."""
+    texts, spans, size = part.texts, part.spans, len(part.texts.first)
+    units = _map_units(texts, kind)
+    if not len(units.positions) and kind.shift == (0, 0):
+        return KindFit()
+    converted = texts.convert(spans, kind, units)
+    is_changed = (converted.start != spans.start) | (converted.end != spans.end)
+    old, new, was_misfit = spans.take(is_changed), converted.take(is_changed), misfits[is_changed]
+    n_changed = np.bincount(old.document, minlength=size)
+    is_misfit, is_unspaced = texts.mask_misfits(new)
+    gain = np.bincount(old.document[was_misfit], minlength=size) - np.bincount(new.document[is_misfit], minlength=size)
+    # Only documents that can pass the test below are compared with the gold spans.
+    is_promising = (gain > 0) | ((gain == 0) & (np.bincount(old.document[is_unspaced], minlength=size) > 0))
+    rows = is_promising[old.document]
+    if rows.any():
+        for side, sign in ((new.take(rows), 1), (old.take(rows), -1)):
+            gain += sign * np.bincount(side.document[_mask_matches(side, part.gold)], minlength=size)
+    is_better = (2 * gain >= n_changed) & (gain > 0)
+    return KindFit(int(is_better.sum()), int((gain < 0).sum()), gain=int(gain[is_better].sum()))
+
+
+def _map_units(joined: _JoinedTexts, kind: OffsetKind) -> UnitMap:
+    """Return the unit map of a kind, without a look at each character if a normal form changes nothing."""
+    for normal_kind, form in _NORMAL_FORMS:
+        if kind is normal_kind and unicodedata.is_normalized(form, joined.text):  # type: ignore[arg-type]
+            return map_units(joined.codes, OffsetKind.CODE_POINTS)
+    return map_units(joined.codes, kind)
+
+
+def _mask_matches(spans: _Spans, gold: _Spans) -> Bools:
+    """Return a mask of the spans that equal a gold span."""
+    if not len(spans.start) or not len(gold.start):
+        return np.zeros(len(spans.start), np.bool_)
+    has_spans = np.zeros(max(int(spans.document.max()), int(gold.document.max())) + 2, np.bool_)
+    has_spans[spans.document] = True  # the last one is for documents before the first
+    hashes = _hash_spans(gold.take(has_spans[gold.document]))
+    return np.asarray(np.isin(_hash_spans(spans), hashes), np.bool_)
+
+
+def _hash_spans(spans: _Spans) -> Longs:
+    """Return one number for each span, different for different spans unless texts are longer than two million."""
+    document, start, end = (column.astype(np.int64) for column in spans)
+    return np.asarray((document << 42) + (start << 21) + end, np.int64)

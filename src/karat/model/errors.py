@@ -1,0 +1,120 @@
+"""The exceptions that Karat raises.
+
+A message is one line, with escaped control characters and shortened long values.
+
+KaratError                  the base class of all others
+├── InputError              invalid input: where, found, expected, remedy
+├── ResponseError           a system failed on one document; states whether a retry may help
+├── UnknownNameError        no plugin, setting, measure or document of that name; suggests similar names
+└── UsageError              a request that makes no sense for the inputs
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from karat.model.output.control_chars import escape_controls
+
+_MAX_LISTED = 20
+_MAX_NAME, _MAX_PART, _MAX_MESSAGE = 120, 400, 3000
+
+
+def shorten(text: str, max_length: int = _MAX_PART) -> str:
+    """Return `text`, with its middle replaced by an ellipsis if it is longer than `max_length` characters."""
+    if len(text) <= max_length:
+        return text
+    tail = max_length // 4
+    return f"{text[: max_length - tail]}…{text[-tail:]}"
+
+
+def describe_os_error(problem: OSError, path: str | None = None) -> str:
+    """Return `FILE: MESSAGE` for an operating system error; FILE is `path` if the error names no file.
+
+    Without either, only the message is returned.
+    """
+    message = problem.strerror or str(problem) or type(problem).__name__
+    file_name = problem.filename if problem.filename is not None else path
+    if file_name is None or isinstance(file_name, int):  # a number is an open file
+        return message
+    return f"{os.fsdecode(file_name)}: {message}"
+
+
+class KaratError(Exception):
+    """The base class of all exceptions that Karat raises; the message is meant for users."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(escape_controls(message), _MAX_MESSAGE))
+
+
+class InputError(KaratError):
+    """Invalid input: where it is, what was found, what was expected and how to fix it.
+
+    `where` is a file, `file:line` or an object. The other three are phrases without a full stop.
+    """
+
+    def __init__(self, where: str, *, actual: str, expected: str, remedy: str) -> None:
+        self.where = where
+        self.actual = actual
+        self.expected = expected
+        self.remedy = remedy
+        rule = shorten(expected, _MAX_MESSAGE // 2)
+        super().__init__(f"{shorten(where)}: found {shorten(actual)}; expected {rule}. {shorten(remedy)}.")
+
+
+class ResponseError(KaratError):
+    """A failure on one document; the message becomes the `error` of its response.
+
+    `is_retryable` says whether the same request may succeed later, `retry_after` how many seconds to wait.
+    """
+
+    def __init__(self, message: str, *, is_retryable: bool = True, retry_after: float = 0.0) -> None:
+        self.is_retryable = is_retryable
+        self.retry_after = retry_after
+        super().__init__(shorten(message))
+
+
+class UnknownNameError(KaratError):
+    """An unknown name; the message suggests similar names and lists the known ones.
+
+    `kind` is the noun for such names, such as `measure`.
+    """
+
+    def __init__(self, kind: str, name: str, known_names: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known_names = tuple(sorted(known_names))
+        originals = {known_name.lower(): known_name for known_name in self.known_names}
+        matches = get_close_matches(name[:_MAX_NAME].lower(), originals, n=2, cutoff=0.5)
+        containing = [known_name for known_name in self.known_names if name and name.lower() in known_name.lower()]
+        suggestions = [originals[match] for match in matches] or sorted(containing, key=len)[:3]
+        hint = f" Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
+        listed = ", ".join(self.known_names[:_MAX_LISTED]) or "none"
+        more = f" and {len(self.known_names) - _MAX_LISTED} more" if len(self.known_names) > _MAX_LISTED else ""
+        super().__init__(f"unknown {kind} {shorten(repr(name), _MAX_NAME)}.{hint} Known: {listed}{more}.")
+
+
+class UsageError(KaratError):
+    """A request that makes no sense for the inputs; the message says what to do instead."""
+
+
+_LAYOUT_PATTERN = re.compile(r"(.+)/(\d{1,9})")
+
+
+def check_layout_version(where: str, text: str, *known_layouts: str) -> None:
+    """Raise `InputError` if `text` is a newer version of one of `known_layouts`, such as `karat-result/2`.
+
+    Other names and texts pass. `where` names the file in the message.
+    """
+    match = _LAYOUT_PATTERN.fullmatch(text)
+    for layout in known_layouts:
+        name, number = layout.split("/")
+        if match is not None and match[1] == name and int(match[2]) > int(number):
+            raise InputError(
+                where,
+                actual=f"the layout {text}, written by a newer Karat",
+                expected=layout,
+                remedy="Read it with a newer version: pip install --upgrade karat",
+            )

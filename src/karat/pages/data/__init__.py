@@ -1,1 +1,0 @@
-"""Pages about gold standards: what `karat data` prints and writes."""

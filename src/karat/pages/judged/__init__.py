@@ -1,1 +1,0 @@
-"""Pages about what people said: what `karat verify` prints and writes."""

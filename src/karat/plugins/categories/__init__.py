@@ -1,0 +1,1 @@
+"""Error categories, one file each."""

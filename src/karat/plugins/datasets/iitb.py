@@ -1,0 +1,85 @@
+"""IITB: web pages in which almost every mention is linked."""
+
+from karat.model.spec.dataset import Counts, Dataset, File, Folder, Remark, Repair, Split, StepCounts, Version
+
+_BAT = "https://github.com/marcocor/bat-framework/archive/bb6dab4fbea0cc68a1b956a715a2b7f178897d36.zip"
+_FILES = (
+    File(
+        "bat/iitb/CSAW_Annotations.xml",
+        sha256="6b2f6fd5b35405e18abd56982be1e16b6895c4e5717385adbcf9fcb8cb6ed5b6",
+        size=3261307,
+        url=_BAT,
+        member="src/main/resources/datasets/iitb/CSAW_Annotations.xml",
+    ),
+    Folder(
+        "bat/iitb/crawledDocs",
+        n_files=650,
+        sha256="06a025d31b9a6f30136e79687ac1cee027a387656bf73760da6c9a17c0f59c0d",
+        size=4697534,
+        url=_BAT,
+        member="src/main/resources/datasets/iitb/crawledDocs",
+    ),
+)
+_UNUSED_TEXTS = Repair(
+    location="crawledDocs",
+    fault="texts without annotations",
+    remedy="the reader skips and counts them",
+    count=546,
+)
+
+DATASET = Dataset(
+    title="IITB",
+    description="Pages about sport, entertainment, science, technology and health; ten people annotated almost "
+    "every mention, including minor ones.",
+    tasks=("a2kb", "d2kb", "c2kb", "erec"),
+    language="en",
+    domain="web",
+    document_type="pages",
+    licence="Not stated",
+    citation="Kulkarni et al. 2009: Collective Annotation of Wikipedia Entities in Web Text. KDD.",
+    kb="wikipedia",
+    sources=("http://www.cse.iitb.ac.in/soumen/doc/CSAW/Annot/", "https://github.com/marcocor/bat-framework"),
+    versions={
+        "kulkarni2009": Version(
+            description="All annotations of all annotators, including NIL.",
+            splits={
+                "all": Split(
+                    format="iitb",
+                    files=_FILES,
+                    main_file="bat/iitb",
+                    counts=Counts(documents=104, labels=19751),
+                    repairs=(_UNUSED_TEXTS,),
+                )
+            },
+        ),
+        "bat2013": Version(
+            description="As BAT reads it: without NIL, with identical annotations of several annotators "
+            "merged, and without the document that then has no annotations. The BAT paper counts "
+            "11,245, probably without nine links to pages missing in Wikipedia in 2012.",
+            splits={
+                "all": Split(
+                    format="iitb",
+                    files=_FILES,
+                    main_file="bat/iitb",
+                    counts=Counts(documents=104, labels=19751),
+                    steps=(
+                        StepCounts("drop-nil", Counts(documents=104, labels=12099)),
+                        StepCounts("distinct", Counts(documents=104, labels=11254)),
+                        StepCounts("drop-empty", Counts(documents=103, labels=11254)),
+                    ),
+                    repairs=(_UNUSED_TEXTS,),
+                )
+            },
+        ),
+    },
+    biases=(
+        Remark(
+            "Almost all mentions are annotated, including minor ones: the most detailed of the five datasets.",
+            "Cornolti et al. 2013, section 4",
+        ),
+        Remark(
+            "Texts include unmarked page elements around the article and mix topics.",
+            "Cornolti et al. 2013, section 6",
+        ),
+    ),
+)

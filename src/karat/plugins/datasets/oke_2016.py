@@ -1,0 +1,63 @@
+"""OKE 2016: sentences from biographies of scholars."""
+
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, github_url
+
+DATASET = Dataset(
+    title="OKE 2016, task 1",
+    description="Wikipedia sentences about scholars; persons, places, organisations and roles are linked, "
+    "including pronouns and other coreferences. The training set is all of OKE 2015.",
+    tasks=("a2kb", "d2kb", "c2kb", "erec", "rt2kb"),
+    language="en",
+    domain="wikipedia",
+    document_type="sentences",
+    licence="Not stated; texts CC BY-SA 3.0",
+    citation="Nuzzolese et al. 2016: The Second Open Knowledge Extraction Challenge. ESWC.",
+    kb="wikidata",
+    sources=("https://github.com/anuzzolese/oke-challenge-2016", "https://github.com/ad-freiburg/elevant"),
+    versions={
+        "elevant2024": Version(
+            description="ELEVANT's copies with Wikidata ids, names and types.",
+            splits={
+                "train": Split(
+                    format="elevant",
+                    files=(
+                        File(
+                            "elevant/benchmarks/oke-2016-train.benchmark.jsonl",
+                            sha256="dd1d060b214f695708605b94f049ce6ebe51f002a636e41788018892af2ffaac",
+                            size=167809,
+                            url=github_url(
+                                "ad-freiburg/elevant",
+                                "b9d07cf8ced11ee404f4bb7ec28307ef645c7363",
+                                "benchmarks/oke-2016-train.benchmark.jsonl",
+                            ),
+                        ),
+                    ),
+                    counts=Counts(documents=196, labels=1049),
+                ),
+                "eval": Split(
+                    format="elevant",
+                    files=(
+                        File(
+                            "elevant/benchmarks/oke-2016-eval.benchmark.jsonl",
+                            url=github_url(
+                                "ad-freiburg/elevant",
+                                "b9d07cf8ced11ee404f4bb7ec28307ef645c7363",
+                                "benchmarks/oke-2016-eval.benchmark.jsonl",
+                            ),
+                        ),
+                    ),
+                    counts=Counts(documents=55),
+                    unverified_reason="No checksum and label count, because no copy was available; the number "
+                    "of documents is published.",
+                ),
+            },
+            default_split="eval",
+        )
+    },
+    biases=(
+        Remark(
+            "The training set contains the test set of 2015: do not train on it to evaluate there.",
+            "ELEVANT, list of benchmarks",
+        ),
+    ),
+)

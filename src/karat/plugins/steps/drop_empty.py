@@ -1,0 +1,12 @@
+"""Drop empty documents."""
+
+from __future__ import annotations
+
+from karat.model.spec.step import Step
+
+STEP = Step(
+    title="Drop empty documents",
+    description="Removes documents without labels, tags and relations. BAT does so for IITB, where it counts 103 "
+    "documents.",
+    apply=lambda document: document if document.labels or document.tags or document.relations else None,
+)

@@ -1,0 +1,13 @@
+"""Removal of unlinked labels."""
+
+from __future__ import annotations
+
+from karat.matching.select.label_removal import remove_labels
+from karat.model.document import UNLINKED
+from karat.model.spec.step import Step
+
+STEP = Step(
+    title="Drop unlinked labels",
+    description="Removes labels without link; NIL labels remain.",
+    apply=lambda document: remove_labels(document, lambda label: label.entity is UNLINKED),
+)

@@ -1,0 +1,12 @@
+"""Without coreference."""
+
+from __future__ import annotations
+
+from karat.matching.select.label_removal import remove_labels
+from karat.model.spec.step import Step
+
+STEP = Step(
+    title="Without coreference",
+    description="Removes labels of the kind coreference, such as pronouns.",
+    apply=lambda document: remove_labels(document, lambda label: label.kind == "coreference"),
+)

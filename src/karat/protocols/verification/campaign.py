@@ -1,0 +1,145 @@
+"""A campaign: the passages and links that are shown to judges, their order, and the options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, TypeAlias
+
+import msgspec
+
+from karat.model.document import Label
+from karat.model.errors import UsageError
+from karat.protocols.verification.judgements import Decision
+from karat.protocols.verification.posthoc import TextLink
+
+LAYOUT: Final = "karat-campaign/2"
+CampaignKind: TypeAlias = Literal["verify", "survey"]
+"""Judging of links, or a survey."""
+_KIND_HINTS: Final[Mapping[CampaignKind, str]] = {
+    "verify": "is a campaign in which links are judged. Use karat verify report",
+    "survey": "is a survey. Use karat verify survey",
+}
+CONTROL_SOURCE: Final = -1
+"""Source index of control tasks."""
+
+
+class ProposedLink(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A link that a survey proposes for a mention."""
+
+    entity: str
+    """Id of the entity."""
+    categories: tuple[str, ...] = ()
+    """Categories of the link in the gold standard."""
+
+
+class TaskLink(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A link, or in a survey a mention, in a task."""
+
+    start: int
+    """Start offset in the document."""
+    end: int
+    """End offset in the document."""
+    entity: str
+    """Id of the entity; empty in a survey."""
+    correct: tuple[Decision, ...] = ()
+    """Decisions that pass a control."""
+    options: tuple[ProposedLink, ...] = ()
+    """Proposed links, in a survey."""
+
+
+class JudgingTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A passage with all links of one source."""
+
+    number: int
+    """Number, in the order in which tasks are offered."""
+    document: str
+    """Id of the document."""
+    start: int
+    """Start of the passage in the document."""
+    text: str
+    """Text of the passage."""
+    source: int
+    """Index of the source. Judges never see it."""
+    links: tuple[TaskLink, ...]
+    """Links."""
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the task is a control of the judge."""
+        return self.source == CONTROL_SOURCE
+
+    @property
+    def end(self) -> int:
+        """End of the passage in the document."""
+        return self.start + len(self.text)
+
+    def surface(self, link: TaskLink) -> str:
+        """Return the text of a link's mention."""
+        return self.text[link.start - self.start : link.end - self.start]
+
+    def to_text_link(self, link: TaskLink) -> TextLink:
+        """Convert a link of the task to a `TextLink`, which also has the id of the document."""
+        return TextLink(self.document, link.start, link.end, link.entity)
+
+
+class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Options of a campaign."""
+
+    layout: Literal["karat-campaign/2"] = LAYOUT
+    """Layout of the file."""
+    name: str
+    """Name of the campaign."""
+    dataset: str
+    """Name of the dataset."""
+    digest: str
+    """Digest of the gold standard."""
+    sources: tuple[str, ...]
+    """Names of the sources; the first is the gold standard."""
+    documents: int
+    """Number of documents in the gold standard."""
+    kind: CampaignKind = "verify"
+    """Kind of the campaign."""
+    additions: bool = False
+    """Whether judges may add missing links."""
+    seed: int = 0
+    """Random seed."""
+    priority: str = "all"
+    """Priority, a key of `PRIORITIES`."""
+    judges: Annotated[int, msgspec.Meta(ge=1)] = 1
+    """Number of judges per task."""
+    batch: Annotated[int, msgspec.Meta(ge=0)] = 20
+    """Number of tasks per judge, including controls; 0 means unlimited."""
+    controls: Annotated[int, msgspec.Meta(ge=0)] = 1
+    """Number of control tasks per batch."""
+    lease: Annotated[float, msgspec.Meta(gt=0)] = 1800.0
+    """Seconds for which a task is reserved for a judge."""
+    kb: str | None = None
+    """Name of the knowledge base."""
+    consent: str = ""
+    """Consent form."""
+    guidelines: str = ""
+    """Guidelines for judges."""
+    counts: Mapping[str, Mapping[str, int]] = {}
+    """By source, the numbers of links, of links shown and of tasks, and of excluded links by reason."""
+    gold_labels: Mapping[str, tuple[Label, ...]] = {}
+    """By document id, all gold labels, also those that are not shown, such as NIL. An overlay must fit them."""
+
+    @property
+    def gold(self) -> str:
+        """Name of the gold standard among the sources."""
+        return self.sources[0]
+
+
+class Campaign(msgspec.Struct, frozen=True):
+    """A campaign with all its tasks."""
+
+    options: CampaignOptions
+    """Options."""
+    tasks: tuple[JudgingTask, ...]
+    """Tasks in the order in which they are offered; control tasks come last."""
+
+    def require_kind(self, kind: CampaignKind) -> Campaign:
+        """Return the campaign unchanged; raise `UsageError` if it is of another kind."""
+        if self.options.kind != kind:
+            raise UsageError(f"{self.options.name} {_KIND_HINTS[self.options.kind]}.")
+        return self

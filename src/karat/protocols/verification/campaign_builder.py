@@ -1,0 +1,279 @@
+"""Building of campaigns from a gold standard and the predictions of systems."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from random import Random
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from karat.kb.ids.normalising_kb import wrap_kb
+from karat.kb.protocol import KB
+from karat.matching.read.read_options import ReadOptions, canonical_ids
+from karat.model.corpus import Corpus
+from karat.model.document import Label
+from karat.model.errors import InputError, UsageError
+from karat.model.run import Run
+from karat.model.span import Span
+from karat.model.spec.settings.conventions import Ids
+from karat.model.tables.columns import NIL, NO_LINK, Longs, Mentions
+from karat.protocols.verification.campaign import CONTROL_SOURCE, Campaign, CampaignOptions, JudgingTask, TaskLink
+from karat.protocols.verification.guidelines import CONSENT, GUIDELINES
+from karat.protocols.verification.judgements import Decision
+from karat.protocols.verification.passages import MIN_LENGTH, split_passages
+from karat.protocols.verification.posthoc import TextLink
+from karat.protocols.verification.priorities import find_overlaps, get_priority
+
+GOLD: Final = "gold"
+"""Name of the gold standard among the sources."""
+
+_LINKS_PER_CONTROL: Final = 3  # links in a control task
+_MAX_CONTROLS: Final = 50  # maximum number of control tasks: a judge sees one or two of them
+
+
+class SourceLinks(NamedTuple):
+    """Links of one source, and counts of its shown and excluded links."""
+
+    links: dict[TextLink, int]
+    """Distinct links, each with the row of its first occurrence."""
+    counts: Counter[str]
+    """Numbers of links, of links shown and of tasks, and of excluded links by reason."""
+
+
+def build_campaign(
+    corpus: Corpus,
+    runs: Sequence[Run],
+    *,
+    name: str,
+    kb: KB | None = None,
+    seed: int = 0,
+    judges: int = 1,
+    batch: int = 20,
+    controls: int = 1,
+    lease: float = 1800.0,
+    priority: str = "all",
+    length: int = MIN_LENGTH,
+    control_tasks: Sequence[JudgingTask] | None = None,
+    additions: bool = False,
+    consent: str = CONSENT,
+    guidelines: str = GUIDELINES,
+) -> Campaign:
+    """Build a campaign: each task is one passage with all links of one source, including the gold standard.
+
+    Ids are normalised, by `kb` if there is one, so that the spelling does not reveal the source. Without
+    `control_tasks`, controls are built from links that all sources share. `priority` is a key of `PRIORITIES`, `length`
+    the minimum length of a passage in characters. The same `seed` gives the same tasks. Other parameters: see
+    `CampaignOptions`. Raise `UsageError` if there are no links to judge, or sources share a name.
+    """
+    if batch and controls >= batch:
+        raise UsageError(f"{controls} of {batch} tasks would be controls. Set a larger batch, or fewer controls.")
+    names = (GOLD, *(run.name for run in runs))
+    if len(set(names)) < len(names):
+        raise UsageError(f"sources need different names, not {', '.join(names)}. Rename the prediction files.")
+    selection = get_priority(priority)
+    sources = [_collect_gold_links(corpus, kb), *(collect_predicted_links(corpus, run, kb) for run in runs)]
+    overlaps = find_overlaps([source.links for source in sources])
+    texts = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
+    passages = {document: split_passages(text, length) for document, text in texts.items()}
+    random = Random(f"{seed} {corpus.digest}")
+    tasks: list[tuple[int, float, JudgingTask]] = []
+    for index, source in enumerate(sources):
+        selected = [link for link in source.links if selection.shows(overlaps[index][link])]
+        source.counts["not selected by the priority"] += len(source.links) - len(selected)
+        for document, span, links in group_by_passage(selected, passages, source.counts):
+            value = max(selection.value(overlaps[index][link]) for link in links)
+            task_links = tuple(TaskLink(link.start, link.end, link.entity) for link in links)
+            task = JudgingTask(0, document, span.start, texts[document][span.start : span.end], index, task_links)
+            tasks.append((-value, random.random(), task))
+            source.counts["shown"] += len(links)
+            source.counts["tasks"] += 1
+    if not tasks:
+        raise UsageError(
+            f"there are no links to judge ({selection.description}). Pass predictions, or choose another priority."
+        )
+    ordered = [task for *_, task in sorted(tasks, key=lambda item: item[:2])]
+    all_controls = list(control_tasks) if control_tasks is not None else build_controls(ordered, len(sources), random)
+    n_controls = controls if batch and all_controls else 0
+    all_tasks = [*ordered, *(all_controls if n_controls else ())]
+    options = CampaignOptions(
+        name=name,
+        dataset=corpus.name,
+        digest=corpus.digest,
+        sources=names,
+        documents=len(corpus),
+        seed=seed,
+        priority=priority,
+        judges=judges,
+        batch=batch,
+        controls=n_controls,
+        lease=lease,
+        additions=additions,
+        kb=None if kb is None else kb.name,
+        consent=consent,
+        guidelines=guidelines,
+        counts={source: drop_zero_counts(task_links.counts) for source, task_links in zip(names, sources, strict=True)},
+        gold_labels={
+            document.id: tuple(map(_shorten_label, document.labels)) for document in corpus if document.labels
+        },
+    )
+    return Campaign(options, number_tasks(all_tasks))
+
+
+def _shorten_label(label: Label) -> Label:
+    """Return a label with only those fields that decide how an overlay changes it."""
+    return Label(
+        label.start, label.end, label.entity, kind=label.kind, mention_id=label.mention_id, parent=label.parent
+    )
+
+
+def number_tasks(tasks: Iterable[JudgingTask]) -> tuple[JudgingTask, ...]:
+    """Return copies of the tasks, numbered from 0 in their order."""
+    return tuple(msgspec.structs.replace(task, number=number) for number, task in enumerate(tasks))
+
+
+def drop_zero_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts of a source without those that are zero, except the numbers of links, links shown and tasks."""
+    return {name: count for name, count in counts.items() if count or name in ("links", "shown", "tasks")}
+
+
+def group_by_passage(
+    links: Iterable[TextLink], passages: Mapping[str, Sequence[Span]], counts: Counter[str]
+) -> Iterator[tuple[str, Span, list[TextLink]]]:
+    """Yield document id, passage and sorted links for each passage with links, in text order.
+
+    `passages` has the passages of each document in text order. Links that cross the end of a passage are skipped and
+    counted in `counts`.
+    """
+    by_passage: dict[tuple[str, int], list[TextLink]] = {}
+    for link in links:
+        spans = passages[link.document]
+        row = bisect_right(spans, link.start, key=lambda span: span.start) - 1
+        if link.end > spans[row].end:
+            counts["cross the border of a passage"] += 1
+        else:
+            by_passage.setdefault((link.document, row), []).append(link)
+    for (document, row), passage_links in sorted(by_passage.items()):
+        yield document, passages[document][row], sorted(passage_links)
+
+
+def _collect_gold_links(corpus: Corpus, kb: KB | None) -> SourceLinks:
+    """Return the distinct links of the gold standard, one per mention; count alternatives and parts as excluded."""
+    rows = np.flatnonzero(corpus.mention_index.is_representative)
+    n_others = len(corpus.labels) - len(rows)
+    links = collect_links(corpus, corpus.labels, rows, corpus.ids.to_pylist(), kb)
+    links.counts["alternatives and parts of other labels"] += n_others
+    return links
+
+
+def collect_predicted_links(corpus: Corpus, run: Run, kb: KB | None) -> SourceLinks:
+    """Return the distinct links that a system predicted, and the counts of excluded ones."""
+    return collect_links(
+        corpus, run.predictions, np.arange(len(run.predictions)), run.table.column("id").to_pylist(), kb
+    )
+
+
+def collect_links(corpus: Corpus, mentions: Mentions, rows: Longs, ids: Sequence[str], kb: KB | None) -> SourceLinks:
+    """Return the distinct links in some rows of `mentions`, with normalised entity ids, and counts of excluded links.
+
+    `rows` are indices into `mentions`, `ids` the document ids that `mentions.document` refers to. Excluded are unlinked
+    spans, NIL, repeated links, and links outside the evaluation span or in unknown documents.
+    """
+    read_options = ReadOptions(kb=None if kb is None else wrap_kb(kb, Ids.NORMALISED), ids=Ids.NORMALISED)
+    names = canonical_ids(mentions.names.to_pylist(), read_options)
+    spans = evaluation_spans(corpus)
+    counts: Counter[str] = Counter({"links": 0, "shown": 0, "tasks": 0})
+    links: dict[TextLink, int] = {}
+    columns = (mentions.document[rows], mentions.start[rows], mentions.end[rows], mentions.entity[rows])
+    for row, document, start, end, entity in zip(rows.tolist(), *(column.tolist() for column in columns), strict=True):
+        low, high = spans.get(ids[document], (0, 0))
+        if entity in (NIL, NO_LINK):
+            counts["NIL" if entity == NIL else "unlinked"] += 1
+        elif start < low or end > high:
+            counts["outside the evaluation span, or in an unknown document"] += 1
+        else:
+            counts["links"] += 1
+            link = TextLink(ids[document], start, end, names[entity])
+            counts["repeated"] += link in links
+            links.setdefault(link, row)
+    return SourceLinks(links, counts)
+
+
+def evaluation_spans(corpus: Corpus) -> dict[str, tuple[int, int]]:
+    """Return start and end of the evaluated part of each document, by document id; the whole text unless stated."""
+    lengths = corpus.lengths.tolist()
+    columns = corpus.table.column_names
+    spans = (
+        corpus.table.column("evaluation_span").to_pylist() if "evaluation_span" in columns else [None] * len(lengths)
+    )
+    rows = zip(corpus.ids.to_pylist(), spans, lengths, strict=True)
+    return {document: tuple(span) if span else (0, length) for document, span, length in rows}
+
+
+def build_controls(tasks: Sequence[JudgingTask], n_sources: int, random: Random) -> list[JudgingTask]:
+    """Build control tasks from links that all sources share: two correct links, and one with a wrong entity.
+
+    A judge passes by verifying the first two and modifying or removing the third. The wrong entity comes from another
+    document and never occurs in this document. With one source no links are shared, so there are no controls. At most
+    50 are built.
+    """
+    by_passage: dict[tuple[str, int], list[JudgingTask]] = {}
+    for task in tasks:
+        by_passage.setdefault((task.document, task.start), []).append(task)
+    entities = sorted({link.entity for task in tasks for link in task.links})
+    entities_by_document: dict[str, set[str]] = {}
+    for task in tasks:
+        entities_by_document.setdefault(task.document, set()).update(link.entity for link in task.links)
+    controls = []
+    for passage_tasks in by_passage.values():
+        shared = set.intersection(*(set(task.links) for task in passage_tasks))
+        foreign = [entity for entity in entities if entity not in entities_by_document[passage_tasks[0].document]]
+        if n_sources < 2 or len(passage_tasks) < n_sources or len(shared) < _LINKS_PER_CONTROL or not foreign:
+            continue
+        first, second, third = random.sample(
+            sorted(shared, key=lambda link: (link.start, link.end)), _LINKS_PER_CONTROL
+        )
+        correct_links = [TaskLink(link.start, link.end, link.entity, (Decision.VERIFY,)) for link in (first, second)]
+        wrong = (Decision.MODIFY, Decision.REMOVE)
+        links = [*correct_links, TaskLink(third.start, third.end, random.choice(foreign), wrong)]
+        ordered = tuple(sorted(links, key=lambda link: (link.start, link.end)))
+        controls.append(
+            JudgingTask(
+                0, passage_tasks[0].document, passage_tasks[0].start, passage_tasks[0].text, CONTROL_SOURCE, ordered
+            )
+        )
+        if len(controls) == _MAX_CONTROLS:
+            break
+    return controls
+
+
+def parse_controls(label: str, lines: Iterable[Mapping[str, object]]) -> list[JudgingTask]:
+    """Build control tasks from JSON objects, each with a text and links with their correct decisions.
+
+    `label` names the file in errors. Raise `InputError` for an object that is no control task.
+    """
+    controls = []
+    for number, line in enumerate(lines, 1):
+        try:
+            task = msgspec.convert(
+                {"number": 0, "document": "control", "start": 0, "source": CONTROL_SOURCE, **line}, JudgingTask
+            )
+        except msgspec.ValidationError as problem:
+            raise InputError(
+                f"{label}:{number}",
+                actual=str(problem),
+                expected='{"text": "…", "links": [{"start": 0, "end": 6, "entity": "Q64", "correct": ["verify"]}, …]}',
+                remedy="Correct the line",
+            ) from None
+        if not task.links or not all(link.correct and link.start < link.end <= len(task.text) for link in task.links):
+            raise InputError(
+                f"{label}:{number}",
+                actual="no link, a link without correct decisions, or a link outside the text",
+                expected="three links inside the text, each with its correct decisions",
+                remedy="Correct the line",
+            )
+        controls.append(task)
+    return controls

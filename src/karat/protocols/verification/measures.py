@@ -1,0 +1,242 @@
+"""All measures of a campaign: outcomes, original and posthoc scores, agreement, quality and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from karat.protocols.verification.campaign import Campaign
+from karat.protocols.verification.judgements import Judgement
+from karat.protocols.verification.outcomes import (
+    AutoJudgeAgreement,
+    JudgeAgreement,
+    JudgeQuality,
+    JudgingTimes,
+    agreement_with_people,
+    collect_judged_links,
+    judge_agreement,
+    judge_qualities,
+    judging_times,
+    select_judgements,
+)
+from karat.protocols.verification.posthoc import (
+    VARIANTS,
+    IntervalSettings,
+    JudgedLink,
+    MissingShare,
+    OutcomeCounts,
+    OverlapKind,
+    PosthocCounts,
+    PosthocIntervals,
+    ResamplingUnit,
+    count_outcomes,
+    count_overlap_kinds,
+    missing_share,
+    original_counts,
+    original_intervals,
+    posthoc_counts,
+    posthoc_intervals,
+)
+
+
+class SourceScores(NamedTuple):
+    """Precision, recall and F1 of one source, with the counts behind them."""
+
+    counts: PosthocCounts
+    """Numbers of correct, predicted and expected links."""
+    precision: float | None
+    """Precision; None if undefined."""
+    recall: float | None
+    """Recall; None if undefined, and after verification while links are open."""
+    f1: float | None
+    """F1; None where recall is None for open links, or if undefined."""
+    intervals: PosthocIntervals
+    """Intervals of precision and recall."""
+
+    @classmethod
+    def from_counts(
+        cls, counts: PosthocCounts, intervals: PosthocIntervals, *, has_recall: bool = True
+    ) -> SourceScores:
+        """Compute the scores from counts; `has_recall`: whether the number of expected links is final."""
+        if has_recall:
+            return cls(counts, counts.precision, counts.recall, counts.f1, intervals)
+        return cls(counts, counts.precision, None, None, intervals._replace(recall=None))
+
+
+@dataclass(frozen=True)
+class SourceMeasures:
+    """Measures of one source."""
+
+    source: str
+    """Name of the source."""
+    links: int
+    """Number of links."""
+    tasks: int
+    """Number of tasks."""
+    links_shown: int
+    """Number of links that were shown."""
+    outcomes: OutcomeCounts
+    """Outcomes of the links."""
+    n_tied: int
+    """Number of links that all required judges have judged, without a majority."""
+    original: Mapping[str, SourceScores]
+    """Scores against the original gold standard, for `strong` and `weak` matching."""
+    posthoc: Mapping[str, SourceScores]
+    """Posthoc scores by variant."""
+    overlaps: Mapping[str, Mapping[OverlapKind, int]]
+    """By other source, the number of links by their relation to its links."""
+
+    @property
+    def n_open(self) -> int:
+        """Number of links that still need judgements."""
+        return self.outcomes.undecided - self.n_tied
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All measures of one campaign."""
+
+    name: str
+    """Name of the campaign."""
+    dataset: str
+    """Name of the dataset."""
+    documents: int
+    """Number of documents."""
+    judged_by: str
+    """`people`, or the name of an automatic judge."""
+    unit: ResamplingUnit
+    """Unit that is resampled for intervals."""
+    confidence: float
+    """Confidence level of intervals."""
+    resamples: int
+    """Number of bootstrap samples."""
+    sources: tuple[SourceMeasures, ...]
+    """Measures of each source."""
+    missing_from_gold: Mapping[str, MissingShare]
+    """Share of accepted links without gold link, by variant."""
+    agreement: JudgeAgreement
+    """Agreement of the judges."""
+    machines: tuple[AutoJudgeAgreement, ...]
+    """Agreement of each automatic judge with people."""
+    judges: tuple[JudgeQuality, ...]
+    """Quality of each judge."""
+    times: JudgingTimes
+    """Seconds per judgement."""
+    excluded: Mapping[str, int]
+    """Number of excluded judgements by reason."""
+    n_additions: int
+    """Number of links that judges added."""
+    excluded_links: Mapping[str, Mapping[str, int]]
+    """By source, the number of links that were not shown, by reason."""
+
+    @property
+    def links_shown(self) -> int:
+        """Number of links of all sources that were shown."""
+        return sum(source.links_shown for source in self.sources)
+
+    @property
+    def n_open(self) -> int:
+        """Number of links of all sources that still need judgements."""
+        return sum(source.n_open for source in self.sources)
+
+    @property
+    def recall_reason(self) -> str | None:
+        """Reason why posthoc recall is undefined for all sources; None if it is not."""
+        if not self.n_open:
+            return None
+        return f"{self.n_open:,} of {self.links_shown:,} links are open, so the union of accepted links is not complete"
+
+
+def measure_campaign(
+    campaign: Campaign,
+    records: Sequence[Judgement],
+    *,
+    machine: str | None = None,
+    unit: ResamplingUnit = "document",
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Verification:
+    """Compute all measures of a campaign from the judgements of people or, with `machine`, of one automatic judge.
+
+    `records` has the judgements of all judges. With `resamples` 0 there are no intervals. Raise `UsageError` for a
+    survey.
+
+    Posthoc recall is undefined while any link of any source is open, because its denominator, the union of accepted
+    links, needs the judgements on all sources.
+    """
+    options = campaign.options
+    records_by_judges = {
+        name: select_judgements(campaign.require_kind("verify"), records, name)
+        for name in dict.fromkeys([None, machine, *(record.machine for record in records)])
+    }
+    links_by_judges = {
+        name: collect_judged_links(campaign, selected.judgements, judges=None if name is None else 1)
+        for name, selected in records_by_judges.items()
+    }
+    selected, links = records_by_judges[machine], links_by_judges[machine]
+    settings = IntervalSettings(unit, confidence, resamples, seed)
+    is_complete = all(link.outcome is not None or link.is_tied for link in links)
+
+    def measure_source(source: str) -> SourceMeasures:
+        """Compute the measures of one source."""
+        source_links = [link for link in links if link.source == source]
+        counts = options.counts.get(source, {})
+        return SourceMeasures(
+            source,
+            counts.get("links", 0),
+            counts.get("tasks", 0),
+            len(source_links),
+            count_outcomes(source_links),
+            sum(link.is_tied for link in source_links),
+            {
+                matching: SourceScores.from_counts(
+                    original_counts(links, source, options.gold, weak=matching == "weak"),
+                    original_intervals(links, source, options.gold, settings, weak=matching == "weak"),
+                )
+                for matching in ("strong", "weak")
+            },
+            {
+                name: SourceScores.from_counts(
+                    posthoc_counts(links, source, variant),
+                    posthoc_intervals(links, source, variant, **settings._asdict()),
+                    has_recall=is_complete,
+                )
+                for name, variant in VARIANTS.items()
+            },
+            {other: _count_overlaps(links, source, other) for other in options.sources if other != source},
+        )
+
+    return Verification(
+        name=options.name,
+        dataset=options.dataset,
+        documents=options.documents,
+        judged_by=machine or "people",
+        unit=unit,
+        confidence=confidence,
+        resamples=resamples,
+        sources=tuple(map(measure_source, options.sources)),
+        missing_from_gold={name: missing_share(links, options.gold, variant) for name, variant in VARIANTS.items()},
+        agreement=judge_agreement(campaign, selected.judgements),
+        machines=tuple(
+            agreement_with_people(name, links_by_judges[None], machine_links)
+            for name, machine_links in links_by_judges.items()
+            if name is not None
+        ),
+        judges=tuple(judge_qualities(campaign, records)),
+        times=judging_times(selected.judgements),
+        excluded=selected.excluded,
+        n_additions=len(selected.additions),
+        excluded_links={
+            source: {reason: count for reason, count in counts.items() if reason not in ("links", "shown", "tasks")}
+            for source, counts in options.counts.items()
+        },
+    )
+
+
+def _count_overlaps(links: Sequence[JudgedLink], source: str, other: str) -> Mapping[OverlapKind, int]:
+    """Count the links of `source` by their relation to the links of `other`, such as same span and other entity."""
+    return count_overlap_kinds(
+        [link.link for link in links if link.source == source], [link.link for link in links if link.source == other]
+    )

@@ -1,0 +1,407 @@
+"""Outcomes of all links from the records of judges, with the quality and agreement of judges."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import ceil
+from random import Random
+from statistics import median
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from karat.model.tables.columns import Longs
+from karat.protocols.verification.campaign import Campaign, JudgingTask
+from karat.protocols.verification.judgements import (
+    OUTCOMES,
+    Decision,
+    Judgement,
+    effective_judgements,
+    find_consensus,
+    select_votes,
+)
+from karat.protocols.verification.posthoc import JudgedLink, TextLink
+from karat.stats.agreement import cohen_kappa, fleiss_kappa, full_agreement, krippendorff_alpha
+
+ControlResult: TypeAlias = Literal["passed", "failed", "partly failed", "not tested"]
+"""Result of a judge's control tasks; an automatic judge partly fails if it fails in some of its batches."""
+
+
+class JudgeQuality(NamedTuple):
+    """Performance of one judge."""
+
+    judge: str
+    """Pseudonym of the judge."""
+    machine: str | None
+    """Name of an automatic judge; None for a person."""
+    judgements: int
+    """Number of judgements outside controls."""
+    controls: int
+    """Number of judged control links."""
+    correct_controls: int
+    """Number of control links judged correctly."""
+    control_result: ControlResult
+    """Result of the control tasks."""
+    seconds: float | None
+    """Median time per judgement."""
+    batches: int = 1
+    """Number of batches, each with its controls. A person has one batch, an automatic judge as many as it needs."""
+    failed_batches: int = 0
+    """Number of batches with a failed control; their judgements do not count."""
+
+
+class JudgingBatch(NamedTuple):
+    """Tasks that are judged together, and the controls among them."""
+
+    tasks: frozenset[int]
+    """Numbers of the tasks, without controls."""
+    controls: frozenset[int]
+    """Numbers of the control tasks."""
+
+
+def auto_judge_batches(campaign: Campaign, machine: str) -> list[JudgingBatch]:
+    """Divide all tasks into batches, each with controls of its own, drawn at random.
+
+    So an automatic judge is tested like the people who would do the same tasks: a wrong decision on a control discards
+    one batch. Batches are as large as those of people, or larger if there are too few controls, because one decision
+    cannot test two batches. The draw depends on the seed of the campaign and the name of the judge (`machine`). Without
+    controls there is one batch.
+    """
+    options = campaign.options
+    controls = [task.number for task in campaign.tasks if task.is_control]
+    tasks = [task.number for task in campaign.tasks if not task.is_control]
+    if not controls or not options.controls or not options.batch:
+        return [JudgingBatch(frozenset(tasks), frozenset())]
+    n_controls = min(options.controls, len(controls))
+    size = max(1, options.batch - options.controls)
+    n_batches = max(1, min(ceil(len(tasks) / size), len(controls) // n_controls))
+    drawn = Random(f"{options.seed} {machine}").sample(controls, n_batches * n_controls)
+    return [
+        JudgingBatch(frozenset(tasks[index::n_batches]), frozenset(drawn[index::n_batches]))
+        for index in range(n_batches)
+    ]
+
+
+def passes_control(task: JudgingTask, judgements: Iterable[Judgement]) -> bool | None:
+    """Return whether a judge passes a control task: True, False after any wrong decision, None if links are undecided.
+
+    `judgements` are those of one judge on this task.
+    """
+    decided = {judgement.link: judgement.decision for judgement in judgements}
+    decisions = [decided.get(index) for index in range(len(task.links))]
+    wrong = [
+        decision not in link.correct
+        for decision, link in zip(decisions, task.links, strict=True)
+        if decision in OUTCOMES
+    ]
+    if any(wrong):
+        return False
+    return None if len(wrong) < len(task.links) else True
+
+
+class _TestedJudge(NamedTuple):
+    """A judge with the effective judgements, and the result of each batch."""
+
+    judge: str
+    judgements: Sequence[Judgement]
+    results: Sequence[tuple[JudgingBatch, ControlResult]]
+
+    @property
+    def failed_tasks(self) -> frozenset[int]:
+        """Numbers of the tasks of all failed batches."""
+        return frozenset[int]().union(*(batch.tasks for batch, result in self.results if result == "failed"))
+
+
+def _test_judges(campaign: Campaign, records: Iterable[Judgement]) -> list[_TestedJudge]:
+    """Test each judge, including automatic ones, by the controls, in the order of their first effective judgement.
+
+    The tasks of a person are one batch.
+    """
+    tasks = {task.number: task for task in campaign.tasks}
+    by_judge: dict[str, list[Judgement]] = defaultdict(list)
+    for judgement in effective_judgements(records):
+        by_judge[judgement.judge].append(judgement)
+    tested = []
+    for judge, judgements in by_judge.items():
+        machine = judgements[0].machine
+        by_control: dict[int, list[Judgement]] = defaultdict(list)
+        for judgement in judgements:
+            if tasks[judgement.task].is_control:
+                by_control[judgement.task].append(judgement)
+        other_tasks = frozenset(judgement.task for judgement in judgements if judgement.task not in by_control)
+        batches = (
+            [JudgingBatch(other_tasks, frozenset(by_control))]
+            if machine is None
+            else auto_judge_batches(campaign, machine)
+        )
+        passes = {number: passes_control(tasks[number], group) for number, group in by_control.items()}
+        results = [(batch, _batch_result([passes.get(number) for number in batch.controls])) for batch in batches]
+        tested.append(_TestedJudge(judge, judgements, results))
+    return tested
+
+
+def _batch_result(passes: Sequence[bool | None]) -> ControlResult:
+    """Return the result of a batch from whether its controls were passed; None if a control is undecided."""
+    return "failed" if False in passes else "passed" if True in passes else "not tested"
+
+
+def judge_qualities(campaign: Campaign, records: Iterable[Judgement]) -> list[JudgeQuality]:
+    """Measure each judge, including automatic ones, in the order of their first judgement that still counts.
+
+    A person with one failed control task has failed. An automatic judge has failed if it failed in all batches with a
+    result.
+    """
+    tasks = {task.number: task for task in campaign.tasks}
+    return [_measure_quality(tested, tasks) for tested in _test_judges(campaign, records)]
+
+
+def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> JudgeQuality:
+    """Measure one judge; `tasks` has all tasks of the campaign by number."""
+    decided = [judgement for judgement in tested.judgements if judgement.decision in OUTCOMES]
+    sampled = frozenset[int]().union(*(batch.controls for batch, _ in tested.results))
+    control_judgements = [judgement for judgement in decided if judgement.task in sampled]
+    n_correct = sum(
+        judgement.decision in tasks[judgement.task].links[judgement.link or 0].correct
+        for judgement in control_judgements
+    )
+    results = [result for _, result in tested.results]
+    defined = set(results) - {"not tested"}
+    times = [judgement.seconds for judgement in decided if judgement.seconds is not None]
+    return JudgeQuality(
+        tested.judge,
+        tested.judgements[0].machine,
+        sum(not tasks[judgement.task].is_control for judgement in decided),
+        len(control_judgements),
+        n_correct,
+        "not tested" if not defined else "partly failed" if len(defined) == 2 else defined.pop(),
+        median(times) if times else None,
+        len(results),
+        results.count("failed"),
+    )
+
+
+class SelectedJudgements(NamedTuple):
+    """Judgements that count for the measures, those excluded, and added links."""
+
+    judgements: Mapping[tuple[int, int], Sequence[Judgement]]
+    """Judgements by task number and link index."""
+    excluded: Mapping[str, int]
+    """Number of excluded judgements by reason."""
+    additions: Mapping[TextLink, int]
+    """Number of judges by added link."""
+
+
+def select_judgements(
+    campaign: Campaign, records: Sequence[Judgement], machine: str | None = None
+) -> SelectedJudgements:
+    """Select the judgements of people who did not fail a control, or those of one automatic judge (`machine`).
+
+    People and automatic judges are never mixed. Withdrawn judgements, those on controls and skipped tasks are excluded.
+    Of an automatic judge, the batches with a failed control are excluded; see `auto_judge_batches`.
+    """
+    failed = {tested.judge: tested.failed_tasks for tested in _test_judges(campaign, records)}
+    controls = {task.number for task in campaign.tasks if task.is_control}
+    judgements: dict[tuple[int, int], list[Judgement]] = defaultdict(list)
+    excluded: Counter[str] = Counter()
+    added: Counter[TextLink] = Counter()
+    documents = {task.number: task.document for task in campaign.tasks}
+    effective = effective_judgements(records)
+    excluded["undone, or judged again"] = sum(judgement.decision is not Decision.UNDO for judgement in records) - len(
+        effective
+    )
+    for judgement in effective:
+        reason = _exclusion_reason(judgement, machine, failed, controls)
+        if reason is not None:
+            excluded[reason] += 1
+        elif judgement.decision is Decision.ADD:
+            added[
+                TextLink(documents[judgement.task], judgement.start or 0, judgement.end or 0, judgement.becomes or "")
+            ] += 1
+        elif judgement.link is not None:
+            judgements[judgement.task, judgement.link].append(judgement)
+    return SelectedJudgements(judgements, {reason: count for reason, count in excluded.items() if count}, added)
+
+
+def _exclusion_reason(
+    judgement: Judgement, machine: str | None, failed: Mapping[str, frozenset[int]], controls: set[int]
+) -> str | None:
+    """Return why a judgement does not count; None if it counts.
+
+    `failed` has by judge the numbers of the tasks in failed batches, `controls` the numbers of the control tasks.
+    """
+    if judgement.machine != machine:
+        return f"of the automatic judge {judgement.machine}" if machine is None else "of other judges"
+    if judgement.task in controls:
+        return "on controls"
+    if judgement.decision not in (*OUTCOMES, Decision.ADD):
+        return "tasks skipped"
+    if judgement.task not in failed[judgement.judge]:
+        return None
+    return "of judges who failed a control" if machine is None else "in batches with a failed control"
+
+
+def collect_judged_links(
+    campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]], *, judges: int | None = None
+) -> list[JudgedLink]:
+    """Return every link that was shown outside controls, with its majority outcome; None as outcome if undecided.
+
+    `judgements` are keyed by task number and link index. A link is open until `judges` have judged it (default: as many
+    as the campaign asks for). An outcome before that would favour links on which the first judges happen to agree.
+    """
+    links = []
+    required = campaign.options.judges if judges is None else judges
+    for task in campaign.tasks:
+        if task.is_control:
+            continue
+        source = campaign.options.sources[task.source]
+        for index, link in enumerate(task.links):
+            link_judgements = judgements.get((task.number, index), ())
+            consensus = find_consensus(link_judgements, required)
+            is_tied = consensus is None and len(select_votes(link_judgements, required)) == required
+            outcome = () if consensus is None else (consensus.decision, consensus.becomes)
+            links.append(JudgedLink(source, task.start, task.to_text_link(link), *outcome)._replace(is_tied=is_tied))
+    return links
+
+
+class PairAgreement(NamedTuple):
+    """Agreement of two judges."""
+
+    judge_a: str
+    """First judge."""
+    judge_b: str
+    """Second judge."""
+    items: int
+    """Number of links that both judged."""
+    observed: float
+    """Share of links with the same outcome."""
+    kappa: float | None
+    """Cohen's kappa; None if undefined."""
+
+
+class JudgeAgreement(NamedTuple):
+    """Agreement of all judges on the same links, from any source."""
+
+    items: int
+    """Number of links that two or more judges judged."""
+    observed: float | None
+    """Share of links on which all judges agree; None if undefined."""
+    kappa: float | None
+    """Fleiss' kappa over the first two judgements of each link, which may come from different judges."""
+    alpha: float | None
+    """Krippendorff's alpha."""
+    pairs: tuple[PairAgreement, ...] = ()
+    """Agreement of each pair of judges with common links."""
+
+
+def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]]) -> JudgeAgreement:
+    """Measure the agreement of judges on the links that two or more of them judged.
+
+    `judgements` are keyed by task number and link index. A link that several sources share is one link; a judge counts
+    once for it, with the first judgement.
+    """
+    decisions_by_link = [
+        decisions for decisions in _first_decisions(campaign, judgements).values() if len(decisions) > 1
+    ]
+    rows = [list(decisions.values()) for decisions in decisions_by_link]
+    if not rows:
+        return JudgeAgreement(0, None, None, None)
+    codes = np.full((max(map(len, rows)), len(rows)), -1, np.int64)
+    for column, decisions in enumerate(rows):
+        codes[: len(decisions), column] = decisions
+    observed, kappa, alpha = map(
+        _nan_to_none, (full_agreement(codes), fleiss_kappa(codes[:2]), krippendorff_alpha(codes))
+    )
+    return JudgeAgreement(len(rows), observed, kappa, alpha, tuple(_pair_agreements(decisions_by_link)))
+
+
+def _pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:
+    """Yield the agreement of each pair of judges with common links, sorted by their names.
+
+    Each mapping is one link: from judge to decision, as an index into `OUTCOMES`.
+    """
+    decision_pairs: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for decisions in decisions_by_link:
+        for judge_a, judge_b in combinations(sorted(decisions), 2):
+            decision_pairs[judge_a, judge_b].append((decisions[judge_a], decisions[judge_b]))
+    for (judge_a, judge_b), pairs in sorted(decision_pairs.items()):
+        codes: Longs = np.array(pairs, np.int64).T
+        yield PairAgreement(
+            judge_a, judge_b, len(pairs), float((codes[0] == codes[1]).mean()), _nan_to_none(cohen_kappa(codes))
+        )
+
+
+def _nan_to_none(value: float) -> float | None:
+    """Return the value as a float; None for NaN."""
+    return None if np.isnan(value) else float(value)
+
+
+def _first_decisions(
+    campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]]
+) -> dict[TextLink, dict[str, int]]:
+    """Return the first decision of each judge on each link, as an index into `OUTCOMES`: by link, then by judge."""
+    tasks = {task.number: task for task in campaign.tasks}
+    decisions: dict[TextLink, dict[str, int]] = defaultdict(dict)
+    for (number, index), link_judgements in judgements.items():
+        link = tasks[number].to_text_link(tasks[number].links[index])
+        for judgement in link_judgements:
+            decisions[link].setdefault(judgement.judge, OUTCOMES.index(judgement.decision))
+    return decisions
+
+
+class AutoJudgeAgreement(NamedTuple):
+    """Agreement of an automatic judge with people."""
+
+    machine: str
+    """Name of the automatic judge."""
+    items: int
+    """Number of links with an outcome from both."""
+    observed: float | None
+    """Share of links with the same outcome; None if undefined."""
+    kappa: float | None
+    """Cohen's kappa; None if undefined."""
+
+
+def agreement_with_people(
+    machine: str, people: Sequence[JudgedLink], automatic: Sequence[JudgedLink]
+) -> AutoJudgeAgreement:
+    """Measure the agreement of an automatic judge with people, on the links that both decided.
+
+    `people` and `automatic` have the same links in the same order.
+    """
+    pairs = [
+        (OUTCOMES.index(a.outcome), OUTCOMES.index(b.outcome))
+        for a, b in zip(people, automatic, strict=True)
+        if a.outcome is not None and b.outcome is not None
+    ]
+    if not pairs:
+        return AutoJudgeAgreement(machine, 0, None, None)
+    codes: Longs = np.array(pairs, np.int64).T
+    return AutoJudgeAgreement(
+        machine, len(pairs), float((codes[0] == codes[1]).mean()), _nan_to_none(cohen_kappa(codes))
+    )
+
+
+class JudgingTimes(NamedTuple):
+    """Seconds per judgement."""
+
+    n_timed: int
+    """Number of timed judgements."""
+    low: float | None
+    """Lower quartile."""
+    median: float | None
+    """Median."""
+    high: float | None
+    """Upper quartile."""
+
+
+def judging_times(judgements: Mapping[tuple[int, int], Sequence[Judgement]]) -> JudgingTimes:
+    """Return the quartiles of the seconds per judgement; judgements without a time are ignored."""
+    seconds = [
+        judgement.seconds for group in judgements.values() for judgement in group if judgement.seconds is not None
+    ]
+    if not seconds:
+        return JudgingTimes(0, None, None, None)
+    low, middle, high = np.quantile(seconds, [0.25, 0.5, 0.75]).tolist()
+    return JudgingTimes(len(seconds), low, middle, high)

@@ -1,0 +1,341 @@
+"""Overlays: decisions of judges as a versioned patch of a gold standard, which itself is not changed."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+
+from karat.matching.read.read_options import ReadOptions, canonical_ids
+from karat.model.corpus import Corpus
+from karat.model.document import UNLINKED, Document, Label
+from karat.model.errors import InputError, check_layout_version
+from karat.model.spec.settings.conventions import Ids
+from karat.protocols.verification.campaign import Campaign
+from karat.protocols.verification.judgements import Decision, Judgement, find_consensus
+from karat.protocols.verification.outcomes import select_judgements
+from karat.protocols.verification.posthoc import TextLink
+from karat.storage.files import Source
+
+LAYOUT: Final = "karat-overlay/2"
+_T = TypeVar("_T")
+Action: TypeAlias = Literal["add", "remove", "relink"]
+"""Change of a gold label."""
+_MISFITS: Final[Mapping[Action, str]] = {
+    "add": "accepted links that overlap others",
+    "remove": "changes to unknown labels",
+    "relink": "changes to unknown labels",
+}
+"""Why a change does not fit the gold standard."""
+
+
+class OverlayChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A change, with its votes and sources."""
+
+    action: Action
+    """Action."""
+    document: str
+    """Id of the document."""
+    start: int
+    """Start offset."""
+    end: int
+    """End offset."""
+    entity: str | None
+    """Entity that is added or removed, or the old entity of a relinked label; None for a gold label without entity."""
+    becomes: str | None = None
+    """New entity of a relinked label."""
+    votes: Mapping[str, int] = {}
+    """Number of judges by decision."""
+    sources: tuple[str, ...] = ()
+    """Sources with the link."""
+
+
+class OverlayHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """First line of an overlay file."""
+
+    layout: Literal["karat-overlay/2"]
+    """Layout of the file."""
+    name: str
+    """Name of the campaign."""
+    version: Annotated[int, msgspec.Meta(ge=1)]
+    """Version of the overlay."""
+    dataset: str
+    """Name of the dataset."""
+    digest: str
+    """Digest of the gold standard that it patches."""
+    judged_by: str
+    """`people`, or the name of an automatic judge."""
+    undecided: Mapping[str, int]
+    """Number of undecided links by reason."""
+
+
+class Overlay(NamedTuple):
+    """A header, and the changes in the order of the texts."""
+
+    header: OverlayHeader
+    changes: tuple[OverlayChange, ...]
+
+    @property
+    def label(self) -> str:
+        """Name of the campaign and version of the overlay, as shown in results."""
+        return f"{self.header.name}-{self.header.version}"
+
+
+def build_overlay(
+    campaign: Campaign, records: Sequence[Judgement], *, version: int = 1, machine: str | None = None
+) -> Overlay:
+    """Build the patch of the gold standard that follows from the judgements on a campaign.
+
+    All judgements on a link count together, from whichever source it was shown. The majority decides. A tie changes
+    nothing, and neither does a link that fewer people judged than the campaign asks for. Gold links are removed or
+    relinked. Links of systems that were verified, or modified to another entity, are added if they overlap no remaining
+    gold label and no addition with more votes. On the span of a gold label without entity (NIL) they relink it. The
+    same holds for links that judges added. `machine` names the automatic judge whose judgements count instead of those
+    of people. Raise `UsageError` for a survey.
+    """
+    options = campaign.options
+    selected = select_judgements(campaign.require_kind("verify"), records, machine)
+    judgements, sources = _group_by_link(campaign, selected.judgements)
+    n_required = options.judges if machine is None else 1
+    undecided: Counter[str] = Counter()
+    corrections: list[OverlayChange] = []
+    offers: list[tuple[int, TextLink, OverlayChange]] = []
+    for link, link_judgements in judgements.items():
+        consensus = find_consensus(link_judgements, len(link_judgements))
+        if len({judgement.judge for judgement in link_judgements}) < n_required:
+            undecided["links that need more judges"] += 1
+            continue
+        if consensus is None:
+            undecided["links without a majority"] += 1
+            continue
+        link_sources, votes = tuple(sources[link]), consensus.votes
+        if options.gold not in link_sources and consensus.becomes is not None:
+            location = link._replace(entity=consensus.becomes)
+            offers.append(
+                (votes[consensus.decision], location, OverlayChange("add", *location, None, votes, link_sources))
+            )
+        elif options.gold in link_sources and consensus.decision is not Decision.VERIFY:
+            action: Action = "remove" if consensus.becomes is None else "relink"
+            corrections.append(OverlayChange(action, *link, consensus.becomes, votes, link_sources))
+    offers += [
+        (count, location, OverlayChange("add", *location, None, {Decision.ADD.value: count}))
+        for location, count in selected.additions.items()
+    ]
+    labels = _collect_gold_labels(campaign, sources)
+    changes: list[OverlayChange] = []
+    for change in corrections + [addition for *_, addition in sorted(offers, key=lambda offer: (-offer[0], offer[1]))]:
+        document_labels = labels[change.document]
+        fitting = _relink_nil(document_labels, change) if change.action == "add" else change
+        new_labels = _change_labels(document_labels, fitting)
+        if new_labels is None:
+            undecided[_MISFITS[change.action]] += 1
+            continue
+        labels[change.document] = new_labels
+        changes.append(fitting)
+    header = OverlayHeader(
+        LAYOUT, options.name, version, options.dataset, options.digest, machine or "people", dict(undecided)
+    )
+    return Overlay(
+        header,
+        tuple(sorted(changes, key=lambda change: (change.document, change.start, change.end, change.entity or ""))),
+    )
+
+
+def _collect_gold_labels(campaign: Campaign, sources: Mapping[TextLink, Sequence[str]]) -> dict[str, list[Label]]:
+    """Return the gold labels of each document as the campaign stores them, so that changes can be tried on them.
+
+    `sources` has the names of the sources of every link that was shown. A campaign without stored labels has the gold
+    links that were shown.
+    """
+    labels: dict[str, list[Label]] = defaultdict(list)
+    for document, document_labels in campaign.options.gold_labels.items():
+        labels[document] += document_labels
+    if not labels:
+        for link, link_sources in sources.items():
+            if campaign.options.gold in link_sources:
+                labels[link.document].append(Label(link.start, link.end, link.entity))
+    return labels
+
+
+def _relink_nil(labels: Sequence[Label], addition: OverlayChange) -> OverlayChange:
+    """Return the change that relinks the gold label without entity on the span of an addition, else the addition."""
+    relinking = msgspec.structs.replace(addition, action="relink", entity=None, becomes=addition.entity)
+    return addition if _find_label(labels, relinking) is None else relinking
+
+
+def _group_by_link(
+    campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]]
+) -> tuple[dict[TextLink, list[Judgement]], dict[TextLink, list[str]]]:
+    """Return the judgements on each link that has any, and the names of the sources of every link.
+
+    `judgements` are keyed by task number and link index. Control tasks are ignored.
+    """
+    by_link: dict[TextLink, list[Judgement]] = defaultdict(list)
+    sources: dict[TextLink, list[str]] = defaultdict(list)
+    for task in campaign.tasks:
+        for index, link in enumerate(() if task.is_control else task.links):
+            location = task.to_text_link(link)
+            sources[location].append(campaign.options.sources[task.source])
+            if (task.number, index) in judgements:
+                by_link[location] += judgements[task.number, index]
+    return by_link, sources
+
+
+class PatchedCorpus(NamedTuple):
+    """A gold standard with an overlay applied."""
+
+    corpus: Corpus
+    """Patched corpus."""
+    applied: Mapping[str, int]
+    """Number of applied changes by action."""
+    excluded: Mapping[str, int]
+    """Number of changes that could not be applied, by reason."""
+
+
+def apply_overlay(corpus: Corpus, overlay: Overlay) -> PatchedCorpus:
+    """Apply an overlay to the gold standard that it was made for; changes that do not fit are excluded and counted.
+
+    Raise `InputError` if the overlay was made for another gold standard, by its digest.
+    """
+    header = overlay.header
+    if header.digest != corpus.digest:
+        raise InputError(
+            f"overlay {overlay.label}",
+            actual=f"a patch of {header.dataset}@{header.digest}",
+            expected=f"one of {corpus.name}@{corpus.digest}",
+            remedy="Pass the gold standard that was judged, or judge this one",
+        )
+    changes = defaultdict(list)
+    for change in overlay.changes:
+        changes[change.document].append(change)
+    applied: Counter[str] = Counter()
+    excluded: Counter[str] = Counter()
+    documents = [
+        _apply_changes(document, changes[document.id], applied, excluded) if document.id in changes else document
+        for document in corpus
+    ]
+    excluded["changes to unknown documents"] = sum(
+        len(document_changes)
+        for document, document_changes in changes.items()
+        if document not in set(corpus.ids.to_pylist())
+    )
+    patched = Corpus.from_reader(
+        documents, name=f"{corpus.name}~{overlay.label}", metadata=corpus.metadata, skipped=corpus.skipped
+    )
+    return PatchedCorpus(
+        replace(patched, tokens=corpus.tokens),
+        dict(applied),
+        {reason: count for reason, count in excluded.items() if count},
+    )
+
+
+def _apply_changes(
+    document: Document, changes: Sequence[OverlayChange], applied: Counter[str], excluded: Counter[str]
+) -> Document:
+    """Return the document with its labels changed; count changes in `applied` by action and in `excluded` by reason.
+
+    Removed and relinked labels come first, so that additions can take their spans.
+    """
+    labels = list(document.labels)
+    for change in sorted(changes, key=lambda change: change.action == "add"):  # removals first, so that additions fit
+        new_labels = _change_labels(labels, change)
+        if new_labels is None:
+            reason = "additions that overlap a label" if change.action == "add" else "changes to unknown labels"
+            excluded[reason] += 1
+            continue
+        labels = new_labels
+        applied[change.action] += 1
+    return msgspec.structs.replace(document, labels=tuple(labels))
+
+
+def _change_labels(labels: Sequence[Label], change: OverlayChange) -> list[Label] | None:
+    """Return the labels of a document after a change; None if it does not fit.
+
+    An addition does not fit if it overlaps a label, another change if there is no such label.
+    """
+    if change.action == "add":
+        if any(label.start < change.end and change.start < label.end for label in labels):
+            return None
+        return [*labels, Label(change.start, change.end, change.entity)]
+    old_label = _find_label(labels, change)
+    if old_label is None:
+        return None
+    return _remove_mention(labels, old_label) if change.action == "remove" else _relink(labels, old_label, change)
+
+
+def _find_label(labels: Sequence[Label], change: OverlayChange) -> Label | None:
+    """Return the label that a change is about, with the span and entity of the change, or None.
+
+    A single linked label on the span is returned even if its entity differs. Without an entity, the change is about the
+    first label of a mention that is NIL, or a name without link.
+    """
+    on_span = [label for label in labels if (label.start, label.end) == (change.start, change.end)]
+    if change.entity is None:
+        return next((label for label in on_span if _lacks_entity(label)), None)
+    candidates = [label for label in on_span if isinstance(label.entity, str)]
+    names = canonical_ids([str(label.entity) for label in candidates], ReadOptions(kb=None, ids=Ids.NORMALISED))
+    same = [label for label, name in zip(candidates, names, strict=True) if name == change.entity]
+    return same[0] if same else candidates[0] if len(candidates) == 1 else None
+
+
+def _lacks_entity(label: Label) -> bool:
+    """Return whether a label is NIL, or has no link though it is a name; parts of other mentions are not."""
+    is_nil = label.entity is None or (label.entity is UNLINKED and label.kind is None)
+    return is_nil and label.parent is None
+
+
+def _remove_mention(labels: Sequence[Label], mention: Label) -> list[Label]:
+    """Return the labels without `mention`, its alternatives and its parts."""
+    if mention.mention_id is None:
+        return [label for label in labels if label is not mention]
+    return [label for label in labels if mention.mention_id not in (label.mention_id, label.parent)]
+
+
+def _relink(labels: Sequence[Label], old_label: Label, change: OverlayChange) -> list[Label]:
+    """Return the labels with `old_label` linked to the new entity, without the names and types of the old entity.
+
+    If an alternative of the mention already has the new entity, `old_label` is dropped instead.
+    """
+    others = [label for label in labels if label is not old_label]
+    if old_label.mention_id is not None and any(
+        label.mention_id == old_label.mention_id and label.entity == change.becomes for label in others
+    ):
+        return others
+    new_label = msgspec.structs.replace(
+        old_label, entity=change.becomes, same_as=(), name=None, types=(), nil_cluster=None
+    )
+    return [new_label if label is old_label else label for label in labels]
+
+
+def encode_overlay(overlay: Overlay) -> Iterator[bytes]:
+    """Yield the lines of an overlay file: the header, then one change per line, as JSON."""
+    for line in (overlay.header, *overlay.changes):
+        yield msgspec.json.encode(line) + b"\n"
+
+
+def read_overlay(path: str) -> Overlay:
+    """Read an overlay from a file; raise `InputError` if it is invalid or of another layout."""
+    source = Source(path)
+    first, *lines = source.read_bytes().splitlines() or [b""]
+    head = _decode_line(first, dict[str, object], source.label, 1)
+    check_layout_version(source.label, str(head.get("layout", "")), LAYOUT)
+    header = _decode_line(first, OverlayHeader, source.label, 1)
+    return Overlay(
+        header, tuple(_decode_line(line, OverlayChange, source.label, row) for row, line in enumerate(lines, 2))
+    )
+
+
+def _decode_line(line: bytes, kind: type[_T], label: str, row: int) -> _T:
+    """Decode line `row` of an overlay file as `kind`; raise `InputError` if it is invalid."""
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        raise InputError(
+            f"{label}:{row}",
+            actual=str(problem),
+            expected=f"an overlay ({LAYOUT})",
+            remedy="Write it again: karat verify overlay",
+        ) from None

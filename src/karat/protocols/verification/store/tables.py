@@ -1,0 +1,77 @@
+"""Tables of a campaign. Judgements are never changed; the identities of judges are in a separate table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, String, Table, Text
+
+METADATA: Final = MetaData()
+
+PROPERTIES: Final = Table(
+    "metadata",
+    METADATA,
+    Column("key", String(40), primary_key=True),  # layout, options, secret
+    Column("value", Text, nullable=False),
+)
+
+TASKS: Final = Table(
+    "tasks",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),  # order in which tasks are offered
+    Column("name", String(32), nullable=False, unique=True),  # opaque name for judges
+    Column("document", Text, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("control", Boolean, nullable=False),
+    Column("done", Integer, nullable=False, default=0),  # number of judges who completed it
+    Column("finished", Boolean, nullable=False, default=False),
+    Column("content", Text, nullable=False),
+    Index("tasks_open", "finished", "control", "number"),
+    Index("tasks_passage", "document", "start"),
+)
+
+JUDGES: Final = Table(
+    "judges",
+    METADATA,
+    Column("pseudonym", String(32), primary_key=True),
+    Column("machine", Text),  # name of an automatic judge
+    Column("failed", Boolean, nullable=False, default=False),
+    Column("consented", String(40)),
+)
+
+PERSONS: Final = Table(
+    "persons",
+    METADATA,
+    Column("pseudonym", String(32), primary_key=True),
+    Column("worker", Text, nullable=False, unique=True),
+)
+
+TOKENS: Final = Table(
+    "tokens",
+    METADATA,
+    Column("hash", String(64), primary_key=True),  # of a used invitation, or of a session
+    Column("pseudonym", String(32), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("until", Float, nullable=False),
+)
+
+LEASES: Final = Table(
+    "leases",
+    METADATA,
+    Column("task", Integer, primary_key=True, autoincrement=False),
+    Column("judge", String(32), primary_key=True),
+    Column("until", Float, nullable=False),
+    Column("state", String(8), nullable=False),  # open, done, skipped, lost
+    Index("leases_of", "judge", "state"),
+)
+
+RECORDS: Final = Table(
+    "records",
+    METADATA,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("id", String(64), nullable=False, unique=True),
+    Column("judge", String(32), nullable=False),
+    Column("task", Integer, nullable=False),
+    Column("content", Text, nullable=False),
+    Index("records_of", "judge", "task"),
+)

@@ -1,0 +1,176 @@
+"""Overlap of training text with test sets: entities, mentions, and whole texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.model.corpus import Corpus
+from karat.model.errors import InputError
+from karat.protocols.zelda.split_predictions import GoldMention, Share, collect_gold_mentions
+from karat.protocols.zelda.texts.sections import LinkedSection, read_sections
+from karat.protocols.zelda.training_links import NEW_WORDS, SEEN, UNSEEN, TrainingLinks
+from karat.stats.word_ngrams import hash_ngrams, split_words
+
+RUN_LENGTH: Final = 5
+"""Words in a run: short enough for a tweet, and longer than what unrelated texts share."""
+
+MIN_SHARED: Final = 0.8
+"""Texts are near-duplicates if the shorter one shares at least this fraction of its runs with the longer one."""
+
+_MIN_RUNS: Final = 4  # with fewer runs any two texts look alike
+
+
+class NearDuplicate(NamedTuple):
+    """A test document that is nearly the same as a section of the training text."""
+
+    split: str
+    """Name of the split."""
+    document: str
+    """Id of the document."""
+    section: str
+    """Page and name of the section."""
+    shared: float
+    """Fraction of the runs of the shorter text that both share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leakage:
+    """Overlap of training text with one split."""
+
+    split: str
+    """Name of the split."""
+    documents: int
+    """Number of documents."""
+    n_short: int
+    """Number of documents with too few words to compare."""
+    pairs: Share
+    """Share of distinct pairs of mention and entity that training text links too."""
+    entities: Share
+    """Share of distinct entities that training text links too."""
+    surfaces: Share
+    """Share of distinct mentions that training text links too."""
+    mentions: Mapping[str, Share]
+    """Share of mentions by their occurrence in training text."""
+    near_duplicates: tuple[NearDuplicate, ...]
+    """Documents that are nearly the same as a section."""
+
+    @property
+    def unseen(self) -> Share:
+        """Share of mentions whose entity does not occur in the training text."""
+        return self.mentions[UNSEEN]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Overlap of training text with all splits."""
+
+    sections: int
+    """Number of sections in the training text."""
+    links: int
+    """Number of links in the training text."""
+    entities: int
+    """Number of distinct entities in the training text."""
+    splits: Mapping[str, Leakage]
+    """Overlap by split."""
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    """Number of excluded links by reason."""
+
+
+def audit_training_text(path: str, tests: Mapping[str, Corpus]) -> Audit:
+    """Compare a file of training text with test sets (by split) in one pass: shared links and near-duplicate texts.
+
+    Memory grows with the test sets and the number of distinct links only. Raise `InputError` if the text has no links.
+    """
+    notes: Counter[str] = Counter()
+    texts = _TestTexts(tests)
+    links = TrainingLinks()
+    n_sections = 0
+    for section in read_sections(path, notes):
+        n_sections += 1
+        links.add_section(section)
+        texts.compare_section(section)
+    if not links.entities:
+        raise InputError(
+            path,
+            actual=f"{n_sections:,} sections without links to known pages",
+            expected="linked text",
+            remedy="Check that the file has links with known titles",
+        )
+    splits = {split: _measure_leakage(split, corpus, links, texts) for split, corpus in tests.items()}
+    return Audit(n_sections, sum(links.entities.values()), len(links.entities), splits, notes)
+
+
+def _measure_leakage(split: str, corpus: Corpus, links: TrainingLinks, texts: _TestTexts) -> Leakage:
+    """Measure the overlap of training text with one split, from all its links and compared texts."""
+    mentions = [mention for mention in collect_gold_mentions(corpus) if mention is not None]
+    titles = {_get_title(mention) for mention in mentions}
+    pairs = {(mention.surface, _get_title(mention)) for mention in mentions}
+    surfaces = {mention.surface for mention in mentions}
+    counts = Counter(map(links.classify, mentions))
+    return Leakage(
+        split,
+        len(corpus),
+        texts.n_short_by_split[split],
+        Share(sum(pair in links.pairs for pair in pairs), len(pairs)),
+        Share(sum(title in links.entities for title in titles), len(titles)),
+        Share(sum(surface in links.surfaces for surface in surfaces), len(surfaces)),
+        {value: Share(counts[value], len(mentions)) for value in (SEEN, NEW_WORDS, UNSEEN)},
+        tuple(duplicate for duplicate in texts.iterate_near_duplicates() if duplicate.split == split),
+    )
+
+
+def _get_title(mention: GoldMention) -> str:
+    """Return the title of a mention's entity with spaces for underscores, as in training text."""
+    return mention.entity.replace("_", " ")
+
+
+class _TestTexts:
+    """Word 5-grams (runs) of all test documents, and the most similar section of the training text for each."""
+
+    def __init__(self, tests: Mapping[str, Corpus]) -> None:
+        self._names = [(split, document.id) for split, corpus in tests.items() for document in corpus]
+        runs_by_document = [
+            np.unique(hash_ngrams(split_words(document.text), RUN_LENGTH))
+            for corpus in tests.values()
+            for document in corpus
+        ]
+        self._sizes = np.array(list(map(len, runs_by_document)), np.int64)
+        self.n_short_by_split = Counter(
+            split for (split, _), size in zip(self._names, self._sizes.tolist(), strict=True) if size < _MIN_RUNS
+        )
+        document = np.repeat(np.arange(len(runs_by_document)), self._sizes)
+        runs: NDArray[np.uint64] = np.concatenate(runs_by_document) if runs_by_document else np.zeros(0, np.uint64)
+        order = np.argsort(runs, kind="stable")
+        self._runs, self._document = runs[order], document[order]
+        self._best: dict[int, tuple[float, str]] = {}
+
+    def compare_section(self, section: LinkedSection) -> None:
+        """Compare a section with all test documents.
+
+        Store it for documents whose nearest near-duplicate so far it is.
+        """
+        runs = np.unique(hash_ngrams(split_words(section.text), RUN_LENGTH))
+        if len(runs) < _MIN_RUNS or not len(self._runs):
+            return
+        low, high = np.searchsorted(self._runs, runs, "left"), np.searchsorted(self._runs, runs, "right")
+        hits = np.flatnonzero(high > low)
+        if len(hits) < _MIN_RUNS:
+            return
+        positions = np.concatenate([np.arange(low[hit], high[hit]) for hit in hits])
+        documents, shared = np.unique(self._document[positions], return_counts=True)
+        for document, common in zip(documents.tolist(), shared.tolist(), strict=True):
+            size = int(self._sizes[document])
+            share = common / min(size, len(runs))
+            if size >= _MIN_RUNS and share >= MIN_SHARED and share > self._best.get(document, (0.0, ""))[0]:
+                self._best[document] = (share, f"{section.page} {section.name}".strip())
+
+    def iterate_near_duplicates(self) -> Iterator[NearDuplicate]:
+        """Yield each test document with a near-duplicate among the compared sections, with the most similar section."""
+        for document, (share, section) in sorted(self._best.items()):
+            yield NearDuplicate(*self._names[document], section, share)

@@ -1,0 +1,1 @@
+"""Output of `karat data`: gold standards as text and JSON."""

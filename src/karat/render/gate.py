@@ -1,0 +1,128 @@
+"""The result of a quality gate, as text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from karat.analysis.comparison.gate import DatasetChange, FlippedMention
+from karat.model.output.control_chars import escape_controls
+from karat.model.output.text_layout import format_count
+from karat.render.files import JsonRecord, encode_line
+from karat.render.tables import Table, escape_markdown, get_layout
+
+if TYPE_CHECKING:
+    from karat.analysis.comparison.gate import GateResult
+
+_UNDEFINED = "–"
+_STATES = {"dropped": "dropped", "passed": "holds", "inconclusive": "inconclusive"}
+_RISE = "rose"
+
+
+class GateFile(JsonRecord, frozen=True):
+    """The output of `karat gate --json`."""
+
+    layout: Literal["karat-gate/3"]
+    passed: bool
+    measure: str
+    max_drop: float
+    confidence: float
+    lower_is_better: bool
+    signature: str
+    datasets: tuple[DatasetChange, ...]
+    flips: tuple[FlippedMention, ...]
+
+
+def to_json(gate: GateResult) -> bytes:
+    """Encode the result of a gate as one line of JSON."""
+    others = ("layout", "passed", "signature")
+    fields = {name: getattr(gate, name) for name in GateFile.__struct_fields__ if name not in others}
+    return encode_line(GateFile(layout="karat-gate/3", passed=gate.is_passed, signature=str(gate.signature), **fields))
+
+
+def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20, width: int | None = None) -> str:
+    """Render the decision, both versions on every dataset and the first flipped mentions.
+
+    `layout`: key of `LAYOUTS`; `markdown` is for GitHub summaries, None for the terminal. `max_flips`: number of lost,
+    and of gained, mentions that are listed. `width`: columns of the terminal; None does not wrap.
+    """
+    page_layout, is_summary = get_layout(layout, width), layout == "markdown"
+    decision = f"Gate {'passed' if gate.is_passed else 'closed'}: {_format_summary(gate)}"
+    blocks: list[str] = [
+        _format_heading(decision) if is_summary else decision,
+        page_layout.draw(_build_dataset_rows(gate), (0, 6)),
+    ]
+    for title, flips in (("Lost", gate.get_lost_mentions()), ("Won", gate.get_gained_mentions())):
+        if flips:
+            head = f"{title}: {format_count(len(flips), 'mention')}"
+            more = [f"and {len(flips) - max_flips:,} more"] if len(flips) > max_flips else []
+            table = page_layout.draw(_build_flip_rows(flips[:max_flips]), range(5))
+            blocks += [_open_details(head), table, *more, Table("</details>")] if is_summary else [head, table, *more]
+    if not gate.flips and any(change.difference for change in gate.datasets):
+        blocks.append("Result files contain no flipped mentions. Pass the gold file and the predictions.")
+    return page_layout.join([*blocks, page_layout.format_signatures(gate.signature)])
+
+
+def _format_heading(text: str) -> Table:
+    """Return the text as a Markdown heading, which is not escaped again."""
+    return Table(f"## {escape_markdown(text)}")
+
+
+def _open_details(title: str) -> Table:
+    """Return the start of a collapsible block on GitHub, which is not escaped again."""
+    return Table(f"<details><summary>{title}</summary>")
+
+
+def _format_summary(gate: GateResult) -> str:
+    """Return the reason for the decision as text."""
+    allowed = f"{100 * gate.max_drop:g} point{'s' * (gate.max_drop != 0.01)}"
+    confidence = f"{100 * gate.confidence:g} %"
+    change_word = _RISE if gate.lower_is_better else "dropped"
+    if not gate.is_passed:
+        worse = [change.dataset for change in gate.datasets if change.state == "dropped"]
+        return (
+            f"{gate.measure} {change_word} by more than {allowed} on {', '.join(map(escape_controls, worse))}, "
+            f"at {confidence}"
+        )
+    if all(change.state == "passed" for change in gate.datasets):
+        return f"{gate.measure} {change_word} by no more than {allowed}, at {confidence}"
+    return f"nothing shows that {gate.measure} {change_word} by more than {allowed}, at {confidence}"
+
+
+def _build_dataset_rows(gate: GateResult) -> list[list[str]]:
+    """Return the rows of a table with old and new score, difference and state of each dataset."""
+    rows = [["dataset", "old", "new", "difference", "low", "high", ""]]
+    for dataset_change in gate.datasets:
+        scores = [_format_percent(dataset_change.old), _format_percent(dataset_change.new)]
+        change = [
+            _format_difference(dataset_change.difference),
+            _format_difference(dataset_change.low),
+            _format_difference(dataset_change.high),
+        ]
+        is_rise = gate.lower_is_better and dataset_change.state == "dropped"
+        state = (_RISE if is_rise else _STATES[dataset_change.state]) + (
+            f": {dataset_change.reason}" if dataset_change.reason else ""
+        )
+        rows.append([dataset_change.dataset, *scores, *change, state])
+    return rows
+
+
+def _build_flip_rows(flips: Sequence[FlippedMention]) -> list[list[str]]:
+    """Return the rows of a table of flipped mentions, with the gold entity and the wrong link."""
+    rows = [["document", "span", "text", "gold", "predicted"]]
+    for flip in flips:
+        links = [_format_entity(flip.gold, flip.gold_name), _format_entity(flip.wrong_link, flip.wrong_name)]
+        rows.append([flip.document, f"{flip.start}–{flip.end}", flip.text or _UNDEFINED, *links])
+    return rows
+
+
+def _format_entity(entity: str, name: str | None) -> str:
+    return f"{name} ({entity})" if name else entity
+
+
+def _format_percent(value: float | None) -> str:
+    return _UNDEFINED if value is None else f"{100 * value:.1f}"
+
+
+def _format_difference(value: float | None) -> str:
+    return _UNDEFINED if value is None else f"{100 * value:+.1f}".replace("-", "−")

@@ -1,0 +1,177 @@
+"""Snapshots, resolved ids and entities found by name, as text and JSON."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from karat.kb.id_resolution import Resolution
+from karat.kb.protocol import IdStatus
+from karat.kb.snapshot.manifest import SnapshotManifest, SnapshotSource
+from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
+from karat.render.files import JsonRecord, encode_indented
+from karat.render.tables import draw_text, get_layout
+
+
+class SnapshotFile(JsonRecord, frozen=True, kw_only=True):
+    """The output of `karat kb show --json`; missing tables count 0."""
+
+    layout: Literal["karat-snapshot/2"]
+    name: str
+    date: str
+    title: str
+    licence: str
+    digest: str
+    complete: bool
+    entities: int
+    aliases: int
+    anchor_counts: str
+    popularity: str
+    tables: dict[str, int]
+    counts: dict[str, int]
+    repairs: dict[str, int]
+    sources: tuple[SnapshotSource, ...]
+    notes: tuple[str, ...]
+
+
+def encode_manifest(manifest: SnapshotManifest) -> bytes:
+    """Encode the manifest of a snapshot as indented JSON."""
+    tables = {name: metadata.rows for name, metadata in manifest.tables.items()}
+    content = SnapshotFile(
+        layout="karat-snapshot/2",
+        name=manifest.name,
+        date=manifest.date,
+        title=manifest.title,
+        licence=manifest.licence,
+        digest=manifest.digest,
+        complete=manifest.complete,
+        entities=tables.get("entities", 0),
+        aliases=tables.get("aliases", 0),
+        anchor_counts=manifest.anchor_counts,
+        popularity=manifest.popularity,
+        tables=tables,
+        counts=dict(manifest.counts),
+        repairs=dict(manifest.repairs),
+        sources=manifest.sources,
+        notes=manifest.notes,
+    )
+    return encode_indented(content)
+
+
+def render_manifest(manifest: SnapshotManifest, *, width: int | None = None) -> str:
+    """Render the manifest of a snapshot as text: tables, counts, missing tables, sources and notes.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    tables = manifest.tables
+    rows = [("table", "rows", "needed for")]
+    rows += [(name, f"{tables[name].rows:,}", shape.purpose) for name, shape in TABLE_SCHEMAS.items() if name in tables]
+    blocks = [f"{manifest.name}@{manifest.digest} of {manifest.date}: {manifest.title or 'a snapshot'}"]
+    blocks.append(draw_text(rows, (0, 2), width))
+    more = {name: count for name, count in manifest.counts.items() if name not in tables}
+    facts = [f"{name} {count:,}" for name, count in more.items()]
+    facts += [f"anchor counts: {manifest.anchor_counts}", f"popularity: {manifest.popularity}"]
+    facts.append("complete" if manifest.complete else "incomplete: an entity missing here may exist")
+    blocks.append("\n".join(facts))
+    missing = [
+        f"no {name}: not usable for {shape.purpose}" for name, shape in TABLE_SCHEMAS.items() if name not in tables
+    ]
+    if missing:
+        blocks.append("\n".join(missing))
+    if manifest.repairs:
+        blocks.append("\n".join(f"{count:,} {repair}" for repair, count in manifest.repairs.items()))
+    blocks.append("\n".join(_format_source(source) for source in manifest.sources) or "no source stated")
+    blocks.append(f"licence: {manifest.licence or 'not stated'}")
+    return get_layout(None, width).join([*blocks, *(["\n".join(manifest.notes)] if manifest.notes else [])])
+
+
+def _format_source(source: SnapshotSource) -> str:
+    version = f" {source.version}" if source.version else ""
+    return f"from {source.name}{version} ({source.licence or 'licence not stated'})"
+
+
+class ResolutionFile(JsonRecord, frozen=True, kw_only=True):
+    """The output of `karat kb resolve --json`: mentions and ids by status, and the new ids by old id."""
+
+    layout: Literal["karat-resolution/2"]
+    name: str
+    kb: str
+    mentions: dict[str, int]
+    ids: dict[str, list[str]]
+    new_ids: dict[str, str]
+
+
+def encode_resolution(resolution: Resolution) -> bytes:
+    """Encode the resolution of ids as indented JSON."""
+    content = ResolutionFile(
+        layout="karat-resolution/2",
+        name=resolution.data_name,
+        kb=resolution.kb_label,
+        mentions={str(status): count for status, count in resolution.mention_counts.items()},
+        ids={str(status): list(ids) for status, ids in resolution.ids_by_status.items()},
+        new_ids=dict(resolution.new_ids),
+    )
+    return encode_indented(content)
+
+
+def render_resolution(resolution: Resolution, *, list_ids: bool = False, width: int | None = None) -> str:
+    """Render the number of mentions and ids by status; with `list_ids`, list the ids that are not unchanged.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    rows = [("ids", "mentions", "ids")]
+    rows += [
+        (str(status), f"{count:,}", f"{len(resolution.ids_by_status.get(status, ())):,}")
+        for status, count in resolution.mention_counts.items()
+    ]
+    blocks = [f"{resolution.data_name} by {resolution.kb_label}", draw_text(rows, width=width)]
+    if list_ids:
+        blocks += [
+            "\n".join(_format_change(id, status, resolution) for id in ids)
+            for status, ids in resolution.ids_by_status.items()
+            if status is not IdStatus.UNCHANGED
+        ]
+    return get_layout(None, width).join(blocks)
+
+
+def _format_change(id: str, status: IdStatus, resolution: Resolution) -> str:
+    """Return an id, its new id if it has one, and its status, as text."""
+    return f"{id} → {resolution.new_ids[id]} ({status})" if id in resolution.new_ids else f"{id} ({status})"
+
+
+class EntityMatch(JsonRecord, frozen=True):
+    """An entity that has the name as an alias; `count` is the frequency of the alias in the snapshot."""
+
+    id: str
+    name: str | None
+    description: str | None
+    surface: str
+    count: int
+
+
+class EntityMatchesFile(JsonRecord, frozen=True, kw_only=True):
+    """The output of `karat kb find --json`, best match first."""
+
+    layout: Literal["karat-kb-find/2"]
+    kb: str
+    text: str
+    entities: list[EntityMatch]
+
+
+def encode_matches(kb: str, text: str, entities: list[EntityMatch]) -> bytes:
+    """Encode entities found by the name `text` in the snapshot `kb` as indented JSON."""
+    content = EntityMatchesFile(layout="karat-kb-find/2", kb=kb, text=text, entities=entities)
+    return encode_indented(content)
+
+
+def render_matches(entities: list[EntityMatch], *, width: int | None = None) -> str:
+    """Render entities found by name as text.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    rows = [("id", "name", "found as", "count", "description")]
+    rows += [
+        (match.id, match.name or "", match.surface, f"{match.count:,}", match.description or "") for match in entities
+    ]
+    return get_layout(None, width).join(
+        [draw_text(rows, (0, 1, 2, 4), width) if entities else "no entity has this name"]
+    )

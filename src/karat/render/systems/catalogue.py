@@ -1,0 +1,196 @@
+"""The catalogue of systems, as text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+
+from karat.model.output.text_layout import format_table, wrap_text
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.external_access import training_metadata
+from karat.model.spec.settings.task import TASKS
+from karat.model.spec.system import System
+from karat.render.files import JsonRecord, encode_indented
+
+_GOLD_MENTIONS: Final = {"never": "no", "optional": "yes", "required": "only"}
+_LOCATIONS: Final = {"karat": "included in Karat", "outside": "external"}
+
+
+class OptionEntry(JsonRecord, frozen=True):
+    """An option of a system: name, default, allowed values and description."""
+
+    name: str
+    default: str
+    values: tuple[str, ...]
+    description: str
+
+
+class SystemEntry(JsonRecord, frozen=True):
+    """A system: its hardest task, id space, requirements and options.
+
+    `id_space` is empty if the system uses the snapshot's ids. `gold_mentions`: whether it accepts gold mentions.
+    `untested_reason`: format of predictions to import if Karat cannot run it. `training`: data it was trained on.
+    """
+
+    name: str
+    title: str
+    description: str
+    hardest_task: str
+    gold_mentions: Literal["never", "optional", "required"]
+    id_space: str
+    requirements: tuple[str, ...]
+    stages: tuple[str, ...]
+    extra: str | None
+    needs_gold: bool
+    untested_reason: str
+    argument: str
+    options: tuple[OptionEntry, ...]
+    where: Literal["karat", "outside", "nowhere"]
+    training: Mapping[str, str]
+
+
+class SystemsFile(JsonRecord, frozen=True):
+    """The output of `karat systems --json`."""
+
+    layout: Literal["karat-systems/2"]
+    systems: tuple[SystemEntry, ...]
+
+
+def list_systems() -> list[SystemEntry]:
+    """Return the catalogue entry of every system."""
+    return [describe_system(name) for name in list_plugins("systems")]
+
+
+def describe_system(name: str) -> SystemEntry:
+    """Return the catalogue entry of the system called `name`."""
+    system = get_plugin("systems", name, System)
+    hints = get_type_hints(system.options)
+    options = tuple(
+        OptionEntry(
+            field.name.replace("_", "-"),
+            _format_default(field.default),
+            _list_values(hints[field.name]),
+            field.metadata.get("description", ""),
+        )
+        for field in fields(system.options)
+        if field.name != "argument"
+    )
+    return SystemEntry(
+        name,
+        system.title,
+        system.description,
+        system.hardest_task,
+        system.gold_mentions,
+        system.id_space,
+        system.requirements,
+        tuple(system.stages),
+        system.extra,
+        system.needs_gold,
+        system.untested_reason,
+        system.argument,
+        options,
+        "nowhere" if system.untested_reason else "karat" if system.external_access is None else "outside",
+        training_metadata(system.training.to_metadata()),
+    )
+
+
+def encode_list(rows: Sequence[SystemEntry]) -> bytes:
+    """Encode the catalogue of systems as indented JSON."""
+    return encode_indented(SystemsFile("karat-systems/2", tuple(rows)))
+
+
+def render_list(rows: Sequence[SystemEntry], *, width: int | None = None) -> str:
+    """Render systems as tables: included in Karat, external, and untested ones whose predictions can be imported.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    blocks = []
+    for location, title in _LOCATIONS.items():
+        cells = [
+            [title, "solves", "spans", "needs", "ids"],
+            *(_build_cells(row) for row in rows if row.where == location),
+        ]
+        blocks.append(format_table(cells, range(5), width))
+    untested = [
+        [row.name, row.hardest_task, row.id_space or "–", row.untested_reason] for row in rows if row.untested_reason
+    ]
+    blocks.append(
+        format_table([["untested", "solves", "ids", "import its predictions as"], *untested], range(4), width)
+    )
+    return "\n\n".join([*blocks, _USAGE])
+
+
+_USAGE: Final = """\
+karat systems show NAME                show a system and its options
+karat run NAME… --on DATASET           run a system
+karat run predictions:FILE --on DATASET    import predictions
+"""
+
+
+def _build_cells(row: SystemEntry) -> list[str]:
+    """Return the row of a system in the list."""
+    return [
+        _format_name(row),
+        row.hardest_task,
+        _GOLD_MENTIONS[row.gold_mentions],
+        _format_needs(row),
+        row.id_space or "of the snapshot",
+    ]
+
+
+def _format_name(row: SystemEntry) -> str:
+    """Return the name of a system, followed by `:…` if it takes an argument."""
+    return f"{row.name}:…" if row.argument else row.name
+
+
+def _format_needs(row: SystemEntry) -> str:
+    """Return the requirements of a system as text; `–` if it has none."""
+    needs = [*row.requirements, *([f"extra {row.extra}"] if row.extra else []), *(["gold"] if row.needs_gold else [])]
+    return ", ".join(needs) or "–"
+
+
+def render_system(row: SystemEntry, *, width: int | None = None) -> str:
+    """Render a system with its description, requirements, training data and options.
+
+    `width`: columns to wrap at; None wraps the description at 120 columns and nothing else.
+    """
+    head = [f"{row.name}: {row.title}", "", row.description, ""]
+    facts = [
+        ["solves", f"{row.hardest_task}, {TASKS[row.hardest_task].title.lower()}"],
+        ["takes spans", _GOLD_MENTIONS[row.gold_mentions]],
+        ["ids", row.id_space or ("–" if row.untested_reason else "of the snapshot")],
+        ["needs", _format_needs(row)],
+        ["stages", ", ".join(row.stages) or "–"],
+        *([f"training: {name}", description] for name, description in row.training.items()),
+    ]
+    if row.untested_reason:
+        facts = [
+            facts[0],
+            facts[2],
+            ["import", f"untested: import its predictions as {row.untested_reason}"],
+            *facts[5:],
+        ]
+    text = wrap_text("\n".join(head), width or 120) + "\n" + format_table(facts, (0, 1), width) + "\n"
+    if row.options:
+        table = [["option", "default", "description"]]
+        table += [[option.name, option.default, _format_option(option)] for option in row.options]
+        text += f"\n{format_table(table, (0, 1, 2), width)}\n"
+        example = f"{row.options[0].name}={row.options[0].default or 'VALUE'}"
+        rest = f":{row.argument}" if row.argument else ""
+        text += f"\n{row.name}[{example}]{rest} sets an option in the name\n"
+    return text
+
+
+def _format_option(option: OptionEntry) -> str:
+    return f"{option.description} One of {', '.join(option.values)}." if option.values else option.description
+
+
+def _format_default(value: object) -> str:
+    """Return a default value as text: `yes`, `no`, empty for None."""
+    return "yes" if value is True else "no" if value is False else "" if value is None else str(value)
+
+
+def _list_values(kind: Any) -> tuple[str, ...]:  # noqa: ANN401  # the type of a field
+    """Return the allowed values of an option of type `Literal`; empty for any other type."""
+    return tuple(map(str, get_args(kind))) if get_origin(kind) is Literal else ()

@@ -1,0 +1,144 @@
+"""Experiments in the form of BAT's Tables 5 to 12: best thresholds and scores, similarity of systems, and times.
+
+A view is a match relation with filters, such as `strong[nil]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from karat.analysis.comparison.similarity import Similarity, similarity
+from karat.model.profile_signatures import shorten_signature
+from karat.render.tables import draw_text
+from karat.systems.running.experiment import Experiment, ExperimentResult
+
+
+def render_page(experiment: Experiment, results: Sequence[ExperimentResult], width: int | None = None) -> str:
+    """Render a score table per relation, similarities of systems if the experiment has them, and times.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    head = [f"{experiment.title}\n{'=' * len(experiment.title)}"] if experiment.title else []
+    blocks = [
+        *head,
+        *(_render_scores(view, results, width) for view in _list_views(results)),
+        *_render_similarities(experiment, results, width),
+    ]
+    return "\n\n".join([*blocks, _render_times(experiment, results, width), *_format_signatures(results)]) + "\n"
+
+
+def _list_views(results: Sequence[ExperimentResult]) -> list[str]:
+    """Return the views that have a micro F1 score in a result, without views with filters."""
+    ending = ":micro.f1"
+    measures = dict.fromkeys(
+        name
+        for outcome in results
+        for name in outcome.result.table_measures
+        if name.endswith(ending) and "[" not in name
+    )
+    return [name.removesuffix(ending) for name in measures]
+
+
+def _render_scores(view: str, results: Sequence[ExperimentResult], width: int | None) -> str:
+    """Render dataset, system, threshold, micro F1, precision and recall, as in BAT's Tables 5 to 8, 10 and 11.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    rows: list[Sequence[str]] = [["dataset", "system", "t", "F1 micro", "P micro", "R micro"]]
+    for outcome in results:
+        result, is_first = (
+            outcome.result,
+            rows[-1][0] == "dataset" or _format_dataset(outcome) not in [row[0] for row in rows],
+        )
+        threshold = result.thresholds.get(view)
+        scores = [
+            result[f"{view}:micro.{name}"] if _has_measure(outcome, view, name) else None for name in ("f1", "p", "r")
+        ]
+        cut = "–" if threshold is None else f"{threshold:.3f}"
+        cells = ["–" if score is None else f"{100 * score:.1f}" for score in scores]
+        rows.append([_format_dataset(outcome) if is_first else "", outcome.system_run.system, cut, *cells])
+    return f"{view}, in percent\n{draw_text(rows, (0, 1), width)}"
+
+
+def _has_measure(outcome: ExperimentResult, view: str, name: str) -> bool:
+    return f"{view}:micro.{name}" in outcome.result.measures
+
+
+def _format_dataset(outcome: ExperimentResult) -> str:
+    """Return the name of a dataset with the mean number of characters of its documents."""
+    lengths = [len(text) for text in outcome.corpus.table.column("text").to_pylist()]
+    return f"{outcome.corpus.name} ({sum(lengths) / max(1, len(lengths)):.0f} characters on average)"
+
+
+def _render_similarities(experiment: Experiment, results: Sequence[ExperimentResult], width: int | None) -> list[str]:
+    """Render the macro similarity of all pairs above their thresholds, as in BAT's Table 9: a text per table.
+
+    Empty if the experiment has no similarities; a dataset needs at least two systems. `width`: columns to wrap at; None
+    does not wrap.
+    """
+    blocks = []
+    for dataset in experiment.datasets if experiment.similarity else ():
+        outcomes = [outcome for outcome in results if outcome.dataset == dataset]
+        if len(outcomes) < 2:
+            continue
+        similarities = similarity(
+            outcomes[0].corpus,
+            [outcome.system_run.run for outcome in outcomes],
+            match=",".join(experiment.similarity),
+            profile=experiment.profile,
+            best_threshold=experiment.threshold if (experiment.threshold or "").startswith("oracle") else None,
+        )
+        blocks += [
+            _render_matrix(similarities, relation, outcomes[0].corpus.name, width) for relation in experiment.similarity
+        ]
+    return blocks
+
+
+def _render_matrix(similarities: Similarity, relation: str, corpus: str, width: int | None) -> str:
+    """Render the macro similarity of all pairs of systems under one relation, in percent.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    shares = {
+        frozenset((pair.system_a, pair.system_b)): pair.macro.value
+        for pair in similarities.pairs
+        if pair.relation == relation
+    }
+    names = list(
+        dict.fromkeys(
+            name for system_a, system_b in combinations(similarities.runs, 2) for name in (system_a, system_b)
+        )
+    )
+    rows = [["", *names]]
+    for system_a in names:
+        cells = [
+            "100.0" if system_a == system_b else _format_percent(shares.get(frozenset((system_a, system_b))))
+            for system_b in names
+        ]
+        rows.append([system_a, *cells])
+    return f"similarity by {relation} on {corpus}, macro, in percent\n{draw_text(rows, (0,), width)}"
+
+
+def _format_percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+def _render_times(experiment: Experiment, results: Sequence[ExperimentResult], width: int | None) -> str:
+    """Render the mean milliseconds per document by system and dataset, as in BAT's Table 12.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    systems = list(dict.fromkeys(outcome.system_run.system for outcome in results))
+    corpora = list(dict.fromkeys(outcome.corpus.name for outcome in results))
+    times_by_key = {(outcome.system_run.system, outcome.corpus.name): outcome.system_run.times for outcome in results}
+    rows = [["ms per document", *corpora]]
+    for system in systems:
+        times = [times_by_key.get((system, corpus)) for corpus in corpora]
+        rows.append([system, *("–" if time is None else f"{1000 * time.mean:,.4g}" for time in times)])
+    return str(draw_text(rows, (0,), width))
+
+
+def _format_signatures(results: Sequence[ExperimentResult]) -> list[str]:
+    """Return one block with the distinct short signatures of all results."""
+    return ["\n".join(dict.fromkeys(str(shorten_signature(outcome.result.signature)) for outcome in results))]

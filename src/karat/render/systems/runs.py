@@ -1,0 +1,236 @@
+"""Runs of systems, as text and JSON: times, costs, failures and next commands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from statistics import mean, stdev
+from typing import Literal
+
+from karat.model.errors import shorten
+from karat.model.output.text_layout import format_count, wrap_text
+from karat.model.results.result import Result
+from karat.render.files import JsonRecord, encode_indented
+from karat.render.tables import draw_text
+from karat.systems.running.run import SystemRun
+
+_MAX_ERRORS = 5  # errors listed per system
+_MAX_ERROR_LENGTH = 90  # characters of an error
+
+
+class RunRecord(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
+    """A run of one system on one dataset."""
+
+    system: str
+    dataset: str
+    file: str
+    documents: int
+    cached: int
+    failed: dict[str, list[str]]
+    manifest: dict[str, str]
+    clock: str = ""
+    seconds: dict[str, float]
+    cpu_seconds: float | None = None
+    peak_bytes: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    counts: dict[str, int]
+    measures: dict[str, float | None]
+
+
+class RunsFile(JsonRecord, frozen=True):
+    """The output of `karat run --json`."""
+
+    layout: Literal["karat-runs/2"]
+    runs: list[RunRecord]
+
+
+def to_json(system_runs: Sequence[SystemRun], results: Sequence[Result], files: Sequence[str]) -> bytes:
+    """Encode runs with their results and prediction files, in the same order, as indented JSON."""
+    rows = zip(system_runs, results, files, strict=True)
+    return encode_indented(RunsFile("karat-runs/2", [_build_record(*row) for row in rows]))
+
+
+def _build_record(system_run: SystemRun, result: Result, file: str) -> RunRecord:
+    """Return the JSON record of a run; `file`: path of its predictions."""
+    times = system_run.times
+    seconds = {} if times is None else {name: getattr(times, name) for name in times.__slots__ if name != "n_documents"}
+    return RunRecord(
+        system=system_run.system,
+        dataset=system_run.corpus,
+        file=file,
+        documents=system_run.n_documents,
+        cached=system_run.n_cached,
+        failed={error: list(ids) for error, ids in system_run.documents_by_error.items()},
+        manifest=dict(system_run.run.metadata),
+        clock=system_run.clock,
+        seconds=seconds,
+        cpu_seconds=system_run.cpu_seconds,
+        peak_bytes=system_run.peak_memory,
+        tokens=system_run.tokens,
+        cost=system_run.cost,
+        counts=dict(system_run.run.skipped),
+        measures={name: result[name] for name in result.table_measures},
+    )
+
+
+def render_page(system_runs: Sequence[SystemRun], width: int | None = None) -> str:
+    """Render a table of the times and costs of runs, then notes on how times were measured, and failures.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    has_datasets = len({system_run.corpus for system_run in system_runs}) > 1
+    rows = [_COLUMNS]
+    for system_run in system_runs:
+        times = system_run.times
+        cells = (
+            ["–"] * 3
+            if times is None
+            else [format_duration(times.median), format_duration(times.p95), format_duration(times.total)]
+        )
+        resources = [
+            "–" if system_run.cpu_seconds is None else format_duration(system_run.cpu_seconds),
+            "–" if not system_run.peak_memory else f"{system_run.peak_memory / 1e6:,.0f} MB",
+        ]
+        rows.append(
+            [
+                f"{system_run.system} on {system_run.corpus}" if has_datasets else system_run.system,
+                *[
+                    f"{system_run.n_documents:,}",
+                    f"{system_run.n_cached:,}",
+                    f"{system_run.n_failures:,}",
+                    *cells,
+                    *resources,
+                ],
+                "–" if system_run.tokens is None else f"{system_run.tokens:,}",
+                "–" if system_run.cost is None else f"{system_run.cost:,.4f}",
+            ]
+        )
+    columns = [column for column in range(len(_COLUMNS)) if column < 7 or any(row[column] != "–" for row in rows[1:])]
+    blocks: list[str] = [draw_text([[row[column] for column in columns] for row in rows], width=width)]
+    blocks += [
+        "\n".join(wrap_text(line, width) for line in lines)
+        for lines in (_format_sources(system_runs), _format_failures(system_runs))
+        if lines
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+_COLUMNS = [
+    "time and cost",
+    "documents",
+    "from cache",
+    "failed",
+    "median",
+    "p95",
+    "total",
+    "CPU",
+    "memory",
+    "tokens",
+    "cost",
+]
+
+
+def _format_sources(system_runs: Sequence[SystemRun]) -> list[str]:
+    """Return lines on how times were measured and, if some systems got gold mentions, on the source of mentions."""
+    mentions = _group_systems(system_runs, lambda system_run: system_run.run.metadata.get("mentions", ""))
+    mention_lines = [f"mentions: {source}: {names}" for source, names in mentions.items()] if "gold" in mentions else []
+    return [
+        *mention_lines,
+        *(f"times: {clock}: {names}" for clock, names in _group_systems(system_runs, _format_clock).items()),
+    ]
+
+
+def _format_clock(system_run: SystemRun) -> str:
+    """Return how times were measured; empty without times."""
+    return "" if system_run.times is None else system_run.clock
+
+
+def _group_systems(system_runs: Sequence[SystemRun], get_value: Callable[[SystemRun], str]) -> dict[str, str]:
+    """Return the names of the systems, joined by commas, for each non-empty value of `get_value`."""
+    systems: dict[str, list[str]] = {}
+    for system_run in system_runs:
+        if get_value(system_run):
+            systems.setdefault(get_value(system_run), []).append(system_run.system)
+    return {value: ", ".join(dict.fromkeys(names)) for value, names in systems.items()}
+
+
+def _format_failures(system_runs: Sequence[SystemRun]) -> list[str]:
+    """Return lines on the errors of each run, with example documents, and on what a retry can change."""
+    lines = []
+    for system_run in system_runs:
+        for error, ids in list(system_run.documents_by_error.items())[:_MAX_ERRORS]:
+            examples = ", ".join(ids[:3]) + (", …" if len(ids) > 3 else "")
+            message = shorten(error, _MAX_ERROR_LENGTH)
+            lines.append(f"{system_run.system} on {system_run.corpus}: {len(ids):,} failed: {message} ({examples})")
+        n_more = len(system_run.documents_by_error) - _MAX_ERRORS
+        if n_more > 0:
+            errors = format_count(n_more, "more error")
+            lines.append(f"{system_run.system} on {system_run.corpus}: {errors}: see the predictions file")
+    failed, final = (
+        sum(system_run.n_failures for system_run in system_runs),
+        sum(system_run.n_final_errors for system_run in system_runs),
+    )
+    if failed > final:
+        lines.append("Run the same command again to retry only the failed documents.")
+    if final:
+        lines.append(
+            f"{format_count(final, 'error')} of these will not change on retry. --no-cache repeats all requests."
+        )
+    return lines
+
+
+def format_duration(seconds: float) -> str:
+    """Format seconds in a readable unit: µs, ms, s or min."""
+    for unit, factor in (("µs", 1e6), ("ms", 1e3)):
+        if seconds * factor < 999.5:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:,.1f} min"
+
+
+def render_repetitions(results: Mapping[str, Sequence[Result]], width: int | None = None) -> str:
+    """Render a table of the mean, standard deviation and range of scores over repeated runs of each system.
+
+    `results`: results of all runs, by system. Empty text if no system has two defined scores. `width`: columns to wrap
+    at; None does not wrap.
+    """
+    rows = [["repeated runs", "measure", "runs", "mean", "sd", "min", "max"]]
+    for name, repetitions in results.items():
+        for measure in repetitions[0].headline.values():
+            values = [100 * value for result in repetitions if (value := result[measure]) is not None]
+            if len(values) > 1:
+                figures = [mean(values), stdev(values), min(values), max(values)]
+                rows.append([name, measure, str(len(values)), *(f"{figure:.1f}" for figure in figures)])
+    return str(draw_text(rows, (0, 1), width)) + "\n" if len(rows) > 1 else ""
+
+
+def render_next_commands(
+    files: Sequence[tuple[str, Sequence[str]]], conventions: Sequence[str] = (), width: int | None = None
+) -> str:
+    """Render commands that show the cases of each dataset and, with several predictions, compare its systems.
+
+    `files`: pairs of a gold file and its prediction files. `conventions`: options that are appended to each command.
+    `width`: columns to wrap at; None does not wrap.
+    """
+    lines = ["Look at the cases:"]
+    for gold, predictions in files:
+        arguments = [*map(shlex.quote, predictions), *conventions]
+        lines += _format_command(["karat show", shlex.quote(gold), *arguments, "--outcome wrong"], width)
+        if len(predictions) > 1:
+            lines += _format_command(["karat compare", f"--gold {shlex.quote(gold)}", *arguments], width)
+    return "\n".join(lines) + "\n"
+
+
+def _format_command(parts: Sequence[str], width: int | None) -> list[str]:
+    """Return the lines of a command, wrapped with backslashes so that it can be copied.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    lines = [f"  {parts[0]}"]
+    for part in parts[1:]:
+        if width is not None and len(lines[-1]) + len(part) + 3 > width:
+            lines[-1] += " \\"
+            lines.append(f"    {part}")
+        else:
+            lines[-1] += f" {part}"
+    return lines

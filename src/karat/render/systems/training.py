@@ -1,0 +1,52 @@
+"""The outcome of a training, as text."""
+
+from __future__ import annotations
+
+from karat.model.output.text_layout import format_table, wrap_text
+from karat.systems.training.curve import Epoch, TrainingResult
+
+_COLUMNS = ("epoch", "loss", "accuracy on dev", "seconds", "mentions/s", "learning rate")
+
+
+def format_epoch(epoch: Epoch) -> str:
+    """Return a line about a finished epoch: loss, accuracy and seconds."""
+    accuracy = "" if epoch.accuracy is None else f", {epoch.accuracy:.1%} correct"
+    return f"epoch {epoch.number}: loss {epoch.loss:.4f}{accuracy} ({epoch.seconds:.0f} s)"
+
+
+def render_page(result: TrainingResult, width: int | None = None) -> str:
+    """Render the learning curve, the number of weights, skipped items and the next command.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    rows = [_COLUMNS, *(_build_row(epoch) for epoch in result.curve.epochs)]
+    size = result.parameters
+    sizes = [
+        ("weights", "number"),
+        ("encoder", f"{size['encoder']:,}"),
+        (f"other layers, for {result.n_entities:,} entities", f"{size['head']:,}"),
+        ("total", f"{sum(size.values()):,}"),
+    ]
+    notes = [f"Trained on {result.device}; epoch {result.curve.best_epoch} is the best and was saved."]
+    if result.curve.stopped_early:
+        notes.append(f"Stopped early: {result.options.patience} epochs without improvement.")
+    notes += [f"{item}: {count:,}." for item, count in result.counts.items() if count]
+    notes.append(f"Use it: karat run {result.kind}:{result.folder} --on DATASET --task d2kb")
+    parts = [
+        format_table(rows, (), width),
+        format_table(sizes, (0,), width),
+        "\n".join(wrap_text(note, width) for note in notes),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _build_row(epoch: Epoch) -> tuple[str, ...]:
+    """Return the row of an epoch in the learning curve."""
+    return (
+        str(epoch.number),
+        f"{epoch.loss:.4f}",
+        "–" if epoch.accuracy is None else f"{100 * epoch.accuracy:.2f}",
+        f"{epoch.seconds:.1f}",
+        f"{epoch.n_mentions / epoch.seconds:,.0f}",
+        f"{epoch.learning_rate:.1e}",
+    )

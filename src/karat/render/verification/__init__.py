@@ -1,0 +1,1 @@
+"""Output of `karat verify`: judgements and surveys as text and JSON."""

@@ -1,0 +1,450 @@
+"""Verification results, as text and JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from karat.model.output.text_layout import format_count, wrap_text
+from karat.render.files import JsonRecord, encode_line
+from karat.render.tables import draw_text
+
+if TYPE_CHECKING:
+    from karat.protocols.verification.measures import SourceMeasures, SourceScores, Verification
+    from karat.protocols.verification.outcomes import JudgeQuality
+    from karat.stats.samples.bootstrap import Interval
+
+
+class PosthocRecord(JsonRecord, frozen=True):
+    """Numbers of correct, predicted and expected links, with precision, recall and F1; null if undefined.
+
+    An interval is null if fewer than two documents count, or if all samples give the same value.
+    """
+
+    correct: int
+    predicted: int
+    expected: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    precision_interval: tuple[float, float] | None = None
+    recall_interval: tuple[float, float] | None = None
+
+
+class SourceRecord(JsonRecord, frozen=True):
+    """One source: its links and tasks, their outcomes, and its scores before and after verification.
+
+    `links_shown`: links shown to judges. `open`: links that still need judgements. `tied`: links that all required
+    judges have judged, without a majority. `original`: scores against the original gold. `posthoc`: scores after
+    verification. `overlaps`: kinds of overlap with the links of each other source. `excluded_links`: links not shown,
+    by reason.
+    """
+
+    source: str
+    links: int
+    tasks: int
+    links_shown: int
+    verified: int
+    modified: int
+    removed: int
+    open: int
+    verification_rate: float | None
+    original: Mapping[str, PosthocRecord]
+    posthoc: Mapping[str, PosthocRecord]
+    overlaps: Mapping[str, Mapping[str, int]]
+    excluded_links: Mapping[str, int]
+    tied: int = 0
+
+
+class MissingLinksRecord(JsonRecord, frozen=True):
+    """Accepted links without any gold label, out of all distinct accepted links (`union`)."""
+
+    missing: int
+    union: int
+    share: float | None
+
+
+class JudgePairRecord(JsonRecord, frozen=True):
+    """The agreement of two judges on links that both judged: observed agreement and Cohen's kappa."""
+
+    judge_a: str
+    judge_b: str
+    items: int
+    observed: float
+    kappa: float | None
+
+
+class JudgeAgreementRecord(JsonRecord, frozen=True):
+    """The agreement of judges on links that two or more judged.
+
+    `machine`: the automatic judge that is compared with people, if any. `pairs`: agreement of each two judges.
+    """
+
+    items: int
+    observed: float | None
+    kappa: float | None
+    alpha: float | None
+    machine: str | None = None
+    pairs: tuple[JudgePairRecord, ...] = ()
+
+
+class JudgeQualityRecord(JsonRecord, frozen=True):
+    """The quality of one judge: results on control tasks and time per judgement.
+
+    `batches`: batches of tasks with their controls; a person has one. `failed_batches`: batches whose judgements do not
+    count because a control failed.
+    """
+
+    judge: str
+    machine: str | None
+    judgements: int
+    controls: int
+    correct_controls: int
+    control_result: str
+    median_seconds: float | None
+    batches: int = 1
+    failed_batches: int = 0
+
+
+class VerificationFile(JsonRecord, frozen=True):
+    """The output of `karat verify report --json`, one object per campaign.
+
+    `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
+    posthoc recall is null for all sources; null if it is not.
+    """
+
+    layout: Literal["karat-verification/2"]
+    campaign: str
+    dataset: str
+    documents: int
+    judged_by: str
+    interval_unit: str
+    confidence: float
+    resamples: int
+    sources: tuple[SourceRecord, ...]
+    missing_from_gold: Mapping[str, MissingLinksRecord]
+    agreement: JudgeAgreementRecord
+    machines: tuple[JudgeAgreementRecord, ...]
+    judges: tuple[JudgeQualityRecord, ...]
+    seconds: tuple[float | None, float | None, float | None]
+    excluded: Mapping[str, int]
+    additions: int = 0
+    links_shown: int = 0
+    open: int = 0
+    recall_undefined: str | None = None
+
+
+def to_json(verifications: Iterable[Verification]) -> bytes:
+    """Encode each verification campaign as one JSON line."""
+    return b"".join(encode_line(build_file(verification)) for verification in verifications)
+
+
+def build_file(verification: Verification) -> VerificationFile:
+    """Return the JSON record of a verification campaign."""
+    return VerificationFile(
+        layout="karat-verification/2",
+        campaign=verification.name,
+        dataset=verification.dataset,
+        documents=verification.documents,
+        judged_by=verification.judged_by,
+        interval_unit=verification.unit,
+        confidence=verification.confidence,
+        resamples=verification.resamples,
+        sources=tuple(
+            _build_source_record(source, verification.excluded_links.get(source.source, {}))
+            for source in verification.sources
+        ),
+        missing_from_gold={
+            name: MissingLinksRecord(*item, item.share) for name, item in verification.missing_from_gold.items()
+        },
+        agreement=JudgeAgreementRecord(
+            *verification.agreement[:4], pairs=tuple(JudgePairRecord(*item) for item in verification.agreement.pairs)
+        ),
+        machines=tuple(
+            JudgeAgreementRecord(item.items, item.observed, item.kappa, None, item.machine)
+            for item in verification.machines
+        ),
+        judges=tuple(JudgeQualityRecord(*item) for item in verification.judges),
+        seconds=verification.times[1:],
+        excluded=verification.excluded,
+        additions=verification.n_additions,
+        links_shown=verification.links_shown,
+        open=verification.n_open,
+        recall_undefined=verification.recall_reason,
+    )
+
+
+def _build_source_record(source: SourceMeasures, excluded_links: Mapping[str, int]) -> SourceRecord:
+    """Return the JSON record of a source; `excluded_links`: number of links not shown to judges, by reason."""
+    verified, modified, removed, _ = source.outcomes
+    return SourceRecord(
+        source=source.source,
+        links=source.links,
+        tasks=source.tasks,
+        links_shown=source.links_shown,
+        verified=verified,
+        modified=modified,
+        removed=removed,
+        open=source.n_open,
+        verification_rate=source.outcomes.rate,
+        original={name: _build_posthoc_record(scores) for name, scores in source.original.items()},
+        posthoc={name: _build_posthoc_record(scores) for name, scores in source.posthoc.items()},
+        overlaps={
+            other: {kind.value: count for kind, count in counts.items()} for other, counts in source.overlaps.items()
+        },
+        excluded_links=excluded_links,
+        tied=source.n_tied,
+    )
+
+
+def _build_posthoc_record(scores: SourceScores) -> PosthocRecord:
+    """Return the JSON record of counts with precision, recall and F1, and the intervals of precision and recall."""
+    return PosthocRecord(*scores.counts, scores.precision, scores.recall, scores.f1, *scores.intervals)
+
+
+def render_page(verifications: Sequence[Verification], *, details: bool = False, width: int | None = None) -> str:
+    """Render the results of each verification campaign as text, and totals by source if there are several.
+
+    `details`: whether to add overlaps between sources, and the quality and agreement of judges. `width`: columns to
+    wrap at; None does not wrap.
+    """
+    pages = [_render_campaign(verification, details, width) for verification in verifications]
+    if len(verifications) > 1:
+        pages.append(_render_totals(verifications, width))
+    return "\n\n".join(pages) + "\n"
+
+
+def _render_campaign(verification: Verification, details: bool, width: int | None) -> str:
+    """Render the outcomes, scores and notes of a campaign; with `details`, overlaps and judges too.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    documents = format_count(verification.documents, "document")
+    head = (
+        f"{verification.name}: {verification.dataset}, {documents}, judged by {verification.judged_by}, "
+        f"{_format_progress(verification)}"
+    )
+    blocks = [
+        head,
+        draw_text(_build_outcome_rows(verification.sources), width=width),
+        draw_text(_build_score_rows(verification), width=width),
+        _explain_scores(verification),
+    ]
+    if details:
+        blocks.append(draw_text(_build_overlap_rows(verification), (0, 1), width=width))
+        blocks.append(draw_text(_build_judge_rows(verification), (0, 1), width=width))
+        if verification.agreement.pairs:
+            blocks.append(draw_text(_build_pair_rows(verification), (0, 1), width=width))
+    blocks.append("\n".join(_format_notes(verification)))
+    return wrap_text("\n\n".join(blocks), width)
+
+
+def _format_progress(verification: Verification) -> str:
+    """Return how many of the links that were shown are judged."""
+    total = verification.links_shown
+    n_judged = total - verification.n_open
+    if n_judged == total:
+        return f"all {format_count(total, 'link')} judged"
+    return f"{n_judged:,} of {format_count(total, 'link')} judged ({_format_percent(n_judged / total)} %)"
+
+
+def _build_outcome_rows(sources: Sequence[SourceMeasures]) -> list[list[str]]:
+    """Return a table of the links of each source: tasks, links shown, outcomes and verification rate."""
+    has_ties = any(source.n_tied for source in sources)
+    head = [
+        "source",
+        "links",
+        "tasks",
+        "shown",
+        "verified",
+        "modified",
+        "removed",
+        *["tied"] * has_ties,
+        "open",
+        "rate",
+    ]
+    return [
+        head,
+        *(
+            [
+                source.source,
+                *map(str, (source.links, source.tasks, source.links_shown, *source.outcomes[:3])),
+                *[str(source.n_tied)] * has_ties,
+                str(source.n_open),
+                _format_percent(source.outcomes.rate),
+            ]
+            for source in sources
+        ),
+    ]
+
+
+def _build_score_rows(verification: Verification) -> list[list[str]]:
+    """Return a table of precision and recall before and after verification, as in Figure 3 of the paper."""
+    head = ["in percent", "before: P", "R", "paper: P", "R", "code: P", "R"]
+    return [
+        head,
+        *(
+            [
+                source.source,
+                *(
+                    _format_percent(value, bounds)
+                    for scores in (source.original["weak"], *source.posthoc.values())
+                    for value, bounds in zip((scores.precision, scores.recall), scores.intervals, strict=True)
+                ),
+            ]
+            for source in verification.sources
+        ),
+    ]
+
+
+def _explain_scores(verification: Verification) -> str:
+    """Return the legend of the table of scores."""
+    sentences = [
+        "before: against the original gold standard (same entity, overlapping span).",
+        "paper: verified links only, as the paper defines it.",
+        "code: modified links too, and any link that a judge accepted, in fully judged passages, as the paper's code "
+        "computes it.",
+    ]
+    if verification.recall_reason is not None:
+        sentences.append(f"No recall after verification: {verification.recall_reason}.")
+    else:
+        unions = {name: scores.counts.union for name, scores in verification.sources[0].posthoc.items()}
+        sizes = ", ".join(f"{format_count(size, 'link')} by {name}" for name, size in unions.items())
+        sentences.append(f"Recall divides by the union: {sizes}, where overlapping links count once.")
+    if verification.resamples:
+        samples = f"{verification.resamples} samples of {verification.unit}s"
+        sentences.append(f"In brackets: {100 * verification.confidence:g} % intervals from {samples}.")
+        all_scores = [
+            scores for source in verification.sources for scores in (source.original["weak"], *source.posthoc.values())
+        ]
+        if any(
+            value is not None and bounds is None
+            for scores in all_scores
+            for value, bounds in zip((scores.precision, scores.recall), scores.intervals, strict=True)
+        ):
+            sentences.append(
+                f"Without brackets: fewer than two {verification.unit}s count, all samples give the same value, or the "
+                "value is above 100."
+            )
+    return " ".join(sentences)
+
+
+def _build_overlap_rows(verification: Verification) -> list[list[str]]:
+    """Return a table of the links of each source by kind of overlap with each other source."""
+    kinds = list(next(iter(verification.sources[0].overlaps.values()), {}))
+    head = ["links of", "compared with", *(kind.value for kind in kinds)]
+    rows = [
+        [source.source, other, *map(str, counts.values())]
+        for source in verification.sources
+        for other, counts in source.overlaps.items()
+    ]
+    return [head, *rows]
+
+
+def _build_judge_rows(verification: Verification) -> list[list[str]]:
+    """Return a table of the judges: number of judgements, results on control tasks, and median seconds."""
+    head = ["judge", "type", "judgements", "correct controls", "of", "test", "seconds"]
+    rows = [
+        [
+            quality.judge,
+            f"machine {quality.machine}" if quality.machine else "person",
+            *map(str, (quality.judgements, quality.correct_controls, quality.controls)),
+            _format_control_result(quality),
+            "–" if quality.seconds is None else f"{quality.seconds:.1f}",
+        ]
+        for quality in verification.judges
+    ]
+    return [head, *rows]
+
+
+def _format_control_result(quality: JudgeQuality) -> str:
+    """Return the result of a judge's controls; of an automatic judge with the number of failed batches."""
+    if quality.machine is None or not quality.failed_batches:
+        return quality.control_result
+    return f"{quality.control_result} ({quality.failed_batches} of {format_count(quality.batches, 'batch', 'batches')})"
+
+
+def _build_pair_rows(verification: Verification) -> list[list[str]]:
+    """Return a table of the agreement of each two judges."""
+    head = ["judge", "and", "links", "observed", "Cohen's kappa"]
+    return [
+        head,
+        *(
+            [pair.judge_a, pair.judge_b, str(pair.items), _format_percent(pair.observed), _format_number(pair.kappa)]
+            for pair in verification.agreement.pairs
+        ),
+    ]
+
+
+def _format_notes(verification: Verification) -> list[str]:
+    """Return notes on missing links, agreement, judges, times and excluded judgements and links, one line each."""
+    agreement = verification.agreement
+    notes = [
+        f"missing from the gold: {item.missing} of {item.union} distinct links accepted by {name}"
+        f"{' so far' * bool(verification.n_open)} ({_format_percent(item.share)} %)"
+        for name, item in verification.missing_from_gold.items()
+    ]
+    notes.append(
+        f"agreement on {format_count(agreement.items, 'link')} that two or more judged: the same "
+        f"{_format_percent(agreement.observed)} %, "
+        f"Fleiss' kappa {_format_number(agreement.kappa)}, Krippendorff's alpha {_format_number(agreement.alpha)}"
+        if agreement.items
+        else "agreement: no link has two judgements"
+    )
+    notes += [
+        f"machine {item.machine} and people on {format_count(item.items, 'link')}: the same "
+        f"{_format_percent(item.observed)} %, "
+        f"Cohen's kappa {_format_number(item.kappa)}"
+        for item in verification.machines
+    ]
+    people = Counter(item.control_result for item in verification.judges if item.machine is None)
+    notes.append(f"judges: {', '.join(f'{count} {passing}' for passing, count in people.items()) or 'none'}")
+    if verification.times.n_timed:
+        low, middle, high = (f"{second:.1f}" for second in verification.times[1:])
+        notes.append(f"seconds per judgement: median {middle}, quartiles {low} and {high}")
+    if verification.n_additions:
+        notes.append(
+            f"judges added {format_count(verification.n_additions, 'link')}. "
+            "karat verify overlay adds those that overlap no label"
+        )
+    notes += [f"judgements excluded: {count} {reason}" for reason, count in verification.excluded.items()]
+    notes += [
+        f"{source}: {count} not shown: {reason}"
+        for source, item in verification.excluded_links.items()
+        for reason, count in item.items()
+    ]
+    return notes
+
+
+def _render_totals(verifications: Sequence[Verification], width: int | None) -> str:
+    """Render the outcomes by source, summed over campaigns.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    rows: dict[str, Counter[str]] = {}
+    for verification in verifications:
+        for source in verification.sources:
+            totals = rows.setdefault(source.source, Counter())
+            totals.update({"judged": source.outcomes.total, **source.outcomes._asdict()})
+    head = ["all campaigns", "judged", "verified", "modified", "removed", "rate"]
+    body = [
+        [
+            source,
+            *(str(totals[outcome]) for outcome in ("judged", "verify", "modify", "remove")),
+            _format_percent(totals["verify"] / totals["judged"] if totals["judged"] else None),
+        ]
+        for source, totals in rows.items()
+    ]
+    return draw_text([head, *body], width=width)
+
+
+def _format_percent(value: float | None, bounds: Interval | None = None) -> str:
+    """Format a share in percent with its interval, if any; `–` for None."""
+    if value is None:
+        return "–"
+    return f"{100 * value:.1f}" + ("" if bounds is None else f" [{100 * bounds.low:.1f}, {100 * bounds.high:.1f}]")
+
+
+def _format_number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -1,0 +1,59 @@
+"""Statistical power: the smallest difference that a test on the documents of a dataset can detect.
+
+Based on the standard error of the difference of two systems on the same documents, assumed normal.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+from karat.model.errors import UsageError
+from karat.stats.normal import normal_cdf, normal_quantile
+from karat.stats.samples.bootstrap import check_confidence
+
+
+def detectable_difference(standard_error: float, *, confidence: float = 0.95, power: float = 0.8) -> float:
+    """Return the difference that a two-sided test detects with probability `power` at the level 1 - `confidence`.
+
+    `standard_error` is that of the difference. Smaller true differences are detected less often.
+    """
+    check_confidence(confidence)
+    _check_arguments(standard_error, power)
+    return standard_error * (normal_quantile((1 + confidence) / 2) + normal_quantile(power))
+
+
+def statistical_power(true_difference: float, standard_error: float, *, confidence: float = 0.95) -> float:
+    """Return the probability that a two-sided test at the level 1 - `confidence` detects a true difference.
+
+    `standard_error` is that of the difference.
+    """
+    check_confidence(confidence)
+    _check_arguments(standard_error, 0.5)
+    critical_value = normal_quantile((1 + confidence) / 2)
+    if not standard_error:
+        return 1.0 if true_difference else 0.0
+    return normal_cdf(true_difference / standard_error - critical_value) + normal_cdf(
+        -true_difference / standard_error - critical_value
+    )
+
+
+def documents_needed(
+    true_difference: float, standard_error: float, n_documents: int, *, confidence: float = 0.95, power: float = 0.8
+) -> int | None:
+    """Return how many documents a test needs to detect a true difference with probability `power`; None for 0.
+
+    `standard_error` is that of the difference on `n_documents` similar documents.
+    """
+    if not true_difference:
+        return None
+    return ceil(
+        n_documents * (detectable_difference(standard_error, confidence=confidence, power=power) / true_difference) ** 2
+    )
+
+
+def _check_arguments(standard_error: float, power: float) -> None:
+    """Raise `UsageError` unless the standard error is at least 0 and the power from 0.5 to below 1."""
+    if not standard_error >= 0:
+        raise UsageError(f"the standard error is {standard_error}. Give a number of at least 0.")
+    if not 0.5 <= power < 1:
+        raise UsageError(f"power is {power}. Give a probability from 0.5 to below 1, such as 0.8.")

@@ -1,0 +1,70 @@
+"""A store of responses by request key; stored responses survive any interruption of a run."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Final
+
+from karat.model.errors import UsageError
+from karat.storage.files import printable_path
+
+_KEY_LENGTH: Final = 64  # hexadecimal digits of SHA-256
+
+
+class ResponseStore:
+    """Records by key in an append-only file, to which several runs may write at once.
+
+    A record is a line with its key (64 hexadecimal digits) and JSON. An incomplete record is skipped, because each
+    record starts with a line feed. The file is indexed once, when it is opened. Raise `UsageError` if it cannot be
+    written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._positions: dict[str, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a+b", buffering=0)
+        except OSError as problem:
+            raise UsageError(
+                f"{printable_path(str(path))} cannot be written ({problem.strerror}). Set KARAT_HOME."
+            ) from None
+        self._file.seek(0)
+        offset = 0
+        with path.open("rb") as lines:
+            for line in lines:
+                if len(line) > _KEY_LENGTH and line[_KEY_LENGTH : _KEY_LENGTH + 1] == b"\t" and line.endswith(b"}\n"):
+                    self._positions[line[:_KEY_LENGTH].decode("latin-1")] = (
+                        offset + _KEY_LENGTH + 1,
+                        len(line) - _KEY_LENGTH - 2,
+                    )
+                offset += len(line)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def get(self, key: str) -> bytes | None:
+        """Return the last record with a key as of the opening of the store; None if there is none.
+
+        Records that `put` added since are not found.
+        """
+        with self._lock:
+            if key not in self._positions:
+                return None
+            offset, length = self._positions[key]
+            self._file.seek(offset)
+            return self._file.read(length)
+
+    def put(self, key: str, record: bytes) -> None:
+        """Append a record, which is a JSON object; the operating system has it when this returns.
+
+        `get` finds it only after the store is opened again.
+        """
+        with self._lock:
+            self._file.write(b"\n" + key.encode() + b"\t" + record + b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()

@@ -1,0 +1,43 @@
+"""Loop that links documents in JSON lines with a package in another Python environment.
+
+`bridge_loop.py FILE ARGUMENT…` loads the linker from the bridge FILE. It runs with the Python of that package and does
+not import Karat.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any
+
+Linker = Callable[[str, list[list[int]]], list[dict[str, Any]]]
+"""A function that returns the predictions for a text and the spans of given mentions."""
+
+
+def load_linker(file: str, *arguments: str) -> Linker:
+    """Import the bridge `file` and return the linker that its `open_linker` opens with `arguments`."""
+    spec = spec_from_file_location("bridge", file)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{file} is not a Python file")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    linker: Linker = module.open_linker(*arguments)
+    return linker
+
+
+def main(linker: Linker) -> None:
+    """Read documents as JSON lines from standard input, and write a line with predictions or an error for each."""
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            response: dict[str, Any] = {"predictions": linker(request["text"], request.get("spans", []))}
+        except Exception as problem:  # noqa: BLE001  # the next document may succeed
+            response = {"error": f"{type(problem).__name__}: {problem}"}
+        sys.stdout.write(json.dumps({"id": request["id"], **response}) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(load_linker(*sys.argv[1:]))

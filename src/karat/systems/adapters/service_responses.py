@@ -1,0 +1,120 @@
+"""Linkers that process one document at a time, and the conversion of service annotations to checked responses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+
+from karat.formats.parsing.offsets import utf16_offset_table
+from karat.model.document import UNLINKED, Candidate, Document, EntityId, Prediction, Response
+from karat.model.errors import ResponseError
+from karat.systems.adapters.retry import call_with_retries
+from karat.systems.adapters.telemetry import count_event, redact_secrets
+
+UTF16_EVENT: Final = "predictions with offsets in UTF-16 units (converted)"
+
+_T = TypeVar("_T")
+
+
+class PerDocumentLinker:
+    """A linker that sends one document after the other; a failure affects only its document.
+
+    `send`: returns the response to a document, or raises `ResponseError`.
+    `close`: releases resources when the run ends.
+    """
+
+    def __init__(self, send: Callable[[Document], Response], close: Callable[[], None] = lambda: None) -> None:
+        self._send = send
+        self.close = close
+
+    def __call__(self, documents: Iterable[Document]) -> Iterator[Response]:
+        """Yield the response to each document."""
+        for document in documents:
+            yield self._link_document(document)
+
+    def _link_document(self, document: Document) -> Response:
+        """Return the checked response to a document, with retries; a `ResponseError` becomes its error."""
+        try:
+            return call_with_retries(lambda: check_response(document, self._send(document)))
+        except ResponseError as problem:
+            return Response(document.id, error=redact_secrets(str(problem)))
+
+
+def check_response(document: Document, response: Response) -> Response:
+    """Return the response with the id of `document`; raise `ResponseError` for a span outside the text."""
+    for number, prediction in enumerate(response.predictions, 1):
+        if not prediction.start < prediction.end <= len(document.text):
+            span = f"[{prediction.start}, {prediction.end})"
+            raise ResponseError(
+                f"prediction {number} has the span {span}, but the text has {len(document.text)} characters"
+            )
+    return response if response.id == document.id else msgspec.structs.replace(response, id=document.id)
+
+
+class ServiceAnnotation(NamedTuple):
+    """An annotation of a service.
+
+    `start`, `end`: span in the units of the service: code points or UTF-16 units.
+    `entity`: entity id, None for NIL, or `UNLINKED`.
+    `score`: score of the link.
+    `surface`: text of the mention according to the service.
+    `types`: entity types.
+    `candidates`: candidate entities.
+    """
+
+    start: int
+    end: int
+    entity: EntityId = UNLINKED
+    score: float | None = None
+    surface: str | None = None
+    types: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+
+
+def to_response(
+    document: Document, annotations: Iterable[ServiceAnnotation], *, utf16: bool = False, seconds: float | None = None
+) -> Response:
+    """Convert the annotations of a service to a response with spans in code points.
+
+    Services written in Java count UTF-16 units, which differ after characters outside the basic plane; few document
+    this. The surfaces of the annotations decide which units they use; without surfaces, `utf16` decides.
+    `seconds` is the time that the service reports. A span that contradicts its surface raises `ResponseError`.
+    """
+    items, text = list(annotations), document.text
+    has_wide_characters = any(ord(character) > 0xFFFF for character in text) if items else False
+    surfaced = [item for item in items if item.surface is not None]
+    if has_wide_characters and (
+        any(text[item.start : item.end] != item.surface for item in surfaced) if surfaced else utf16
+    ):
+        offsets = utf16_offset_table(text)
+        last = len(offsets) - 1
+        items = [
+            item._replace(start=int(offsets[min(item.start, last)]), end=int(offsets[min(item.end, last)]))
+            for item in items
+        ]
+        count_event(UTF16_EVENT, len(items))
+    for item in items:
+        if item.surface is not None and text[item.start : item.end] != item.surface:
+            raise ResponseError(f"the text at [{item.start}, {item.end}) is not {item.surface!r}")
+    if any(item.start < 0 for item in items):
+        raise ResponseError("a prediction has a negative start")
+    predictions = tuple(
+        Prediction(item.start, item.end, item.entity, score=item.score, types=item.types, candidates=item.candidates)
+        for item in items
+    )
+    return Response(document.id, predictions, seconds=seconds)
+
+
+def parse_json(body: bytes, value_type: type[_T], service: str) -> _T:
+    """Parse a JSON body as `value_type`; numbers may be strings. `service` names the sender in the `ResponseError`."""
+    try:
+        return msgspec.json.decode(body, type=value_type, strict=False)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise ResponseError(f"{service} sent JSON that differs from its documentation ({problem})") from None
+
+
+def to_utf16_offset(text: str, offset: int) -> int:
+    """Convert an offset in code points to an offset in UTF-16 units."""
+    return len(text[:offset].encode("utf-16-le")) // 2

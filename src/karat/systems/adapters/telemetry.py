@@ -1,0 +1,103 @@
+"""Telemetry of a response (counts, times, memory), and credentials that must not be written anywhere."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Final
+
+from karat.model.errors import UsageError
+
+_MIN_SECRET_LENGTH: Final = 4  # shorter values would match everywhere
+
+
+@dataclass
+class ResponseTelemetry:
+    """The reports of an adapter on the processing of one document.
+
+    `counts`: counted events, by description.
+    `seconds`: duration of the successful request; None if the adapter reports none.
+    `is_final`: the error is the system's own answer, so the document is not sent again.
+    `peak_memory`: maximal memory of a started program, in bytes.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: float | None = None
+    is_final: bool = False
+    peak_memory: int = 0
+
+
+_current: ContextVar[ResponseTelemetry | None] = ContextVar("telemetry", default=None)
+
+
+@contextmanager
+def capture_telemetry() -> Iterator[ResponseTelemetry]:
+    """Yield a record that collects the reports of all adapters called inside the context."""
+    telemetry = ResponseTelemetry()
+    token = _current.set(telemetry)
+    try:
+        yield telemetry
+    finally:
+        _current.reset(token)
+
+
+def count_event(event: str, count: int = 1) -> None:
+    """Add `count` to the telemetry of the current document, under the event's description; do nothing outside one."""
+    telemetry = _current.get()
+    if telemetry is not None and count:
+        telemetry.counts[event] += count
+
+
+def report_seconds(seconds: float) -> None:
+    """Store the duration of the successful request in the current telemetry, without earlier attempts and waiting."""
+    telemetry = _current.get()
+    if telemetry is not None:
+        telemetry.seconds = seconds
+
+
+def report_peak_memory(size: int) -> None:
+    """Raise the peak memory in the current telemetry to `size` bytes, if that is more."""
+    telemetry = _current.get()
+    if telemetry is not None:
+        telemetry.peak_memory = max(telemetry.peak_memory, size)
+
+
+def report_final_error() -> None:
+    """Mark the error of the current document as the system's own answer, which a retry would not change."""
+    telemetry = _current.get()
+    if telemetry is not None:
+        telemetry.is_final = True
+
+
+_secrets: dict[str, str] = {}
+
+
+def get_credential(variable: str, system: str) -> str:
+    """Return the value of an environment variable, and let `redact_secrets` hide it from now on.
+
+    An unset or empty variable raises `UsageError`, which names `system`.
+    """
+    value = os.environ.get(variable, "")
+    if not value:
+        raise UsageError(
+            f"{system} needs a credential in the environment variable {variable}. Run export {variable}=…."
+        )
+    hide_variables([variable])
+    return value
+
+
+def hide_variables(variables: Iterable[str]) -> None:
+    """Let `redact_secrets` hide the values of these environment variables from now on; unset ones are ignored."""
+    _secrets.update({name: os.environ[name] for name in variables if name in os.environ})
+
+
+def redact_secrets(text: str) -> str:
+    """Return a text with hidden values of at least 4 characters replaced by `$` and the names of their variables."""
+    for name, value in _secrets.items():
+        if len(value) >= _MIN_SECRET_LENGTH:
+            text = text.replace(value, f"${name}")
+    return text

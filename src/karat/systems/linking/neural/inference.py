@@ -1,0 +1,166 @@
+"""Prediction of the entity of each mention, among all entities or its candidates, jointly or most confident first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from karat.systems.linking.neural.models import UNKNOWN_ENTITY, EntityModel, LukeModel, TensorBatch
+from karat.systems.linking.neural.snippets import Snippets
+
+_MAX_LOGITS: Final = 1 << 27  # half a gigabyte
+
+
+@dataclass(frozen=True, eq=False)
+class EntityPredictions:
+    """The best entities of each mention with their softmax probabilities; both arrays are [mentions, top_k].
+
+    `codes`: entity codes, best first; -1 is none.
+    `probabilities`: their probabilities.
+    """
+
+    codes: NDArray[np.int64]
+    probabilities: NDArray[np.float32]
+
+    @property
+    def best_codes(self) -> NDArray[np.int64]:
+        """The code of the best entity of each mention; -1 is none."""
+        return self.codes[:, 0]
+
+
+def predict_entities(
+    model: EntityModel,
+    snippets: Snippets,
+    *,
+    use_candidates: bool,
+    top_k: int = 1,
+    batch_size: int = 32,
+    most_confident_first: bool = False,
+) -> EntityPredictions:
+    """Predict the most probable entities of all mentions, among all entities or their candidates.
+
+    `use_candidates`: choose only among the candidates of a mention, if it has any.
+    `top_k`: number of entities per mention.
+    `batch_size`: number of windows per batch.
+    `most_confident_first`: link the most confident mention of each window first and let a `LukeModel` use it for the
+    others; other models ignore this.
+    """
+    device = next(model.parameters()).device
+    codes = np.full((snippets.n_mentions, top_k), UNKNOWN_ENTITY, np.int64)
+    probabilities = np.zeros((snippets.n_mentions, top_k), np.float32)
+    was_training = model.training
+    model.eval()
+    with torch.inference_mode():
+        rank = _rank_candidates if use_candidates else _rank_all
+        for arrays in snippets.iterate_batches(batch_size):
+            tensors = TensorBatch.from_arrays(arrays, device)
+            result = (
+                predict_most_confident_first(model, tensors, rank, top_k)
+                if most_confident_first and isinstance(model, LukeModel)
+                else rank(model, tensors, model.encode_mentions(tensors), top_k)
+            )
+            codes[arrays.mention], probabilities[arrays.mention] = (tensor.cpu().numpy() for tensor in result)
+    model.train(was_training)
+    return EntityPredictions(codes, probabilities)
+
+
+def predict_most_confident_first(
+    model: LukeModel, batch: TensorBatch, rank: RankFunction, top_k: int
+) -> tuple[Tensor, Tensor]:
+    """Link the most confident mention of each window, pass its entity to the model, and repeat (LUKE's global method).
+
+    Return the codes and probabilities of the best entities [mentions, top_k] at the time each mention was linked.
+    """
+    known_entities = torch.full_like(batch.row, UNKNOWN_ENTITY)
+    codes = torch.full((len(known_entities), top_k), UNKNOWN_ENTITY, device=known_entities.device)
+    probabilities = torch.zeros((len(known_entities), top_k), device=known_entities.device)
+    n_windows = len(batch.tokens)
+    while bool((is_open := known_entities == UNKNOWN_ENTITY).any()):
+        predicted, confidence = rank(model, batch, model.encode_mentions(batch, known_entities), top_k)
+        top_confidence = torch.where(is_open, confidence[:, 0], confidence.new_full((), -1.0))
+        best = torch.full((n_windows,), -1.0, device=top_confidence.device).scatter_reduce(
+            0, batch.row, top_confidence, "amax"
+        )
+        is_chosen = is_open & (top_confidence == best[batch.row])
+        is_chosen &= _first_in_window_mask(is_chosen, batch.row, n_windows)
+        codes[is_chosen], probabilities[is_chosen] = predicted[is_chosen], confidence[is_chosen]
+        known_entities = torch.where(is_chosen, predicted[:, 0], known_entities)
+    return codes, probabilities
+
+
+def _first_in_window_mask(mask: Tensor, window: Tensor, n_windows: int) -> Tensor:
+    """Return a mask of the mentions that are the first mention of their window in `mask`.
+
+    `window`: index of the window of each mention.
+    """
+    index = torch.arange(len(window), device=window.device)
+    last_index = torch.full((n_windows,), len(window), device=window.device)
+    first = last_index.scatter_reduce(0, window, torch.where(mask, index, len(window)), "amin")
+    return index == first[window]
+
+
+RankFunction = Callable[[EntityModel, TensorBatch, Tensor, int], tuple[Tensor, Tensor]]
+"""A function from model, batch, mention vectors and k to the codes and probabilities of the best k entities."""
+
+
+def _rank_all(model: EntityModel, batch: TensorBatch, vectors: Tensor, top_k: int) -> tuple[Tensor, Tensor]:
+    """Return codes and probabilities [mentions, top_k] of the best of all entities; padded with -1 and 0."""
+    table, bias = model.encode_entities(), model.bias()
+    parts = [_top_k(part @ table.T + bias, top_k) for part in _split_mentions(vectors, len(table))]
+    codes, probabilities = (torch.cat(tensors) for tensors in zip(*parts, strict=True))
+    return _pad_columns(codes, top_k, UNKNOWN_ENTITY), _pad_columns(probabilities, top_k, 0)
+
+
+def _rank_candidates(model: EntityModel, batch: TensorBatch, vectors: Tensor, top_k: int) -> tuple[Tensor, Tensor]:
+    """Return codes and probabilities [mentions, top_k] of the best candidates; padded with -1 and 0.
+
+    For mentions without candidates, all entities compete.
+    """
+    logits = candidate_logits(model, batch.candidates, vectors)
+    indices, probabilities = _top_k(logits, top_k)
+    codes = batch.candidates.gather(1, indices)
+    codes = torch.where(torch.isfinite(logits.gather(1, indices)), codes, UNKNOWN_ENTITY)
+    codes, probabilities = _pad_columns(codes, top_k, UNKNOWN_ENTITY), _pad_columns(probabilities, top_k, 0)
+    lacks_candidates = (batch.candidates == UNKNOWN_ENTITY).all(1)
+    if bool(lacks_candidates.any()):
+        codes[lacks_candidates], probabilities[lacks_candidates] = _rank_all(
+            model, batch, vectors[lacks_candidates], top_k
+        )
+    return codes, probabilities
+
+
+def candidate_logits(model: EntityModel, candidates: Tensor, vectors: Tensor) -> Tensor:
+    """Return the logits of each mention's candidates [mentions, candidates]; minus infinity for padding (-1).
+
+    `candidates`: entity codes [mentions, candidates].
+    `vectors`: mention vectors.
+    """
+    codes, indices = torch.unique(candidates.clamp(min=0), return_inverse=True)
+    logits = vectors @ model.encode_entities(codes).T + model.bias(codes)
+    return logits.gather(1, indices).float().masked_fill(candidates == UNKNOWN_ENTITY, -torch.inf)
+
+
+def _top_k(logits: Tensor, top_k: int) -> tuple[Tensor, Tensor]:
+    """Return the column indices of the highest logits of each row, and their softmax probabilities over the row.
+
+    There are fewer than `top_k` columns if the rows are shorter.
+    """
+    best = logits.float().topk(min(top_k, logits.shape[1]), dim=1)
+    total = torch.logsumexp(logits.float(), dim=1, keepdim=True)
+    return best.indices, (best.values - total).exp().nan_to_num(0.0)
+
+
+def _pad_columns(tensor: Tensor, width: int, value: int) -> Tensor:
+    """Return the tensor padded with `value` to `width` columns."""
+    return torch.nn.functional.pad(tensor, (0, width - tensor.shape[1]), value=value)
+
+
+def _split_mentions(vectors: Tensor, n_entities: int) -> Iterator[Tensor]:
+    """Yield parts of the mention vectors whose logits over `n_entities` entities fit into memory (half a gigabyte)."""
+    yield from vectors.split(max(1, _MAX_LOGITS // n_entities))

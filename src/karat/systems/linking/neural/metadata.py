@@ -1,0 +1,61 @@
+"""The metadata file of a trained model, which is read without the weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from karat.model.errors import InputError, KaratError, UsageError
+
+Kind: TypeAlias = Literal["fevry", "luke-head", "bi-encoder"]
+"""The kinds of models that can be trained; each is also the name of a system."""
+
+METADATA_FILE: Final = "linker.json"
+LAYOUT: Final = "linker/2"
+_PACKAGES: Final = ("torch", "tokenizers", "safetensors")
+
+
+def check_train_extra() -> None:
+    """Raise `KaratError` if a package of the extra `train` is missing."""
+    if not all(find_spec(name) for name in _PACKAGES):
+        raise KaratError("models need PyTorch and two more packages. Run pip install 'karat[train]'.")
+
+
+def read_metadata(folder: Path) -> dict[str, Any]:
+    """Read the metadata file of a model folder: kind, options, digest and training data.
+
+    A missing file raises `UsageError`; an invalid one, or one of another layout, raises `InputError`.
+    """
+    path = folder / METADATA_FILE
+    try:
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        layout = values["karat"]
+    except FileNotFoundError:
+        raise UsageError(f"{str(folder)!r} has no trained model. Run karat train KIND --train T --out DIR.") from None
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise InputError(
+            str(path), actual=str(problem), expected="the metadata of a model", remedy="Train the model again"
+        ) from None
+    if layout != LAYOUT:
+        raise InputError(
+            str(path), actual=str(layout), expected=LAYOUT, remedy="Use the version of Karat that wrote it"
+        )
+    return values
+
+
+def get_fingerprint(folder: str, kind: str) -> Mapping[str, str]:
+    """Return the manifest entries of a model: digest of the weights and facts about the training.
+
+    A model of another kind raises `UsageError`, a missing package `KaratError`.
+    """
+    check_train_extra()
+    metadata = read_metadata(Path(folder))
+    if metadata["kind"] != kind:
+        raise UsageError(f"{folder} is a {metadata['kind']} model. Write {metadata['kind']}:{folder}.")
+    return {
+        "weights": metadata["digest"],
+        **{f"training: {name}": value for name, value in metadata["metadata"].items()},
+    }

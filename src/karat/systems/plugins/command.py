@@ -1,0 +1,41 @@
+"""Any command, started once per document, with the text as input and predictions as output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karat.model.spec.external_access import ExternalAccess
+from karat.model.spec.system import Link, System, option
+from karat.systems.adapters.program import fingerprint_files, make_command_linker, split_command
+
+
+@dataclass(frozen=True, slots=True)
+class _CommandOptions:
+    """The options of `command`."""
+
+    argument: str = option("", "Command with arguments; no shell is used.")
+    timeout: float = option(60.0, "Timeout per document in seconds.")
+    env: str = option("", "Further environment variables to pass to the program, joined by +.")
+
+
+def _variables(options: _CommandOptions) -> tuple[str, ...]:
+    """Return the names of the environment variables that the command gets."""
+    return tuple(filter(None, options.env.split("+")))
+
+
+def _start(options: _CommandOptions, gold_mentions: bool) -> Link:
+    """Return a linker that starts the command for each document; it gets no mentions."""
+    return make_command_linker(split_command(options.argument), _variables(options), options.timeout)
+
+
+SYSTEM = System(
+    title="Any command",
+    description="A program that is started once per document. It reads the text from standard input and writes JSON: a "
+    "list of mentions with `start`, `end` and `entity`, or with `text` instead of the span.",
+    start=_start,
+    options=_CommandOptions,
+    argument="./my-linker --flag",
+    id_space="its own",
+    fingerprint=lambda options: fingerprint_files(split_command(options.argument)),
+    external_access=lambda options: ExternalAccess(command=split_command(options.argument)),
+)

@@ -1,0 +1,53 @@
+"""The package entity-linkings, in a separate Python environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karat.model.spec.external_access import ExternalAccess
+from karat.model.spec.system import Link, System, option
+from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkingsOptions:
+    """The options of `entity-linkings`."""
+
+    python: str = option("python3", "Python of the environment with entity-linkings.")
+    dictionary: str = option("zelda", "Dictionary of entities: a JSONL file or a name.")
+    retriever: str = option("bm25", "Candidate retriever: bm25, prior, dualencoder, textembedding or e5bm25.")
+    retriever_model: str = option("", "Folder of a trained retriever, or the counts for prior.")
+    index: str = option("", "Folder of the index; empty: build it.")
+    reranker: str = option("", "Candidate reranker, such as fevry or crossencoder; empty: none.")
+    reranker_model: str = option("", "Folder of a trained reranker.")
+    candidates: int = option(30, "Maximum number of candidates per mention.")
+    env: str = option("", "Further environment variables to pass to the program, joined by +.")
+    timeout: float = option(1800.0, "Timeout per document in seconds; the first one includes loading models.")
+
+
+def _command(options: _LinkingsOptions) -> tuple[str, ...]:
+    """Return the words of the command that runs the bridge to entity-linkings."""
+    retriever = (options.retriever, options.retriever_model, options.index)
+    reranker = (options.reranker, options.reranker_model)
+    return bridge_command(
+        "entity_linkings", options.python, options.dictionary, *retriever, *reranker, str(options.candidates)
+    )
+
+
+def _start(options: _LinkingsOptions, gold_mentions: bool) -> Link:
+    """Return a linker that exchanges JSON lines with the bridge to entity-linkings."""
+    return make_jsonl_linker(_command(options), tuple(filter(None, options.env.split("+"))), options.timeout)
+
+
+SYSTEM = System(
+    title="entity-linkings",
+    description="Any candidate retriever and reranker of the package, over a dictionary of entities.",
+    start=_start,
+    options=_LinkingsOptions,
+    hardest_task="d2kb",
+    gold_mentions="required",
+    id_space="its own",
+    fingerprint=lambda options: fingerprint_files(_command(options)[1:]),
+    requirements=("an environment with entity-linkings", "usually trained models"),
+    external_access=lambda options: ExternalAccess(command=_command(options)),
+)

@@ -1,0 +1,19 @@
+"""GENRE, which could not be tested."""
+
+from karat.model.spec.external_access import TrainingDetails
+from karat.systems.adapters.untested_system import define_untested_system
+
+SYSTEM = define_untested_system(
+    "GENRE",
+    "A generative model that writes the text with entity titles, restricted to existing titles.",
+    "ELEVANT's linked articles or Karat JSONL",
+    id_space="enwiki",
+    training=TrainingDetails(
+        data="Wikipedia; one model also AIDA-CoNLL",
+        size="9 million snippets",
+        weak_labels="no",
+        dump_date="May 2019",
+        vocabulary="1.5 million entities",
+        candidate_list="GH, or none",
+    ),
+)

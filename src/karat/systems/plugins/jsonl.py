@@ -1,0 +1,43 @@
+"""Any persistent program that reads and writes JSON lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karat.model.spec.external_access import ExternalAccess
+from karat.model.spec.system import Link, System, option
+from karat.systems.adapters.program import fingerprint_files, make_jsonl_linker, split_command
+
+
+@dataclass(frozen=True, slots=True)
+class _JsonlOptions:
+    """The options of `jsonl`."""
+
+    argument: str = option("", "Command with arguments; no shell is used.")
+    timeout: float = option(300.0, "Timeout per document in seconds; the first one includes loading models.")
+    env: str = option("", "Further environment variables to pass to the program, joined by +.")
+
+
+def _variables(options: _JsonlOptions) -> tuple[str, ...]:
+    """Return the names of the environment variables that the command gets."""
+    return tuple(filter(None, options.env.split("+")))
+
+
+def _start(options: _JsonlOptions, gold_mentions: bool) -> Link:
+    """Return a linker that exchanges JSON lines with the command."""
+    return make_jsonl_linker(split_command(options.argument), _variables(options), options.timeout)
+
+
+SYSTEM = System(
+    title="Any JSON lines program",
+    description="A persistent program: for each line with `id`, `text` and, with gold mentions, `spans`, it writes "
+    "one line "
+    "with `predictions`. It may use another Python environment.",
+    start=_start,
+    options=_JsonlOptions,
+    gold_mentions="optional",
+    argument="my-venv/bin/python bridge.py",
+    id_space="its own",
+    fingerprint=lambda options: fingerprint_files(split_command(options.argument)),
+    external_access=lambda options: ExternalAccess(command=split_command(options.argument)),
+)

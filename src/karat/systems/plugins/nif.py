@@ -1,0 +1,50 @@
+"""Any NIF web service, with GERBIL's protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karat.model.document import Document
+from karat.model.spec.system import Link, System, option
+from karat.storage.web_service import WebRequest, parse_host
+from karat.systems.adapters.nif import TURTLE, parse_nif_response, to_nif_request
+from karat.systems.adapters.web_service import get_web_access, make_web_linker
+
+
+@dataclass(frozen=True, slots=True)
+class _NifOptions:
+    """The options of `nif`."""
+
+    argument: str = option("", "URL of the service.")
+    timeout: float = option(600.0, "Timeout per document in seconds; GERBIL's is ten minutes.")
+
+
+_HEADERS = {"Content-Type": f"{TURTLE};charset=UTF-8", "Accept": TURTLE, "Accept-Charset": "UTF-8"}
+
+
+def _start(options: _NifOptions, gold_mentions: bool) -> Link:
+    """Return a linker that posts documents as NIF, with their mentions if given."""
+    host = parse_host(options.argument)
+
+    def make_request(document: Document) -> WebRequest:
+        return WebRequest(body=to_nif_request(document), headers=_HEADERS)
+
+    return make_web_linker(
+        options.argument,
+        make_request,
+        lambda document, body: parse_nif_response(document, body, host),
+        timeout=options.timeout,
+    )
+
+
+SYSTEM = System(
+    title="Any NIF web service",
+    description="A service that receives a document in NIF and returns it with annotations (GERBIL's protocol).",
+    start=_start,
+    options=_NifOptions,
+    gold_mentions="optional",
+    argument="https://linker.example/nif",
+    id_space="its own",
+    extra="services",
+    external_access=lambda options: get_web_access(options.argument),
+)

@@ -1,0 +1,66 @@
+"""Detection, and the most frequently linked entity: the baseline of Bast et al. (2023).
+
+A stage is a step of a system: detection, candidates or ranking.
+"""
+
+from dataclasses import dataclass
+
+from karat.model.spec.system import Link, Refine, System, option
+from karat.systems.linking.detection import DETECTOR_DESCRIPTION, MODEL_DESCRIPTION, Detector, make_detection_stage
+from karat.systems.linking.lexicon import (
+    KB_DESCRIPTION,
+    SNAPSHOT_TRAINING,
+    SUBSTITUTE_DESCRIPTION,
+    Lexicon,
+    Substitute,
+    build_lexicon,
+    choose_weights,
+    snapshot_metadata,
+)
+from karat.systems.linking.stages import LINK_FIRST_CANDIDATE, USE_GIVEN_MENTIONS, chain_stages, make_candidate_stage
+
+
+@dataclass(frozen=True, slots=True)
+class PriorOptions:
+    """The options of `prior`."""
+
+    kb: str = option("starter", KB_DESCRIPTION)
+    substitute: Substitute = option("none", SUBSTITUTE_DESCRIPTION)
+    detector: Detector = option("rules", DETECTOR_DESCRIPTION)
+    model: str = option("en_core_web_sm", MODEL_DESCRIPTION)
+    candidates: int = option(20, "Maximum number of candidates per mention.")
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The lexicon, with candidates weighted by counts; raises `UsageError` without counts or a substitute."""
+        return build_lexicon(self.kb, choose_weights(self.kb, self.substitute))
+
+
+def _detect(options: PriorOptions) -> Refine:
+    """Return the stage that detects mentions with the detector in the options."""
+    return make_detection_stage(options.detector, options.lexicon, options.model)
+
+
+def _candidates(options: PriorOptions) -> Refine:
+    """Return the stage that proposes the most likely entities of each surface."""
+    return make_candidate_stage(options.lexicon, options.candidates)
+
+
+def _start(options: PriorOptions, gold_mentions: bool) -> Link:
+    """Return the function that links documents with the three stages, or given mentions with the last two."""
+    return chain_stages(
+        USE_GIVEN_MENTIONS if gold_mentions else _detect(options), _candidates(options), LINK_FIRST_CANDIDATE
+    )
+
+
+SYSTEM = System(
+    title="Prior",
+    description="Detects names by rules or with spaCy and links each to the entity it is most often linked to.",
+    start=_start,
+    options=PriorOptions,
+    gold_mentions="optional",
+    stages={"detect": _detect, "candidates": _candidates, "rank": lambda options: LINK_FIRST_CANDIDATE},
+    fingerprint=lambda options: snapshot_metadata(options.kb),
+    requirements=("counts",),
+    training=SNAPSHOT_TRAINING,
+)

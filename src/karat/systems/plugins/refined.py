@@ -1,0 +1,51 @@
+"""ReFinED, in a separate Python environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karat.model.spec.external_access import ExternalAccess, TrainingDetails
+from karat.model.spec.system import Link, System, option
+from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
+
+
+@dataclass(frozen=True, slots=True)
+class _RefinedOptions:
+    """The options of `refined`."""
+
+    python: str = option("python3", "Python of the environment with refined.")
+    model: str = option("wikipedia_model", "Name or folder of the model.")
+    entities: str = option("wikipedia", "Entity set: wikipedia or wikidata.")
+    env: str = option("", "Further environment variables to pass to the program, joined by +.")
+    timeout: float = option(
+        1800.0, "Timeout per document in seconds; the first one includes downloading and loading the model."
+    )
+
+
+def _command(options: _RefinedOptions) -> tuple[str, ...]:
+    """Return the words of the command that runs the bridge to ReFinED."""
+    return bridge_command("refined", options.python, options.model, options.entities)
+
+
+def _start(options: _RefinedOptions, gold_mentions: bool) -> Link:
+    """Return a linker that exchanges JSON lines with the bridge to ReFinED."""
+    return make_jsonl_linker(_command(options), tuple(filter(None, options.env.split("+"))), options.timeout)
+
+
+SYSTEM = System(
+    title="ReFinED",
+    description="Detects, types and links all mentions of a document in one pass of a transformer.",
+    start=_start,
+    options=_RefinedOptions,
+    hardest_task="a2kb",
+    gold_mentions="optional",
+    id_space="wikidata",
+    fingerprint=lambda options: fingerprint_files(_command(options)[1:]),
+    requirements=("an environment with refined",),
+    external_access=lambda options: ExternalAccess(command=_command(options)),
+    training=TrainingDetails(
+        data="Wikipedia; the model aida_model also AIDA-CoNLL",
+        vocabulary="6 million entities of Wikipedia, or 33 million of Wikidata",
+        extra_features="descriptions, types",
+    ),
+)

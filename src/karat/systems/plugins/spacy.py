@@ -1,0 +1,43 @@
+"""spaCy's EntityLinker in any pipeline, in a separate Python environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karat.model.spec.external_access import ExternalAccess
+from karat.model.spec.system import Link, System, option
+from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
+
+
+@dataclass(frozen=True, slots=True)
+class _SpacyOptions:
+    """The options of `spacy`."""
+
+    argument: str = option("", "Pipeline: a package or folder.")
+    python: str = option("python3", "Python of the environment with spaCy and the pipeline.")
+    env: str = option("", "Further environment variables to pass to the program, joined by +.")
+    timeout: float = option(600.0, "Timeout per document in seconds; the first one includes loading the pipeline.")
+
+
+def _command(options: _SpacyOptions) -> tuple[str, ...]:
+    """Return the words of the command that runs the bridge to spaCy."""
+    return bridge_command("spacy", options.python, options.argument)
+
+
+def _start(options: _SpacyOptions, gold_mentions: bool) -> Link:
+    """Return a linker that exchanges JSON lines with the bridge to spaCy."""
+    return make_jsonl_linker(_command(options), tuple(filter(None, options.env.split("+"))), options.timeout)
+
+
+SYSTEM = System(
+    title="spaCy's EntityLinker",
+    description="A spaCy pipeline with a trained entity linker.",
+    start=_start,
+    options=_SpacyOptions,
+    hardest_task="a2kb",
+    argument="PIPELINE",
+    id_space="its own",
+    fingerprint=lambda options: fingerprint_files(_command(options)[1:]),
+    requirements=("an environment with spaCy and a pipeline with an entity linker",),
+    external_access=lambda options: ExternalAccess(command=_command(options)),
+)

@@ -1,0 +1,45 @@
+"""The package spacy-entity-linker, in a separate Python environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karat.model.spec.external_access import ExternalAccess, TrainingDetails
+from karat.model.spec.system import Link, System, option
+from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
+
+
+@dataclass(frozen=True, slots=True)
+class _WikidataOptions:
+    """The options of `spacy-entity-linker`."""
+
+    python: str = option("python3", "Python of the environment with spacy-entity-linker.")
+    model: str = option("en_core_web_md", "spaCy pipeline to which the linker is added.")
+    env: str = option("", "Further environment variables to pass to the program, joined by +.")
+    timeout: float = option(
+        600.0, "Timeout per document in seconds; the first one includes loading the knowledge base."
+    )
+
+
+def _command(options: _WikidataOptions) -> tuple[str, ...]:
+    """Return the words of the command that runs the bridge to spacy-entity-linker."""
+    return bridge_command("spacy_entity_linker", options.python, options.model)
+
+
+def _start(options: _WikidataOptions, gold_mentions: bool) -> Link:
+    """Return a linker that exchanges JSON lines with the bridge to spacy-entity-linker."""
+    return make_jsonl_linker(_command(options), tuple(filter(None, options.env.split("+"))), options.timeout)
+
+
+SYSTEM = System(
+    title="spacy-entity-linker",
+    description="Links sentence parts that are Wikidata aliases to their most frequent meaning.",
+    start=_start,
+    options=_WikidataOptions,
+    hardest_task="a2kb",
+    id_space="wikidata",
+    fingerprint=lambda options: fingerprint_files(_command(options)[1:]),
+    requirements=("an environment with the package and its knowledge base",),
+    external_access=lambda options: ExternalAccess(command=_command(options)),
+    training=TrainingDetails(data="none", vocabulary="Wikidata", candidate_list="Wikidata aliases"),
+)

@@ -1,0 +1,95 @@
+"""TagMe, as a web service of D4Science."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import msgspec
+
+from karat.model.document import Document, Response
+from karat.model.spec.external_access import TrainingDetails
+from karat.model.spec.system import Link, System, option
+from karat.storage.web_service import WebRequest
+from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response
+from karat.systems.adapters.telemetry import get_credential
+from karat.systems.adapters.web_service import get_web_access, make_web_linker
+
+
+@dataclass(frozen=True, slots=True)
+class _TagmeOptions:
+    """The options of `tagme-api`."""
+
+    url: str = option("https://tagme.d4science.org/tagme/tag", "URL of the service.")
+    lang: str = option("en", "Language: en, de or it.")
+    epsilon: str = option("", "Weight of context versus commonness; empty: the service's default.")
+    key: str = option("TAGME_TOKEN", "Environment variable with the D4Science token.")
+    timeout: float = option(60.0, "Timeout per document in seconds.")
+
+
+class _Annotation(msgspec.Struct):
+    """An annotation of TagMe; `spot` is its surface, `id` the id of the Wikipedia page."""
+
+    start: int
+    end: int
+    spot: str
+    rho: float
+    id: int
+    title: str | None = None
+
+
+class _TagResponse(msgspec.Struct):
+    """The JSON that TagMe returns; `time` is in milliseconds."""
+
+    annotations: list[_Annotation]
+    time: float | None = None
+
+
+def _parse_response(document: Document, body: bytes, language: str) -> Response:
+    """Parse the JSON of TagMe; `language` is that of the Wikipedia that is linked."""
+    result = parse_json(body, _TagResponse, "TagMe")
+    annotations = (
+        ServiceAnnotation(
+            annotation.start, annotation.end, _page_url(annotation, language), annotation.rho, annotation.spot
+        )
+        for annotation in result.annotations
+    )
+    return to_response(document, annotations, seconds=None if result.time is None else result.time / 1000)
+
+
+def _page_url(annotation: _Annotation, language: str) -> str:
+    """Return the URL of the linked Wikipedia page, by its title or else by its page id."""
+    base = f"https://{language}.wikipedia.org/"
+    return (
+        f"{base}wiki/{quote(annotation.title.replace(' ', '_'))}"
+        if annotation.title
+        else f"{base}?curid={annotation.id}"
+    )
+
+
+def _start(options: _TagmeOptions, gold_mentions: bool) -> Link:
+    """Return a linker that sends texts to TagMe; a missing token raises `UsageError`; `gold_mentions` is ignored."""
+    form = {"gcube-token": get_credential(options.key, "TagMe"), "lang": options.lang}
+    form |= {"epsilon": options.epsilon} if options.epsilon else {}
+    return make_web_linker(
+        options.url,
+        lambda document: WebRequest(form={**form, "text": document.text}),
+        lambda document, body: _parse_response(document, body, options.lang),
+        timeout=options.timeout,
+    )
+
+
+SYSTEM = System(
+    title="TagMe web service",
+    description="Detects mentions by link probability and links them by votes between all candidates. It reports "
+    "its own times.",
+    start=_start,
+    options=_TagmeOptions,
+    id_space="enwiki",
+    requirements=("network access", "a D4Science token in TAGME_TOKEN"),
+    extra="services",
+    external_access=lambda options: get_web_access(options.url),
+    training=TrainingDetails(
+        data="Wikipedia links", vocabulary="Wikipedia", candidate_list="titles, anchors and redirects"
+    ),
+)

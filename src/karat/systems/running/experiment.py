@@ -1,0 +1,208 @@
+"""Experiments: systems on datasets, how they run and how they are scored, as a value or a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from karat.data.load import load
+from karat.evaluation.evaluation import create_evaluation
+from karat.evaluation.id_bridge import bridge_ids
+from karat.evaluation.request import Request
+from karat.evaluation.threshold_tuning import tune_threshold
+from karat.model.corpus import Corpus
+from karat.model.errors import InputError, UsageError
+from karat.model.output.progress import track_progress
+from karat.model.results.result import Result
+from karat.model.spec.external_access import TrainingDetails
+from karat.model.spec.settings.task import TASKS, parse_task
+from karat.systems.running.run import SystemRun, run_system
+from karat.systems.running.system import RunnableSystem, check_unused_options, make_titles_unique
+from karat.systems.running.system_runner import RunOptions
+
+
+class ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """The content of an experiment file.
+
+    `systems`, `datasets`: names of the systems and datasets.
+    `title`: title of the experiment.
+    `task`, `profile`: task and scoring profile.
+    `relations`: match relations in the tables.
+    `threshold`: `none`, a number, or a way to choose it such as `oracle`.
+    `tune_on`: dataset on which the threshold is tuned.
+    `similarity`: match relations for comparing systems with each other.
+    `out`: output folder of the predictions.
+    `limit`: maximal number of documents per dataset.
+    `options`: options for all systems that have them.
+    `run`: fields of `RunOptions`.
+    `training`: training details by system.
+    """
+
+    systems: tuple[str, ...]
+    datasets: tuple[str, ...]
+    title: str = ""
+    task: str | None = None
+    profile: str = "karat"
+    relations: tuple[str, ...] = ()
+    threshold: str | float | None = None
+    tune_on: str | None = None
+    similarity: tuple[str, ...] = ()
+    out: str = "runs"
+    limit: int | None = None
+    options: Mapping[str, str | float | bool] = {}
+    run: Mapping[str, Any] = {}
+    training: Mapping[str, Mapping[str, str]] = {}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Systems on datasets, with everything that determines the results; see `ExperimentFile` for the fields.
+
+    `run_options`: how systems are run.
+    `gold_format`: format of the datasets, if not detected.
+    `kb`: knowledge base that maps predicted ids to gold ids if both sides write them differently; None is the built-in.
+    """
+
+    systems: tuple[RunnableSystem, ...]
+    datasets: tuple[str, ...]
+    run_options: RunOptions = field(default_factory=RunOptions)
+    title: str = ""
+    task: str | None = None
+    profile: str = "karat"
+    relations: tuple[str, ...] = ()
+    threshold: str | None = None
+    tune_on: str | None = None
+    similarity: tuple[str, ...] = ()
+    limit: int | None = None
+    gold_format: str | None = None
+    kb: str | None = None
+    training: Mapping[str, TrainingDetails] = field(default_factory=dict)
+
+    @property
+    def request(self) -> Request:
+        """The request with which all runs are scored: profile, task, match relations and threshold."""
+        values = {"task": self.task, "match": ",".join(self.relations) or None, "threshold": self.threshold}
+        settings = {name: value for name, value in values.items() if value is not None}
+        return Request.from_options(profile=self.profile, settings=settings)
+
+    @property
+    def gold_mentions(self) -> bool:
+        """Whether the task provides gold mentions; False without a task."""
+        return self.task is not None and TASKS[parse_task(self.task)].has_gold_mentions
+
+    def load(self, name: str) -> Corpus:
+        """Load the dataset `name`; with a `limit`, only its first documents, under a name such as `NAME[:10]`."""
+        corpus = load(name, format=self.gold_format)
+        if self.limit is None or self.limit >= len(corpus):
+            return corpus
+        return Corpus.from_documents(
+            list(islice(corpus, self.limit)), name=f"{corpus.name}[:{self.limit}]", **corpus.metadata
+        )
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """A system's run on a dataset of an experiment, with its scores.
+
+    `dataset`: name of the dataset.
+    `system`: the system.
+    `corpus`: the loaded dataset.
+    `system_run`: the run with measurements.
+    `result`: the scores.
+    """
+
+    dataset: str
+    system: RunnableSystem
+    corpus: Corpus
+    system_run: SystemRun
+    result: Result
+
+
+def read_experiment(path: str) -> tuple[Experiment, str]:
+    """Read a TOML file; return the experiment and the output folder of its predictions.
+
+    An invalid file raises `InputError`. An unreadable file, an unknown system and an option that no system has raise
+    `UsageError` or `UnknownNameError`.
+    """
+    try:
+        content = msgspec.convert(tomllib.loads(Path(path).read_text(encoding="utf-8")), ExperimentFile)
+        run_options = msgspec.convert(
+            {name.replace("-", "_"): value for name, value in content.run.items()}, RunOptions
+        )
+        unknown = {name.replace("-", "_") for name in content.run} - {*RunOptions.__dataclass_fields__}
+        if unknown:
+            raise msgspec.ValidationError(f"Object contains unknown field `{min(unknown)}` - at `$.run`")
+        training = {
+            name: msgspec.convert(_to_field_names(details), TrainingDetails)
+            for name, details in content.training.items()
+        }
+    except OSError as problem:
+        raise UsageError(f"{path} cannot be read ({problem.strerror}). Check the path.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as problem:
+        raise InputError(
+            path,
+            actual=str(problem),
+            expected="an experiment with systems and datasets; docs/runs.md lists all fields",
+            remedy="Correct the file",
+        ) from None
+    shared_options = {name: _format_value(value) for name, value in content.options.items()}
+    systems = make_titles_unique([RunnableSystem.from_text(name, shared_options) for name in content.systems])
+    check_unused_options(systems, shared_options)
+    experiment = Experiment(
+        systems,
+        content.datasets,
+        run_options,
+        content.title,
+        content.task,
+        content.profile,
+        content.relations,
+        None if content.threshold is None else str(content.threshold),
+        content.tune_on,
+        content.similarity,
+        content.limit,
+        kb=shared_options.get("kb"),
+        training=training,
+    )
+    return experiment, content.out
+
+
+def _to_field_names(details: Mapping[str, str]) -> dict[str, str]:
+    """Return the details under Python names: hyphens and spaces become underscores."""
+    return {name.replace("-", "_").replace(" ", "_"): value for name, value in details.items()}
+
+
+def _format_value(value: str | float | bool) -> str:
+    """Return the value of a system's option as users write it; booleans become `yes` and `no`."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def run_experiment(experiment: Experiment) -> Iterator[ExperimentResult]:
+    """Run and score every system on every dataset; yield each result as soon as it is available.
+
+    With repetitions, each one is a result; published predictions are scored once. With `tune_on`, each system also
+    runs on that dataset, and the threshold that is best there is applied.
+    """
+    request, run_options = experiment.request, replace(experiment.run_options, gold_mentions=experiment.gold_mentions)
+    dev = None if experiment.tune_on is None else experiment.load(experiment.tune_on)
+    for dataset in experiment.datasets:
+        corpus = experiment.load(dataset)
+        for system in experiment.systems:
+            training = experiment.training.get(system.text) or experiment.training.get(system.name)
+            for repeat in range(1 if system.predictions_file is not None else run_options.repeats):
+                system_run = run_system(system, corpus, run_options, repeat, training)
+                run_request = request
+                if dev is not None:
+                    dev_run = run_system(system, dev, run_options, repeat, training)
+                    run_request = request.replace(
+                        settings={"threshold": tune_threshold(dev, dev_run.run, request, None)}
+                    )
+                run_request = bridge_ids(run_request, corpus, [system_run.run], experiment.kb)
+                with track_progress(f"scoring {system_run.system}", len(corpus)) as progress:
+                    result = create_evaluation(run_request, corpus, system_run.run, progress=progress).result
+                yield ExperimentResult(dataset, system, corpus, system_run, result)

@@ -1,0 +1,212 @@
+"""Systems as users name them, and everything that determines their responses."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from karat.model.document import Document
+from karat.model.errors import UnknownNameError, UsageError
+from karat.model.registry import list_plugins, plugin_identity
+from karat.model.spec.external_access import ExternalAccess
+from karat.model.spec.system import System, format_options, hide_gold, parse_system
+from karat.systems.linking.system import get_system
+from karat.version import __version__
+
+PUBLISHED = "predictions"
+"""The name in `predictions:FILE`, which uses a file of published predictions instead of a system."""
+
+_CODE_FOLDERS = ("linking", "adapters")
+_MAX_TITLE = 40  # characters of a title
+
+
+@dataclass(frozen=True)
+class RunnableSystem:
+    """A system with its options, or published predictions instead of a system.
+
+    `text`: the system as the user wrote it, with the shared options that apply.
+    `name`: name of the plugin or Python file.
+    `system`: specification of the system; None for published predictions.
+    `options`: the parsed options.
+    `predictions_file`: file of published predictions that replaces a system.
+    `display_title`: title in tables, if the default title is ambiguous.
+    """
+
+    text: str
+    name: str
+    system: System | None
+    options: Any = None
+    predictions_file: str | None = None
+    display_title: str = ""
+
+    @classmethod
+    def from_text(cls, text: str, shared_options: Mapping[str, str] | None = None) -> RunnableSystem:
+        """Parse a system name; `shared_options` are defaults for options that the system has, others are ignored.
+
+        Invalid names and options raise `UsageError` or `UnknownNameError`.
+        """
+        name, name_options = parse_system(text)
+        if name == PUBLISHED:
+            if not name_options.get("argument"):
+                raise UsageError(
+                    "predictions: the file is missing. Write predictions:FILE with an existing file of predictions."
+                )
+            return cls(text, name, None, predictions_file=name_options["argument"])
+        configured = get_system(text, shared_options)
+        accepted = {
+            key: value
+            for key, value in (shared_options or {}).items()
+            if key.replace("-", "_") in _option_names(configured.system)
+        }
+        return cls(
+            _format_system(name, {**accepted, **name_options}) if accepted else text,
+            name,
+            configured.system,
+            configured.options,
+        )
+
+    @property
+    def access(self) -> ExternalAccess | None:
+        """The hosts and commands that the system uses; None for a system inside Karat and for published predictions."""
+        return (
+            None
+            if self.system is None or self.system.external_access is None
+            else self.system.external_access(self.options)
+        )
+
+    @property
+    def runs_commands(self) -> bool:
+        """Whether the system runs code that is not part of Karat: a Python file of the user, or a command."""
+        return self.name.endswith(".py") or bool(self.access is not None and self.access.command)
+
+    @property
+    def needs_gold(self) -> bool:
+        """Whether the system receives documents with their gold labels; the options may decide this."""
+        return bool(getattr(self.options, "needs_gold", self.system is not None and self.system.needs_gold))
+
+    def uses_gold_mentions(self, available: bool) -> bool:
+        """Return whether the system receives mentions; if it may but need not, `available` decides.
+
+        `available`: whether the task provides gold mentions.
+        """
+        return (
+            self.system is not None
+            and {"never": False, "optional": available, "required": True}[self.system.gold_mentions]
+        )
+
+    @cached_property
+    def title(self) -> str:
+        """The title in tables: the text; beyond 40 characters without options, or cut and made unique by a hash.
+
+        For published predictions it is the name of the file.
+        """
+        if self.display_title:
+            return self.display_title
+        if self.predictions_file is not None:
+            return Path(self.predictions_file).name.split(".")[0]
+        short = self.text.removesuffix(".py") if self.name.endswith(".py") else self.text
+        if len(short) > _MAX_TITLE and self.system is not None and self.system.argument:
+            short = f"{self.name}:{self.options.argument}"
+        fingerprint = hashlib.sha256(self.text.encode()).hexdigest()[:6]
+        return short if len(short) <= _MAX_TITLE else f"{short[:30]}…{fingerprint}"
+
+    @property
+    def stem(self) -> str:
+        """The base name of the system's files: the title with `-` for unsafe characters, made unique by a hash."""
+        plain = re.sub(r"[^\w.=+-]+", "-", self.title).strip("-.") or "system"
+        return plain if plain == self.title else f"{plain}-{hashlib.sha256(self.text.encode()).hexdigest()[:6]}"
+
+    def metadata(self) -> dict[str, str]:
+        """Return the manifest entries: name, version, options, fingerprint and training details of the system."""
+        if self.system is None:
+            return {"linker": PUBLISHED}
+        metadata = {"linker": plugin_identity("systems", self.name), "version": self.version}
+        options = format_options(self.options)
+        if options:
+            metadata["options"] = ",".join(f"{name}={value}" for name, value in options.items())
+        return {**metadata, **self.system.fingerprint(self.options), **self.system.training.to_metadata()}
+
+    @property
+    def version(self) -> str:
+        """The version of Karat and a hash of the system's source code, joined by `+`."""
+        return f"{__version__}+{_code_fingerprint(self.name)}"
+
+    def cache_key(self, *, gold_mentions: bool) -> str:
+        """Return a hash of all that determines responses besides the document: manifest entries and `gold_mentions`."""
+        content = {**self.metadata(), "given": str(gold_mentions), "layout": "responses/2"}
+        return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
+
+    def prepare_document(self, document: Document, *, gold_mentions: bool) -> Document:
+        """Return the document as the system receives it, without gold links unless the system needs them."""
+        return document if self.needs_gold else hide_gold(document, gold_mentions=gold_mentions)
+
+
+def make_titles_unique(systems: Sequence[RunnableSystem]) -> tuple[RunnableSystem, ...]:
+    """Return the systems; those that share a title get their full text as title.
+
+    Raise `UsageError` if a title still occurs twice.
+    """
+    titles = Counter(system.title for system in systems)
+    renamed = [replace(system, display_title=system.text) if titles[system.title] > 1 else system for system in systems]
+    duplicates = [title for title, count in Counter(system.title for system in renamed).items() if count > 1]
+    if duplicates:
+        raise UsageError(f"{duplicates[0]} occurs twice. Name each system once, or use different options.")
+    return tuple(renamed)
+
+
+def check_unused_options(systems: Sequence[RunnableSystem], shared_options: Mapping[str, str]) -> None:
+    """Raise `UnknownNameError` for the first shared option that no system has."""
+    option_names = {
+        name.replace("_", "-")
+        for system in systems
+        if system.system is not None
+        for name in _option_names(system.system)
+    }
+    for name in shared_options:
+        if name.replace("_", "-") not in option_names:
+            raise UnknownNameError("option of karat run and of these systems", name, option_names - {"argument"})
+
+
+def _format_system(name: str, options: Mapping[str, str]) -> str:
+    """Return the text that names a system with these options."""
+    pairs = ",".join(f"{key}={value}" for key, value in options.items() if key != "argument")
+    argument = f":{options['argument']}" if "argument" in options else ""
+    return f"{name}{f'[{pairs}]' if pairs else ''}{argument}"
+
+
+def _option_names(system: System) -> frozenset[str]:
+    """Return the names of a system's options, with underscores."""
+    return frozenset(system.options.__dataclass_fields__)
+
+
+def _code_fingerprint(name: str) -> str:
+    """Return a hash of the plugin file `name` and of all source files for linking and adapters."""
+    digest = hashlib.sha256()
+    folder = Path(__file__).parents[1]
+    files = [] if name.endswith(".py") else [folder / "plugins" / f"{name.replace('-', '_')}.py"]
+    if name in list_plugins("systems") and not files[0].is_file():
+        module = sys.modules.get(name) or import_module("karat.systems.plugins")
+        files = [Path(str(module.__file__))]
+    for path in [*files, *sorted(path for part in _CODE_FOLDERS for path in (folder / part).rglob("*.py"))]:
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def document_key(document: Document, repeat: int = 0) -> str:
+    """Return the cache key of a document: a hash of its content without its id, and of the repetition.
+
+    `repeat`: index of the repetition of the run, from 0, so that repetitions do not share cached responses.
+    """
+    anonymous = msgspec.structs.replace(document, id="")
+    return hashlib.sha256(msgspec.json.encode((anonymous, repeat))).hexdigest()

@@ -1,0 +1,89 @@
+"""Training options and presets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, Literal, TypeAlias
+
+from karat.model.errors import UnknownNameError, UsageError
+
+Softmax: TypeAlias = Literal["full", "sampled", "listed"]
+"""The entities of the softmax: all, a weighted sample with those of the batch, or the candidates of a mention."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOptions:
+    """The options of a training.
+
+    `epochs`: number of epochs.
+    `batch_size`: number of windows per batch.
+    `learning_rate`: learning rate of the encoder.
+    `head_learning_rate`: learning rate of the other layers; None for the same rate.
+    `max_length`: maximal number of tokens per window.
+    `dimension`: dimension of the entity vectors.
+    `warm_up`: share of the steps in which the learning rate rises.
+    `clip`: maximal norm of the gradients.
+    `decay`: weight decay.
+    `dropout`: dropout probability.
+    `softmax`: entities of the softmax.
+    `negatives`: number of random negatives in a sampled softmax.
+    `hard_negatives`: number of candidates per mention in a sampled softmax.
+    `mask_prob`: probability that an entity is masked (LUKE).
+    `bf16`: use bfloat16 mixed precision.
+    `compile_encoder`: compile the encoder, which takes a minute and pays off for large encoders.
+    `seed`: random seed.
+    `patience`: number of epochs without improvement after which training stops; 0 disables early stopping.
+    """
+
+    epochs: int = 6
+    batch_size: int = 64
+    learning_rate: float = 5e-5
+    head_learning_rate: float | None = None
+    max_length: int = 400
+    dimension: int = 200
+    warm_up: float = 0.1
+    clip: float = 1.0
+    decay: float = 0.0
+    dropout: float = 0.1
+    softmax: Softmax = "full"
+    negatives: int = 4096
+    hard_negatives: int = 0
+    mask_prob: float = 0.3
+    bf16: bool = True
+    compile_encoder: bool = False
+    seed: int = 1
+    patience: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise `UsageError` for a size below 1."""
+        for name in ("epochs", "batch_size", "max_length", "dimension"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} {getattr(self, name)}: use a number of 1 or more.")
+
+    def replace(self, **changes: Any) -> TrainingOptions:  # noqa: ANN401  # as `dataclasses.replace`
+        """Return a copy with these changes; values of None leave an option unchanged."""
+        return replace(self, **{name: value for name, value in changes.items() if value is not None})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all options as a dictionary, for files."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> TrainingOptions:
+        """Return the options of a dictionary from `to_dict`; unknown keys are ignored."""
+        names = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in names})
+
+
+PRESETS: Final = {
+    "zelda": TrainingOptions(),
+    "small": TrainingOptions(epochs=15, batch_size=16, learning_rate=1e-4, head_learning_rate=5e-3, patience=5),
+}
+"""`zelda` is the setup of the ZELDA paper, for millions of mentions; `small` is for a few thousand."""
+
+
+def get_preset(name: str) -> TrainingOptions:
+    """Return the preset `name`; raise `UnknownNameError` if there is none."""
+    if name not in PRESETS:
+        raise UnknownNameError("preset", name, PRESETS)
+    return PRESETS[name]

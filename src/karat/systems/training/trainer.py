@@ -1,0 +1,264 @@
+"""The training loop: epochs, checkpoints, early stopping and the learning curve."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from karat.model.errors import InputError, UsageError
+from karat.systems.linking.neural.inference import predict_entities
+from karat.systems.linking.neural.models import UNKNOWN_ENTITY, EntityModel, LukeModel, TensorBatch
+from karat.systems.linking.neural.snippets import Snippets
+from karat.systems.training.curve import CHECKPOINT, Epoch, LearningCurve
+from karat.systems.training.losses import compute_loss
+from karat.systems.training.options import TrainingOptions
+
+_LAYOUT: Final = 2
+_SEEDS_PER_RUN: Final = 100_003
+
+
+def fit(
+    model: EntityModel,
+    train: Snippets,
+    dev: Snippets | None,
+    options: TrainingOptions,
+    *,
+    folder: Path | None = None,
+    resume: bool = False,
+    report: Callable[[Epoch], None] = lambda epoch: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> LearningCurve:
+    """Train a model in place; it ends with the weights of the best epoch, or of the last epoch without `dev`.
+
+    `folder`: folder for a checkpoint after each epoch.
+    `resume`: continue from the checkpoint; the weights are the same as without interruption.
+    `report`: called with each finished epoch.
+    `should_stop`: called after each epoch; True stops the training.
+    Training mentions without any entity in the vocabulary, and a loss that is not finite, raise `UsageError`.
+    """
+    if not (train.gold != UNKNOWN_ENTITY).any():
+        raise UsageError("no training mention has an entity in the vocabulary. Pass a gold standard with links.")
+    if options.compile_encoder:
+        model.encoder.compile()
+    trainer = Trainer(model, train, dev, options)
+    if resume and folder is not None and (folder / CHECKPOINT).exists():
+        trainer.restore(_read_checkpoint(folder / CHECKPOINT, options))
+    while not trainer.is_finished:
+        report(trainer.run_epoch())
+        if folder is not None:
+            trainer.save(folder / CHECKPOINT)
+        if should_stop():
+            break
+    return trainer.finish()
+
+
+class Trainer:
+    """The state of a training: model, optimiser, learning curve and the weights of the best epoch.
+
+    `steps`: number of batches in all epochs.
+    `best_weights`: weights of the best epoch by development accuracy; None without development data.
+    """
+
+    def __init__(self, model: EntityModel, train: Snippets, dev: Snippets | None, options: TrainingOptions) -> None:
+        self.model, self.train, self.dev, self.options = model, train, dev, options
+        self.device = next(model.parameters()).device
+        self.optimizer = torch.optim.AdamW(_parameter_groups(model, options), fused=self.device.type == "cuda")
+        self.steps = -(-len(train) // options.batch_size) * options.epochs
+        self.curve = LearningCurve()
+        self.best_weights: dict[str, Tensor] | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all epochs are done or early stopping applies."""
+        return len(self.curve.epochs) >= self.options.epochs or self.curve.stopped_early
+
+    def run_epoch(self) -> Epoch:
+        """Train on all windows once, score the development data, add the epoch to the curve and return it.
+
+        The order of the windows depends only on the seed and the number of the epoch. A loss that is not finite
+        raises `UsageError`.
+        """
+        number = len(self.curve.epochs) + 1
+        order = self._shuffle(number)
+        start, total, mentions, tokens = time.perf_counter(), 0.0, 0, 0
+        losses: list[tuple[Tensor, int]] = []
+        self.model.train()
+        for step, arrays in enumerate(self.train.iterate_batches(self.options.batch_size, order)):
+            self._set_learning_rate((number - 1) * (self.steps // self.options.epochs) + step)
+            batch = TensorBatch.from_arrays(arrays, self.device)
+            losses.append(self._train_step(batch))
+            mentions += len(arrays.gold)
+            tokens += int(arrays.lengths.sum())
+        n_predictions = sum(count for _, count in losses)
+        total = sum(float(loss) * count for loss, count in losses)
+        if not np.isfinite(total):
+            raise UsageError(f"the loss of epoch {number} is not finite. Lower the learning rate.")
+        seconds = time.perf_counter() - start
+        epoch = Epoch(
+            number, total / max(1, n_predictions), self._evaluate(), seconds, mentions, tokens, self._learning_rate()
+        )
+        self._record_epoch(epoch)
+        return epoch
+
+    def _shuffle(self, number: int) -> NDArray[np.intp]:
+        """Seed PyTorch for epoch `number` and return a random order of the windows, as indices."""
+        torch.manual_seed(self.options.seed * _SEEDS_PER_RUN + number)
+        return np.random.default_rng((self.options.seed, number)).permutation(len(self.train))
+
+    def _set_learning_rate(self, step: int) -> None:
+        """Set the learning rate of a step: a linear rise over the warm-up steps, then a linear fall to 0."""
+        warm_up_steps = max(1, round(self.steps * self.options.warm_up))
+        factor = (
+            (step + 1) / warm_up_steps
+            if step < warm_up_steps
+            else max(0.0, (self.steps - step) / max(1, self.steps - warm_up_steps))
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["full"] * factor
+
+    def _learning_rate(self) -> float:
+        """Return the current learning rate of the encoder."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    def _train_step(self, batch: TensorBatch) -> tuple[Tensor, int]:
+        """Update the weights with one batch; return the batch's mean loss and number of counted mentions."""
+        known_entities, mentions = _mask_entities(self.model, batch, self.options.mask_prob)
+        if not len(mentions):
+            return torch.zeros((), device=self.device), 0
+        with _mixed_precision(self.device, bf16=self.options.bf16):
+            loss = compute_loss(
+                self.model, batch, mentions, self.model.encode_mentions(batch, known_entities), self.options
+            )
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.options.clip)
+        self.optimizer.step()
+        return loss.detach(), len(mentions)
+
+    def _evaluate(self) -> float | None:
+        """Return the share of development mentions that are linked correctly, or None without development data.
+
+        Candidates are used if there are any. Mentions whose entity is not in the vocabulary count as wrong.
+        """
+        if self.dev is None or not self.dev.n_mentions:
+            return None
+        has_candidates = len(self.dev.candidates) > 0
+        predicted = predict_entities(
+            self.model, self.dev, use_candidates=has_candidates, batch_size=self.options.batch_size
+        ).best_codes
+        return float((predicted == self.dev.gold)[self.dev.gold != UNKNOWN_ENTITY].sum() / self.dev.n_mentions)
+
+    def _record_epoch(self, epoch: Epoch) -> None:
+        """Add an epoch to the curve, copy the weights of the best epoch, and decide whether to stop early."""
+        epochs = (*self.curve.epochs, epoch)
+        best_accuracy = self.curve.accuracy
+        is_better = epoch.accuracy is None or best_accuracy is None or epoch.accuracy > best_accuracy
+        best_epoch = epoch.number if is_better else self.curve.best_epoch
+        is_stopped = bool(self.options.patience) and epoch.number - best_epoch >= self.options.patience
+        self.curve = LearningCurve(epochs, best_epoch, is_stopped)
+        if is_better and self.dev is not None:
+            self.best_weights = {name: weights.detach().clone() for name, weights in self.model.state_dict().items()}
+
+    def finish(self) -> LearningCurve:
+        """Set the model to the weights of the best epoch and to evaluation mode; return the curve."""
+        if self.best_weights is not None:
+            self.model.load_state_dict(self.best_weights)
+        self.model.eval()
+        return self.curve
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint file; the previous one remains until it is complete. Raise `UsageError` if that fails."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        state = {
+            "layout": _LAYOUT,
+            "options": self.options.to_dict(),
+            "curve": self.curve.to_dict(),
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "best_weights": self.best_weights,
+        }
+        try:
+            torch.save(state, part)
+            part.replace(path)
+        except (OSError, RuntimeError) as problem:  # torch reports a full disk as RuntimeError
+            part.unlink(missing_ok=True)
+            raise UsageError(
+                f"{path} cannot be written ({problem}). Free some disk space, and continue with --resume."
+            ) from None
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore the state of a checkpoint; raise `UsageError` if it belongs to another model."""
+        try:
+            self.model.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
+        except (RuntimeError, ValueError) as problem:
+            message = str(problem).replace("\n", " ")
+            raise UsageError(f"the checkpoint belongs to another model ({message}). Use another folder.") from None
+        self.curve = LearningCurve.from_dict(state["curve"])
+        self.best_weights = state["best_weights"]
+
+
+def _read_checkpoint(path: Path, options: TrainingOptions) -> dict[str, Any]:
+    """Read a checkpoint file; raise `InputError` if it is invalid, `UsageError` if it has other options."""
+    try:
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        layout, saved_options = state["layout"], TrainingOptions.from_dict(state["options"])
+    except Exception as problem:  # noqa: BLE001  # torch raises various exceptions
+        raise InputError(
+            str(path), actual=str(problem), expected="a checkpoint", remedy="Delete it and train again"
+        ) from None
+    if layout != _LAYOUT:
+        raise InputError(str(path), actual=f"layout {layout}", expected=f"layout {_LAYOUT}", remedy="Train again")
+    if saved_options != options:
+        differences = [name for name, value in saved_options.to_dict().items() if value != options.to_dict()[name]]
+        raise UsageError(
+            f"{path} was trained with another {', '.join(differences)}. Use the same options, or train again."
+        )
+    return state
+
+
+def _parameter_groups(model: EntityModel, options: TrainingOptions) -> list[dict[str, Any]]:
+    """Return AdamW's parameter groups: the encoder and the other layers, each with its learning rate.
+
+    `full` is the rate before the schedule.
+    """
+    encoder = [weights for name, weights in model.named_parameters() if name.startswith("encoder.")]
+    head = [weights for name, weights in model.named_parameters() if not name.startswith("encoder.")]
+    rates = (
+        options.learning_rate,
+        options.learning_rate if options.head_learning_rate is None else options.head_learning_rate,
+    )
+    return [
+        {"params": weights, "lr": rate, "full": rate, "weight_decay": options.decay}
+        for weights, rate in zip((encoder, head), rates, strict=True)
+    ]
+
+
+def _mask_entities(model: EntityModel, batch: TensorBatch, mask_prob: float) -> tuple[Tensor | None, Tensor]:
+    """Return the entity codes that the model sees, and the indices of the mentions to predict.
+
+    A LUKE model sees the gold entities of mentions that are not masked, -1 for the others, and predicts masked ones,
+    at least one. Other models see none (None) and predict all. All mentions to predict have a gold entity.
+    """
+    has_gold = batch.gold != UNKNOWN_ENTITY
+    if not isinstance(model, LukeModel):
+        return None, has_gold.nonzero()[:, 0]
+    is_masked = torch.rand(len(batch.gold), device=batch.gold.device) < mask_prob
+    is_masked |= ~has_gold
+    if not bool((is_masked & has_gold).any()):  # mask at least one
+        is_masked = ~has_gold | (torch.arange(len(has_gold), device=has_gold.device) == int(has_gold.int().argmax()))
+    return torch.where(is_masked, UNKNOWN_ENTITY, batch.gold), (is_masked & has_gold).nonzero()[:, 0]
+
+
+def _mixed_precision(device: torch.device, *, bf16: bool) -> AbstractContextManager[Any]:
+    """Return a context manager for bfloat16 mixed precision; it does nothing without `bf16` or on a CPU."""
+    return torch.autocast(device.type, dtype=torch.bfloat16) if bf16 and device.type != "cpu" else nullcontext()

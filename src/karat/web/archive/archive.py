@@ -1,0 +1,246 @@
+"""The archive: results, verdicts and texts of systems on datasets."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
+from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+import msgspec
+import pyarrow.parquet as pq
+
+from karat.model.corpus import Corpus
+from karat.model.document import Document, Header
+from karat.model.errors import InputError, UnknownNameError, UsageError, check_layout_version
+from karat.model.results.result import Result
+from karat.model.tables.arrow import Arrow
+from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
+from karat.render.files import JsonRecord
+from karat.render.gap import GapFile
+from karat.storage.content_store import ContentStore
+from karat.web.archive.credits import CreditsFile
+
+TextsShown: TypeAlias = Literal["all", "sentences", "none"]
+"""How much of the texts web pages show: all, sentences with mentions or predictions, or none."""
+
+AnyCurve: TypeAlias = ThresholdCurveFile | CoverageCurveFile | AlphaCurveFile | CategoryCurveFile
+
+_CURVES: Final[Mapping[str, type[JsonRecord]]] = {
+    "threshold": ThresholdCurveFile,
+    "coverage": CoverageCurveFile,
+    "alpha": AlphaCurveFile,
+    "categories": CategoryCurveFile,
+}
+
+_T = TypeVar("_T")
+
+TEXT_STATUS, BLANK_TEXT = "texts", "blank"
+"""What a gold standard says about itself if its source has spans and no texts, for which blanks stand."""
+
+
+class ArchiveEntry(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
+    """A system on a dataset under a profile, with the content hashes of its files."""
+
+    layout: Literal["karat-entry/2"] = "karat-entry/2"
+    system: str
+    dataset: str
+    data: str
+    profile: str
+    measure: str
+    view: str
+    result: str
+    verdicts: str | None = None
+    """Cases of `view`."""
+    texts: str | None = None
+    """The gold standard."""
+    credits: str | None = None
+    """Credit of each case under several rules."""
+    curves: str | None = None
+    """Scores over thresholds, coverage, alpha or categories."""
+    missing_curves: dict[str, str] = msgspec.field(default_factory=dict)
+    """Curves that cannot be computed, each with its reason."""
+    reasons: dict[str, str] = msgspec.field(default_factory=dict)
+    """Gap explanations by profile."""
+    refusals: dict[str, str] = msgspec.field(default_factory=dict)
+    """Profiles without a score, each with its reason."""
+    types: dict[str, str] = msgspec.field(default_factory=dict)
+    """Type names in the knowledge base."""
+    title: str | None = None
+    seconds: float | None = None
+
+    @property
+    def key(self) -> str:
+        """The dataset's key in URLs, because its name may contain any character."""
+        return get_dataset_key(self.data)
+
+
+class ArchiveSubmission(JsonRecord, frozen=True, kw_only=True):
+    """Entries submitted together, with the time. This file is written last, so that all entries appear or none."""
+
+    layout: Literal["karat-submission/2"] = "karat-submission/2"
+    submitted_at: str
+    entries: list[str]
+
+
+def get_dataset_key(data: str) -> str:
+    """Return the key of a dataset in URLs, a hash of its name and fingerprint `data`."""
+    return hashlib.sha256(data.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, eq=False)
+class Archive:
+    """Archive files, read on first use and cached.
+
+    Of several entries for one system, dataset and profile the last one counts. `texts` limits which texts are visible;
+    `submission` restricts the archive to one submission.
+    """
+
+    files: ContentStore
+    texts: TextsShown = "all"
+    title: str = "Karat"
+    submission: str | None = None
+    _read: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def all_entries(self) -> dict[tuple[str, str, str], ArchiveEntry]:
+        """All entries by profile, dataset key and system; the last submitted one counts."""
+        entries = {}
+        for submission in self.submissions:
+            for digest in submission.entries:
+                entry = _decode(self.files.get("entries", digest), ArchiveEntry, f"entries/{digest}")
+                entries[entry.profile, entry.key, entry.system] = entry
+        return entries
+
+    @cached_property
+    def submissions(self) -> list[ArchiveSubmission]:
+        """The submissions, oldest first; only `submission` if it is not None."""
+        names = self.files.list_digests("submissions")
+        if self.submission is not None and self.submission not in names:
+            raise UnknownNameError("submission", self.submission, ())
+        wanted = names if self.submission is None else [self.submission]
+        submissions = [
+            (name, _decode(self.files.get("submissions", name), ArchiveSubmission, f"submissions/{name}"))
+            for name in wanted
+        ]
+        return [submission for _, submission in sorted(submissions, key=lambda item: (item[1].submitted_at, item[0]))]
+
+    @cached_property
+    def profile(self) -> str:
+        """The main profile: the most frequent one among entries with cases, or else among all entries."""
+        entries = self.all_entries.values()
+        profiles = [entry.profile for entry in entries if entry.verdicts] or [entry.profile for entry in entries]
+        if not profiles:
+            raise UsageError("the archive is empty. Add results with `karat report … --archive FOLDER`.")
+        return max(profiles, key=profiles.count)
+
+    @cached_property
+    def entries(self) -> tuple[ArchiveEntry, ...]:
+        """The entries of the main profile."""
+        return tuple(entry for entry in self.all_entries.values() if entry.profile == self.profile)
+
+    @cached_property
+    def datasets(self) -> dict[str, ArchiveEntry]:
+        """One entry per dataset by key, in the order of dataset names; an entry with cases if there is one."""
+        entries = sorted(self.entries, key=lambda entry: (entry.dataset, entry.data, entry.verdicts is None))
+        first_entries: dict[str, ArchiveEntry] = {}
+        for entry in entries:
+            first_entries.setdefault(entry.key, entry)
+        return first_entries
+
+    def get_entries(self, key: str) -> Iterator[ArchiveEntry]:
+        """Return the entries of all systems on the dataset `key` under the main profile; raise if it is unknown."""
+        if key not in self.datasets:
+            raise UnknownNameError("dataset", key, self.datasets)
+        return (entry for entry in self.entries if entry.key == key)
+
+    def read_result(self, entry: ArchiveEntry) -> Result:
+        """Read the result of an entry."""
+        result: Result = self._read_once("results", entry.result, lambda data: Result.from_json(data, where="results"))
+        return result
+
+    def read_verdicts(self, entry: ArchiveEntry) -> Arrow | None:
+        """Read the table of an entry's cases with their verdicts (see `collect_cases`); None if it has none."""
+        if entry.verdicts is None:
+            return None
+        return self._read_once("verdicts", entry.verdicts, lambda data: pq.read_table(BytesIO(data)))
+
+    def read_corpus(self, key: str) -> Corpus | None:
+        """Read the gold standard of the dataset `key`, whether or not its texts may be shown; None if not stored."""
+        texts = next((entry.texts for entry in self.get_entries(key) if entry.texts), None)
+        if texts is None:
+            return None
+        corpus: Corpus = self._read_once("texts", texts, lambda data: _decode_corpus(data, self.datasets[key].dataset))
+        return corpus
+
+    def get_visible_corpus(self, key: str) -> Corpus | None:
+        """Return the gold standard of the dataset `key`; None if it has no texts or none may be shown."""
+        corpus = None if self.texts == "none" else self.read_corpus(key)
+        return None if corpus is None or corpus.metadata.get(TEXT_STATUS) == BLANK_TEXT else corpus
+
+    def read_credits(self, entry: ArchiveEntry) -> CreditsFile | None:
+        """Read the credit of each case of an entry under several rules; None if it has none."""
+        if entry.credits is None:
+            return None
+        return _decode(self.files.get("credits", entry.credits), CreditsFile, "credits")
+
+    def read_curves(self, entry: ArchiveEntry) -> list[AnyCurve]:
+        """Read the curves of an entry, at most one of each kind; empty if it has none."""
+        lines = [] if entry.curves is None else self.files.get("curves", entry.curves).splitlines()
+        return [_decode_curve(line) for line in lines]
+
+    def read_explanation(self, entry: ArchiveEntry, profile: str) -> GapFile:
+        """Read the explanation of the score gap between an entry's profile and the reference profile `profile`."""
+        return _decode(self.files.get("reasons", entry.reasons[profile]), GapFile, "reasons")
+
+    def _read_once(self, kind: str, digest: str, read: Callable[[bytes], Any]) -> Any:  # noqa: ANN401  # what is read
+        """Return the value that `read` makes of a file's bytes; it is cached by the content hash `digest`."""
+        if digest not in self._read:
+            self._read[digest] = read(self.files.get(kind, digest))
+        return self._read[digest]
+
+
+class _Layout(msgspec.Struct):
+    """The part of an archive file that names its layout."""
+
+    layout: str
+
+
+_LAYOUTS: Final = ("karat-submission/2", "karat-entry/2", "karat-credits/2", "karat-curve/2", "karat-why/2")
+
+
+class _CurveKind(msgspec.Struct):
+    """The part of a curve that names its x axis."""
+
+    over: str
+
+
+def _decode_curve(line: bytes) -> AnyCurve:
+    """Decode a curve as the kind that its field `over` names."""
+    over = _decode(line, _CurveKind, "curves").over
+    return _decode(line, _CURVES[over], "curves")  # type: ignore[return-value]  # one of them
+
+
+def _decode(data: bytes, kind: type[_T], where: str) -> _T:
+    """Decode JSON as `kind`; raise an error about the file `where` if it is invalid or of another layout version."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.DecodeError as problem:
+        with suppress(msgspec.DecodeError):
+            check_layout_version(where, msgspec.json.decode(data, type=_Layout).layout, *_LAYOUTS)
+        raise InputError(
+            where,
+            actual=f"an invalid archive file ({problem})",
+            expected="a file that this version of Karat writes",
+            remedy="Build the archive again",
+        ) from None
+
+
+def _decode_corpus(data: bytes, name: str) -> Corpus:
+    """Decode a gold standard from JSON lines: a header, then one document per line."""
+    header, *lines = data.splitlines()
+    documents = [_decode(line, Document, "texts") for line in lines]
+    return Corpus.from_reader(documents, name=name, metadata=_decode(header, Header, "texts").metadata)

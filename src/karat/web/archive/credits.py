@@ -1,0 +1,151 @@
+"""The credit of each case under a strict rule and under more lenient ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
+from karat.kb.catalogue import open_starter
+from karat.kb.ids.normalising_kb import NormalisingKB
+from karat.kb.protocol import KB
+from karat.kb.relatedness import InLinks
+from karat.kb.snapshot.snapshot import Snapshot
+from karat.model.corpus import Corpus
+from karat.model.errors import KaratError
+from karat.model.run import Run
+from karat.model.spec.settings.conventions import Ids
+from karat.model.tables.arrow import Arrow
+from karat.render.files import JsonRecord
+from karat.web.archive.shape import CreditRuleInfo
+
+_Prediction: TypeAlias = tuple[Any, ...]
+"""The key of a prediction: document, span and link."""
+
+_KEY: Final = ("document", "prediction_start", "prediction_end", "prediction_entity", "prediction_nil")
+
+
+class CreditRule(NamedTuple):
+    """A scoring rule for credits: the profile `karat` with some overrides, and the view to score."""
+
+    title: str
+    description: str
+    settings: Mapping[str, str]
+    view: str = "strong"
+    credit_column: str = "matched_prediction"
+    """Column with the credit of a correct prediction."""
+
+
+CREDIT_RULES: Final[Mapping[str, CreditRule]] = {
+    "strict": CreditRule(
+        "strict",
+        "Span and link must equal those of a label. Optional mentions and every alternative count fully.",
+        {"optional": "required", "alternatives": "separate"},
+    ),
+    "fair": CreditRule(
+        "fair",
+        "As in ELEVANT's paper: one of several alternatives is enough, and optional mentions do not count.",
+        {"optional": "ignored", "alternatives": "grouped"},
+    ),
+    "fuzzy": CreditRule(
+        "fuzzy",
+        "As in the fine-grained paper at alpha 0.5: a correct prediction earns the weight of its mention, half a point "
+        "for non-strict mentions.",
+        {"membership": "strict:0.5"},
+        credit_column="matched_gold",
+    ),
+    "related": CreditRule(
+        "related",
+        "An entity with a Milne-Witten relatedness of at least 0.5 to the gold entity is correct too.",
+        {},
+        view="related",
+    ),
+}
+"""Scoring rules, strictest first; human judgements come from verification."""
+
+
+class CreditsFile(JsonRecord, frozen=True):
+    """The credits of a system on a dataset: per rule the credit of every case, in the order of its verdicts."""
+
+    layout: Literal["karat-credits/2"]
+    rules: list[CreditRuleInfo]
+    credits: list[list[float | None]]
+
+
+def compute_credits(cases: Arrow, request: Request, corpus: Corpus, run: Run) -> CreditsFile:
+    """Compute the credit of every case under every rule; a rule that does not apply gives null and its reason."""
+    keys = _get_keys(cases)
+    rules, credits = [], []
+    for name, rule in CREDIT_RULES.items():
+        refusal = None
+        try:
+            credit_by_key = _apply_rule(rule, request, corpus, run)
+        except KaratError as problem:
+            credit_by_key, refusal = {}, str(problem)
+        rules.append(CreditRuleInfo(name, rule.title, rule.description, "karat", rule.view, refusal))
+        credits.append([credit_by_key.get(key) for key in keys])
+    return CreditsFile("karat-credits/2", rules, credits)
+
+
+def _apply_rule(rule: CreditRule, request: Request, corpus: Corpus, run: Run) -> dict[_Prediction, float | None]:
+    """Score a run under a rule; return the credit of each prediction that counts, 0 if it is wrong.
+
+    Of several cases of one prediction the highest credit counts.
+    """
+    request_for_rule = Request.from_options(
+        settings=rule.settings,
+        measures=[f"{rule.view}:micro.f1"],
+        kb=find_kb_with_links(request.kb) if rule.view == "related" else request.kb,
+        allow_unknown=request.allow_unknown,
+    )
+    table = Evaluation.from_data(request_for_rule, corpus, run).table(rule.view)
+    credit_by_key: dict[_Prediction, float | None] = {}
+    right, wrong, credit = (
+        table.column(name).to_pylist() for name in ("matched_prediction", "unmatched_prediction", rule.credit_column)
+    )
+    for key, matched, unmatched, worth in zip(_get_keys(table), right, wrong, credit, strict=True):
+        earned = round(worth, 4) if matched else 0.0 if unmatched else None
+        if earned is not None and key[1] is not None:  # a mention without an prediction earns nothing
+            credit_by_key[key] = max(credit_by_key.get(key) or 0.0, earned)
+    return credit_by_key
+
+
+def _get_keys(table: Arrow) -> list[_Prediction]:
+    """Return document, span and link of each case's prediction; the span is None in a case without prediction."""
+    return list(zip(*(table.column(name).to_pylist() for name in _KEY), strict=True))
+
+
+def find_kb_with_links(kb: KB | None) -> KB:
+    """Return the snapshot of `kb` if it has a table of links between entities, or else the starter snapshot."""
+    base = kb.base if isinstance(kb, NormalisingKB) else kb
+    return base if isinstance(base, Snapshot) and base.get_table("links") is not None else open_starter()
+
+
+def compute_relatedness(cases: Arrow, kb: KB | None) -> Arrow:
+    """Return a column with the Milne-Witten relatedness of predicted and gold entity for each case.
+
+    The value is null if the case is not a wrong link or the relatedness is unknown.
+    """
+    snapshot = find_kb_with_links(kb)
+    assert isinstance(snapshot, Snapshot), "only snapshots have links"
+    gold, predicted = (cases.column(f"{side}_entity").to_pylist() for side in ("gold", "prediction"))
+    wrong = [
+        index
+        for index, outcome in enumerate(cases.column("outcome").to_pylist())
+        if outcome == "wrong link" and gold[index] is not None and predicted[index] is not None
+    ]
+    values: list[float | None] = [None] * len(gold)
+    if wrong:
+        normalising_kb = NormalisingKB(snapshot, Ids.NORMALISED)
+        ids = [
+            snapshot.canonical_ids(normalising_kb.find_base_ids([side[index] for index in wrong]))
+            for side in (gold, predicted)
+        ]
+        relatedness = InLinks.from_snapshot(snapshot, [*ids[0], *ids[1]]).relatedness(*ids)
+        for index, value in zip(wrong, relatedness.tolist(), strict=True):
+            values[index] = None if np.isnan(value) else value
+    return pa.array(values, pa.float64())

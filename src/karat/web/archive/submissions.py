@@ -1,0 +1,333 @@
+"""Submissions to an archive: systems scored on datasets with all cases, and under further profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pyarrow.parquet as pq
+
+from karat.analysis.comparison.entries import Entry
+from karat.analysis.comparison.grid import MEASURE
+from karat.analysis.curves.alpha import alpha_curve, alpha_values
+from karat.analysis.curves.calibration import calibration_data
+from karat.analysis.curves.categories import category_curve
+from karat.analysis.curves.threshold import threshold_curve
+from karat.analysis.explanation.gap import explain_gap
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.document import GOLD_LAYOUT, Header
+from karat.model.errors import KaratError, UsageError
+from karat.model.measure_name import parse_measure
+from karat.model.profile_signatures import get_profile
+from karat.model.results.result import Result, find_special_headline
+from karat.model.run import Run
+from karat.model.spec.settings.task import TASKS
+from karat.model.tables.arrow import Arrow
+from karat.render.curves import alpha_json, category_json, coverage_json, threshold_json
+from karat.render.gap import to_json as why_json
+from karat.storage.content_store import ContentStore
+from karat.web.archive.archive import BLANK_TEXT, TEXT_STATUS, ArchiveEntry, ArchiveSubmission
+from karat.web.archive.credits import compute_credits
+from karat.web.archive.verdicts import ERROR, collect_cases, get_type_names, list_default_facets
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveOptions:
+    """Contents of a submission in addition to scores and cases under the request's profile."""
+
+    profiles: tuple[str, ...] = ()
+    """Further profiles to score under."""
+    reasons: tuple[str, ...] = ()
+    """Reference profiles whose score gap is explained."""
+    resamples: int = 1000
+    """Number of bootstrap samples, if the request has none."""
+
+
+def add_results(
+    files: ContentStore, entries: Iterable[Entry], request: Request | None = None, options: ArchiveOptions | None = None
+) -> str:
+    """Score entries (systems on datasets), add them to an archive as one submission and return its content hash."""
+    return write_submission(files, score_entries(files, entries, request, options))
+
+
+def write_submission(files: ContentStore, submission: ArchiveSubmission) -> str:
+    """Write a submission, which makes its entries visible in the archive, and return its content hash."""
+    return files.put("submissions", msgspec.json.encode(submission))
+
+
+def score_entries(
+    files: ContentStore, entries: Iterable[Entry], request: Request | None = None, options: ArchiveOptions | None = None
+) -> ArchiveSubmission:
+    """Score entries and store their files, without making them visible; return the submission to be written.
+
+    Entries that are results already are stored unchanged. Raises `UsageError` for two runs of a system on a dataset.
+    """
+    scoring_request, options = request or Request.from_options(), options or ArchiveOptions()
+    first_evaluations: dict[str, Evaluation] = {}
+    seen: set[tuple[str, str]] = set()
+    archive_entries = []
+    for entry in entries:
+        if (entry.data_signature, entry.system) in seen:
+            raise UsageError(
+                f"{entry.system} has two runs on {entry.dataset}. Pass each system once per dataset, or rename one."
+            )
+        seen.add((entry.data_signature, entry.system))
+        if entry.result is not None:
+            archive_entries.append(_store_result(files, entry, entry.result))
+            continue
+        evaluation = _evaluate(scoring_request, entry, first_evaluations.get(entry.data_signature), options)
+        first_evaluations.setdefault(entry.data_signature, evaluation)
+        archive_entries += _store_evaluation(files, entry, evaluation, options)
+    digests = [files.put("entries", msgspec.json.encode(archive_entry)) for archive_entry in archive_entries]
+    return ArchiveSubmission(submitted_at=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
+
+
+def score_results(entries: Iterable[Entry], request: Request) -> list[Result]:
+    """Return the result of each entry, in order; entries that are not results yet are scored."""
+    results = []
+    for entry in entries:
+        if entry.result is not None:
+            results.append(entry.result)
+        else:
+            results.append(Evaluation.from_data(request, *_get_inputs(entry)).result)
+    return results
+
+
+def get_headline(result: Result) -> str:
+    """Return the main measure of a result: `MEASURE` (F1 of linking) if it is shown, or else a similar one that is.
+
+    A profile whose headline is no F1 has its headline as main measure.
+    """
+    special_headline = find_special_headline(result.headline)
+    if special_headline is not None:
+        return special_headline
+    if MEASURE in result.table_measures:
+        return MEASURE
+    if result.headline:
+        return next(iter(result.headline.values()))
+    measures = [name for name in result.table_measures if parse_measure(name).group is None]
+    return next((name for name in measures if name.endswith(":micro.f1")), measures[0] if measures else MEASURE)
+
+
+def _store_result(files: ContentStore, entry: Entry, result: Result, **parts: object) -> ArchiveEntry:
+    """Store a result and return its archive entry; `parts` are further fields of the entry."""
+    measure = get_headline(result)
+    return ArchiveEntry(
+        system=entry.system,
+        dataset=entry.dataset,
+        data=entry.data_signature,
+        profile=result.profile,
+        measure=measure,
+        view=str(parse_measure(measure).view),
+        result=files.put("results", result.to_json()),
+        title=entry.title,
+        seconds=entry.seconds,
+        **parts,  # type: ignore[arg-type]  # the files of an entry
+    )
+
+
+def _get_inputs(entry: Entry) -> tuple[Corpus, Run]:
+    """Return gold standard and run of an entry that is not a result."""
+    assert entry.corpus is not None, "an entry is a result, or has both sides"
+    assert entry.run is not None, "likewise"
+    return entry.corpus, entry.run
+
+
+def _evaluate(
+    request: Request, entry: Entry, gold_evaluation: Evaluation | None, options: ArchiveOptions
+) -> Evaluation:
+    """Evaluate an entry with intervals, and with error categories and default facets if links are compared.
+
+    `gold_evaluation` is another evaluation on the same corpus, whose facts about the gold standard are reused.
+    """
+    corpus, run = _get_inputs(entry)
+    interval_request = request.replace(
+        interval_options=request.interval_options._replace(
+            resamples=request.interval_options.resamples or options.resamples
+        )
+    )
+    facets = tuple(dict.fromkeys([*request.arguments["by"], ERROR, *list_default_facets(request, corpus)]))
+    evaluation = Evaluation.from_data(interval_request.replace(by=facets), corpus, run, share_gold_with=gold_evaluation)
+    if evaluation.inputs.run.n_invented:
+        raise UsageError(
+            f"{entry.system}: invented=wrong scores {evaluation.inputs.run.n_invented:,} mentions that have no place "
+            "in the text, and a report shows predictions at their place. Use invented=skip, or karat score."
+        )
+    plans = evaluation.plans
+    return (
+        evaluation
+        if plans.stages or plans.missing_stages
+        else Evaluation.from_data(interval_request, corpus, run, share_gold_with=gold_evaluation)
+    )
+
+
+def _store_evaluation(
+    files: ContentStore, entry: Entry, evaluation: Evaluation, options: ArchiveOptions
+) -> Iterator[ArchiveEntry]:
+    """Store an evaluation with cases, texts, credits, curves and gap explanations; yield its archive entry.
+
+    Then yield an entry for each further profile; profiles that cannot score the data are recorded as refusals.
+    """
+    corpus, run = _get_inputs(entry)
+    other_results: dict[str, Result] = {}
+    refusals: dict[str, str] = {}
+    for name in options.profiles:
+        if name != evaluation.request.profile:
+            try:
+                other_results[name] = Evaluation.from_data(
+                    _replace_profile(name, evaluation.request), corpus, run
+                ).result
+            except KaratError as problem:  # data of another task
+                refusals[name] = str(problem)
+    measure = get_headline(evaluation.result)
+    view = str(parse_measure(measure).view)
+    cases = collect_cases(evaluation, view) if corpus.has_text and _has_mention_cases(evaluation, measure) else None
+    curves, missing_curves = _store_curves(files, evaluation, corpus, run)
+    yield _store_result(
+        files,
+        entry,
+        evaluation.result,
+        verdicts=None if cases is None else files.put("verdicts", _to_parquet(cases)),
+        credits=None if cases is None else _store_credits(files, cases, evaluation.request, corpus, run),
+        texts=files.put("texts", _to_jsonl(corpus)) if corpus.has_text else None,
+        curves=curves,
+        missing_curves=missing_curves,
+        reasons=_store_explanations(files, evaluation.request, measure, corpus, run, options.reasons),
+        refusals=refusals,
+        types=get_type_names(corpus, evaluation.request.kb),
+    )
+    for other in other_results.values():
+        yield _store_result(files, entry, other)
+
+
+def _store_credits(files: ContentStore, cases: Arrow, request: Request, corpus: Corpus, run: Run) -> str:
+    """Store the credits of all cases and return their content hash."""
+    return files.put("credits", msgspec.json.encode(compute_credits(cases, request, corpus, run)))
+
+
+def _has_mention_cases(evaluation: Evaluation, measure: str) -> bool:
+    """Return whether the cases of a measure are spans in texts, not document-level entities or clusters."""
+    name = parse_measure(measure).view
+    plan = evaluation.plans.views.get(str(name))
+    task = TASKS[name.task or evaluation.request.conventions.task_name]
+    if plan is None or task.source != "mentions":
+        return False
+    return not plan.is_indivisible and plan.relation.level != "document"
+
+
+def _replace_profile(profile: str, request: Request) -> Request:
+    """Return a request for another profile with the same knowledge base, without overrides and facets."""
+    return Request.from_options(profile=profile, kb=request.kb, allow_unknown=request.allow_unknown)
+
+
+def _to_parquet(table: Arrow) -> bytes:
+    """Return a table of cases as a Parquet file."""
+    file = BytesIO()
+    pq.write_table(table.replace_schema_metadata({"layout": "karat-verdicts/2"}), file, compression="zstd")
+    return file.getvalue()
+
+
+def _to_jsonl(corpus: Corpus) -> bytes:
+    """Return a gold standard as JSON lines; the metadata record whether all texts are only spaces."""
+    metadata = dict(corpus.metadata)
+    if corpus.skipped.get(NO_TEXT_NOTE):
+        metadata[TEXT_STATUS] = BLANK_TEXT
+    encode = msgspec.json.Encoder().encode
+    return b"\n".join(map(encode, [Header(GOLD_LAYOUT, {"name": corpus.name, **metadata}), *corpus])) + b"\n"
+
+
+def _store_curves(
+    files: ContentStore, evaluation: Evaluation, corpus: Corpus, run: Run
+) -> tuple[str | None, dict[str, str]]:
+    """Store the threshold, coverage, alpha and category curves in one file.
+
+    Returns the content hash of the file, None without curves, and the reason for each missing curve.
+    """
+    request = evaluation.request
+    view = parse_measure(get_headline(evaluation.result)).view
+    settings = {
+        name: word for name, word in request.arguments["settings"].items() if name not in ("threshold", "match")
+    }
+    options = {"match": view.relation, "settings": settings, "kb": request.kb, "allow_unknown": request.allow_unknown}
+    lines, refusals = [], {}
+    for over, compute in _CURVES.items():
+        try:
+            if view.filters or view.task or view.relation.endswith(".py"):
+                raise UsageError(f"{view} is not a plain match relation, so it has no curve.")
+            lines.append(compute(corpus, run, request.profile, options))
+        except KaratError as problem:
+            refusals[over] = str(problem)
+    return files.put("curves", b"".join(lines)) if lines else None, refusals
+
+
+def _threshold_json(corpus: Corpus, run: Run, profile: str, options: Mapping[str, Any]) -> bytes:
+    """Compute the curve of scores over the threshold and return its JSON."""
+    _check_scores(run)
+    return threshold_json([threshold_curve(corpus, run, profile=profile, **options)], "micro.f1")
+
+
+def _coverage_json(corpus: Corpus, run: Run, profile: str, options: Mapping[str, Any]) -> bytes:
+    """Compute the curve of risk over coverage and return its JSON."""
+    _check_scores(run)
+    return coverage_json([calibration_data(corpus, run, profile=profile, **options)])
+
+
+def _check_scores(run: Run) -> None:
+    """Raise `UsageError` if no prediction has a confidence score."""
+    if np.isnan(run.predictions.score()).all():
+        raise UsageError("the predictions have no scores.")
+
+
+def _alpha_json(corpus: Corpus, run: Run, _: str, options: Mapping[str, Any]) -> bytes:
+    """Compute the curve of scores over alpha with the fine-grained paper's own settings and return its JSON."""
+    curve_options = {**options, "settings": {}}
+    return alpha_json([alpha_curve(corpus, run, **curve_options)], "micro.f1", alpha_values(50))
+
+
+def _category_json(corpus: Corpus, run: Run, _: str, options: Mapping[str, Any]) -> bytes:
+    """Compute the curve of scores over categories with the fine-grained paper's own settings and return its JSON."""
+    curve_options = {**options, "settings": {}}
+    return category_json([category_curve(corpus, run, **curve_options)])
+
+
+_CURVES: Final[Mapping[str, Callable[[Corpus, Run, str, Mapping[str, Any]], bytes]]] = {
+    "threshold": _threshold_json,
+    "coverage": _coverage_json,
+    "alpha": _alpha_json,
+    "categories": _category_json,
+}
+"""Curve functions by the name of their x axis."""
+
+
+def _store_explanations(
+    files: ContentStore, request: Request, measure: str, corpus: Corpus, run: Run, profiles: Sequence[str]
+) -> dict[str, str]:
+    """Store the explanation of the score gap to each reference profile; return their content hashes by profile."""
+    digests = {}
+    for reference_profile in profiles:
+        explanation = explain_gap(
+            corpus,
+            run,
+            reference_profile=reference_profile,
+            profile=request.profile,
+            measure=measure,
+            settings=request.arguments["settings"],
+            kb=request.kb,
+            allow_unknown=request.allow_unknown,
+        )
+        digests[reference_profile] = files.put("reasons", why_json(explanation))
+    return digests
+
+
+def check_profiles(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the profile names unchanged; raise an error if one is unknown."""
+    for name in names:
+        get_profile(name)
+    return tuple(names)

@@ -1,0 +1,218 @@
+"""A verification campaign over HTTP: judges enter by an invitation, get tasks and judge them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import msgspec
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from karat.kb.snapshot.snapshot import Snapshot
+from karat.model.errors import KaratError
+from karat.protocols.verification.campaign import JudgingTask, TaskLink
+from karat.protocols.verification.judgements import REQUIRED_DECISIONS, Decision, Judgement, effective_judgements
+from karat.protocols.verification.store.store import (
+    SESSION_SECONDS,
+    AccessDeniedError,
+    CampaignStore,
+    SubmittedDecision,
+)
+from karat.version import __version__
+from karat.web.judging import payloads
+from karat.web.judging.entities import EntityLookup
+from karat.web.server.guard import HEADERS, LOOPBACK, Guard, WebError, check_json
+from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
+
+COOKIE: Final = "karat_judge"
+_SIZE: Final = 20_000  # bytes that a request may have at most
+_STATIC: Final = frozenset({"judge.js", "judge.css", "licences.txt"})
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class JudgingConfig:
+    """Configuration of a judging server.
+
+    `snapshot` is searched for entities (None: no search), `hosts` are the accepted host names, and `https_only` makes
+    browsers send the session cookie over HTTPS only.
+    """
+
+    store: CampaignStore
+    snapshot: Snapshot | None = None
+    hosts: tuple[str, ...] = LOOPBACK
+    https_only: bool = False
+
+
+def create_app(config: JudgingConfig) -> Guard:
+    """Create the ASGI application of a campaign, behind the guard that checks every request."""
+    store = config.store
+    entities = EntityLookup(config.snapshot)
+    links = [link for task in store.campaign.tasks for link in task.links]  # looked up before anybody waits for it
+    entities.get_entities(
+        id for link in links for id in (link.entity, *(option.entity for option in link.options)) if id
+    )
+    app = FastAPI(title="Karat verification", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+
+    async def page() -> Response:
+        return page_response(store.options.name, "judge")
+
+    async def static(name: str) -> Response:
+        return static_response(name, _STATIC)
+
+    async def campaign() -> Response:
+        options = store.options
+        return json_response(
+            payloads.CampaignPayload(
+                options.name, options.kind, options.consent, options.guidelines, entities.can_search, options.additions
+            )
+        )
+
+    async def start_session(request: Request) -> Response:
+        body = await _decode_body(request, payloads.SessionRequest)
+        if store.options.consent and not body.consent:
+            raise WebError("bad-request", "consent is missing. Accept the consent form before judging.")
+
+        def work() -> tuple[str, payloads.ProgressPayload]:
+            session = store.start_session(body.invitation, body.consent)
+            return session, _get_progress(store, store.find_judge(session) or "")
+
+        session, progress = await run_in_threadpool(work)
+        response = json_response(progress, 201)
+        response.set_cookie(
+            COOKIE,
+            session,
+            max_age=int(SESSION_SECONDS),
+            httponly=True,
+            samesite="strict",
+            secure=config.https_only,
+            path="/",
+        )
+        return response
+
+    async def end_session(request: Request) -> Response:
+        await run_in_threadpool(store.end_session, request.cookies.get(COOKIE, ""))
+        response = Response(status_code=204)
+        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=config.https_only)
+        return response
+
+    async def next_task(request: Request) -> Response:
+        return await _run_for_judge(request, lambda judge: _get_next_task(store, entities, judge))
+
+    async def progress(request: Request) -> Response:
+        return await _run_for_judge(request, lambda judge: _get_progress(store, judge))
+
+    async def record_decision(name: str, request: Request) -> Response:
+        body = await _decode_body(request, SubmittedDecision)
+        return await _store_record(request, lambda judge: store.record_decision(judge, store.get_task(name), body))
+
+    async def skip_task(name: str, request: Request) -> Response:
+        body = await _decode_body(request, payloads.SkipRequest)
+        return await _store_record(request, lambda judge: store.skip_task(judge, store.get_task(name), body.reason))
+
+    async def undo_record(request: Request) -> Response:
+        body = await _decode_body(request, payloads.UndoRequest)
+        return await _store_record(request, lambda judge: store.undo_record(judge, body.id))
+
+    async def search(request: Request, q: str) -> Response:
+        def run_search(_: str) -> payloads.SearchPayload:
+            if not entities.can_search or len(q) > 200:
+                raise WebError("bad-request", "search is not available, or the query exceeds 200 characters.")
+            return payloads.SearchPayload(entities.search(q))
+
+        return await _run_for_judge(request, run_search)
+
+    async def _store_record(request: Request, store_record: Callable[[str], Judgement]) -> Response:
+        def work(judge: str) -> payloads.RecordPayload:
+            record = store_record(judge)
+            return payloads.RecordPayload(record.id, record.decision.value, record.is_late, _get_progress(store, judge))
+
+        return await _run_for_judge(request, work, 201)
+
+    async def _run_for_judge(request: Request, work: Callable[[str], msgspec.Struct], status: int = 200) -> Response:
+        """Run `work` in a thread with the id of the session's judge; return its result as JSON, or raise 401."""
+        session = request.cookies.get(COOKIE, "")
+
+        def run() -> msgspec.Struct:
+            judge = store.find_judge(session)
+            if judge is None:
+                raise WebError("unauthorised", "your session has ended. Ask the organisers for a new invitation.")
+            return work(judge)
+
+        return json_response(await run_in_threadpool(run), status)
+
+    routes: list[tuple[str, str, Callable[..., Any], str]] = [
+        ("GET", "/api/campaign", campaign, "Get the campaign"),
+        ("POST", "/api/session", start_session, "Exchange an invitation for a session"),
+        ("DELETE", "/api/session", end_session, "End the session"),
+        ("GET", "/api/task", next_task, "Get the current or next task"),
+        ("GET", "/api/progress", progress, "Get the judge's progress"),
+        ("POST", "/api/tasks/{name}/judgements", record_decision, "Decide on a link"),
+        ("POST", "/api/tasks/{name}/skip", skip_task, "Skip a task"),
+        ("POST", "/api/undo", undo_record, "Undo a record"),
+        ("GET", "/api/search", search, "Search entities by name"),
+        ("GET", "/", page, "The judging page"),
+        ("GET", "/{name}", static, "Its script and style"),
+    ]
+    for method, path, endpoint, description in routes:
+        app.add_api_route(path, endpoint, methods=[method], summary=description)
+    add_error_handlers(app, {KaratError: "bad-request", AccessDeniedError: "not-yours"})
+    return Guard(app, config.hosts, _SIZE, check_json, {**HEADERS, "cache-control": "no-store"})
+
+
+async def _decode_body(request: Request, kind: type[_T]) -> _T:
+    """Decode the JSON body of a request as `kind`; raise a `bad-request` error if it does not fit."""
+    try:
+        return msgspec.json.decode(await request.body(), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        raise WebError("bad-request", str(problem)) from None
+
+
+def _get_next_task(store: CampaignStore, entities: EntityLookup, judge: str) -> payloads.NextTaskPayload:
+    """Reserve the current or next task for a judge and return it with the judge's progress; None if no task is left."""
+    task = store.lease_task(judge)
+    if task is None:
+        return payloads.NextTaskPayload(None, payloads.ProgressPayload(*store.get_progress(judge, nothing_left=True)))
+    judgements = effective_judgements(store.get_task_records(judge, task))
+    return payloads.NextTaskPayload(
+        _describe_task(store.get_task_name(task), entities, task, judgements), _get_progress(store, judge)
+    )
+
+
+def _describe_task(
+    name: str, lookup: EntityLookup, task: JudgingTask, judgements: Sequence[Judgement]
+) -> payloads.TaskPayload:
+    """Return a task as a judge sees it: names of entities, offsets in the passage, and the judge's decisions so far."""
+    ids = {link.entity for link in task.links} | {item.entity for link in task.links for item in link.options}
+    entities = lookup.get_entities(filter(None, ids | {item.becomes for item in judgements}))
+    decisions = {item.link: item for item in judgements if item.decision in REQUIRED_DECISIONS}
+
+    def describe_link(index: int, link: TaskLink) -> payloads.LinkPayload:
+        judgement = decisions.get(index)
+        decision = None
+        if judgement is not None:
+            decision = payloads.DecisionPayload(
+                judgement.id, judgement.decision.value, entities.get(judgement.becomes or ""), judgement.chosen
+            )
+        span = (link.start - task.start, link.end - task.start, task.surface(link))
+        return payloads.LinkPayload(
+            *span, entities.get(link.entity), tuple(entities[item.entity] for item in link.options), decision
+        )
+
+    added_links = tuple(
+        payloads.AddedLinkPayload(
+            item.id, item.start - task.start, item.end - task.start, item.surface, entities[item.becomes or ""]
+        )
+        for item in judgements
+        if item.decision is Decision.ADD and item.start is not None and item.end is not None
+    )
+    links = tuple(describe_link(index, link) for index, link in enumerate(task.links))
+    return payloads.TaskPayload(name, task.text, links, added_links)
+
+
+def _get_progress(store: CampaignStore, judge: str) -> payloads.ProgressPayload:
+    """Return the number of tasks that a judge has completed, with batch size and completion code if there are any."""
+    return payloads.ProgressPayload(*store.get_progress(judge))

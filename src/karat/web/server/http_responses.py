@@ -1,0 +1,102 @@
+"""Responses of all servers: JSON, the page of a client with its script and style, and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any, Final
+
+import msgspec
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from karat.model.errors import KaratError, UnknownNameError
+from karat.web.archive.html import read_bundle_file
+from karat.web.server.guard import PROBLEMS, WebError
+
+_TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".txt": "text/plain"}
+
+
+def json_response(content: msgspec.Struct, status: int = 200) -> Response:
+    """Return a response with `content` encoded as JSON."""
+    return Response(msgspec.json.encode(content), status, media_type="application/json")
+
+
+def page_response(title: str, client: str) -> Response:
+    """Return the HTML page that loads the script and style of `client`: `client` (the viewer) or `judge`."""
+    return Response(
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<title>{escape(title)}</title>\n<link rel="stylesheet" href="{client}.css">\n'
+        '<link rel="icon" href="data:,">\n</head>\n<body>\n<div id="karat"></div>\n'
+        f'<script src="{client}.js"></script>\n</body>\n</html>\n',
+        media_type="text/html",
+    )
+
+
+def static_response(name: str, allowed: frozenset[str]) -> Response:
+    """Return a response with a file of the web bundle; raise a `not-found` error unless `name` is `allowed`."""
+    if name not in allowed:
+        raise WebError("not-found", "no such file.")
+    kind = _TYPES[name[name.rindex(".") :]]
+    return Response(read_bundle_file(name), media_type=kind, headers={"cache-control": "no-cache"})
+
+
+def add_error_handlers(app: FastAPI, error_names: Mapping[type[KaratError], str] | None = None) -> None:
+    """Make `app` send every exception as a `WebProblem`.
+
+    `error_names` has names in `PROBLEMS` by exception type, in addition to the default names.
+    """
+    for kind, handler in _HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+    for kind, error in {KaratError: "unusable", UnknownNameError: "not-found", **(error_names or {})}.items():
+        app.add_exception_handler(kind, _make_handler(error))
+
+
+def _make_handler(error: str) -> Callable[..., Any]:
+    """Return a handler that sends the message of an exception under the error name `error`."""
+
+    async def handle(_: Request, problem: Exception) -> Response:
+        return _problem_response(WebError(error, str(problem)))
+
+    return handle
+
+
+async def _handle_web_error(_: Request, problem: Exception) -> Response:
+    assert isinstance(problem, WebError)
+    return _problem_response(problem)
+
+
+async def _handle_invalid_request(_: Request, problem: Exception) -> Response:
+    """Return a response that names each invalid parameter."""
+    assert isinstance(problem, RequestValidationError)
+    message = "; ".join(f"{'.'.join(map(str, error['loc'][1:]))}: {error['msg']}" for error in problem.errors())
+    return _problem_response(WebError("bad-request", message or "the request is incomplete."))
+
+
+async def _handle_http_error(_: Request, problem: Exception) -> Response:
+    """Return an error of the web framework, such as an unknown path, under the error name of its status."""
+    assert isinstance(problem, HTTPException)
+    error = next((name for name, status in PROBLEMS.items() if status == problem.status_code), "bad-request")
+    response = _problem_response(WebError(error, str(problem.detail)))
+    response.headers.update(problem.headers or {})
+    return response
+
+
+async def _handle_failure(_: Request, __: Exception) -> Response:
+    """Return a response without details, because an unexpected exception may contain private data."""
+    return _problem_response(WebError("internal", "internal error. See the server's terminal for details."))
+
+
+def _problem_response(problem: WebError) -> Response:
+    return json_response(problem.problem, problem.status)
+
+
+_HANDLERS: Final[dict[type[Exception], Callable[..., Any]]] = {
+    WebError: _handle_web_error,
+    RequestValidationError: _handle_invalid_request,
+    HTTPException: _handle_http_error,
+    Exception: _handle_failure,
+}

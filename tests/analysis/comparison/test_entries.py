@@ -1,0 +1,153 @@
+"""Systems and datasets from files: names, runtimes, several gold standards."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import karat
+from karat.analysis.comparison.compare import compare
+from karat.analysis.comparison.entries import load_entries, parse_system_argument
+from karat.analysis.comparison.options import ComparisonOptions
+from karat.model.errors import InputError, UsageError
+from tests.analysis.comparison import contest
+
+QUICK = ComparisonOptions(resamples=10, permutations=20)
+
+
+def told(*files, golds=()):
+    return sorted((entry.system, entry.dataset) for entry in load_entries([*map(str, files)], [*map(str, golds)]))
+
+
+@pytest.fixture
+def linked(tmp_path):
+    """Two systems on two benchmarks, in ELEVANT's files."""
+    for system in ("one", "two"):
+        for benchmark in ("bay", "fjord"):
+            label = {"id": 1, "span": [0, 3], "entity_id": "Q1", "name": "Ann", "type": "OTHER"}
+            mention = {"span": [0, 3], "id": "Q1" if system == "one" else "Q2", "linked_by": system, "candidates": []}
+            article = {"id": 0, "title": "", "text": f"Ann in {benchmark}.", "labels": [label]}
+            path = tmp_path / f"{system}.{benchmark}.linked_articles.jsonl"
+            path.write_text(json.dumps({**article, "entity_mentions": [mention]}) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def metadata(folder, name, **said):
+    (folder / f"{name}.metadata.json").write_text(json.dumps(said), encoding="utf-8")
+
+
+def test_file_names_say_who_and_where(linked):
+    assert told(*linked.iterdir()) == [("one", "bay"), ("one", "fjord"), ("two", "bay"), ("two", "fjord")]
+
+
+def test_metadata_beside_a_file_say_what_it_took(linked):
+    metadata(linked, "one.bay", experiment_name="One (large)", linking_time=0.5, timestamp="2024")
+    metadata(linked, "two.bay", experiment_name="Two", linking_time=None)
+    files = sorted(map(str, linked.glob("*.bay.linked_articles.jsonl")))
+    one, two = load_entries(files)
+    assert (one.seconds, one.title) == (0.5, "One (large)")
+    assert (two.seconds, two.title) == (None, "Two")
+    found = compare([one, two], options=QUICK)
+    assert found.titles == {"one": "One (large)", "two": "Two"}
+    assert found.runtimes.seconds == {"one": 0.5}  # of one document
+    assert found.runtimes.excluded == {"two": "unknown runtime"}
+
+
+def test_metadata_that_are_none_are_refused(linked):
+    (linked / "one.bay.metadata.json").write_text("[1", encoding="utf-8")
+    with pytest.raises(InputError, match=r"one\.bay\.metadata\.json: found invalid metadata"):
+        list(load_entries([str(linked / "one.bay.linked_articles.jsonl")]))
+
+
+def test_times_are_compared_on_datasets_that_have_all_of_them():
+    """Keen: 2 and 6 seconds for two documents each; dull is timed on bay only, so that bay decides."""
+    bay, fjord = contest.corpus("bay", 1, 1), contest.corpus("fjord", 1, 1)
+    keen, dull = contest.run("keen", "+", "+"), contest.run("dull", "+", "x")
+    given = [
+        contest.entry(bay, keen, seconds=2.0),
+        contest.entry(fjord, keen, seconds=6.0),
+        contest.entry(bay, dull, seconds=1.0),
+        contest.entry(fjord, dull),
+    ]
+    own = compare(given, options=QUICK).runtimes
+    assert own.seconds == {"dull": 0.5, "keen": 1.0}
+    assert (own.datasets, own.documents) == (("bay",), 2)
+    none = compare([*given[1:3], contest.entry(bay, keen), given[3]], options=QUICK).runtimes
+    assert none.seconds == {}
+    assert set(none.excluded.values()) == {"no dataset has runtimes of all systems"}
+
+
+def test_responses_or_the_manifest_say_what_they_took(tmp_path):
+    data = contest.corpus("bay", 1, 1)
+    karat.save(data, tmp_path / "bay.jsonl")
+    karat.save(contest.run("one", "+", "+", seconds=1.5), tmp_path / "one.jsonl")
+    karat.save(karat.Run.from_responses([contest.response(0, "+")], name="two", seconds="4"), tmp_path / "two.jsonl")
+    karat.save(karat.Run.from_responses([contest.response(0, "+")], name="bad", seconds="long"), tmp_path / "bad.jsonl")
+    files = [str(tmp_path / f"{name}.jsonl") for name in ("one", "two", "bad")]
+    found = {entry.system: entry.seconds for entry in load_entries(files[:2], [str(tmp_path / "bay.jsonl")])}
+    assert found == {"one": 3.0, "two": 4.0}
+    with pytest.raises(InputError, match="seconds: 'long'"):
+        list(load_entries(files, [str(tmp_path / "bay.jsonl")]))
+
+
+def test_predictions_find_their_gold_standard_by_documents(tmp_path):
+    for name, ids in (("bay", "ab"), ("fjord", "cd")):
+        documents = [karat.Document(id_, f"{name} {id_}") for id_ in ids]
+        karat.save(karat.Corpus.from_documents(documents, name=name), tmp_path / f"{name}.jsonl")
+        for system in ("one", "two"):
+            karat.save(
+                karat.Run.from_responses([karat.Response(id_) for id_ in ids], name=system),
+                tmp_path / f"{system}-{name}.jsonl",
+            )
+    golds = [tmp_path / "bay.jsonl", tmp_path / "fjord.jsonl"]
+    files = sorted(tmp_path.glob("*-*.jsonl"))
+    assert told(*files, golds=golds) == [("one", "bay"), ("one", "fjord"), ("two", "bay"), ("two", "fjord")]
+    karat.save(karat.Run.from_responses([karat.Response("z")], name="lost"), tmp_path / "lost.jsonl")
+    with pytest.raises(UsageError, match="documents of none of bay, fjord"):
+        told(*files, tmp_path / "lost.jsonl", golds=golds)
+    karat.save(
+        karat.Run.from_responses([karat.Response("a"), karat.Response("c")], name="lost"), tmp_path / "lost.jsonl"
+    )
+    with pytest.raises(UsageError, match="documents in several of bay, fjord"):
+        told(tmp_path / "lost.jsonl", golds=golds)
+    with pytest.raises(UsageError, match="have the same name"):
+        told(*files, golds=[golds[0], golds[0]])
+
+
+def test_a_system_may_be_given_another_name(linked, tmp_path):
+    path = linked / "one.bay.linked_articles.jsonl"
+    assert told(f"mine={path}") == [("mine", "bay")]
+    assert parse_system_argument("a=b=c.jsonl") == ("a", "b=c.jsonl")
+    odd = tmp_path / "a=b.jsonl"
+    odd.touch()
+    assert parse_system_argument(str(odd)) == (None, str(odd))  # a file is a file
+    result = karat.evaluate(karat.load("demo"), karat.load_run("demo/prior"))
+    karat.save(result, tmp_path / "r.json")
+    assert told(f"mine={tmp_path / 'r.json'}") == [("mine", "demo")]
+    assert told("mine=demo/prior", "demo/noisy", golds=["demo"]) == [("mine", "demo"), ("noisy", "demo")]
+
+
+def test_results_may_stand_on_lines_or_be_laid_out(tmp_path):
+    data = karat.load("demo")
+    results = [karat.evaluate(data, karat.load_run(f"demo/{name}")) for name in ("prior", "noisy")]
+    lines = tmp_path / "lines.json"
+    lines.write_bytes(b"".join(result.to_json() + b"\n" for result in results))
+    wide = tmp_path / "wide.json"
+    wide.write_text(json.dumps(json.loads(results[0].to_json()), indent=2), encoding="utf-8")
+    assert told(lines) == [("noisy", "demo"), ("prior", "demo")]
+    assert told(wide) == [("prior", "demo")]
+    broken = tmp_path / "broken.json"
+    broken.write_bytes(lines.read_bytes()[:-200])
+    with pytest.raises(InputError, match=r"broken\.json:2: found an invalid result file"):
+        told(broken)
+
+
+def test_what_holds_no_more_than_predictions_is_said(tmp_path):
+    karat.save(contest.run("one", "+"), tmp_path / "one.jsonl")
+    with pytest.raises(UsageError, match="does not contain both gold labels and predictions"):
+        told(tmp_path / "one.jsonl")
+    with pytest.raises(InputError, match="found no such file"):
+        told(tmp_path / "none.jsonl")
+    with pytest.raises(UsageError, match="can be read only once"):
+        told("-", "-")

@@ -1,0 +1,125 @@
+"""`karat gate`: closed only where the interval says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import karat
+from karat.analysis.comparison.entries import entry_from_run
+from karat.analysis.comparison.gate import check_gate
+from karat.model.errors import UsageError
+from karat.render.gate import render_page
+
+
+def versions(old_right, new_right, documents=40):
+    """A corpus of one mention per document, and two runs that get so many of them."""
+    docs = [karat.Document(f"d{n:02d}", "Ada was here.", (karat.Label(0, 3, "Q1"),)) for n in range(documents)]
+    corpus = karat.Corpus.from_documents(docs, name="tiny")
+
+    def run(right):
+        links = ["Q1" if n < right else "Q2" for n in range(documents)]
+        responses = [
+            karat.Response(doc.id, (karat.Prediction(0, 3, link),)) for doc, link in zip(docs, links, strict=True)
+        ]
+        return entry_from_run(corpus, karat.Run.from_responses(responses, name="system"))
+
+    return [run(new_right)], [run(old_right)]
+
+
+def test_a_sure_drop_closes():
+    found = check_gate(*versions(36, 10), max_drop=0.1)
+    (own,) = found.datasets
+    assert not found.is_passed
+    assert (own.old, own.new, own.state) == (0.9, 0.25, "dropped")
+    assert own.high < -0.1
+    assert own.difference == pytest.approx(-0.65)
+
+
+def test_a_drop_that_chance_explains_passes_and_is_said():
+    found = check_gate(*versions(36, 35), max_drop=0.0)
+    assert found.is_passed
+    assert found.datasets[0].state == "inconclusive"
+
+
+def test_what_may_be_lost_may_be_lost():
+    found = check_gate(*versions(36, 30), max_drop=0.5)
+    assert found.is_passed
+    assert found.datasets[0].state == "passed"
+
+
+def test_a_gain_passes():
+    found = check_gate(*versions(10, 36))
+    assert found.is_passed
+    assert len(found.get_gained_mentions()) == 26
+    assert found.get_lost_mentions() == ()
+
+
+def test_one_document_tells_nothing():
+    found = check_gate(*versions(1, 0, documents=1))
+    assert found.is_passed
+    assert found.datasets[0].state == "inconclusive"
+    assert found.datasets[0].reason
+
+
+def test_flips_say_who_got_what():
+    found = check_gate(*versions(3, 2, documents=4))
+    (flip,) = found.flips
+    assert (flip.document, flip.text, flip.gold, flip.correct_version, flip.wrong_link) == (
+        "d02",
+        "Ada",
+        "Q1",
+        "old",
+        "Q2",
+    )
+
+
+@pytest.mark.parametrize(
+    "asked", [{"max_drop": -0.1}, {"max_drop": 1}, {"max_drop": 5}, {"confidence": 1.0}, {"confidence": 0.2}]
+)
+def test_what_makes_no_sense_is_refused(asked):
+    with pytest.raises(UsageError):
+        check_gate(*versions(3, 2), **asked)
+
+
+def test_the_command_fails_and_writes(karat_cli, tmp_path):
+    out = tmp_path / "gate.json"
+    arguments = ("--baseline", "demo/perfect", "--gold", "demo", "--max-drop", "0.02", "--resamples", "100")
+    done = karat_cli("gate", "demo/prior", *arguments, "--markdown", "--json", out)
+    assert done.code == 1
+    assert done.out.startswith("## Gate closed")
+    assert "<summary>Lost: " in done.out
+    assert json.loads(out.read_bytes())["passed"] is False
+    assert karat_cli("gate", "demo/prior", "--baseline", "demo/prior", "--gold", "demo").code == 0
+
+
+def test_results_have_a_gate_but_no_flips(karat_cli, tmp_path):
+    for name in ("perfect", "noisy"):
+        assert karat_cli("score", "demo", f"demo/{name}", "--json", tmp_path / f"{name}.json").code == 0
+    done = karat_cli("gate", tmp_path / "noisy.json", "--baseline", tmp_path / "perfect.json")
+    assert done.code == 1
+    assert "Pass the gold file and the predictions" in done.out
+
+
+def test_a_drop_of_one_is_a_point_or_all(karat_cli):
+    arguments = ("gate", "demo/prior", "--baseline", "demo/perfect", "--gold", "demo", "--max-drop")
+    refused = karat_cli(*arguments, "1")
+    assert refused.code == 2
+    assert "1 percentage point or a share" in refused.err
+    assert "0.01 is 1 percentage point." in refused.err
+    assert "0.025 is 2.5 percentage points." in karat_cli(*arguments, "2.5").err
+    assert karat_cli(*arguments, "0.99").code == 0
+
+
+def test_a_rise_of_an_error_rate_is_a_drop():
+    worse = check_gate(*versions(36, 10), max_drop=0.1, measure="strong:micro.error-rate")
+    assert worse.lower_is_better
+    assert not worse.is_passed
+    assert worse.datasets[0].difference > 0
+    page = render_page(worse)
+    assert "strong:micro.error-rate rose by more than 10 points on tiny" in page
+    assert page.splitlines()[3].endswith("rose")
+    better = check_gate(*versions(10, 36), max_drop=0.1, measure="strong:micro.error-rate")
+    assert better.is_passed
+    assert better.datasets[0].state == "passed"

@@ -1,0 +1,108 @@
+"""Ids of gold and predictions in different schemes: bridged by the built-in knowledge base, else undefined."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import karat
+from karat import Corpus, Document, Label, Prediction, Response, Run
+
+TEXT = "Berlin and Paris and Atlantis"
+SPANS = ((0, 6), (11, 16), (21, 29))
+PAGES = [f"https://en.wikipedia.org/wiki/{title}" for title in ("Berlin", "Paris", "A_page_that_nobody_wrote")]
+QIDS = ["Q64", "Q90", "Q999999999"]
+
+
+def corpus(ids) -> Corpus:
+    labels = [Label(*span, id) for span, id in zip(SPANS, ids, strict=False)]
+    return Corpus.from_documents([Document("d", TEXT, labels)], name="gold")
+
+
+def run(ids, name="system") -> Run:
+    predictions = tuple(Prediction(*span, id) for span, id in zip(SPANS, ids, strict=False))
+    return Run.from_responses([Response("d", predictions)], name=name)
+
+
+@pytest.mark.parametrize(("gold", "predicted"), [(PAGES, QIDS), (QIDS, PAGES)])
+def test_pages_and_qids_are_bridged(gold, predicted):
+    """Two of three cities are known to the starter knowledge base; the third has no counterpart: 2 of 3 are right."""
+    result = karat.evaluate(corpus(gold), run(predicted))
+    assert result["strong:micro.p"] == result["strong:micro.r"] == pytest.approx(2 / 3)
+    health = result.id_health
+    assert health.bridge.startswith("starter@")
+    assert result.signature["kb"] == health.bridge
+    # The page that the knowledge base lacks stays a page; its QID stays a QID, which the other side has too.
+    assert (health.unmatchable_gold, health.unmatchable) == ((1, 0) if gold is PAGES else (0, 1))
+    assert health.bridge in health.summary
+
+
+def test_equal_schemes_need_no_bridge():
+    for ids in (PAGES, QIDS):
+        result = karat.evaluate(corpus(ids), run(ids))
+        assert result["strong:micro.f1"] == 1
+        assert result.id_health.bridge == ""
+        assert result.signature["kb"] == "none"
+
+
+def test_ids_as_written_are_not_bridged():
+    result = karat.evaluate(corpus(PAGES), run(QIDS), settings={"ids": "as-written"})
+    assert result["strong:micro.f1"] == 0
+    assert result.id_health.bridge == ""
+    assert result.id_health.mismatch == "no predicted id (QID) can match a gold id (Wikipedia en)"
+
+
+def test_a_profile_of_a_reference_tool_stays_as_it_is():
+    result = karat.evaluate(corpus(PAGES), run(QIDS), profile="gerbil")
+    assert result.score("strong:micro.f1").value == 0
+    assert result.signature["kb"] == "none"
+
+
+def test_ids_that_can_never_match_make_linking_undefined_and_detection_not():
+    unknown = [f"https://de.wikipedia.org/wiki/Keine_Seite_{number}" for number in range(3)]
+    result = karat.evaluate(corpus(unknown), run(QIDS))
+    score = result.score("strong:micro.f1")
+    assert score.value is None
+    assert score.reason == "no predicted id (QID) can match a gold id (Wikipedia de)"
+    assert result["mention:micro.f1"] == 1
+    assert result.views["strong"].gold.sum() == 3
+
+
+def test_ids_of_a_users_own_are_wrong_and_not_undefined():
+    """A made-up scheme may be written in many ways, so that nothing is known about it."""
+    assert karat.evaluate(corpus(["X:a", "X:b", "X:c"]), run(QIDS)).score("strong:micro.f1").value == 0
+
+
+def test_many_runs_are_scored_as_each_alone():
+    runs = [run(QIDS, "qids"), run(PAGES, "pages"), run([*QIDS[:1], "Q90", "Q64"], "other")]
+    together = karat.evaluate_runs(corpus(PAGES), runs, measures=["strong:micro.f1"])
+    alone = [karat.evaluate(corpus(PAGES), each, measures=["strong:micro.f1"]) for each in runs]
+    assert [scores.score("strong:micro.f1") for scores in together] == [
+        result.score("strong:micro.f1") for result in alone
+    ]
+    assert [str(scores.signature) for scores in together] == [str(result.signature) for result in alone]
+
+
+def test_compared_systems_share_the_bridge():
+    found = karat.compare([run(QIDS, "qids"), run(PAGES, "pages")], gold=corpus(PAGES))
+    assert found.signature["kb"].startswith("starter@")
+    scores = found.datasets[0].scores
+    assert scores["qids"].value == pytest.approx(2 / 3)
+    assert scores["pages"].value == 1
+
+
+def test_run_and_score_print_the_bridge_and_warn_first(karat_cli, tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    karat.save(corpus(PAGES), gold)
+    ran = karat_cli("run", "graph", "--on", gold, "--out", tmp_path / "runs")
+    assert ran.code == 0, ran.err
+    words = " ".join(ran.out.split())
+    assert "maps them onto each other" in words
+    assert "kb:starter@" in words.replace(" ", "")
+    predictions = next((tmp_path / "runs").rglob("graph.jsonl"))
+    out = tmp_path / "result.json"
+    assert karat_cli("score", gold, predictions, "--json", out).code == 0
+    assert json.loads(out.read_text())["id_health"]["bridge"].startswith("starter@")
+    karat.save(corpus([f"https://de.wikipedia.org/wiki/Keine_Seite_{number}" for number in range(3)]), gold)
+    assert karat_cli("score", gold, predictions).out.startswith("graph: warning: no predicted id (QID) can match")

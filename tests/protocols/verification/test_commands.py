@@ -1,0 +1,112 @@
+"""The commands, as people use them."""
+
+import json
+import sys
+
+import pytest
+
+import karat
+from karat.protocols.verification.campaign_builder import build_campaign
+from karat.protocols.verification.judgements import Decision
+from karat.protocols.verification.overlay import build_overlay, encode_overlay
+from tests.protocols.verification.test_overlay import judged
+from tests.render.test_schemas import schema_of
+
+
+def write_overlay(path):
+    """An overlay over the demo: the first links of gold are removed."""
+    gold = karat.load("demo")
+    made = build_campaign(gold, [], name="demo")
+    first = {task.surface(link) for task in made.tasks[:3] for link in task.links}
+    overlay = build_overlay(made, judged(made, {("gold", words): Decision.REMOVE for words in first}))
+    path.write_bytes(b"".join(encode_overlay(overlay)))
+    return len(overlay.changes)
+
+
+def test_scores_are_shown_before_and_after_an_overlay(karat_cli, tmp_path):
+    changes = write_overlay(tmp_path / "o.jsonl")
+    assert changes > 5
+    ran = karat_cli("score", "demo", "demo/prior", "--overlay", tmp_path / "o.jsonl", "--json", tmp_path / "r.json")
+    assert ran.code == 0
+    before, after = ran.out.split("demo~demo-1, 50 documents")
+    assert before.startswith("demo, 50 documents")
+    ran = karat_cli("verify", "apply", tmp_path / "o.jsonl", "demo", "--out", tmp_path / "new.jsonl")
+    assert ran.out == f"remove {changes}\n"
+    alone = karat_cli("score", tmp_path / "new.jsonl", "demo/prior").out
+    assert alone.splitlines()[2:6] == after.splitlines()[2:6]
+    signature = next(line for line in after.splitlines() if line.startswith("karat:"))
+    assert karat_cli("explain", signature).code == 0
+    corpora = [json.loads(line)["corpus"] for line in (tmp_path / "r.json").read_text().splitlines()]
+    assert len(corpora) == 2
+
+
+def test_an_overlay_of_something_else_is_refused(karat_cli, tmp_path):
+    write_overlay(tmp_path / "o.jsonl")
+    karat.save(
+        karat.Corpus.from_documents([karat.Document("d", "Ulm.", (karat.Label(0, 3, "Q1"),))]), tmp_path / "g.jsonl"
+    )
+    ran = karat_cli("score", tmp_path / "g.jsonl", tmp_path / "g.jsonl", "--overlay", tmp_path / "o.jsonl")
+    assert (ran.code, "a patch of demo@" in ran.err) == (2, True)
+    ran = karat_cli(
+        "score", "demo", "demo/prior", "--overlay", tmp_path / "o.jsonl", "--verdicts", tmp_path / "v.jsonl"
+    )
+    assert (ran.code, "karat verify apply" in ran.err) == (2, True)
+
+
+def test_without_the_extra_one_line_says_what_installs_it(karat_cli, monkeypatch, tmp_path):
+    for name in [name for name in sys.modules if name.startswith("karat.protocols.verification.store")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    ran = karat_cli("verify", "report", tmp_path / "x.sqlite")
+    assert (ran.code, ran.err) == (2, "karat: karat verify needs SQLAlchemy: pip install 'karat[verify]'\n")
+
+
+@pytest.mark.extras
+def test_a_campaign_from_new_to_overlay(karat_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    made = karat_cli(
+        "verify", "create", "demo", "--gold", "demo", "--predictions", "demo/prior", "--predictions", "demo/noisy"
+    )
+    assert (made.code, made.out.splitlines()[0]) == (0, "demo.sqlite: 147 tasks, 9 controls")
+    links = karat_cli("verify", "invite", "demo.sqlite", "anna", "ben").out.splitlines()
+    assert [line.split(": ")[0] for line in links] == ["anna", "ben"]
+    assert all("/#/join/" in line for line in links)
+    assert "links judged" in karat_cli("verify", "auto-judge", "demo.sqlite", "--kb", "starter", "--name", "rule").out
+    report = karat_cli("verify", "report", "demo.sqlite", "--auto-judge", "rule", "--details", "--json", "r.jsonl")
+    assert report.code == 0, report.err
+    assert "judged by rule" in report.out
+    assert [line for line in report.out.splitlines() if len(line) > 80] == []
+    written_report = json.loads((tmp_path / "r.jsonl").read_text())
+    schema_of("verify report").validate(written_report)
+    assert written_report["judged_by"] == "rule"
+    assert karat_cli("verify", "backup", "demo.sqlite", "--out", "b.jsonl.gz").code == 0
+    assert karat_cli("verify", "restore", "b.jsonl.gz", "copy.sqlite").code == 0
+    assert karat_cli("verify", "report", "copy.sqlite", "--auto-judge", "rule", "--details").out == report.out
+    assert karat_cli("verify", "export", "demo.sqlite", "--out", "e.jsonl").code == 0
+    assert "already present" in karat_cli("verify", "import", "copy.sqlite", "e.jsonl").out
+    patch = karat_cli("verify", "overlay", "demo.sqlite", "--auto-judge", "rule", "--out", "o.jsonl")
+    assert patch.out.startswith("add ")
+    assert karat_cli("score", "demo", "demo/prior", "--overlay", "o.jsonl").code == 0
+    assert karat_cli("verify", "anonymise", "demo.sqlite", "nobody").code == 2
+    again = karat_cli("verify", "create", "demo", "--gold", "demo")
+    assert (again.code, "an empty database" in again.err) == (2, True)
+    assert karat_cli("verify", "report", "demo.sqlite", "--auto-judge", "rule", "--archive", "pages").code == 0
+    assert len(list((tmp_path / "pages" / "verifications").iterdir())) == 1
+
+
+@pytest.mark.extras
+def test_a_survey_from_new_to_weights(karat_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = karat_cli("verify", "create", "wanted", "--gold", "demo", "--kind", "survey")
+    assert (made.code, made.out.splitlines()[0]) == (0, "wanted.sqlite: 50 tasks, 0 controls")
+    shown = karat_cli("verify", "survey", "wanted.sqlite", "--json", "s.jsonl")
+    assert (shown.code, "wanted: demo, 0 people" in shown.out) == (0, True)
+    schema_of("verify survey").validate(json.loads((tmp_path / "s.jsonl").read_text()))
+    for command in (["report"], ["auto-judge", "--kb", "starter"], ["overlay", "--out", "o.jsonl"]):
+        ran = karat_cli("verify", command[0], "wanted.sqlite", *command[1:])
+        assert (ran.code, "karat verify survey" in ran.err) == (2, True)
+    ran = karat_cli("verify", "survey", "wanted.sqlite", "--membership", "w.toml")
+    assert (ran.code, "karat data categorise" in ran.err) == (2, True)
+    ran = karat_cli("verify", "create", "x", "--gold", "demo", "--kind", "survey", "--allow-additions")
+    assert (ran.code, "Remove these options" in ran.err) == (2, True)

@@ -1,0 +1,279 @@
+"""`karat run` and `karat serve-nif` as users call them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from karat.analysis.comparison.api import compare
+from karat.data.load import load, load_run
+from karat.storage.server import create_server
+from karat.systems.adapters.nif import TURTLE
+from karat.systems.running.nif_handler import open_nif_handler
+from karat.systems.running.system import RunnableSystem
+from tests.systems.running.loopback import Played, playing
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        {"id": "d1", "text": "Berlin is old.", "labels": [{"start": 0, "end": 6, "entity": "Q64"}]},
+        {"id": "d2", "text": "So is Paris.", "labels": [{"start": 6, "end": 11, "entity": "Q90"}]},
+    ]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (tmp_path / "linker.py").write_text(
+        textwrap.dedent("""
+        import json, re, sys
+        found = re.finditer("Berlin|Paris", sys.stdin.read())
+        print(json.dumps([{"start": m.start(), "end": m.end(), "entity": "Q64"} for m in found]))
+        """),
+        encoding="utf-8",
+    )
+
+
+COMMAND = f"command:{shlex.quote(sys.executable)} linker.py"
+
+
+def test_a_run_ends_with_scores_times_failures_and_what_to_open_next(karat_cli):
+    ran = karat_cli("run", COMMAND, "--on", "gold.jsonl", "--json", "out.json")
+    assert ran.code == 0, ran.err
+    assert "linking (in-KB)" in ran.out
+    assert "time and cost" in ran.out
+    shown = next(line for line in ran.out.splitlines() if "karat show" in line)
+    assert karat_cli(*shlex.split(shown.strip())[1:]).code == 0
+    (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
+    run = load_run(row["file"], corpus=load("gold.jsonl"))
+    assert len(run) == 2
+    assert run.metadata["corpus"].startswith("gold@")
+    assert row["measures"]["strong:micro.f1"] == 0.5
+    again = karat_cli("run", COMMAND, "--on", "gold.jsonl")
+    assert "from cache" in again.out
+
+
+def test_what_failed_is_said_and_why(karat_cli):
+    with playing(lambda asked: Played(b"no", 500) if "Paris" in asked.json["text"] else {"predictions": []}) as service:
+        ran = karat_cli(
+            "run", f"http:{service.address}/", "--on", "gold.jsonl", "--attempts", "1", "--latency-probes", "0"
+        )
+    assert ran.code == 0
+    assert "1 failed: 127.0.0.1" in ran.out
+    assert "500 Internal Server Error (no) (d2)" in ran.out
+    assert "to retry only the failed documents" in ran.out
+
+
+def test_texts_leave_the_machine_only_with_consent(karat_cli):
+    ran = karat_cli("run", "http:https://linker.example/", "--on", "gold.jsonl")
+    assert ran.code == 2
+    assert "up to 2 documents with 26 characters are sent to linker.example" in ran.err
+    assert "--yes" in ran.err
+
+
+def test_two_systems_on_one_host_are_both_named(karat_cli):
+    ran = karat_cli("run", "http:https://linker.example/a", "http:https://linker.example/b", "--on", "gold.jsonl")
+    assert ran.code == 2
+    assert ran.err.count("up to 2 documents with 26 characters are sent to linker.example") == 2
+
+
+def test_mentions_are_given_where_the_task_says_so(karat_cli):
+    asked = []
+
+    def prediction(request):
+        asked.append(request.json.get("spans"))
+        return {"predictions": [{"start": s, "end": e, "entity": "Q64"} for s, e in request.json.get("spans", [])]}
+
+    with playing(prediction) as service:
+        arguments = ("run", f"http:{service.address}/", "--on", "gold.jsonl", "--task", "d2kb", "--latency-probes", "0")
+        ran = karat_cli(*arguments)
+    assert ran.code == 0, ran.err
+    assert sorted(asked) == [[[0, 6]], [[6, 11]]]
+    shown = next(line for line in ran.out.splitlines() if "karat show" in line)
+    assert "mentions: gold: http:" in ran.out
+    assert ".d2kb.jsonl --set task=d2kb" in ran.out, "predictions to another question, which commands ask alike"
+    assert karat_cli(*shlex.split(shown.removesuffix("\\").strip())[1:]).code == 0
+
+
+def test_the_first_documents_are_compared_with_their_own_gold(karat_cli):
+    ran = karat_cli("run", COMMAND, "--on", "gold.jsonl", "--limit", "1")
+    assert ran.code == 0, ran.err
+    shown = next(line for line in ran.out.splitlines() if "karat show" in line)
+    gold = shlex.split(shown.strip())[2]
+    assert gold == "runs/gold-1/gold.jsonl"
+    assert len(load(gold)) == 1
+
+
+def test_a_system_that_predictions_nothing_ends_the_run_with_1(karat_cli):
+    with playing(lambda asked: Played(b"no", 403)) as service:
+        ran = karat_cli("run", f"http:{service.address}/", "--on", "gold.jsonl", "--latency-probes", "0")
+    assert ran.code == 1
+    assert "2 failed: 127.0.0.1" in ran.out
+
+
+def test_what_a_model_says_is_final_and_not_asked_for_again(karat_cli):
+    said = {"choices": [{"message": {"content": "I cannot."}}]}
+    with playing(lambda asked: said) as service:
+        arguments = ("run", f"llm[url={service.address}/v1,kb=]:small", "--on", "gold.jsonl")
+        ran = karat_cli(*arguments)
+        karat_cli(*arguments)
+    assert len(service.asked) == 2
+    assert "2 errors of these will not change on retry" in ran.out
+    assert "to retry only the failed documents" not in ran.out
+    assert "llm:small" in ran.out, "its name, without an address that is longer than the name"
+
+
+def test_options_of_systems_are_flags_of_stages_too(karat_cli):
+    ran = karat_cli("systems", "stages", "prior", "--on", "gold.jsonl", "--substitute", "popularity")
+    assert ran.code == 0, ran.err
+    assert "prior[substitute=popularity] on gold" in ran.out
+    assert karat_cli("systems", "stages", "prior", "--substitut", "x").code == 2
+    assert "no stages" in karat_cli("systems", "stages", "predictions:x.jsonl").err
+
+
+def test_repeated_runs_show_how_much_scores_vary(karat_cli):
+    ran = karat_cli("run", COMMAND, "--on", "gold.jsonl", "--repeat", "2")
+    assert ran.code == 0, ran.err
+    assert "repeated runs" in ran.out
+    assert "sd" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("prior",), "--on demo"),
+        (("pryor", "--on", "demo"), "Did you mean 'prior'"),
+        (("command", "--on", "demo"), "command:./my-linker"),
+        (("prior", "--colour", "red", "--on", "demo"), "unknown option"),
+        (("prior", "--kb"), "needs a value"),
+        (("wikifier", "--on", "demo"), "Provide its predictions as Karat JSONL"),
+        (("oracle", "oracle", "--on", "demo"), "occurs twice"),
+        (("command:./none", "--on", "gold.jsonl"), "cannot be started"),
+        (("none.toml",), "cannot be read"),
+    ],
+)
+def test_what_cannot_be_run_is_one_clear_message(karat_cli, arguments, said):
+    ran = karat_cli("run", *arguments)
+    assert ran.code == 2
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+
+
+# --- experiments
+
+
+def experiment(**more: str) -> str:
+    said = {"systems": json.dumps([COMMAND, "oracle"]), "datasets": '["gold.jsonl"]', **more}
+    return "".join(f"{name} = {value}\n" for name, value in said.items())
+
+
+def test_an_experiment_file_runs_commands_only_if_that_is_allowed(karat_cli, tmp_path):
+    (tmp_path / "e.toml").write_text(experiment(), encoding="utf-8")
+    refused = karat_cli("run", "e.toml")
+    assert refused.code == 2
+    assert "--allow-commands" in refused.err
+    assert karat_cli("run", "e.toml", "--allow-commands").code == 0
+
+
+def test_options_that_an_experiment_file_would_not_heed_are_refused(karat_cli, tmp_path):
+    (tmp_path / "e.toml").write_text(experiment(), encoding="utf-8")
+    ran = karat_cli("run", "e.toml", "--allow-commands", "--workers", "8")
+    assert ran.code == 2
+    assert "contains all other options" in ran.err
+    (tmp_path / "e.toml").write_text(experiment() + '[options]\ncolour = "red"\n', encoding="utf-8")
+    assert "unknown option" in karat_cli("run", "e.toml", "--allow-commands").err
+
+
+def test_an_experiment_gives_tables_of_bats_shape(karat_cli, tmp_path):
+    more = {"relations": '["weak", "strong"]', "threshold": '"oracle"', "similarity": '["strong"]', "title": '"Two"'}
+    (tmp_path / "e.toml").write_text(experiment(**more), encoding="utf-8")
+    ran = karat_cli("run", "e.toml", "--allow-commands")
+    assert ran.code == 0, ran.err
+    rows = [line.split() for line in ran.out.splitlines()]
+    assert ["dataset", "system", "t", "F1", "micro", "P", "micro", "R", "micro"] in rows
+    assert "similarity by strong on gold, macro, in percent" in ran.out
+    assert "ms per document" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("systems = [", "Unclosed array|Invalid value|Unexpected"),
+        ('systems = ["prior"]', "datasets"),
+        ('systems = ["prior"]\ndatasets = ["demo"]\ncolour = "red"', "colour"),
+        ('systems = ["prior"]\ndatasets = ["demo"]\n[run]\nspeed = 3', "speed"),
+        ('systems = ["prior"]\ndatasets = ["demo"]\n[run]\nworkers = "many"', "int"),
+    ],
+)
+def test_a_wrong_experiment_file_is_one_clear_message(karat_cli, tmp_path, text, said):
+    (tmp_path / "e.toml").write_text(text, encoding="utf-8")
+    ran = karat_cli("run", "e.toml")
+    assert ran.code == 2
+    assert re.search(said, ran.err), ran.err
+    assert "docs/runs.md" in ran.err
+
+
+def test_comparing_systems_of_different_training_says_so(karat_cli, tmp_path):
+    more = {"training.oracle.data": '"the gold itself"', "training.command.data": '"nothing"'}
+    (tmp_path / "e.toml").write_text(experiment(**more), encoding="utf-8")
+    assert karat_cli("run", "e.toml", "--allow-commands").code == 0
+    files = sorted(str(path) for path in (tmp_path / "runs").rglob("*.jsonl"))
+    notes = " ".join(compare(files, gold="gold.jsonl").notes)
+    assert "systems differ in their training (data)" in notes
+    assert "the gold itself" in notes
+
+
+# --- GERBIL's protocol, both ways
+
+
+def test_a_system_that_is_served_predictions_as_it_does_here(karat_cli):
+    named = RunnableSystem.from_text(COMMAND)
+    with open_nif_handler(named) as prediction, create_server("127.0.0.1", 0, prediction, TURTLE) as serving:
+        thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        name = f"nif:http://127.0.0.1:{serving.server_port}/"
+        ran = karat_cli("run", name, COMMAND, "--on", "gold.jsonl", "--json", "-")
+        wrong = karat_cli(
+            "run", f"http:http://127.0.0.1:{serving.server_port}/", "--on", "gold.jsonl", "--attempts", "1"
+        )
+        serving.shutdown()
+        thread.join()
+    rows = json.loads(ran.out)["runs"]
+    assert [row["measures"]["strong:micro.f1"] for row in rows] == [0.5, 0.5]
+    assert all(not row["failed"] for row in rows)
+    assert "400 Bad Request" in wrong.out
+
+
+def test_given_mentions_are_linked_over_nif():
+    asked = []
+
+    def plain(request):
+        asked.append(request.json)
+        return {"predictions": [{"start": s, "end": e, "entity": "Q64"} for s, e in request.json.get("spans", [])]}
+
+    body = (
+        "@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .\n"
+        "@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+        "<http://www.aksw.org/gerbil/NifWebService/request_0#char=0,24> a nif:Context ;\n"
+        '  nif:beginIndex "0"^^xsd:nonNegativeInteger ; nif:endIndex "24"^^xsd:nonNegativeInteger ;\n'
+        '  nif:isString "Berlin is in Germany now"^^xsd:string .\n'
+        "<http://www.aksw.org/gerbil/NifWebService/request_0#char=0,6> a nif:Phrase ;\n"
+        "  nif:referenceContext <http://www.aksw.org/gerbil/NifWebService/request_0#char=0,24> ;\n"
+        '  nif:beginIndex "0"^^xsd:nonNegativeInteger ; nif:endIndex "6"^^xsd:nonNegativeInteger ;\n'
+        '  nif:anchorOf "Berlin" .\n'
+    )
+    with (
+        playing(plain) as service,
+        open_nif_handler(RunnableSystem.from_text(f"http:{service.address}/")) as prediction,
+    ):
+        said = prediction(body.encode()).decode()
+    assert asked[0]["spans"] == [[0, 6]]
+    assert "<http://www.wikidata.org/entity/Q64>" in said
+    assert 'nif:isString "Berlin is in Germany now"' in said
+    assert "request_0#char=0,24" in said
