@@ -20,8 +20,8 @@ import numpy as np
 
 import karat
 from karat.matching.read.offset_fit import check_offsets
-from karat.model.spec.offset_kinds import OffsetKind
-from karat.model.unit_maps import encode_text, map_units
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import encode_text, map_units
 
 _T = TypeVar("_T")
 _TEXT = "Angela Merkel von Österreich went to the café in Berlin and then Paris “peace” is — possible. Münchner"

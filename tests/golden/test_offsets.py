@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import karat
 from karat import Corpus, Document, InputError, Label, Prediction, Response, Run
 from karat.matching.read.offset_fit import OffsetFit, check_offsets
-from karat.model.spec.offset_kinds import OffsetKind
-from karat.model.unit_maps import encode_text, from_code_points, map_units, to_code_points
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import encode_text, from_code_points, map_units, to_code_points
 
 SENTENCE = (
     "Angela Merkel met Emmanuel Macron in Berlin, and flew to Paris with Olaf Scholz. Then they all went home again."

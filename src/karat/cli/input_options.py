@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from karat.cli.output import echo
-from karat.model.spec.offset_kinds import OffsetKind
+from karat.model.offsets.offset_kinds import OffsetKind
 
 _C = TypeVar("_C", bound=Callable[..., Any])
 

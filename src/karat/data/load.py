@@ -35,6 +35,7 @@ from karat.matching.read.text_alignment import align_with_corpus, find_misplaced
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
 from karat.model.errors import InputError, UnknownNameError, UsageError
+from karat.model.offsets.offset_kinds import OffsetKind, parse_offset_kind
 from karat.model.output.progress import pause_garbage_collection, track_progress
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import WARNING, Result
@@ -42,7 +43,6 @@ from karat.model.run import Run
 from karat.model.spec.dataset import is_bare_name
 from karat.model.spec.engine import PartitionedData
 from karat.model.spec.format import Format, Manifest
-from karat.model.spec.offset_kinds import OffsetKind, parse_offset_kind
 from karat.model.tables import checks
 from karat.storage.files import Source, open_for_writing, write_folder
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from karat.model.errors import InputError
-from karat.model.spec.offset_kinds import OffsetKind
+from karat.model.offsets.offset_kinds import OffsetKind
 
 RENAMED_NOTE = "documents with a duplicate id (a number was added)"
 """The description under which renamed documents are counted."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from karat.formats.parsing.offsets import byte_offset_table, utf16_offset_table
 from karat.model.defects import get_defects
 from karat.model.errors import InputError
-from karat.model.spec.offset_kinds import OffsetKind
+from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.tables.columns import Longs
 
 _OFFSET_TABLES: tuple[tuple[str, Callable[[str], Longs]], ...] = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.model.spec.offset_kinds import OffsetKind
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import encode_text, map_units
 from karat.model.tables.columns import Longs
-from karat.model.unit_maps import encode_text, map_units
 
 
 def utf16_offset_table(text: str) -> Longs:

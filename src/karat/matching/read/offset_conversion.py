@@ -11,9 +11,9 @@ from karat.matching.read.text_alignment import replace_spans
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.defects import get_defects
 from karat.model.errors import UsageError
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import to_code_points
 from karat.model.run import Run
-from karat.model.spec.offset_kinds import OffsetKind
-from karat.model.unit_maps import to_code_points
 
 CONVERTED: Final = "documents whose offsets were converted from {} to code points"
 """The description under which converted documents are counted, with a place for the kind of offsets."""

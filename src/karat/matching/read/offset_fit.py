@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import UnitMap, encode_text, map_units
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
-from karat.model.spec.offset_kinds import OffsetKind
 from karat.model.tables.columns import Bools, Longs
-from karat.model.unit_maps import UnitMap, encode_text, map_units
 
 _WORD, _SPACE, _UNSPACED = 1, 2, 3
 _LAST_SPACED = 0x2E7F  # CJK and other scripts without spaces follow

@@ -25,12 +25,12 @@ from karat.matching.read.id_mismatch import describe_shifted_ids
 from karat.model.corpus import NO_TEXT_NOTE, Corpus, compute_text_facts
 from karat.model.defects import get_defects
 from karat.model.errors import UsageError
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import encode_text, map_units
 from karat.model.run import Run
-from karat.model.spec.offset_kinds import OffsetKind
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs
-from karat.model.unit_maps import encode_text, map_units
 
 REALIGNED = "documents whose text differs from the gold text in white space (offsets were realigned)"
 

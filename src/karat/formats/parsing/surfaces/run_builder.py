@@ -23,10 +23,10 @@ from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.defects import get_defects, isolate_defects, map_valid
 from karat.model.document import InventedMention, Prediction, Response, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, UsageError
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import from_code_points, to_code_points
 from karat.model.run import Run
 from karat.model.span import Span
-from karat.model.spec.offset_kinds import OffsetKind
-from karat.model.unit_maps import from_code_points, to_code_points
 
 NO_DOCUMENT = "without a text, since the gold standard lacks the document (skipped)"
 

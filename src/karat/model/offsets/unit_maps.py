@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.model.spec.offset_kinds import OffsetKind
+from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.tables.columns import Bools, Longs
 
 _LF, _CR = 10, 13

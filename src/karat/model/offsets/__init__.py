@@ -1,0 +1,1 @@
+"""Offsets into texts: the kinds that programs count, and maps between them."""
