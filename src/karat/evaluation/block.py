@@ -41,8 +41,8 @@ from karat.evaluation.task_inputs import TaskInputs
 from karat.evaluation.thresholds import Steps, TunedThreshold, sweep_documents
 from karat.matching.facts.cases import CaseRule, StageCases, build_case_table, build_stage_cases
 from karat.matching.facts.facts import NOMINAL, PRONOMINAL
+from karat.matching.judge.fast_match_counts import MatchCounts, count_span_matches
 from karat.matching.judge.judge import PairCache
-from karat.matching.judge.match_counts import MatchCounts, count_span_matches
 from karat.matching.judge.neleval_keys import CrossDocumentData
 from karat.matching.read.pairing import BLOCK, Pairing
 from karat.matching.read.task_data import DataCounts, count_data, count_unscored
