@@ -22,7 +22,8 @@ from karat.model.tables.digest import hash_strings
 from karat.protocols.zelda.candidates.sources import RANK, SOURCES
 from karat.protocols.zelda.texts.sections import file_stamp
 from karat.protocols.zelda.texts.title_updates import TitleUpdater
-from karat.storage.files import open_for_writing, printable_path
+from karat.storage.atomic_writing import open_for_writing
+from karat.storage.files import printable_path
 
 _SCHEMA: Final = pa.schema({"mention": pa.string(), "entity": pa.string(), "n": pa.int64(), "row_index": pa.int64()})
 _ROWS_PER_WRITE: Final = 1 << 18  # rows written together
