@@ -487,7 +487,13 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         return groups
 
     def _group_scores(self, name: str, facet: Facet) -> dict[str, dict[str, GroupScores]]:
-        """Return the scores by one facet, by view and value; views that cannot be divided into documents are absent."""
+        """Return the scores by the facet `facet`, called `name`, as a mapping from view and value.
+
+        Views that cannot be scored by the facet are absent: with `groups=filtered`, views that are means of other
+        views, such as BLANC; otherwise also views whose clusters span documents; for error categories, also views that
+        do not compare links. Raise `UsageError` if no document has a value, or no view compares links for error
+        categories.
+        """
         interval_options = self.interval_options
         dispersion_measures = [
             m for m in self.request.all_measures if get_measure(m).is_dispersion and m.group and m.group[0] == name
@@ -513,7 +519,8 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
                 if view in self.plans.stages or view in self.plans.missing_stages
             }
         if needs_rematching(self.inputs, name):
-            base_views = [base for base in self.request.views if str(base) not in self.source.excluded.views]
+            excluded = {*self.source.excluded.views, *self.plans.components}
+            base_views = [base for base in self.request.views if str(base) not in excluded]
             parts = {base: make_value_views(self.inputs, name, base) for base in base_views}
             return {
                 str(base): group_by_part(
