@@ -108,7 +108,10 @@ class AnnotationFacts:
 
     @cached_property
     def entities(self) -> EntityFacts:
-        """Facts about the entities, by entity code."""
+        """Facts (name, types, popularity and so on) about the entities of all annotations, from the knowledge base.
+
+        The facts are arrays; the entity code of an annotation (in `entity`) is an index into them.
+        """
         names = self.mentions.names
         if self._base is None:  # gold codes come first and do not depend on the run
             same_as = self._source.same_as
@@ -126,7 +129,7 @@ class AnnotationFacts:
 
     @cached_property
     def surfaces(self) -> SurfaceFacts:
-        """Facts about the distinct texts of mentions, by `surface_code`."""
+        """Facts about the distinct texts of mentions; the code in `surface_code` is an index into them."""
         return SurfaceFacts(self.texts, self._kb, None if self._base is None else self._base.surfaces)
 
     @property
@@ -152,7 +155,7 @@ class AnnotationFacts:
 
     @cached_property
     def further_codes(self) -> dict[int, list[int]]:
-        """Entity codes besides the first, by mention, for linked mentions with several ids."""
+        """Entity codes besides the first, by mention index, for linked mentions with several ids."""
         same_as = self._source.same_as
         if same_as is None:
             return {}

@@ -723,7 +723,11 @@ def _find_outside_predictions(
 
 @lru_cache(maxsize=8)  # shared by the blocks of one evaluation
 def _pair_context(corpus: Corpus, options: ReadOptions) -> Pairing:
-    """Pair the facet corpus of a `CorpusContext` with an empty run, read like the block."""
+    """Pair the facet corpus of a `CorpusContext` with a run without predictions; cached for the blocks.
+
+    Its labels have all facet values of the whole data, so that a block (some documents of the data) knows values that
+    do not occur in it. `options`: the options by which the block is read, so that ids are resolved in the same way.
+    """
     return pair_run(
         corpus, Run.from_responses([Response(corpus.ids[0].as_py())]), options=replace(options, context=None)
     )

@@ -72,7 +72,10 @@ class ElevantGold:
     """Documents that are not in a table yet."""
 
     def add_block(self, block: ArticleBlock) -> None:
-        """Add the documents and labels of a block of articles; the error policy may skip invalid articles."""
+        """Add the documents and labels of `block`, a number of consecutive articles, to those collected so far.
+
+        Invalid articles raise `InputError`, or are skipped and counted if the error policy says so.
+        """
         if is_skipping():
             block = self._select_valid(block)
             if not block.objects:
@@ -142,7 +145,7 @@ class _Batch:
         return self.n_labels + len(self.numbers) > _BATCH_SIZE
 
     def add_block(self, block: ArticleBlock) -> None:
-        """Add the fields of a block of articles; the block must be plain if the batch is."""
+        """Add the fields of `block`, a number of consecutive articles; the block must be plain if the batch is."""
         articles = block.objects
         self.numbers.extend(block.numbers)
         self.ids.extend([str(article.id) for article in articles])
