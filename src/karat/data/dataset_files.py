@@ -255,6 +255,7 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _remove(path: Path) -> None:
+    """Delete a file, a link or a folder with its content; do nothing if it is missing."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -198,9 +198,9 @@ def find_key(relation: str) -> Key | None:
 
 
 def find_data_needs(measures: Sequence[MeasureName], task: str) -> tuple[bool, bool]:
-    """Return whether any view of `measures` compares types, and whether any compares clusters.
+    """Return two flags: whether any view of `measures` compares types, and whether any compares clusters.
 
-    `task` is the task of views that name none.
+    `task`: the task of views that name none.
     """
     types = clusters = False
     for view in {part for name in measures for part in component_views(name.view, task) or (name.view,)}:

@@ -277,6 +277,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _distinct_rows(self) -> DistinctRows:
+        """The distinct rows of the documents' statistics, with the number of documents of each."""
         return count_distinct_rows(self._document_rows)
 
     def _make_additive(self, score: Callable[[Floats], Floats], summands: Callable[[Floats], Floats]) -> AdditiveScore:
@@ -375,6 +376,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _total(self) -> Statistics:
+        """The sums of the statistics over all documents."""
         return self.statistics.total()
 
     def detection(self) -> Statistics:

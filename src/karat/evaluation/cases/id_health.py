@@ -367,7 +367,7 @@ def _suggest_remedy(
 
 
 def _find_variants(statistics: IdStatistics) -> dict[str, tuple[str, ...]]:
-    """Return all spellings by normal id, for ids that are written in several ways."""
+    """Return the spellings of each id that is written in several ways, by normal form."""
     spellings: dict[str, list[str]] = {}
     for old, new in statistics.changed_ids.items():
         spellings.setdefault(new, []).append(old)

@@ -360,7 +360,7 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
         }
 
     def count_sweeps(self, views: Sequence[ViewName], grid: int | None) -> list[SweepSums]:
-        """Return how the statistics of `views` change as the threshold falls, one entry per block.
+        """Return how the statistics of `views` change as the threshold falls, one entry per block of documents.
 
         With `grid`, only thresholds that are multiples of `1 / grid` need to be exact.
         """

@@ -228,6 +228,7 @@ def _check_mentions(document: Document) -> None:
 
 
 def _unsupported_value_error(document: str, value: str) -> UsageError:
+    """Return, without raising, the error for a value that NIF with categories cannot store."""
     return UsageError(f"document {document!r} has {value}: NIF with categories cannot store it. Choose another format.")
 
 

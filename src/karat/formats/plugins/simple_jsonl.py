@@ -145,6 +145,7 @@ def _read_lines(source: ByteSource, skipped: Counter[str]) -> Iterator[_LocatedL
 
 
 def _missing_field_error(location: str, field: str, remedy: str) -> InputError:
+    """Return, without raising, the error for a record without a required field."""
     return InputError(location, actual=f"no field `{field}`", expected=f"the field `{field}`", remedy=remedy)
 
 
@@ -178,6 +179,7 @@ def _to_label(label: _Label) -> Label:
 
 
 def _to_prediction(prediction: _Prediction) -> Prediction:
+    """Convert a prediction; the reference tells entity and NIL cluster."""
     entity, cluster = _parse_reference(prediction.entity_reference)
     candidates = tuple(map(Candidate, prediction.candidates or ()))
     return Prediction(prediction.start_char, prediction.end_char, entity, candidates=candidates, nil_cluster=cluster)

@@ -112,6 +112,7 @@ def _get_entity(span: Any) -> EntityId:  # noqa: ANN401  # spaCy's types are not
 
 
 def _get_types(span: Any) -> tuple[str, ...]:  # noqa: ANN401
+    """Return the types in the label of a span, separated by commas; empty for spaCy's placeholder."""
     return () if span.label_ == _UNTYPED else tuple(filter(None, span.label_.split(",")))
 
 
@@ -171,6 +172,7 @@ def _format_kb_id(label: Label, document: Document) -> str:
 
 
 def _unsupported_value_error(document: Document, value: str) -> UsageError:
+    """Return, without raising, the error for a value that a DocBin cannot store."""
     return UsageError(f"document {document.id!r} has {value}, which a DocBin cannot store. Choose another format.")
 
 

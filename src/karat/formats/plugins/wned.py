@@ -192,7 +192,7 @@ def _read_problem(source: ByteSource, texts: TextFolder, skipped: Counter[str]) 
 
 
 def _to_annotation(element: Element) -> _Annotation:
-    """Convert an annotation of the older layout."""
+    """Convert an `annotation` element of the older XML layout."""
     entity = get_child_text(element, "ChosenAnnotation")
     name = get_child_text(element, "Annotation")
     return _Annotation(

@@ -296,6 +296,7 @@ def _mask_overlapping(gold: Items, predictions: Items, pairs: Pairs) -> Bools:
 
 
 def _has_further_ids(gold: Items, predictions: Items) -> bool:
+    """Return whether any item of either side may have ids besides its main one."""
     return gold.same_as is not None or predictions.same_as is not None
 
 

@@ -351,7 +351,10 @@ def _list_codes(entity: Ints, same_as: CodeLists | None) -> tuple[Ints, ...]:
 def label_facts(
     corpus: Corpus, kb: KB | None, definitions: FactDefinitions = STATISTICS_DEFINITIONS
 ) -> AnnotationFacts:
-    """Prepare the facts about the labels of a corpus with ids as written, independent of scoring options."""
+    """Return the facts about the labels of a corpus, with ids as written, independent of scoring options.
+
+    The facts are computed on first use. `definitions`: what counts as lower case, rare and so on.
+    """
     names, codes = code_labels(corpus.labels)
     labels, texts = replace(corpus.labels, names=names), corpus.texts
     source = _AnnotationSource(labels, codes.same_as, labels.document, lambda: texts, lambda: value_kinds(labels))

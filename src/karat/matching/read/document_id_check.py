@@ -82,9 +82,11 @@ def _parse_numbers(ids: Arrow) -> list[int] | None:
 
 
 def _format_range(numbers: list[int]) -> str:
+    """Return the smallest and the largest number as `1–9`; a single number as it is."""
     return f"{min(numbers)}–{max(numbers)}" if len(numbers) > 1 else str(numbers[0])
 
 
 def _format_examples(ids: Arrow) -> str:
+    """Return the first ids in quotes, with an ellipsis if there are more."""
     examples = [repr(id) for id in ids[:_MAX_SHOWN].to_pylist()]
     return ", ".join([*examples, *(["…"] if len(ids) > _MAX_SHOWN else [])])

@@ -502,6 +502,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _score(self) -> Floats:
+        """Score of each prediction of the run; NaN if it has none."""
         return self.run.predictions.score()
 
     @cached_property

@@ -370,10 +370,12 @@ def _document_filter(
 
 
 def _filter_labels(gold: GoldItems, mask: Bools) -> GoldItems:
+    """Return the gold items that `mask` selects; `gold` itself if it selects all."""
     return gold if mask.all() else filter_gold(gold, mask)
 
 
 def _filter_predictions(predictions: PredictedItems, mask: Bools) -> PredictedItems:
+    """Return the predictions that `mask` selects; `predictions` itself if it selects all."""
     return predictions if mask.all() else PredictedItems(predictions.items.take(mask), predictions.score[mask])
 
 

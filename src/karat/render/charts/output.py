@@ -34,4 +34,5 @@ def check_chart_path(path: str) -> None:
 
 
 def _get_suffix(path: str) -> str:
+    """Return the suffix of a path in lower case, such as `.svg`; empty if it has none."""
     return Path(path).suffix.lower()

@@ -114,6 +114,7 @@ def to_json(scores: BenchmarkScores, k: int) -> bytes:
 
 
 def _build_share_records(shares: Mapping[str, Share]) -> dict[str, ShareRecord]:
+    """Return the JSON records of several shares, by name."""
     return {name: build_share_record(share) for name, share in shares.items()}
 
 

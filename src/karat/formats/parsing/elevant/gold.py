@@ -116,6 +116,7 @@ class ElevantGold:
         return replace(corpus, skipped=dict(counts))
 
     def _get_location(self, row: int) -> str:
+        """Return the location `FILE:LINE` of the document in a row, for messages."""
         return f"{self.source.label}:{self.numbers[row]}"
 
 
@@ -176,6 +177,7 @@ class _Batch:
         self.categories.extend([label.categories for label in labels])
 
     def _append(self, name: str, array: Arrow) -> None:
+        """Add an array, with the values of one block of articles, to the field `name`."""
         self.fields[name].append(array)
 
     def get_column(self, name: str) -> Arrow:
@@ -184,6 +186,7 @@ class _Batch:
 
 
 def _to_integers(values: list[int]) -> Arrow:
+    """Return a list of numbers as an Arrow array."""
     return pa.array(np.fromiter(values, np.int64, len(values)))
 
 

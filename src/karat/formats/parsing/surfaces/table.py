@@ -130,6 +130,7 @@ def _read_corpus(source: ByteSource, columns: ColumnRoles, on_preview: PreviewCa
 
 
 def _to_label(prediction: Prediction) -> Label:
+    """Convert a prediction to a gold label with the same span, entity and types."""
     return Label(prediction.start, prediction.end, prediction.entity, types=prediction.types)
 
 
@@ -304,6 +305,7 @@ def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
 
 
 def _to_text(value: object) -> str | None:
+    """Return a cell as valid Unicode text; None stays None."""
     return None if value is None else replace_surrogates(str(value))
 
 

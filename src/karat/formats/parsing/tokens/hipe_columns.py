@@ -226,6 +226,7 @@ def join_rows(rows: Sequence[Row]) -> JoinedText:
 
 
 def _get_gap(flags: tuple[str, ...]) -> str:
+    """Return the text after a token, by its flags: nothing, a line break or a space."""
     return "" if "NoSpaceAfter" in flags else "\n" if "EndOfLine" in flags else " "
 
 

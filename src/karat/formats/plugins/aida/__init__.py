@@ -255,6 +255,7 @@ def _fill_block(
 
 
 def _recognises_folder(names: Sequence[str]) -> bool:
+    """Return whether a folder with these files has the annotations or the merged file."""
     return _ANNOTATIONS_FILE in names or _MERGED_FILE in names
 
 

@@ -291,6 +291,7 @@ def _has_gold(source: ByteSource) -> bool:
 
 
 def _recognises_folder(names: Sequence[str]) -> bool:
+    """Return whether a folder with these files has dialogues and rows of gold annotations."""
     return any(map(_DIALOGUE_FILE.fullmatch, names)) and any(name in names for name in _GOLD_ROW_FILES)
 
 
