@@ -375,8 +375,9 @@ def _rescore_copies(
 ) -> Steps:
     """Judge `documents` once for each score that their predictions have, and return how their counts change.
 
-    For each score, a copy of the document has only the predictions with at least this score. With `grid`, scores are
-    rounded down to multiples of `1 / grid`, so there are fewer copies. `plan`: how the view is judged.
+    For each score, a copy of the document has only the predictions with at least this score, or without any. With
+    `grid`, scores are rounded down to multiples of `1 / grid`, so there are fewer copies. `plan`: how the view is
+    judged.
     """
     gold_documents, prediction_documents = gold.items.document, predictions.items.document  # both are sorted
     gold_rows, prediction_rows, levels, owners = [], [], [], []
