@@ -128,7 +128,7 @@ def _find_servable(begin: Sequence[int], goods_of_pair: Longs, n_goods: int) -> 
 
 
 class _Market:
-    """An assignment of predictions (buyers) to mentions (goods): a buyer takes one good at the cost of the pair, or none.
+    """An assignment of predictions (buyers) to mentions (goods): a buyer takes one good, at the pair's cost, or none.
 
     A buyer without good pays the unmatched cost. The dual value of a buyer never exceeds it while others may displace
     the buyer. The price of a good is 0 while it is free, and never positive. The sum of both never exceeds the cost of

@@ -113,7 +113,7 @@ def extend_types(types: Iterable[str], hierarchy: Hierarchy, prefixes: tuple[str
 def count_types(gold: frozenset[str], predicted: frozenset[str]) -> TypeCounts:
     """Count the types in both sets, only in `predicted` and only in `gold`; two empty sets count as one correct type.
 
-    The sets include the superclasses of the types.
+    Both sets are results of `extend_types`.
     """
     if not gold and not predicted:
         return TypeCounts(1, 0, 0)
