@@ -199,10 +199,14 @@ class Version(msgspec.Struct, frozen=True):
     """The splits by name."""
     default_split: str | None = None
     """The split to use if the name has none."""
+    tasks: tuple[str, ...] = ()
+    """The tasks it is used for."""
     kb: str = ""
     """The knowledge base of the links."""
     licence: str = ""
     """The licence."""
+    citation: str = ""
+    """The publication to cite."""
     obtain: str = ""
     """How to obtain the files."""
     supersedes: tuple[str, ...] = ()

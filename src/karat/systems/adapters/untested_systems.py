@@ -44,7 +44,8 @@ def _define(
 UNTESTED_SYSTEMS: Final[Mapping[str, System]] = {
     "aida": _define(
         "AIDA",
-        "Links all mentions jointly in a graph, or each by context, or by prior only. The system `graph` reimplements it.",
+        "Links all mentions jointly in a graph, or each by context, or by prior only. The system `graph` "
+        "reimplements it.",
         "NIF, ELEVANT's linked articles or Karat JSONL",
         id_space="yago",
         hardest_task="sa2kb",
