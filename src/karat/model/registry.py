@@ -1,9 +1,9 @@
 """Plugins by name: the file name is the plugin name that users type, with `-` for `_`.
 
 Listing plugins imports no plugin file. Getting a plugin imports its file and returns its constant. The package of a
-group may also have a `TABLE` of plugins by name, for plugins that differ only in their values. Other packages add
-plugins through entry points in the group `karat.<group>`, which may not reuse a built-in name. Users may also pass the
-path of a Python file instead of a name.
+group may also have a `TABLE` by name of variants, which differ only in their values: the plugin itself, or the name of
+the file in whose own `TABLE` it is. Other packages add plugins through entry points in the group `karat.<group>`, which
+may not reuse a built-in name. Users may also pass the path of a Python file instead of a name.
 """
 
 from __future__ import annotations
@@ -47,8 +47,11 @@ def _built_in_names(group: str) -> frozenset[str]:
 @cache
 def _import_plugin(group: str, name: str) -> object:
     """Return the built-in plugin `name` from the table of its group, or import and return its module."""
-    table = getattr(import_module(_package_name(group)), "TABLE", {})
-    return table[name] if name in table else import_module(f"{_package_name(group)}.{name.replace('-', '_')}")
+    package = _package_name(group)
+    plugin = getattr(import_module(package), "TABLE", {}).get(name)
+    if plugin is None:
+        return import_module(f"{package}.{name.replace('-', '_')}")
+    return import_module(f"{package}.{plugin}").TABLE[name] if isinstance(plugin, str) else plugin
 
 
 @cache

@@ -12,9 +12,9 @@ from karat.model.spec.dataset import (
     Split,
     StepCounts,
     Version,
+    bat_folder,
     github_url,
 )
-from karat.model.spec.dataset_sources import bat_folder
 
 _FILES = (
     bat_folder(

@@ -1,7 +1,6 @@
 """AIDA-CoNLL: the names of the CoNLL-2003 news, linked to YAGO2."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, StepCounts, Version
-from karat.model.spec.dataset_sources import elevant_split
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, StepCounts, Version, elevant_split
 
 _FILES = (
     File(

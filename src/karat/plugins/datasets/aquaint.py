@@ -1,7 +1,6 @@
 """AQUAINT: fifty short newswire stories, linked in the style of Wikipedia."""
 
-from karat.model.spec.dataset import Counts, Dataset, Remark, Split, Version
-from karat.model.spec.dataset_sources import bat_folder
+from karat.model.spec.dataset import Counts, Dataset, Remark, Split, Version, bat_folder
 
 DATASET = Dataset(
     title="AQUAINT",

@@ -1,7 +1,6 @@
 """DBpedia Spotlight: paragraphs of the New York Times with links of all informative phrases."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version
-from karat.model.spec.dataset_sources import elevant_split
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, elevant_split
 
 DATASET = Dataset(
     title="DBpedia Spotlight",

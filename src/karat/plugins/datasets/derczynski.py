@@ -1,7 +1,6 @@
 """Derczynski: tweets annotated by experts."""
 
-from karat.model.spec.dataset import Dataset, Remark, Repair, Version
-from karat.model.spec.dataset_sources import elevant_split
+from karat.model.spec.dataset import Dataset, Remark, Repair, Version, elevant_split
 
 DATASET = Dataset(
     title="Derczynski (IPM NEL)",

@@ -1,7 +1,6 @@
 """ERD 2014: queries of the Entity Recognition and Disambiguation challenge, short track."""
 
-from karat.model.spec.dataset import Counts, Dataset, Remark, Split, Version
-from karat.model.spec.dataset_sources import bat_file
+from karat.model.spec.dataset import Counts, Dataset, Remark, Split, Version, bat_file
 
 DATASET = Dataset(
     title="ERD 2014, short track (beta)",

@@ -2,8 +2,7 @@
 
 from msgspec.structs import replace
 
-from karat.model.spec.dataset import Counts, Dataset, Split, StepCounts, Version
-from karat.model.spec.dataset_sources import bat_file
+from karat.model.spec.dataset import Counts, Dataset, Split, StepCounts, Version, bat_file
 
 
 def _make_split(name: str, sha256: str, *, size: int, documents: int, labels: int) -> Split:

@@ -2,8 +2,7 @@
 
 from msgspec.structs import replace
 
-from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, Split, StepCounts, Version
-from karat.model.spec.dataset_sources import bat_folder, bat_member
+from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, Split, StepCounts, Version, bat_folder, bat_member
 
 _FILES = (
     bat_member(

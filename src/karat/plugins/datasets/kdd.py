@@ -2,8 +2,7 @@
 
 from msgspec.structs import replace
 
-from karat.model.spec.dataset import Counts, Dataset, Remark, Split, StepCounts, Version
-from karat.model.spec.dataset_sources import bat_file
+from karat.model.spec.dataset import Counts, Dataset, Remark, Split, StepCounts, Version, bat_file
 
 _COMMIT = "089e7958135a44a21b67420d2c48c800a5dfc754"
 _SPLITS = {

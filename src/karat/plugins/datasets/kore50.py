@@ -1,7 +1,6 @@
 """KORE50: fifty sentences that are hard to disambiguate."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Repair, Split, Version, github_url
-from karat.model.spec.dataset_sources import elevant_split
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Repair, Split, Version, elevant_split, github_url
 
 DATASET = Dataset(
     title="KORE50",

@@ -12,9 +12,10 @@ from karat.model.spec.dataset import (
     Split,
     StepCounts,
     Version,
+    bat_folder,
+    elevant_split,
     github_url,
 )
-from karat.model.spec.dataset_sources import bat_folder, elevant_split
 
 _FILES = (
     bat_folder(

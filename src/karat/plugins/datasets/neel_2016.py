@@ -2,8 +2,7 @@
 
 from msgspec.structs import replace
 
-from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, Split, StepCounts, Version
-from karat.model.spec.dataset_sources import bat_file
+from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, Split, StepCounts, Version, bat_file
 
 _CORRUPT_ROW = Repair(
     location="NEEL2016-training_neel.gs",

@@ -1,7 +1,6 @@
 """OKE 2016: sentences from biographies of scholars."""
 
-from karat.model.spec.dataset import Dataset, Remark, Version
-from karat.model.spec.dataset_sources import elevant_split
+from karat.model.spec.dataset import Dataset, Remark, Version, elevant_split
 
 DATASET = Dataset(
     title="OKE 2016, task 1",

@@ -1,7 +1,6 @@
 """RSS-500: sentences of news feeds with two entities each."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, github_url
-from karat.model.spec.dataset_sources import elevant_split
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, elevant_split, github_url
 
 DATASET = Dataset(
     title="RSS-500 (N3)",

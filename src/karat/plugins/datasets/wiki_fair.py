@@ -1,7 +1,6 @@
 """Wiki-Fair: Wikipedia articles annotated for a fair comparison, with coreference."""
 
-from karat.model.spec.dataset import Dataset, Remark, Repair, Version
-from karat.model.spec.dataset_sources import elevant_split
+from karat.model.spec.dataset import Dataset, Remark, Repair, Version, elevant_split
 
 DATASET = Dataset(
     title="Wiki-Fair",
