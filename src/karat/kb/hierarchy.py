@@ -21,6 +21,9 @@ ROLES: Mapping[str, frozenset[str]] = {
 }
 """Classes of the roles that some facts need: Wikidata ids, and names in lower case as ontologies and tag sets use."""
 
+LITERAL_ROLES = ("place", "person", "people", "character")
+"""Roles of entities that no metonym means: a metonym names a place, but means an entity without these roles."""
+
 _NAMESPACE = re.compile(r".*[/#:]")
 
 

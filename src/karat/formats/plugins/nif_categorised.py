@@ -36,7 +36,7 @@ from karat.model.document import UNLINKED, Document, Label, Prediction
 from karat.model.errors import UsageError
 from karat.model.finegrained_scheme import NODES, spell_category
 from karat.model.run import Run
-from karat.model.spec.format import Format
+from karat.model.spec.format import Format, Sample
 
 _HEADER = b"".join(
     [
@@ -248,3 +248,30 @@ FORMAT = Format(
     ),
     description="NIF 2.0 in Turtle by sentence, with the categories of the fine-grained paper.",
 )
+
+TABLE = {
+    # As the paper's authors read their files. In Turtle, `\u014d` in an IRI is one character; their program does not
+    # decode it, so two links of AIDA are wrong in their tables.
+    "nif-categorised-literal": Format(
+        title="NIF with categories, links not decoded",
+        suffix=".ttl",
+        recognises=lambda opening: False,
+        has_gold=has_gold,
+        prediction_mark=FORMAT.prediction_mark,
+        read_corpus=lambda source, text: read_corpus(source, is_literal=True),
+        read_run=lambda source: read_run(source, is_literal=True),
+        description="Like nif-categorised, but escapes in links are not decoded. Not detected: name the format.",
+        sample=Sample(
+            {
+                "sample.ttl": "@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .\n"
+                '<a> nif:sourceUrl <x> ; nif:isString "Ada met" .\n'
+                '<a_s> nif:broaderContext <a> ; nif:beginIndex "0" ; nif:isString "Ada met" .\n'
+                '<a_s#1> nif:referenceContext <a_s> ; nif:beginIndex "0" ; nif:endIndex "3" ; '
+                "<http://www.w3.org/2005/11/its/rdf#taIdentRef> <http://www.wikidata.org/entity/Q7259> .\n",
+            },
+            documents=1,
+            mentions=1,
+            main_file="sample.ttl",
+        ),
+    )
+}

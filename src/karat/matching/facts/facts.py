@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from karat.kb.hierarchy import LITERAL_ROLES
 from karat.kb.ids.normalising_kb import unwrap_kb
 from karat.kb.protocol import KB
 from karat.matching.facts.kb_facts import EntityFacts, SurfaceFacts, has_role
@@ -42,9 +43,6 @@ NAMED, NON_NAMED, UNKNOWN_ENTITY, NOMINAL, PRONOMINAL, UNDECIDED = range(len(MEN
 
 DEMONYM_ROLES = ("place", "people", "language")
 """Roles of entities that a demonym can refer to."""
-
-LITERAL_ROLES = ("place", "person", "people", "character")
-"""Roles of entities whose mention is never a metonym."""
 
 _SEPARATOR = "\x1f"  # occurs in no type
 

@@ -75,8 +75,10 @@ class VersionRecord(JsonRecord, frozen=True):
     """Values of a version that differ from its dataset."""
 
     description: str
+    tasks: tuple[str, ...]
     kb: str
     licence: str
+    citation: str
     obtain: str
     supersedes: tuple[str, ...]
 
@@ -104,7 +106,7 @@ class SplitRecord(JsonRecord, frozen=True):
 class DatasetFile(JsonRecord, frozen=True):
     """The output of `karat data show --json`: a dataset and its splits by full name."""
 
-    layout: Literal["karat-dataset/2"]
+    layout: Literal["karat-dataset/3"]
     name: str
     title: str
     description: str
@@ -190,7 +192,7 @@ def encode_dataset(name: str, dataset: Dataset, splits: Sequence[ChosenSplit]) -
         }
         for chosen in splits
     }
-    content = {"layout": "karat-dataset/2", "name": name, **metadata, "splits": split_records}
+    content = {"layout": "karat-dataset/3", "name": name, **metadata, "splits": split_records}
     return encode_indented(msgspec.convert(content, DatasetFile))
 
 
@@ -290,8 +292,10 @@ def _build_version_lines(chosen: ChosenSplit, width: int | None) -> Iterator[str
     yield f"\n{chosen.name.name}@{chosen.name.version}"
     yield from _wrap(version.description, "  ", width)
     for label, value in (
+        ("tasks", ", ".join(version.tasks)),
         ("ids", version.kb),
         ("licence", version.licence),
+        ("cite", version.citation),
         ("obtain", version.obtain),
         ("supersedes", ", ".join(version.supersedes)),
     ):

