@@ -50,7 +50,10 @@ A composer of this name is no metonym, as in ELEVANT; iron is nothing to it, and
     "Q4": None,
     "Q99": None,
 }
-"""What predictions are to Berlin, the city: a composer of this name is no metonym, as in ELEVANT; iron is nothing to it, and of Q99 nobody knows anything."""
+"""What predictions are to Berlin, the city: iron is nothing to it, and of Q99 nobody knows anything.
+
+A composer of this name is no metonym, as in ELEVANT.
+"""
 
 
 def scored(labels, predictions, *names, **more):

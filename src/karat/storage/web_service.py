@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,13 +12,12 @@ from urllib.parse import urlsplit
 
 from karat.model.errors import InputError, ResponseError, UsageError
 from karat.model.limits import get_limit
-from karat.version import __version__
+from karat.storage.http_client import USER_AGENT, is_retryable_status, parse_retry_after
 
 if TYPE_CHECKING:
     import httpx
 
 _MAX_REDIRECTS: Final = 5
-_RETRY_STATUSES: Final = frozenset({408, 425, 429})
 _DEFAULT_TIMEOUT: Final = 60.0  # seconds per request
 _SECRET: Final = re.compile(r"(?i)(?:key|token|secret|passw|auth)[\w.-]*=")
 _MAX_MESSAGE_LENGTH: Final = 200  # characters of an error response in a message
@@ -58,7 +55,7 @@ class WebService:
             raise UsageError("web services need httpx: pip install 'karat[services]'") from None
         self._address, self._timeout = address, timeout
         self._client = httpx.Client(
-            headers={"User-Agent": f"karat/{__version__} (evaluation of entity linkers)"},
+            headers={"User-Agent": USER_AGENT},
             timeout=timeout,
             follow_redirects=False,
             trust_env=not is_local(address),  # a proxy cannot reach this machine
@@ -125,8 +122,8 @@ class WebService:
         raise ResponseError(
             f"{self.host}: {response.status_code} {_get_status_phrase(response.status_code)}"
             f"{f' ({message})' if message else ''}",
-            is_retryable=response.status_code in _RETRY_STATUSES or response.is_server_error,
-            retry_after=_parse_retry_after(response.headers.get("Retry-After")),
+            is_retryable=is_retryable_status(response.status_code),
+            retry_after=parse_retry_after(response.headers.get("Retry-After")),
         )
 
 
@@ -191,16 +188,3 @@ def _describe_problem(problem: Exception) -> str:
         "DecodingError": "a response that cannot be decompressed",
     }
     return messages.get(name, name)
-
-
-def _parse_retry_after(header: str | None) -> float:
-    """Return the seconds that a Retry-After header (number or date) asks to wait; 0 if it is missing or invalid."""
-    if header is None:
-        return 0.0
-    if header.isdecimal() and len(header) < 7:
-        return float(header)
-    try:
-        date = parsedate_to_datetime(header)
-    except ValueError:
-        return 0.0
-    return max(0.0, (date.astimezone(UTC) - datetime.now(UTC)).total_seconds())

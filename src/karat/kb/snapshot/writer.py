@@ -28,8 +28,7 @@ from karat.kb.snapshot.name_index_writer import iterate_weighted_aliases, write_
 from karat.kb.snapshot.table_schemas import ENTITY_KINDS, TABLE_SCHEMAS, VALUE_TYPES, TableSchema
 from karat.model.errors import InputError, UnknownNameError
 from karat.model.tables.arrow import Arrow
-from karat.storage.atomic_folders import build_folder
-from karat.storage.data_folder import hash_content
+from karat.storage.data_folder import build_folder, hash_content
 from karat.storage.files import open_for_writing
 from karat.storage.parquet import SortedTable, write_sorted
 
