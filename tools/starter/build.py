@@ -315,6 +315,7 @@ def _is_lower_case_error(alias: str, name: str) -> bool:
 
 
 def _collapse_whitespace(text: str) -> str:
+    """Return the text with every run of white space replaced by one space, and none at the ends."""
     return " ".join(text.split())
 
 

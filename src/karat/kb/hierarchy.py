@@ -39,6 +39,7 @@ def find_roles(cls: str) -> frozenset[str]:
 
 
 def _format_pair_location(row: int) -> str:
+    """Return the location of a row of pairs for messages, such as `pairs[3]`."""
     return f"pairs[{row}]"
 
 
@@ -89,10 +90,12 @@ class Hierarchy:
 
     @cached_property
     def _ancestor_cache(self) -> dict[str, Mapping[str, int]]:
+        """Superclasses of each class that was looked up, with their distances."""
         return {}
 
     @cached_property
     def _descendant_cache(self) -> dict[str, frozenset[str]]:
+        """Subclasses of each class that was looked up."""
         return {}
 
 

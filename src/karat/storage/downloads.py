@@ -19,7 +19,8 @@ from typing import IO, NamedTuple, TypeAlias
 
 from karat.model.errors import InputError, ResponseError
 from karat.model.limits import get_limit, limit_error
-from karat.storage.data_folder import lock_target, move_into_place
+from karat.storage.atomic_writing import move_into_place
+from karat.storage.data_folder import lock_target
 from karat.storage.files import ByteMeter, printable_path
 from karat.storage.http_client import open_url
 from karat.storage.retry import RetryPolicy, call_with_retries

@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from karat.data.catalogue import check_item, choose_split, find_dataset, find_stored_predictions, list_splits
+from karat.data.catalogue import choose_split, find_dataset, find_stored_predictions, list_splits
+from karat.data.dataset_files import check_item
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.dataset import Dataset, DatasetName, Folder, is_bare_name, parse_dataset, split_system

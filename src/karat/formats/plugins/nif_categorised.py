@@ -162,16 +162,20 @@ def _get_sentence_spans(document: Document) -> list[tuple[int, int]]:
 
 
 def _format_text(text: str, start: int, end: int) -> list[str]:
-    """Return the predicates for offsets and string of a part of a text."""
+    """Return the Turtle predicates for a part of a text: its offsets `start` and `end`, and its string."""
     return [format_offset(BEGIN, start), format_offset(END, end), f"nif:isString {format_literal(text[start:end])}"]
 
 
 def _format_broader_context(document: str) -> str:
+    """Return the Turtle predicate and object that say to which document, given by its IRI, a sentence belongs."""
     return f"nif:broaderContext {format_iri(document)}"
 
 
 def _format_phrase(sentence: str, document: str, start: int, end: int) -> list[str]:
-    """Return the predicates for the type, contexts and offsets of a mention; offsets count from the sentence."""
+    """Return the Turtle predicates for a mention: its RDF types, its contexts and its offsets.
+
+    `sentence` and `document`: IRIs of the contexts. `start` and `end` count from the start of the sentence.
+    """
     return [
         "a nif:Phrase , nif:String , nif:RFC5147String",
         f"nif:referenceContext {format_iri(sentence)}",
@@ -224,6 +228,7 @@ def _check_mentions(document: Document) -> None:
 
 
 def _unsupported_value_error(document: str, value: str) -> UsageError:
+    """Return, without raising, the error for a value that NIF with categories cannot store."""
     return UsageError(f"document {document!r} has {value}: NIF with categories cannot store it. Choose another format.")
 
 

@@ -94,6 +94,7 @@ class _NearMissDegree:
 
     @cached_property
     def _entities(self) -> EntityNeighbourhood:
+        """Names and classes of the entities, from the knowledge base."""
         return EntityNeighbourhood(self._kb, self._ids)
 
     def __call__(self, gold: Items, predictions: Items, pairs: Pairs) -> Floats:

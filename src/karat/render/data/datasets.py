@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from karat.data.catalogue import FetchMethod
+from karat.data.dataset_files import FetchMethod
 from karat.model.output.text_layout import format_count, format_table, wrap_text
 from karat.model.spec.dataset import Counts, Remark, Repair, StepCounts
 from karat.render.files import JsonRecord, encode_indented
 
 if TYPE_CHECKING:
-    from karat.data.catalogue import ChosenSplit, FetchResult
+    from karat.data.catalogue import ChosenSplit
+    from karat.data.dataset_files import FetchResult
     from karat.model.spec.dataset import Dataset
 
 _COLUMNS: Final = ("name", "documents", "labels", "files", "title", "language", "domain", "checksum")

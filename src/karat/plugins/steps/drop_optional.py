@@ -1,4 +1,4 @@
-"""Without optional mentions."""
+"""Removal of optional mentions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _drop_optional_mentions(document: Document) -> Document:
 
 
 STEP = Step(
-    title="Without optional mentions",
+    title="Drop optional mentions",
     description="Removes optional mentions, which neither count when found nor when missed.",
     apply=_drop_optional_mentions,
 )
