@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
@@ -47,10 +47,9 @@ class CategoryAgreementRecord(JsonRecord, frozen=True):
     alpha: AgreementRecord
 
 
-class AgreementFile(JsonRecord, frozen=True):
+class AgreementFile(JsonFile, frozen=True, tag="karat-agreement/2"):
     """The output of `karat agreement --json`."""
 
-    layout: Literal["karat-agreement/2"]
     annotators: tuple[str, ...]
     documents: int
     items: int
@@ -69,7 +68,6 @@ def to_json(agreement: Agreement) -> bytes:
     """Encode an agreement as one line of JSON."""
     return encode_line(
         AgreementFile(
-            layout="karat-agreement/2",
             annotators=agreement.annotators,
             documents=agreement.documents,
             items=agreement.items,

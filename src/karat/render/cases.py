@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from karat.analysis.comparison.cases import CaseFilter, MentionCase
 from karat.evaluation.cases.errors import categories
 from karat.model.output.control_chars import escape_controls, escape_json
+from karat.model.output.json_files import JsonFile, encode_line
 from karat.model.results.verdict import Outcome
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
@@ -31,10 +31,9 @@ _NAME: Final = 20  # columns for the name of a system, and at most for an id bes
 _SPACES: Final = re.compile(r"\s+")
 
 
-class CasesFile(JsonRecord, frozen=True):
+class CasesFile(JsonFile, frozen=True, tag="karat-cases/2"):
     """The output of `karat show --json`: the cases that match the filter."""
 
-    layout: Literal["karat-cases/2"]
     dataset: str
     view: str
     profile: str
@@ -52,7 +51,6 @@ def to_json(case_list: CaseList) -> bytes:
     """Encode the matching cases, the filter and the outcomes as one line of JSON."""
     return encode_line(
         CasesFile(
-            layout="karat-cases/2",
             dataset=case_list.dataset,
             view=case_list.view,
             profile=case_list.profile,

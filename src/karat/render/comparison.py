@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 import pyarrow as pa
@@ -19,9 +19,9 @@ from karat.analysis.comparison.runtimes import Runtimes
 from karat.analysis.comparison.significance import DatasetScores
 from karat.analysis.comparison.similarity.pooled import PooledSimilarity
 from karat.model.output.control_chars import escape_json
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING, IdHealth, format_id_health
-from karat.render.files import JsonRecord, encode_line
 from karat.render.scores import emphasise_cells, find_best_indices
 from karat.render.tables import DrawTable, Layout, describe_convention, get_layout
 
@@ -92,10 +92,9 @@ class CoverageRecord(JsonRecord, frozen=True):
     oracle_recall: float | None
 
 
-class ComparisonFile(JsonRecord, frozen=True):
+class ComparisonFile(JsonFile, frozen=True, tag="karat-comparison/2"):
     """The output of `karat compare --json`. Scores are shares; an undefined value is null with a reason."""
 
-    layout: Literal["karat-comparison/2"]
     measure: str
     profile: str
     systems: tuple[str, ...]
@@ -128,7 +127,6 @@ def to_json(comparison: Comparison) -> bytes:
     similarities = {} if comparison.similarity is None else comparison.similarity.datasets
     return encode_line(
         ComparisonFile(
-            layout="karat-comparison/2",
             measure=comparison.measure,
             profile=comparison.profile,
             systems=comparison.systems,

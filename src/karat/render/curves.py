@@ -14,11 +14,11 @@ from pyarrow import csv
 
 from karat.analysis.curves.alpha import find_leaders
 from karat.analysis.curves.oracle import find_oracle, measure_family, threshold_range
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import WeightSums
 from karat.model.spec.settings.threshold import Threshold
 from karat.render.charts.finegrained import CUMULATIVE, FUZZY
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import LAYOUTS, describe_convention, draw_text, get_layout
 
 if TYPE_CHECKING:
@@ -99,10 +99,9 @@ class LeaderRecord(JsonRecord, frozen=True, rename={"low": "from", "high": "to"}
     runs: tuple[str, ...]
 
 
-class CurveFile(JsonRecord, frozen=True):
+class CurveFile(JsonFile, frozen=True, tag="karat-curve/2"):
     """Fields that the files of all curves share."""
 
-    layout: Literal["karat-curve/2"]
     signature: str
     corpus: str
     run: str
@@ -110,7 +109,7 @@ class CurveFile(JsonRecord, frozen=True):
     measure: str
 
 
-class ThresholdCurveFile(CurveFile, frozen=True):
+class ThresholdCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --json` for a system."""
 
     over: Literal["threshold"]
@@ -119,7 +118,7 @@ class ThresholdCurveFile(CurveFile, frozen=True):
     points: ThresholdPoints
 
 
-class CoverageCurveFile(CurveFile, frozen=True):
+class CoverageCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --over coverage --json` for a system; unscored predictions are not included."""
 
     over: Literal["coverage"]
@@ -130,7 +129,7 @@ class CoverageCurveFile(CurveFile, frozen=True):
     points: CoveragePoints
 
 
-class AlphaCurveFile(CurveFile, frozen=True):
+class AlphaCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --over alpha --json` for a system; `leaders` are over all systems."""
 
     over: Literal["alpha"]
@@ -139,7 +138,7 @@ class AlphaCurveFile(CurveFile, frozen=True):
     points: AlphaPoints
 
 
-class CategoryCurveFile(CurveFile, frozen=True):
+class CategoryCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --over categories --json` for a system."""
 
     over: Literal["categories"]
@@ -156,7 +155,6 @@ def _build_threshold_file(curve: ThresholdCurve, measure: str) -> ThresholdCurve
     """Return the JSON record of a threshold curve, with the best threshold for `measure`."""
     best = find_oracle(curve, measure)
     return ThresholdCurveFile(
-        layout="karat-curve/2",
         over="threshold",
         signature=str(curve.signature),
         corpus=curve.corpus,
@@ -180,7 +178,6 @@ def _build_coverage_file(system: ScoredPredictions) -> CoverageCurveFile:
     assert area is not None
     assert excess is not None
     return CoverageCurveFile(
-        layout="karat-curve/2",
         over="coverage",
         signature=str(system.signature),
         corpus=system.corpus,
@@ -206,7 +203,6 @@ def _build_alpha_file(
 ) -> AlphaCurveFile:
     """Return the JSON record of a curve over alpha, at the given values."""
     return AlphaCurveFile(
-        layout="karat-curve/2",
         over="alpha",
         signature=str(curve.signature),
         corpus=curve.corpus,
@@ -227,7 +223,6 @@ def category_json(curves: Sequence[CategoryCurve]) -> bytes:
 def _build_category_file(curve: CategoryCurve) -> CategoryCurveFile:
     """Return the JSON record of a curve over combinations of categories."""
     return CategoryCurveFile(
-        layout="karat-curve/2",
         over="categories",
         signature=str(curve.signature),
         corpus=curve.corpus,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from karat.model.measure_name import parse_measure
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
 from karat.model.output.text_layout import wrap_text
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import draw_text, get_layout
 
 if TYPE_CHECKING:
@@ -58,10 +58,9 @@ class CauseRecord(JsonRecord, frozen=True):
     flips: tuple[FlipRecord, ...]
 
 
-class GapFile(JsonRecord, frozen=True):
+class GapFile(JsonFile, frozen=True, tag="karat-why/2"):
     """The output of `karat why --json`."""
 
-    layout: Literal["karat-why/2"]
     corpus: str
     run: str
     reference: GapEnd
@@ -81,7 +80,6 @@ def to_json(explanation: GapExplanation) -> bytes:
     """Encode a gap explanation as one line of JSON, with all flipped cases."""
     return encode_line(
         GapFile(
-            layout="karat-why/2",
             corpus=explanation.corpus,
             run=explanation.run,
             reference=GapEnd(

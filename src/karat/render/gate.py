@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from karat.analysis.comparison.gate import DatasetChange, FlippedMention
 from karat.model.output.control_chars import escape_controls
+from karat.model.output.json_files import JsonFile, encode_line
 from karat.model.output.text_layout import format_count
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import Table, escape_markdown, get_layout
 
 if TYPE_CHECKING:
@@ -19,10 +19,9 @@ _STATES = {"dropped": "dropped", "passed": "holds", "inconclusive": "inconclusiv
 _RISE = "rose"
 
 
-class GateFile(JsonRecord, frozen=True):
+class GateFile(JsonFile, frozen=True, tag="karat-gate/3"):
     """The output of `karat gate --json`."""
 
-    layout: Literal["karat-gate/3"]
     passed: bool
     measure: str
     max_drop: float
@@ -37,7 +36,7 @@ def to_json(gate: GateResult) -> bytes:
     """Encode the result of a gate as one line of JSON."""
     others = ("layout", "passed", "signature")
     fields = {name: getattr(gate, name) for name in GateFile.__struct_fields__ if name not in others}
-    return encode_line(GateFile(layout="karat-gate/3", passed=gate.is_passed, signature=str(gate.signature), **fields))
+    return encode_line(GateFile(passed=gate.is_passed, signature=str(gate.signature), **fields))
 
 
 def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20, width: int | None = None) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from karat.data.kb_changes import CHANGE, IdChange, KbDiff, KnownNil, format_category
 from karat.data.near_misses import NearMisses
 from karat.model.measure_name import parse_measure
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import wrap_text
 from karat.model.profile_signatures import shorten_signature
 from karat.model.results.result import Result
 from karat.model.spec.relation import Nearness
-from karat.render.files import JsonRecord, encode_indented
 from karat.render.tables import draw_text
 
 _MAX_LISTED = 20
@@ -66,10 +66,9 @@ class SystemNearMisses(JsonRecord, frozen=True):
     credit: PartialCreditRecord | None = None
 
 
-class NearMissesFile(JsonRecord, frozen=True, kw_only=True):
+class NearMissesFile(JsonFile, frozen=True, tag="karat-near-misses/3", kw_only=True):
     """The output of `karat kb near-misses --json`."""
 
-    layout: Literal["karat-near-misses/3"]
     kb: str
     systems: list[SystemNearMisses]
 
@@ -96,7 +95,7 @@ def encode_near_misses(near_misses: Mapping[str, NearMisses], snapshot: str, sco
         )
         for name, report in near_misses.items()
     ]
-    return encode_indented(NearMissesFile(layout="karat-near-misses/3", kb=snapshot, systems=systems))
+    return encode_indented(NearMissesFile(kb=snapshot, systems=systems))
 
 
 def _build_credit_record(result: Result) -> PartialCreditRecord:
@@ -172,14 +171,13 @@ class ChangeRecall(JsonRecord, frozen=True):
     matches_resolved: float
 
 
-class KbDiffFile(JsonRecord, frozen=True, kw_only=True):
+class KbDiffFile(JsonFile, frozen=True, tag="karat-kb-diff/2", kw_only=True):
     """The output of `karat kb diff --json`.
 
     `counts`: ids by change. `labels`: labels by change. `ids`: all ids. `recall`: labels that systems find by change.
     `signatures`: signatures of `recall`, with ids as written and resolved by the new snapshot.
     """
 
-    layout: Literal["karat-kb-diff/2"]
     old: str
     new: str
     counts: dict[str, int]
@@ -200,7 +198,6 @@ def encode_diff(diff: KbDiff, scores: Mapping[str, _ResultPair]) -> bytes:
     """
     rows = zip(diff.ids, map(str, diff.changes), diff.old_entities, diff.new_entities, diff.label_counts, strict=True)
     file = KbDiffFile(
-        layout="karat-kb-diff/2",
         old=diff.old_label,
         new=diff.new_label,
         counts={str(change): count for change, count in diff.ids_by_change.items()},
@@ -287,10 +284,9 @@ class KnownNilRecord(JsonRecord, frozen=True):
     entities: tuple[str, ...]
 
 
-class KnownNilFile(JsonRecord, frozen=True, kw_only=True):
+class KnownNilFile(JsonFile, frozen=True, tag="karat-check-nil/2", kw_only=True):
     """The output of `karat kb check-nil --json`."""
 
-    layout: Literal["karat-check-nil/2"]
     kb: str
     labels: list[KnownNilRecord]
 
@@ -301,7 +297,7 @@ def encode_known_nil(known_labels: Sequence[KnownNil], snapshot: str) -> bytes:
         KnownNilRecord(match.document, match.label.start, match.label.end, match.text, match.entities)
         for match in known_labels
     ]
-    return encode_indented(KnownNilFile(layout="karat-check-nil/2", kb=snapshot, labels=labels))
+    return encode_indented(KnownNilFile(kb=snapshot, labels=labels))
 
 
 def render_known_nil(known_labels: Sequence[KnownNil], snapshot: str, *, width: int | None = None) -> str:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, Literal
 
+from karat.model.output.json_files import JsonFile, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.spec.suite import ComparisonCounts, CountUnit, Discrepancy, Reproduction, Suite
-from karat.render.files import JsonRecord, encode_indented
 from karat.render.tables import draw_text
 
-LAYOUT: Final = "karat-reproduction/2"
 MAX_LISTED = 20
 """Differences that the text lists unless `show_all`."""
 
 
-class ReproductionFile(JsonRecord, frozen=True, kw_only=True):
+class ReproductionFile(JsonFile, frozen=True, tag="karat-reproduction/2", kw_only=True):
     """The output of `karat reproduce --json`; `compared` and `equal` count in the suite's unit."""
 
-    layout: Literal["karat-reproduction/2"]
     suite: str
     unit: CountUnit
     compared: int
@@ -35,7 +32,6 @@ class ReproductionFile(JsonRecord, frozen=True, kw_only=True):
 def to_json(suite_name: str, reproduction: Reproduction) -> bytes:
     """Encode the outcome of a suite as indented JSON, with all differences."""
     file = ReproductionFile(
-        layout=LAYOUT,
         suite=suite_name,
         unit=reproduction.unit,
         compared=reproduction.n_compared,

@@ -71,7 +71,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
 
 def get_layout_name(kinds: tuple[type[msgspec.Struct], ...]) -> str:
     """Return the layout that record types share, such as `karat-curve/2`."""
-    (layout,) = {value for kind in kinds for value in get_type_hints(kind)["layout"].__args__}
+    (layout,) = {kind.__struct_config__.tag or get_type_hints(kind)["layout"].__args__[0] for kind in kinds}
     return str(layout)
 
 

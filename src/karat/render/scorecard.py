@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from karat.analysis.comparison.scorecard.scorecard import Scorecard, ScorecardOptions
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import IdHealth, format_id_health
-from karat.render.files import JsonRecord, encode_line
 from karat.render.scores import emphasise_cells, find_leader_indices
 from karat.render.tables import describe_convention, get_layout
 
@@ -35,10 +35,9 @@ class ScorecardFigure(JsonRecord, frozen=True):
     excluded: Mapping[str, str]
 
 
-class ScorecardFile(JsonRecord, frozen=True):
+class ScorecardFile(JsonFile, frozen=True, tag="karat-scorecard/2"):
     """The output of `karat scorecard --json`."""
 
-    layout: Literal["karat-scorecard/2"]
     signature: str
     view: str
     options: ScorecardOptions
@@ -54,7 +53,6 @@ def to_json(scorecards: Scorecards) -> bytes:
     """Encode scorecards as one line of JSON."""
     return encode_line(
         ScorecardFile(
-            layout="karat-scorecard/2",
             signature=str(scorecards.signature),
             view=scorecards.view,
             options=scorecards.options,

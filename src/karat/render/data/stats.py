@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
 from karat.model.output.text_layout import wrap_text
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import LAYOUTS, SubHeading, draw_text
 
 if TYPE_CHECKING:
@@ -42,14 +42,13 @@ class TraitShare(JsonRecord, frozen=True):
     total: int
 
 
-class StatsFile(JsonRecord, frozen=True, rename=_to_key):
+class StatsFile(JsonFile, frozen=True, tag="karat-stats/3", rename=_to_key):
     """The output of `karat data stats --json` for a corpus; `undefined` has the reasons for null values.
 
     `columns`: required mentions, each counted once. `traits`, `mention types`: all labels. `words per label`: all
     labels by their number of words. `type names`: names of `types`, where known.
     """
 
-    layout: Literal["karat-stats/3"]
     corpus: str
     digest: str
     documents: int
@@ -101,7 +100,6 @@ def to_json(descriptions: Sequence[Description]) -> bytes:
 def _build_file(description: Description) -> StatsFile:
     """Return the JSON record of a corpus's statistics."""
     content = {
-        "layout": "karat-stats/3",
         "corpus": description.corpus,
         "digest": description.digest,
         **description.numbers,

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_table, wrap_text
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.external_access import training_metadata
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import System
-from karat.render.files import JsonRecord, encode_indented
 
 _GOLD_MENTIONS: Final = {"never": "no", "optional": "yes", "required": "only"}
 _LOCATIONS: Final = {"karat": "included in Karat", "outside": "external"}
@@ -50,10 +50,9 @@ class SystemEntry(JsonRecord, frozen=True):
     training: Mapping[str, str]
 
 
-class SystemsFile(JsonRecord, frozen=True):
+class SystemsFile(JsonFile, frozen=True, tag="karat-systems/2"):
     """The output of `karat systems --json`."""
 
-    layout: Literal["karat-systems/2"]
     systems: tuple[SystemEntry, ...]
 
 
@@ -97,7 +96,7 @@ def describe_system(name: str) -> SystemEntry:
 
 def encode_list(rows: Sequence[SystemEntry]) -> bytes:
     """Encode the catalogue of systems as indented JSON."""
-    return encode_indented(SystemsFile("karat-systems/2", tuple(rows)))
+    return encode_indented(SystemsFile(tuple(rows)))
 
 
 def render_list(rows: Sequence[SystemEntry], *, width: int | None = None) -> str:

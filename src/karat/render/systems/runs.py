@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, stdev
-from typing import Literal
 
 from karat.model.errors import shorten
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import Result
-from karat.render.files import JsonRecord, encode_indented
 from karat.render.tables import draw_text
 from karat.systems.running.run import SystemRun
 
@@ -38,17 +37,16 @@ class RunRecord(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
     measures: dict[str, float | None]
 
 
-class RunsFile(JsonRecord, frozen=True):
+class RunsFile(JsonFile, frozen=True, tag="karat-runs/2"):
     """The output of `karat run --json`."""
 
-    layout: Literal["karat-runs/2"]
     runs: list[RunRecord]
 
 
 def to_json(system_runs: Sequence[SystemRun], results: Sequence[Result], files: Sequence[str]) -> bytes:
     """Encode runs with their results and prediction files, in the same order, as indented JSON."""
     rows = zip(system_runs, results, files, strict=True)
-    return encode_indented(RunsFile("karat-runs/2", [_build_record(*row) for row in rows]))
+    return encode_indented(RunsFile([_build_record(*row) for row in rows]))
 
 
 def _build_record(system_run: SystemRun, result: Result, file: str) -> RunRecord:

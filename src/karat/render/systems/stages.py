@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_table, wrap_text
-from karat.render.files import JsonRecord, encode_indented
 from karat.systems.stage_losses import StageLoss, StageReport
 
 
@@ -34,10 +33,9 @@ class SystemStages(JsonRecord, frozen=True):
     recall: Mapping[str, float]
 
 
-class StagesFile(JsonRecord, frozen=True):
+class StagesFile(JsonFile, frozen=True, tag="karat-stages/2"):
     """The output of `karat systems stages --json`."""
 
-    layout: Literal["karat-stages/2"]
     systems: tuple[SystemStages, ...]
 
 
@@ -45,7 +43,6 @@ def to_json(reports: Sequence[StageReport]) -> bytes:
     """Encode stage reports as indented JSON."""
     return encode_indented(
         StagesFile(
-            "karat-stages/2",
             tuple(
                 SystemStages(
                     report.system,

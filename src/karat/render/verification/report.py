@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
@@ -107,14 +107,13 @@ class JudgeQualityRecord(JsonRecord, frozen=True):
     failed_batches: int = 0
 
 
-class VerificationFile(JsonRecord, frozen=True):
+class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     """The output of `karat verify report --json`, one object per campaign.
 
     `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
     posthoc recall is null for all sources; null if it is not.
     """
 
-    layout: Literal["karat-verification/2"]
     campaign: str
     dataset: str
     documents: int
@@ -143,7 +142,6 @@ def to_json(verifications: Iterable[Verification]) -> bytes:
 def build_file(verification: Verification) -> VerificationFile:
     """Return the JSON record of a verification campaign."""
     return VerificationFile(
-        layout="karat-verification/2",
         campaign=verification.name,
         dataset=verification.dataset,
         documents=verification.documents,

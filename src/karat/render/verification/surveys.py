@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
@@ -35,10 +35,9 @@ class SurveyMentionRecord(JsonRecord, frozen=True):
     links: tuple[SurveyLinkRecord, ...]
 
 
-class SurveyFile(JsonRecord, frozen=True):
+class SurveyFile(JsonFile, frozen=True, tag="karat-survey/2"):
     """The output of `karat verify survey --json`."""
 
-    layout: Literal["karat-survey/2"]
     campaign: str
     dataset: str
     people: int
@@ -67,7 +66,7 @@ def _build_file(survey: Survey) -> SurveyFile:
         for passage in survey.passages
         for mention in passage.mentions
     )
-    return SurveyFile("karat-survey/2", survey.name, survey.dataset, survey.people, mentions, survey.excluded)
+    return SurveyFile(survey.name, survey.dataset, survey.people, mentions, survey.excluded)
 
 
 def render_page(surveys: Sequence[Survey], width: int | None = None) -> str:

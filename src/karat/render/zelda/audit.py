@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.audit import MIN_SHARED, RUN_LENGTH, Audit, Leakage
 from karat.protocols.zelda.split_predictions import Share
 from karat.protocols.zelda.training_links import NEW_WORDS, SEEN
-from karat.render.files import JsonRecord, encode_indented
 from karat.render.tables import draw_text
 from karat.render.zelda.scores import ShareRecord, build_share_record, format_percent
 
@@ -38,10 +37,9 @@ class LeakageRecord(JsonRecord, frozen=True, kw_only=True):
     near_duplicates: list[NearDuplicateRecord]
 
 
-class AuditFile(JsonRecord, frozen=True, kw_only=True):
+class AuditFile(JsonFile, frozen=True, tag="karat-zelda-audit/2", kw_only=True):
     """The output of `karat zelda audit --json`."""
 
-    layout: Literal["karat-zelda-audit/2"]
     sections: int
     links: int
     entities: int
@@ -53,7 +51,6 @@ def to_json(audit: Audit) -> bytes:
     """Encode an audit of train-test overlap as indented JSON."""
     return encode_indented(
         AuditFile(
-            layout="karat-zelda-audit/2",
             sections=audit.sections,
             links=audit.links,
             entities=audit.entities,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import wrap_text
-from karat.protocols.zelda.sampled_benchmark import LAYOUT, SampledBenchmark, TextStatistics
-from karat.render.files import JsonRecord, encode_indented
+from karat.protocols.zelda.sampled_benchmark import SampledBenchmark, TextStatistics
 from karat.render.tables import draw_text
 from karat.render.zelda.scores import UNDEFINED
 
@@ -21,7 +19,7 @@ class TextRecord(JsonRecord, frozen=True, kw_only=True):
     mentions: int
 
 
-class BenchmarkFile(JsonRecord, frozen=True, kw_only=True):
+class BenchmarkFile(JsonFile, frozen=True, tag="karat-zelda-sample/2", kw_only=True):
     """The output of `karat zelda sample --json`.
 
     `entities_reached`: test entities with at least `threshold` mentions. `entities_exhausted`: test entities with all
@@ -29,7 +27,6 @@ class BenchmarkFile(JsonRecord, frozen=True, kw_only=True):
     description.
     """
 
-    layout: Literal["karat-zelda-sample/2"]
     folder: str
     threshold: int
     seed: int
@@ -51,7 +48,6 @@ def to_json(benchmark: SampledBenchmark) -> bytes:
     """Encode a sampled benchmark as indented JSON."""
     return encode_indented(
         BenchmarkFile(
-            layout=LAYOUT,
             folder=benchmark.folder,
             threshold=benchmark.threshold,
             seed=benchmark.seed,

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.candidates.merge import BuildResult
 from karat.protocols.zelda.candidates.recall import CUTS, ListComparison, ListRecall
 from karat.protocols.zelda.split_predictions import Share, unweighted_mean
-from karat.render.files import JsonRecord, encode_indented
 from karat.render.tables import draw_text
 from karat.render.zelda.scores import UNDEFINED, ShareRecord, build_share_record, format_percent
 
 
-class CandidateListsFile(JsonRecord, frozen=True, kw_only=True):
+class CandidateListsFile(JsonFile, frozen=True, tag="karat-zelda-candidates/2", kw_only=True):
     """The output of `karat zelda candidates --json`."""
 
-    layout: Literal["karat-zelda-candidates/2"]
     path: str
     merge: str
     pairs: int
@@ -31,7 +29,6 @@ def encode_build_result(result: BuildResult) -> bytes:
     """Encode the outcome of building candidate lists as indented JSON."""
     return encode_indented(
         CandidateListsFile(
-            layout="karat-zelda-candidates/2",
             path=result.path,
             merge=result.merge,
             pairs=result.pairs,
@@ -84,10 +81,9 @@ class ListsRecord(JsonRecord, frozen=True, kw_only=True):
     splits: dict[str, ListRecallRecord]
 
 
-class ListRecallFile(JsonRecord, frozen=True, kw_only=True):
+class ListRecallFile(JsonFile, frozen=True, tag="karat-zelda-recall/2", kw_only=True):
     """The output of `karat zelda recall --json`."""
 
-    layout: Literal["karat-zelda-recall/2"]
     lookup: str
     lists: dict[str, ListsRecord]
 
@@ -102,7 +98,7 @@ def encode_recall(comparison: ListComparison) -> bytes:
         )
         for name, splits in comparison.lists.items()
     }
-    return encode_indented(ListRecallFile(layout="karat-zelda-recall/2", lookup=comparison.lookup, lists=lists))
+    return encode_indented(ListRecallFile(lookup=comparison.lookup, lists=lists))
 
 
 def _build_recall_record(recall: ListRecall) -> ListRecallRecord:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.protocols.zelda.file_comparison import FileComparison
 from karat.protocols.zelda.scores import BenchmarkScores
 from karat.protocols.zelda.split_predictions import GoldMention, Share, SplitPredictions, unweighted_mean
-from karat.render.files import JsonRecord, encode_indented
 from karat.render.tables import draw_text
 
 UNDEFINED = "–"
@@ -84,10 +84,9 @@ class SplitScoresRecord(JsonRecord, frozen=True, kw_only=True):
     conll: FileComparisonRecord | None
 
 
-class BenchmarkScoresFile(JsonRecord, frozen=True, kw_only=True):
+class BenchmarkScoresFile(JsonFile, frozen=True, tag="karat-zelda-scores/2", kw_only=True):
     """The output of `karat zelda score --json`."""
 
-    layout: Literal["karat-zelda-scores/2"]
     system: str
     profile: Literal["zelda"]
     k: int
@@ -101,7 +100,6 @@ def to_json(scores: BenchmarkScores, k: int) -> bytes:
     """Encode all scores as indented JSON; `k` is the cut of recall@k."""
     return encode_indented(
         BenchmarkScoresFile(
-            layout="karat-zelda-scores/2",
             system=scores.system,
             profile="zelda",
             k=k,

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from karat.model.errors import UnknownNameError
-from karat.render.files import JsonRecord
+from karat.model.output.json_files import JsonRecord
 from karat.web.archive.archive import Archive
 from karat.web.archive.case_search import build_entities, can_search
 from karat.web.archive.cases import build_cases, build_texts, number_blocks

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from karat.render.files import JsonRecord
+from karat.model.output.json_files import JsonRecord
 from karat.render.verification.report import (
     JudgeAgreementRecord,
     JudgePairRecord,
