@@ -12,7 +12,7 @@ import msgspec
 from karat.analysis.comparison.cases import CaseFilter, MentionCase
 from karat.evaluation.cases.errors import categories
 from karat.model.output.control_chars import escape_controls, escape_json
-from karat.model.output.json_files import JsonFile, encode_line
+from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.results.verdict import Outcome
 from karat.render.tables import draw_text
 
@@ -50,17 +50,7 @@ class CasesFile(JsonFile, frozen=True, tag="karat-cases/2"):
 def to_json(case_list: CaseList) -> bytes:
     """Encode the matching cases, the filter and the outcomes as one line of JSON."""
     return encode_line(
-        CasesFile(
-            dataset=case_list.dataset,
-            view=case_list.view,
-            profile=case_list.profile,
-            signature=str(case_list.signature),
-            systems=case_list.systems,
-            outcomes=case_list.outcomes,
-            filter=case_list.case_filter,
-            total=case_list.n_cases,
-            cases=case_list[:],
-        )
+        build_record(CasesFile, case_list, filter=case_list.case_filter, total=case_list.n_cases, cases=case_list[:])
     )
 
 

@@ -19,7 +19,7 @@ from karat.analysis.comparison.runtimes import Runtimes
 from karat.analysis.comparison.significance import DatasetScores
 from karat.analysis.comparison.similarity.pooled import PooledSimilarity
 from karat.model.output.control_chars import escape_json
-from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING, IdHealth, format_id_health
 from karat.render.scores import emphasise_cells, find_best_indices
@@ -126,32 +126,15 @@ def to_json(comparison: Comparison) -> bytes:
     """Encode a comparison as one line of JSON."""
     similarities = {} if comparison.similarity is None else comparison.similarity.datasets
     return encode_line(
-        ComparisonFile(
-            measure=comparison.measure,
-            profile=comparison.profile,
-            systems=comparison.systems,
-            titles=comparison.titles,
-            datasets=comparison.datasets,
-            excluded=comparison.excluded,
-            means=comparison.means,
-            pairs=comparison.pairs,
-            ranks=comparison.ranks,
+        build_record(
+            ComparisonFile,
+            comparison,
             detection={name: _build_detection_records(row) for name, row in comparison.detection.items()},
-            flips=comparison.flips,
-            overfitting=comparison.overfitting,
-            runtimes=comparison.runtimes,
             similarity=tuple(
                 _build_similarity_record(pair, name)
                 for name, similarity in similarities.items()
                 for pair in similarity.pairs
             ),
-            sensitivity=comparison.sensitivity,
-            linking_loss=comparison.linking_loss,
-            id_health=comparison.id_health,
-            notes=comparison.notes,
-            options=comparison.options,
-            signature=str(comparison.signature),
-            averaged_datasets=comparison.averaged_datasets,
             pooled_detection=_build_detection_records(comparison.pooled_detection),
             coverage=tuple(
                 _build_coverage_record(group, name)
@@ -176,16 +159,13 @@ def encode_flips(comparison: Comparison) -> Iterator[bytes]:
 
 def _build_detection_records(row: Mapping[str, DetectionStats]) -> dict[str, DetectionRecord]:
     """Return the JSON record of the detection statistics of each system."""
-    return {
-        system: DetectionRecord(**{name: getattr(stats, name) for name in DetectionRecord.__struct_fields__})
-        for system, stats in row.items()
-    }
+    return {system: build_record(DetectionRecord, stats) for system, stats in row.items()}
 
 
 def _build_similarity_record(pair: PairSimilarity, dataset: str) -> SimilarityRecord:
     """Return the JSON record of the similarity of two systems on a dataset."""
     scores = {"macro": pair.macro.value, "micro": pair.micro.value, "undefined": pair.micro.reason}
-    return SimilarityRecord(dataset=dataset, **(pair._asdict() | scores))
+    return build_record(SimilarityRecord, pair, dataset=dataset, **scores)
 
 
 def _build_coverage_record(group: JointCoverage, dataset: str) -> CoverageRecord:
@@ -193,8 +173,7 @@ def _build_coverage_record(group: JointCoverage, dataset: str) -> CoverageRecord
     missed_pairs = tuple(
         MissedPairRecord(system_a, system_b, count) for (system_a, system_b), count in group.missed_together.items()
     )
-    fields = group._asdict() | {"missed_together": missed_pairs, "oracle_recall": group.oracle_recall}
-    return CoverageRecord(dataset=dataset, **fields)
+    return build_record(CoverageRecord, group, dataset=dataset, missed_together=missed_pairs)
 
 
 def render_page(comparison: Comparison, layout: str | None, *, details: bool, width: int | None = None) -> str:

@@ -14,7 +14,7 @@ from pyarrow import csv
 
 from karat.analysis.curves.alpha import find_leaders
 from karat.analysis.curves.oracle import find_oracle, measure_family, threshold_range
-from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import WeightSums
 from karat.model.spec.settings.threshold import Threshold
@@ -154,12 +154,10 @@ def threshold_json(curves: Sequence[ThresholdCurve], measure: str) -> bytes:
 def _build_threshold_file(curve: ThresholdCurve, measure: str) -> ThresholdCurveFile:
     """Return the JSON record of a threshold curve, with the best threshold for `measure`."""
     best = find_oracle(curve, measure)
-    return ThresholdCurveFile(
+    return build_record(
+        ThresholdCurveFile,
+        curve,
         over="threshold",
-        signature=str(curve.signature),
-        corpus=curve.corpus,
-        run=curve.run,
-        view=curve.view,
         strict=curve.sweep.is_strict,
         measure=measure,
         oracle=None if best is None else BestThreshold(best.threshold.min_score, best.value),
@@ -174,20 +172,13 @@ def coverage_json(systems: Sequence[ScoredPredictions]) -> bytes:
 
 def _build_coverage_file(system: ScoredPredictions) -> CoverageCurveFile:
     """Return the JSON record of a risk-coverage curve; the system must have scored predictions."""
-    area, excess = system.aurc, system.excess_aurc
-    assert area is not None
-    assert excess is not None
-    return CoverageCurveFile(
+    return build_record(
+        CoverageCurveFile,
+        system,
         over="coverage",
-        signature=str(system.signature),
-        corpus=system.corpus,
-        run=system.run,
-        view=system.view,
         measure="aurc",
         predictions=system.n_predictions,
         without_score=system.n_predictions - len(system.scores),
-        aurc=area,
-        excess_aurc=excess,
         points=msgspec.convert(system.table.drop_columns(["run"]).to_pydict(), CoveragePoints),
     )
 
@@ -202,12 +193,10 @@ def _build_alpha_file(
     curve: AlphaCurve, measure: str, alpha: Floats, leaders: tuple[LeaderRecord, ...]
 ) -> AlphaCurveFile:
     """Return the JSON record of a curve over alpha, at the given values."""
-    return AlphaCurveFile(
+    return build_record(
+        AlphaCurveFile,
+        curve,
         over="alpha",
-        signature=str(curve.signature),
-        corpus=curve.corpus,
-        run=curve.run,
-        view=curve.view,
         membership=curve.preset,
         measure=measure,
         leaders=leaders,
@@ -222,14 +211,10 @@ def category_json(curves: Sequence[CategoryCurve]) -> bytes:
 
 def _build_category_file(curve: CategoryCurve) -> CategoryCurveFile:
     """Return the JSON record of a curve over combinations of categories."""
-    return CategoryCurveFile(
+    return build_record(
+        CategoryCurveFile,
+        curve,
         over="categories",
-        signature=str(curve.signature),
-        corpus=curve.corpus,
-        run=curve.run,
-        view=curve.view,
-        measure=curve.measure,
-        excluded=curve.excluded,
         points=msgspec.convert(_get_columns(curve.table), CategoryPoints),
     )
 

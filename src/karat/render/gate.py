@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.analysis.comparison.gate import DatasetChange, FlippedMention
 from karat.model.output.control_chars import escape_controls
-from karat.model.output.json_files import JsonFile, encode_line
+from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.render.tables import Table, escape_markdown, get_layout
 
@@ -34,9 +34,7 @@ class GateFile(JsonFile, frozen=True, tag="karat-gate/3"):
 
 def to_json(gate: GateResult) -> bytes:
     """Encode the result of a gate as one line of JSON."""
-    others = ("layout", "passed", "signature")
-    fields = {name: getattr(gate, name) for name in GateFile.__struct_fields__ if name not in others}
-    return encode_line(GateFile(passed=gate.is_passed, signature=str(gate.signature), **fields))
+    return encode_line(build_record(GateFile, gate, passed=gate.is_passed))
 
 
 def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20, width: int | None = None) -> str:

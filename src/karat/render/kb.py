@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from karat.kb.id_resolution import Resolution
 from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.manifest import SnapshotManifest, SnapshotSource
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
-from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.render.tables import draw_text, get_layout
 
 
@@ -23,9 +25,9 @@ class SnapshotFile(JsonFile, frozen=True, tag="karat-snapshot/2", kw_only=True):
     aliases: int
     anchor_counts: str
     popularity: str
-    tables: dict[str, int]
-    counts: dict[str, int]
-    repairs: dict[str, int]
+    tables: Mapping[str, int]
+    counts: Mapping[str, int]
+    repairs: Mapping[str, int]
     sources: tuple[SnapshotSource, ...]
     notes: tuple[str, ...]
 
@@ -33,24 +35,8 @@ class SnapshotFile(JsonFile, frozen=True, tag="karat-snapshot/2", kw_only=True):
 def encode_manifest(manifest: SnapshotManifest) -> bytes:
     """Encode the manifest of a snapshot as indented JSON."""
     tables = {name: metadata.rows for name, metadata in manifest.tables.items()}
-    content = SnapshotFile(
-        name=manifest.name,
-        date=manifest.date,
-        title=manifest.title,
-        licence=manifest.licence,
-        digest=manifest.digest,
-        complete=manifest.complete,
-        entities=tables.get("entities", 0),
-        aliases=tables.get("aliases", 0),
-        anchor_counts=manifest.anchor_counts,
-        popularity=manifest.popularity,
-        tables=tables,
-        counts=dict(manifest.counts),
-        repairs=dict(manifest.repairs),
-        sources=manifest.sources,
-        notes=manifest.notes,
-    )
-    return encode_indented(content)
+    sizes = {"tables": tables, "entities": tables.get("entities", 0), "aliases": tables.get("aliases", 0)}
+    return encode_indented(build_record(SnapshotFile, manifest, **sizes))
 
 
 def render_manifest(manifest: SnapshotManifest, *, width: int | None = None) -> str:

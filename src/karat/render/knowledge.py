@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from karat.data.kb_changes import CHANGE, IdChange, KbDiff, KnownNil, format_category
-from karat.data.near_misses import NearMisses
+from karat.data.near_misses import NearMiss, NearMisses
 from karat.model.measure_name import parse_measure
 from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import wrap_text
@@ -27,15 +27,6 @@ def list_credit_measures(credit: str) -> list[str]:
     """
     near = "+".join(["weak", *(part.strip() for part in credit.split(","))])
     return [f"{relation}:{measure}" for relation in ("weak", near) for measure in _MEASURES]
-
-
-class NearMissRecord(JsonRecord, frozen=True):
-    """A wrong prediction and the gold label that it overlaps; `relatedness` is null if unknown."""
-
-    gold: str
-    prediction: str
-    nearness: str
-    relatedness: float | None
 
 
 class PartialCreditRecord(JsonRecord, frozen=True):
@@ -62,7 +53,7 @@ class SystemNearMisses(JsonRecord, frozen=True):
     unknown_relatedness: int
     nearness: dict[str, int]
     cumulative: dict[str, float]
-    misses: list[NearMissRecord]
+    misses: tuple[NearMiss, ...]
     credit: PartialCreditRecord | None = None
 
 
@@ -87,10 +78,7 @@ def encode_near_misses(near_misses: Mapping[str, NearMisses], snapshot: str, sco
             report.n_unknown,
             {str(nearness): count for nearness, count in report.counts.items()},
             {f"{step:.1f}": share for step, share in report.cumulative_shares.items()},
-            [
-                NearMissRecord(miss.gold, miss.prediction, str(miss.nearness), miss.relatedness)
-                for miss in report.misses
-            ],
+            report.misses,
             _build_credit_record(scores[name]) if name in scores else None,
         )
         for name, report in near_misses.items()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from karat.analysis.comparison.scorecard.scorecard import Scorecard, ScorecardOptions
-from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import IdHealth, format_id_health
 from karat.render.scores import emphasise_cells, find_leader_indices
@@ -52,16 +52,11 @@ class ScorecardFile(JsonFile, frozen=True, tag="karat-scorecard/2"):
 def to_json(scorecards: Scorecards) -> bytes:
     """Encode scorecards as one line of JSON."""
     return encode_line(
-        ScorecardFile(
-            signature=str(scorecards.signature),
-            view=scorecards.view,
-            options=scorecards.options,
-            datasets=scorecards.datasets,
-            excluded=scorecards.excluded,
+        build_record(
+            ScorecardFile,
+            scorecards,
             figures=tuple(_build_figure(scorecards, figure) for figure in scorecards.figures),
             systems=scorecards.scorecards,
-            id_health=scorecards.id_health,
-            notes=scorecards.notes,
         )
     )
 
@@ -69,7 +64,7 @@ def to_json(scorecards: Scorecards) -> bytes:
 def _build_figure(scorecards: Scorecards, figure: Figure) -> ScorecardFigure:
     """Return the JSON record of a figure."""
     datasets, excluded = scorecards.datasets_by_figure[figure.name], scorecards.excluded_by_figure.get(figure.name, {})
-    return ScorecardFigure(figure.name, figure.title, figure.kind, figure.measure, datasets, excluded)
+    return build_record(ScorecardFigure, figure, datasets=datasets, excluded=excluded)
 
 
 def render_page(scorecards: Scorecards, layout: str | None, *, details: bool, width: int | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.span import Span
 from karat.model.spec.rule import Severity
@@ -75,17 +75,7 @@ def to_json(data: LintInput, report: LintReport, remaining: LintReport) -> bytes
 
 def _build_finding_record(rule_finding: RuleFinding) -> FindingRecord:
     """Return the JSON record of a finding."""
-    finding = rule_finding.finding
-    return FindingRecord(
-        rule_finding.rule,
-        rule_finding.severity,
-        finding.document,
-        finding.span,
-        finding.surface,
-        finding.description,
-        finding.proposal,
-        finding.fixable,
-    )
+    return build_record(FindingRecord, rule_finding.finding, rule=rule_finding.rule, severity=rule_finding.severity)
 
 
 def render_page(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
+from karat.data.describe import TraitCount
+from karat.model.output.json_files import JsonFile, encode_line
 from karat.model.output.text_layout import wrap_text
 from karat.render.tables import LAYOUTS, SubHeading, draw_text
 
 if TYPE_CHECKING:
-    from karat.data.describe import Description, TraitCount
+    from karat.data.describe import Description
 
 _MAX_LISTED = 16
 _NONE = "–"
@@ -28,18 +29,6 @@ _TITLES = {"nil": "NIL", "organisation": "org.", "location": "loc.", "person": "
 def _to_key(name: str) -> str:
     """Return the JSON key of a field, with spaces for underscores, as in the tables."""
     return name.replace("_", " ")
-
-
-class TraitShare(JsonRecord, frozen=True):
-    """The mentions or labels with a trait: number, percentage of `total`, and the number of undecided ones.
-
-    With undecided ones, `percent` is the smallest possible percentage.
-    """
-
-    number: int | None
-    percent: float | None
-    undecided: int
-    total: int
 
 
 class StatsFile(JsonFile, frozen=True, tag="karat-stats/3", rename=_to_key):
@@ -81,8 +70,8 @@ class StatsFile(JsonFile, frozen=True, tag="karat-stats/3", rename=_to_key):
     datetime: int
     descriptive: int
     required: int
-    columns: Mapping[str, TraitShare]
-    traits: Mapping[str, TraitShare]
+    columns: Mapping[str, TraitCount]
+    traits: Mapping[str, TraitCount]
     mention_types: Mapping[str, int]
     words_per_label: Mapping[str, int]
     types: Mapping[str, int]
@@ -103,8 +92,8 @@ def _build_file(description: Description) -> StatsFile:
         "corpus": description.corpus,
         "digest": description.digest,
         **description.numbers,
-        "columns": {name: share._asdict() for name, share in description.columns.items()},
-        "traits": {name: share._asdict() for name, share in description.traits.items()},
+        "columns": description.columns,
+        "traits": description.traits,
         "mention types": description.mention_types,
         "words per label": description.words,
         "types": description.types,

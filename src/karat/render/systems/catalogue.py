@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
-from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_table, wrap_text
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.external_access import training_metadata
@@ -75,22 +75,14 @@ def describe_system(name: str) -> SystemEntry:
         for field in fields(system.options)
         if field.name != "argument"
     )
-    return SystemEntry(
-        name,
-        system.title,
-        system.description,
-        system.hardest_task,
-        system.gold_mentions,
-        system.id_space,
-        system.requirements,
-        tuple(system.stages),
-        system.extra,
-        system.needs_gold,
-        system.untested_reason,
-        system.argument,
-        options,
-        "nowhere" if system.untested_reason else "karat" if system.external_access is None else "outside",
-        training_metadata(system.training.to_metadata()),
+    return build_record(
+        SystemEntry,
+        system,
+        name=name,
+        stages=tuple(system.stages),
+        options=options,
+        where="nowhere" if system.untested_reason else "karat" if system.external_access is None else "outside",
+        training=training_metadata(system.training.to_metadata()),
     )
 
 
