@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from karat.data.catalogue import FetchMethod
+from karat.data.dataset_files import FetchMethod
 from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, format_table, wrap_text
 from karat.model.spec.dataset import Counts, Remark, Repair, StepCounts
 
 if TYPE_CHECKING:
-    from karat.data.catalogue import ChosenSplit, FetchResult
+    from karat.data.catalogue import ChosenSplit
+    from karat.data.dataset_files import FetchResult
     from karat.model.spec.dataset import Dataset
 
 _COLUMNS: Final = ("name", "documents", "labels", "files", "title", "language", "domain", "checksum")
@@ -73,8 +74,10 @@ class VersionRecord(JsonRecord, frozen=True):
     """Values of a version that differ from its dataset."""
 
     description: str
+    tasks: tuple[str, ...]
     kb: str
     licence: str
+    citation: str
     obtain: str
     supersedes: tuple[str, ...]
 
@@ -99,7 +102,7 @@ class SplitRecord(JsonRecord, frozen=True):
     unverified_reason: str
 
 
-class DatasetFile(JsonFile, frozen=True, tag="karat-dataset/2"):
+class DatasetFile(JsonFile, frozen=True, tag="karat-dataset/3"):
     """The output of `karat data show --json`: a dataset and its splits by full name."""
 
     name: str
@@ -286,8 +289,10 @@ def _build_version_lines(chosen: ChosenSplit, width: int | None) -> Iterator[str
     yield f"\n{chosen.name.name}@{chosen.name.version}"
     yield from _wrap(version.description, "  ", width)
     for label, value in (
+        ("tasks", ", ".join(version.tasks)),
         ("ids", version.kb),
         ("licence", version.licence),
+        ("cite", version.citation),
         ("obtain", version.obtain),
         ("supersedes", ", ".join(version.supersedes)),
     ):

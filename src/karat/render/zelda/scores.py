@@ -127,6 +127,7 @@ def _build_comparison_record(scores: BenchmarkScores, split: str) -> FileCompari
 
 
 def _list_mentions(mentions: Iterable[GoldMention]) -> list[MentionRecord]:
+    """Return the JSON records of gold mentions."""
     return [build_record(MentionRecord, mention) for mention in mentions]
 
 
