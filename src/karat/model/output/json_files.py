@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from karat.model.output.control_chars import escape_json
-from karat.model.signature import Signature
 
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 
@@ -23,11 +22,12 @@ class JsonFile(JsonRecord, frozen=True, tag_field="layout"):
 def build_record(kind: type[_Record], value: object, **fields: Any) -> _Record:  # noqa: ANN401  # any JSON
     """Build a record of a kind from `fields`, and for its other fields from the attributes of `value`.
 
-    A signature becomes text.
+    The field `signature` becomes text.
     """
     attributes = {name: getattr(value, name) for name in kind.__struct_fields__ if name not in fields}
-    texts = {name: str(item) if isinstance(item, Signature) else item for name, item in attributes.items()}
-    return kind(**texts, **fields)
+    if "signature" in attributes:
+        attributes["signature"] = str(attributes["signature"])
+    return kind(**attributes, **fields)
 
 
 def encode_line(content: msgspec.Struct) -> bytes:
