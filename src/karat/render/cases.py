@@ -14,7 +14,7 @@ from karat.evaluation.cases.errors import categories
 from karat.model.output.control_chars import escape_controls, escape_json
 from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.results.verdict import Outcome
-from karat.render.tables import draw_text
+from karat.render.tables import UNDEFINED, draw_text
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.cases import CaseList, NamedLink, SystemCase
@@ -25,7 +25,6 @@ WIDTH: Final = 80
 
 _INDENT: Final = "    "
 _GOLD: Final = "gold"
-_NONE: Final = "–"
 _MENTION: Final = 240  # characters of a mention that are shown
 _NAME: Final = 20  # columns for the name of a system, and at most for an id beside a name
 _SPACES: Final = re.compile(r"\s+")
@@ -139,7 +138,7 @@ def _render_case(number: int, case: MentionCase, case_list: CaseList, width: int
             for text in filter(None, lines_below):
                 yield from _indent_lines(" " * (len(_INDENT) + name_width + 2 + outcome_width + 2), text, width)
         if not system_cases:
-            yield from _format_row(name, _NONE, "", widths)
+            yield from _format_row(name, UNDEFINED, "", widths)
 
 
 def _list_links(case: MentionCase) -> list[NamedLink]:

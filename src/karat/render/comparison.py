@@ -23,7 +23,7 @@ from karat.model.output.json_files import JsonFile, JsonRecord, build_record, en
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING, IdHealth, format_id_health
 from karat.render.scores import emphasise_cells, find_best_indices
-from karat.render.tables import DrawTable, Layout, describe_convention, get_layout
+from karat.render.tables import UNDEFINED, DrawTable, Layout, describe_convention, format_percent, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.compare import Comparison
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from karat.model.results.result import Score
     from karat.model.tables.arrow import Arrow
 
-_NONE = "–"
 _ORACLE = " oracle"
 _MANY = 6  # names in a line
 
@@ -262,8 +261,8 @@ def _build_score_rows(comparison: Comparison) -> list[list[str]]:
             comparison.measure, [None if score is None else score.value for score in scores]
         )
         cells = emphasise_cells([_format_score(score) for score in scores], best_indices)
-        mentions = _NONE if dataset.mentions is None else f"{dataset.mentions:.0f}"
-        detectable = _NONE if dataset.detectable is None else f"{100 * dataset.detectable.median:.1f}"
+        mentions = UNDEFINED if dataset.mentions is None else f"{dataset.mentions:.0f}"
+        detectable = UNDEFINED if dataset.detectable is None else f"{100 * dataset.detectable.median:.1f}"
         rows.append([dataset.name, str(dataset.documents), mentions, detectable, *cells])
     n_averaged = len(comparison.averaged_datasets)
     if n_averaged > 1:
@@ -290,14 +289,14 @@ def _build_score_rows(comparison: Comparison) -> list[list[str]]:
 def _format_score(score: SystemScore | None) -> str:
     """Format a score in percent with half the width of its interval, rank and oracle mark; `–` if undefined."""
     if score is None or score.value is None:
-        return _NONE
+        return UNDEFINED
     rank = "" if score.rank is None else f" ({score.rank}{'*' * score.differs_from_all})"
     return f"{_format_half_width(score.value, score.low, score.high)}{rank}{_ORACLE * score.is_oracle}"
 
 
 def _format_estimate(estimate: Estimate) -> str:
     """Format a mean in percent with half the width of its interval; `–` if undefined."""
-    return _NONE if estimate.value is None else _format_half_width(estimate.value, estimate.low, estimate.high)
+    return UNDEFINED if estimate.value is None else _format_half_width(estimate.value, estimate.low, estimate.high)
 
 
 def _format_half_width(value: float, low: float | None, high: float | None) -> str:
@@ -330,12 +329,12 @@ def _explain_table(comparison: Comparison) -> str:
 
 def _format_signed(value: float | None, digits: int = 1) -> str:
     """Format a difference in percentage points with its sign; `–` if undefined."""
-    return _NONE if value is None else f"{100 * value:+.{digits}f}".replace("-", "−")
+    return UNDEFINED if value is None else f"{100 * value:+.{digits}f}".replace("-", "−")
 
 
 def _format_p(value: float | None) -> str:
     """Format a p-value with four digits; `–` if undefined."""
-    return _NONE if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"
+    return UNDEFINED if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def _build_pair_rows(comparison: Comparison) -> list[list[str]]:
@@ -365,8 +364,8 @@ def _build_detail_rows(comparison: Comparison, dataset: DatasetScores) -> list[l
     """Return the rows of a table with the tests of all pairs on one dataset."""
     rows = [[dataset.name, "difference", "low", "high", "p", "corrected", "effect", "detectable"]]
     for pair in dataset.pairs:
-        effect = _NONE if pair.effect is None else f"{pair.effect:+.2f}".replace("-", "−")
-        detectable = _NONE if pair.detectable is None else f"{100 * pair.detectable:.1f}"
+        effect = UNDEFINED if pair.effect is None else f"{pair.effect:+.2f}".replace("-", "−")
+        detectable = UNDEFINED if pair.detectable is None else f"{100 * pair.detectable:.1f}"
         numbers = [
             *map(_format_signed, (pair.difference, pair.low, pair.high)),
             _format_p(pair.p),
@@ -404,7 +403,7 @@ def _render_linking_loss(comparison: Comparison, draw: DrawTable) -> Iterator[st
     rows = [
         [
             system,
-            *map(_format_percent, (losses.mean[system].mentions, losses.mean[system].links)),
+            *map(format_percent, (losses.mean[system].mentions, losses.mean[system].links)),
             _format_loss(losses.mean[system].loss),
         ]
         for system in order
@@ -415,8 +414,8 @@ def _render_linking_loss(comparison: Comparison, draw: DrawTable) -> Iterator[st
 def _format_loss(estimate: Estimate) -> str:
     """Format a loss in percentage points, with its interval if there is one."""
     if estimate.low is None or estimate.high is None:
-        return _format_percent(estimate.value)
-    return f"{_format_percent(estimate.value)} [{_format_percent(estimate.low)}, {_format_percent(estimate.high)}]"
+        return format_percent(estimate.value)
+    return f"{format_percent(estimate.value)} [{format_percent(estimate.low)}, {format_percent(estimate.high)}]"
 
 
 def _render_common_accuracy(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
@@ -430,7 +429,7 @@ def _render_common_accuracy(comparison: Comparison, draw: DrawTable) -> Iterator
     first_stats = next(iter(pooled.values()))
     head = ["links, in percent", "coverage", "accuracy", "accuracy on common mentions"]
     rows = [
-        [system, *(_format_percent(value) for value in (stats.coverage, stats.accuracy, stats.common_accuracy))]
+        [system, *(format_percent(value) for value in (stats.coverage, stats.accuracy, stats.common_accuracy))]
         for system, stats in ((system, pooled[system]) for system in comparison.systems if system in pooled)
     ]
     yield draw([head, *rows], {0})
@@ -440,11 +439,6 @@ def _render_common_accuracy(comparison: Comparison, draw: DrawTable) -> Iterator
         f"these that it links correctly. common: the {first_stats.common} that all systems detect. All datasets "
         "together."
     )
-
-
-def _format_percent(value: float | None) -> str:
-    """Format a share in percent with one digit; None as the sign for undefined."""
-    return _NONE if value is None else f"{100 * value:.1f}"
 
 
 def _render_flips(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
@@ -493,9 +487,9 @@ def _render_overfitting(comparison: Comparison, draw: DrawTable) -> Iterator[str
 def _format_overfitting(overfitting: OverfittingIndex) -> str:
     """Return a sentence with the scores behind an overfitting index, and the index relative to other systems."""
     text = (
-        f"overfitting of {overfitting.system}: {_format_percent(overfitting.developed_score.value)} on "
+        f"overfitting of {overfitting.system}: {format_percent(overfitting.developed_score.value)} on "
         f"{', '.join(overfitting.developed_on)}, "
-        f"{_format_percent(overfitting.other_score.value)} on average over "
+        f"{format_percent(overfitting.other_score.value)} on average over "
         f"{format_count(len(overfitting.other_datasets), 'other')}: "
         f"index {_format_interval(overfitting.index)}"
     )
@@ -542,7 +536,7 @@ def _render_similarities(comparison: Comparison, draw: DrawTable) -> Iterator[st
             f"{relation}: similarity in percent, macro/micro, {len(comparison.averaged_datasets)} datasets together",
             systems,
             lambda system_a, system_b, pairs=pairs: (
-                f"{_format_percent(pairs[system_a, system_b].macro)}/{_format_percent(pairs[system_a, system_b].micro)}"
+                f"{format_percent(pairs[system_a, system_b].macro)}/{format_percent(pairs[system_a, system_b].micro)}"
             ),  # type: ignore[misc]
             draw,
         )
@@ -613,12 +607,12 @@ def _describe_coverage(group: JointCoverage) -> str:
 
 def _format_macro_micro(macro: Score, micro: Score) -> str:
     """Format macro and micro similarity in percent, as `MACRO/MICRO`."""
-    return f"{_format_percent(macro.value)}/{_format_percent(micro.value)}"
+    return f"{format_percent(macro.value)}/{format_percent(micro.value)}"
 
 
 def _format_share(count: int, correct: int) -> list[str]:
     """Return three cells: a count, the number of correct ones, and their share in percent."""
-    return [str(count), str(correct), f"{100 * correct / count:.0f}" if count else _NONE]
+    return [str(count), str(correct), f"{100 * correct / count:.0f}" if count else UNDEFINED]
 
 
 def _describe_setup(profile: str, relation: str, membership: str, threshold: str) -> str:
@@ -639,7 +633,7 @@ def _render_sensitivity(comparison: Comparison, layout: Layout, *, details: bool
     for row in sensitivity.inapplicable:
         where = "" if row.datasets == sensitivity.datasets else f" to {', '.join(row.datasets)}"
         conventions = _describe_setup(row.profile, "any", row.membership, row.threshold)
-        rows.append([conventions, f"does not apply{where}", _NONE, _NONE, _NONE])
+        rows.append([conventions, f"does not apply{where}", UNDEFINED, UNDEFINED, UNDEFINED])
     yield layout.draw(rows, {0, 1, 3})
     wins = ", ".join(f"{name} {count}" for name, count in sensitivity.wins.items())
     yield (

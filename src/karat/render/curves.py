@@ -19,7 +19,7 @@ from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import WeightSums
 from karat.model.spec.settings.threshold import Threshold
 from karat.render.charts.finegrained import CUMULATIVE, FUZZY
-from karat.render.tables import LAYOUTS, describe_convention, draw_text, get_layout
+from karat.render.tables import LAYOUTS, UNDEFINED, describe_convention, draw_text, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.curves.alpha import AlphaCurve
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from karat.model.tables.columns import Floats
 
 _STEPS = 10  # of the coarse curves that are printed
-_UNDEFINED = "–"
 
 
 def _format_field(name: str) -> str:
@@ -302,7 +301,7 @@ def _build_rows(curve: ThresholdCurve, measure: str) -> Iterator[tuple[str, ...]
     def build_row(name: str, threshold: Threshold) -> tuple[str, ...]:
         """Return the row with precision, recall and F1 at a threshold."""
         sign = ">" if threshold.is_strict else ">="
-        at = _UNDEFINED if threshold.min_score is None else f"{sign} {threshold.min_score:.6g}"
+        at = UNDEFINED if threshold.min_score is None else f"{sign} {threshold.min_score:.6g}"
         return name, at, *(_format_percent(values[curve.curve.row_for(threshold)]) for values in scores.values())
 
     yield "", "score", *scores
@@ -408,4 +407,4 @@ def _describe_excluded(counts: Mapping[str, int]) -> str:
 
 def _format_percent(value: float) -> str:
     """Format a share in percent; `–` for NaN."""
-    return _UNDEFINED if value != value else f"{100 * value:.1f}"
+    return UNDEFINED if value != value else f"{100 * value:.1f}"

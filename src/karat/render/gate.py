@@ -9,12 +9,11 @@ from karat.analysis.comparison.gate import DatasetChange, FlippedMention
 from karat.model.output.control_chars import escape_controls
 from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.output.text_layout import format_count
-from karat.render.tables import Table, escape_markdown, get_layout
+from karat.render.tables import UNDEFINED, Table, escape_markdown, format_percent, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.gate import GateResult
 
-_UNDEFINED = "–"
 _STATES = {"dropped": "dropped", "passed": "holds", "inconclusive": "inconclusive"}
 _RISE = "rose"
 
@@ -90,7 +89,7 @@ def _build_dataset_rows(gate: GateResult) -> list[list[str]]:
     """Return the rows of a table with old and new score, difference and state of each dataset."""
     rows = [["dataset", "old", "new", "difference", "low", "high", ""]]
     for dataset_change in gate.datasets:
-        scores = [_format_percent(dataset_change.old), _format_percent(dataset_change.new)]
+        scores = [format_percent(dataset_change.old), format_percent(dataset_change.new)]
         change = [
             _format_difference(dataset_change.difference),
             _format_difference(dataset_change.low),
@@ -109,7 +108,7 @@ def _build_flip_rows(flips: Sequence[FlippedMention]) -> list[list[str]]:
     rows = [["document", "span", "text", "gold", "predicted"]]
     for flip in flips:
         links = [_format_entity(flip.gold, flip.gold_name), _format_entity(flip.wrong_link, flip.wrong_name)]
-        rows.append([flip.document, f"{flip.start}–{flip.end}", flip.text or _UNDEFINED, *links])
+        rows.append([flip.document, f"{flip.start}–{flip.end}", flip.text or UNDEFINED, *links])
     return rows
 
 
@@ -118,11 +117,6 @@ def _format_entity(entity: str, name: str | None) -> str:
     return f"{name} ({entity})" if name else entity
 
 
-def _format_percent(value: float | None) -> str:
-    """Format a share in percent with one digit; None as the sign for undefined."""
-    return _UNDEFINED if value is None else f"{100 * value:.1f}"
-
-
 def _format_difference(value: float | None) -> str:
     """Format a difference of shares in percentage points, with a sign; None as the sign for undefined."""
-    return _UNDEFINED if value is None else f"{100 * value:+.1f}".replace("-", "−")
+    return UNDEFINED if value is None else f"{100 * value:+.1f}".replace("-", "−")

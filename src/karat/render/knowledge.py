@@ -13,7 +13,7 @@ from karat.model.output.text_layout import wrap_text
 from karat.model.profile_signatures import shorten_signature
 from karat.model.results.result import Result
 from karat.model.spec.relation import Nearness
-from karat.render.tables import draw_text
+from karat.render.tables import draw_text, format_percent
 
 _MAX_LISTED = 20
 _MEASURES = {"micro.p": "precision", "micro.r": "recall", "micro.f1": "F1"}
@@ -110,7 +110,7 @@ def render_near_misses(
     steps = sorted({step for report in near_misses.values() for step in report.cumulative_shares})
     curve = [["relatedness above", *names]]
     curve += [
-        [f"{step:.1f}", *(_format_percent(report.cumulative_shares.get(step)) for report in near_misses.values())]
+        [f"{step:.1f}", *(format_percent(report.cumulative_shares.get(step)) for report in near_misses.values())]
         for step in steps
     ]
     curve += [["pairs of unknown relatedness", *(f"{report.n_unknown:,}" for report in near_misses.values())]]
@@ -131,8 +131,8 @@ def _render_credit(scores: Mapping[str, Result], width: int | None) -> str:
     credits = {name: _build_credit_record(result) for name, result in scores.items()}
     rows = [["micro, in percent", *credits]]
     for measure, title in _MEASURES.items():
-        rows.append([f"{title}, strict", *(_format_percent(credit.strict[measure]) for credit in credits.values())])
-        rows.append([f"{title}, credited", *(_format_percent(credit.credited[measure]) for credit in credits.values())])
+        rows.append([f"{title}, strict", *(format_percent(credit.strict[measure]) for credit in credits.values())])
+        rows.append([f"{title}, credited", *(format_percent(credit.credited[measure]) for credit in credits.values())])
     relation = next(iter(credits.values())).relation
     signature = shorten_signature(next(iter(scores.values())).signature)
     head = f"weak annotation match, strict and {_CREDIT_NOTE}: {relation}"
@@ -299,8 +299,3 @@ def render_known_nil(known_labels: Sequence[KnownNil], snapshot: str, *, width: 
         text += f"\n{draw_text([['document', 'text', 'entities'], *rows], left=(0, 1, 2), width=width)}\n"
         text += f"and {len(known_labels) - _MAX_LISTED:,} more\n" if len(known_labels) > _MAX_LISTED else ""
     return text
-
-
-def _format_percent(share: float | None) -> str:
-    """Format a share in percent with one digit; None as the sign for undefined."""
-    return "–" if share is None else f"{100 * share:.1f}"

@@ -12,7 +12,7 @@ from karat.model.output.json_files import JsonFile, JsonRecord, build_record, en
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import IdHealth, format_id_health
 from karat.render.scores import emphasise_cells, find_leader_indices
-from karat.render.tables import describe_convention, get_layout
+from karat.render.tables import UNDEFINED, describe_convention, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.scorecard.figures import Figure
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from karat.model.tables.arrow import Arrow
     from karat.render.tables import DrawTable
 
-_NONE = "–"
 _HEADS = {"score": "scores in percent", "count": "errors per dataset", "rate": "error rates in percent"}
 
 
@@ -142,7 +141,7 @@ def _get_factor(figure: Figure) -> int:
 def _format_mean(average: Average, figure: Figure) -> str:
     """Format an average: a score or rate in percent, a number of errors unscaled; `–` if undefined."""
     if average.value is None:
-        return _NONE
+        return UNDEFINED
     return f"{_get_factor(figure) * average.value:.1f}"
 
 
@@ -228,8 +227,8 @@ def _format_difference(difference: Contrast) -> list[str]:
     points = [difference.value, difference.low, difference.high]
     shares = [difference.p, difference.corrected]
     return [
-        *(_NONE if value is None else f"{100 * value:+.2f}" for value in points),
-        *(_NONE if value is None else f"{value:.4f}" for value in shares),
+        *(UNDEFINED if value is None else f"{100 * value:+.2f}" for value in points),
+        *(UNDEFINED if value is None else f"{value:.4f}" for value in shares),
     ]
 
 

@@ -13,6 +13,7 @@ from karat.data.dataset_files import FetchMethod
 from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, format_table, wrap_text
 from karat.model.spec.dataset import Counts, Remark, Repair, StepCounts
+from karat.render.tables import UNDEFINED
 
 if TYPE_CHECKING:
     from karat.data.catalogue import ChosenSplit
@@ -176,7 +177,7 @@ def _format_cell(row: DatasetEntry, column: str) -> str:
     value: str | int | None = getattr(row, column)
     if column == "labels" and row.tags is not None:
         return f"{row.tags:,} tags"
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
+    return UNDEFINED if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
 def encode_dataset(name: str, dataset: Dataset, splits: Sequence[ChosenSplit]) -> bytes:

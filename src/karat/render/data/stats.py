@@ -10,13 +10,12 @@ import msgspec
 from karat.data.describe import TraitCount
 from karat.model.output.json_files import JsonFile, encode_line
 from karat.model.output.text_layout import wrap_text
-from karat.render.tables import LAYOUTS, SubHeading, draw_text
+from karat.render.tables import LAYOUTS, UNDEFINED, SubHeading, draw_text
 
 if TYPE_CHECKING:
     from karat.data.describe import Description
 
 _MAX_LISTED = 16
-_NONE = "–"
 _PAPER_COLUMNS = {"documents": "docs", "words": "words", "required": "mentions", "entities": "entities"}
 """Columns of the dataset table of papers, before the columns in percent; these are percentages of `required`."""
 _OPTIONAL = "optional"
@@ -122,7 +121,7 @@ def _build_rows(descriptions: Sequence[Description]) -> list[list[str]]:
 def _format_share(share: TraitCount) -> str:
     """Format a number of mentions with its percentage; `–` if unknown."""
     if share.number is None:
-        return _NONE
+        return UNDEFINED
     return f"{share.number:,}" if share.percent is None else f"{share.number:,} ({share.percent:.1f} %)"
 
 
@@ -130,7 +129,7 @@ def _format_value(value: float | str | None) -> str:
     """Format a statistic; `–` for None."""
     if isinstance(value, float):
         return f"{value:.2f}"
-    return _NONE if value is None else f"{value:,}" if isinstance(value, int) else value
+    return UNDEFINED if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
 def render_page(descriptions: Sequence[Description], *, width: int | None = None) -> str:
@@ -195,7 +194,7 @@ def render_paper_table(descriptions: Sequence[Description], layout: str) -> str:
     """
     shares = {name: [description.columns[name] for description in descriptions] for name in descriptions[0].columns}
     texts = {name: [_format_percent(share) for share in column] for name, column in shares.items()}
-    columns = {name: cells for name, cells in texts.items() if not set(cells) <= {_NONE, "0.0"}}
+    columns = {name: cells for name, cells in texts.items() if not set(cells) <= {UNDEFINED, "0.0"}}
     empty_columns = [name for name, cells in texts.items() if set(cells) == {"0.0"}]
     numbers = dict(_PAPER_COLUMNS)
     if any(description.numbers[_OPTIONAL] for description in descriptions):
@@ -242,4 +241,4 @@ def _format_undecided(descriptions: Sequence[Description], names: Collection[str
 
 def _format_percent(share: TraitCount) -> str:
     """Format a percentage, with ≥ if mentions are undecided; `–` if unknown."""
-    return _NONE if share.percent is None else f"{'≥ ' * bool(share.undecided)}{share.percent:.1f}"
+    return UNDEFINED if share.percent is None else f"{'≥ ' * bool(share.undecided)}{share.percent:.1f}"

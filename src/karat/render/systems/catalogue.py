@@ -12,6 +12,7 @@ from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.external_access import training_metadata
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import System
+from karat.render.tables import UNDEFINED
 
 _GOLD_MENTIONS: Final = {"never": "no", "optional": "yes", "required": "only"}
 _LOCATIONS: Final = {"karat": "included in Karat", "outside": "external"}
@@ -150,7 +151,7 @@ def render_system(row: SystemEntry, *, width: int | None = None) -> str:
     facts = [
         ["solves", f"{row.hardest_task}, {TASKS[row.hardest_task].title.lower()}"],
         ["takes spans", _GOLD_MENTIONS[row.gold_mentions]],
-        ["ids", row.id_space or ("–" if row.untested_reason else "of the snapshot")],
+        ["ids", row.id_space or (UNDEFINED if row.untested_reason else "of the snapshot")],
         ["needs", _format_needs(row)],
         ["stages", ", ".join(row.stages) or "–"],
         *([f"training: {name}", description] for name, description in row.training.items()),

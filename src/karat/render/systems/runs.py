@@ -10,7 +10,7 @@ from karat.model.errors import shorten
 from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import Result
-from karat.render.tables import draw_text
+from karat.render.tables import UNDEFINED, draw_text
 from karat.systems.running.run import SystemRun
 
 _MAX_ERRORS = 5  # errors listed per system
@@ -87,8 +87,8 @@ def render_page(system_runs: Sequence[SystemRun], width: int | None = None) -> s
             else [format_duration(times.median), format_duration(times.p95), format_duration(times.total)]
         )
         resources = [
-            "–" if system_run.cpu_seconds is None else format_duration(system_run.cpu_seconds),
-            "–" if not system_run.peak_memory else f"{system_run.peak_memory / 1e6:,.0f} MB",
+            UNDEFINED if system_run.cpu_seconds is None else format_duration(system_run.cpu_seconds),
+            UNDEFINED if not system_run.peak_memory else f"{system_run.peak_memory / 1e6:,.0f} MB",
         ]
         rows.append(
             [
@@ -100,8 +100,8 @@ def render_page(system_runs: Sequence[SystemRun], width: int | None = None) -> s
                     *cells,
                     *resources,
                 ],
-                "–" if system_run.tokens is None else f"{system_run.tokens:,}",
-                "–" if system_run.cost is None else f"{system_run.cost:,.4f}",
+                UNDEFINED if system_run.tokens is None else f"{system_run.tokens:,}",
+                UNDEFINED if system_run.cost is None else f"{system_run.cost:,.4f}",
             ]
         )
     columns = [column for column in range(len(_COLUMNS)) if column < 7 or any(row[column] != "–" for row in rows[1:])]

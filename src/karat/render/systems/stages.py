@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from karat.model.output.json_files import JsonFile, encode_indented
 from karat.model.output.text_layout import format_table, wrap_text
+from karat.render.tables import format_percent
 from karat.systems.stage_losses import StageLoss, StageReport
 
 
@@ -39,20 +40,15 @@ def _render_system(report: StageReport, width: int | None) -> str:
             loss.stage,
             f"{loss.correct:,}",
             f"{loss.total:,}",
-            _format_percent(loss.share),
+            format_percent(loss.share),
             _format_gain(loss, report.f1),
         ]
         for loss in report.stages
     ]
-    recall = ", ".join(f"{_format_percent(share)} among {k}" for k, share in report.recall.items())
+    recall = ", ".join(f"{format_percent(share)} among {k}" for k, share in report.recall.items())
     recall_line = wrap_text(f"candidates in order: {recall}", width) + "\n" if recall else ""
-    head = f"{report.system} on {report.corpus}: {report.measure} {_format_percent(report.f1)}"
+    head = f"{report.system} on {report.corpus}: {report.measure} {format_percent(report.f1)}"
     return f"{head}\n\n{format_table(rows, (0,), width)}\n{recall_line}"
-
-
-def _format_percent(value: float | None) -> str:
-    """Format a share in percent with one digit; None as the sign for undefined."""
-    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def _format_gain(stage: StageLoss, system_f1: float | None) -> str:

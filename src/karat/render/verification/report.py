@@ -10,7 +10,7 @@ from karat.model.output.json_files import JsonFile, JsonRecord, build_record, en
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality
 from karat.protocols.verification.posthoc import MissingShare
-from karat.render.tables import draw_text
+from karat.render.tables import UNDEFINED, draw_text
 
 if TYPE_CHECKING:
     from karat.protocols.verification.measures import SourceMeasures, SourceScores, Verification
@@ -282,7 +282,7 @@ def _build_judge_rows(verification: Verification) -> list[list[str]]:
             f"machine {quality.machine}" if quality.machine else "person",
             *map(str, (quality.judgements, quality.correct_controls, quality.controls)),
             _format_control_result(quality),
-            "–" if quality.median_seconds is None else f"{quality.median_seconds:.1f}",
+            UNDEFINED if quality.median_seconds is None else f"{quality.median_seconds:.1f}",
         ]
         for quality in verification.judges
     ]
@@ -379,4 +379,4 @@ def _format_percent(value: float | None, bounds: Interval | None = None) -> str:
 
 def _format_number(value: float | None) -> str:
     """Format a number with three digits; `–` for None."""
-    return "–" if value is None else f"{value:.3f}"
+    return UNDEFINED if value is None else f"{value:.3f}"

@@ -9,8 +9,7 @@ from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.audit import MIN_SHARED, RUN_LENGTH, Audit, Leakage
 from karat.protocols.zelda.split_predictions import Share
 from karat.protocols.zelda.training_links import NEW_WORDS, SEEN
-from karat.render.tables import draw_text
-from karat.render.zelda.scores import format_percent
+from karat.render.tables import draw_text, format_percent
 
 
 def to_json(audit: Audit) -> bytes:

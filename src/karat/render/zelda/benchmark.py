@@ -5,8 +5,7 @@ from __future__ import annotations
 from karat.model.output.json_files import encode_indented
 from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.sampled_benchmark import SampledBenchmark, TextStatistics
-from karat.render.tables import draw_text
-from karat.render.zelda.scores import UNDEFINED
+from karat.render.tables import UNDEFINED, draw_text
 
 
 def to_json(benchmark: SampledBenchmark) -> bytes:

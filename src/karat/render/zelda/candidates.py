@@ -9,8 +9,7 @@ from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.candidates.merge import BuildResult
 from karat.protocols.zelda.candidates.recall import CUTS, ListComparison, ListRecall
 from karat.protocols.zelda.split_predictions import Share, unweighted_mean
-from karat.render.tables import draw_text
-from karat.render.zelda.scores import UNDEFINED, format_percent
+from karat.render.tables import UNDEFINED, draw_text, format_percent
 
 
 def encode_build_result(result: BuildResult) -> bytes:

@@ -9,20 +9,14 @@ from karat.model.output.json_files import JsonFile, JsonRecord, build_record, en
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.protocols.zelda.scores import BenchmarkScores
 from karat.protocols.zelda.split_predictions import GoldMention, Share, SplitPredictions, unweighted_mean
-from karat.render.tables import draw_text
+from karat.render.tables import draw_text, format_percent
 
-UNDEFINED = "–"
 _GROUP_TITLES = {
     "training": "by status in the training text",
     "frequency": "by links to the entity in the training text",
     "ambiguity": "by the number of candidates",
     "prior": "by the candidate lists",
 }
-
-
-def format_percent(value: float | None) -> str:
-    """Format a share in percent with one digit; `–` for None."""
-    return UNDEFINED if value is None else f"{100 * value:.1f}"
 
 
 class MentionRecord(JsonRecord, frozen=True):
