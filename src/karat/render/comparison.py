@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from karat.analysis.comparison.compare import Ranks
-from karat.analysis.comparison.flips import Flips
+from karat.analysis.comparison.flips import DetectionStats, Flips
 from karat.analysis.comparison.linking_loss import LinkingLosses
 from karat.analysis.comparison.means import Mean, MeanPair
 from karat.analysis.comparison.options import ComparisonOptions
@@ -27,7 +27,6 @@ from karat.render.tables import UNDEFINED, DrawTable, Layout, describe_conventio
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.compare import Comparison
-    from karat.analysis.comparison.flips import DetectionStats
     from karat.analysis.comparison.samples import Estimate
     from karat.analysis.comparison.significance import SystemScore
     from karat.analysis.comparison.similarity import JointCoverage, PairSimilarity, Similarity
@@ -36,19 +35,6 @@ if TYPE_CHECKING:
 
 _ORACLE = " oracle"
 _MANY = 6  # names in a line
-
-
-class DetectionRecord(JsonRecord, frozen=True):
-    """A system's linking on the mentions that it detects and on those that all systems detect."""
-
-    mentions: int
-    detected: int
-    correct: int
-    common: int
-    common_correct: int
-    coverage: float | None
-    accuracy: float | None
-    common_accuracy: float | None
 
 
 class SimilarityRecord(JsonRecord, frozen=True):
@@ -103,7 +89,7 @@ class ComparisonFile(JsonFile, frozen=True, tag="karat-comparison/2"):
     means: Mapping[str, Mean]
     pairs: tuple[MeanPair, ...]
     ranks: Ranks | None
-    detection: Mapping[str, Mapping[str, DetectionRecord]]
+    detection: Mapping[str, Mapping[str, DetectionStats]]
     flips: tuple[Flips, ...]
     overfitting: tuple[OverfittingIndex, ...]
     runtimes: Runtimes
@@ -115,7 +101,7 @@ class ComparisonFile(JsonFile, frozen=True, tag="karat-comparison/2"):
     options: ComparisonOptions
     signature: str
     averaged_datasets: tuple[str, ...]
-    pooled_detection: Mapping[str, DetectionRecord]
+    pooled_detection: Mapping[str, DetectionStats]
     coverage: tuple[CoverageRecord, ...]
     similarity_pooled: tuple[PooledSimilarity, ...]
     oracle_thresholds: Mapping[str, Mapping[str, Mapping[str, float | None]]]
@@ -128,13 +114,11 @@ def to_json(comparison: Comparison) -> bytes:
         build_record(
             ComparisonFile,
             comparison,
-            detection={name: _build_detection_records(row) for name, row in comparison.detection.items()},
             similarity=tuple(
                 _build_similarity_record(pair, name)
                 for name, similarity in similarities.items()
                 for pair in similarity.pairs
             ),
-            pooled_detection=_build_detection_records(comparison.pooled_detection),
             coverage=tuple(
                 _build_coverage_record(group, name)
                 for name, similarity in similarities.items()
@@ -154,11 +138,6 @@ def encode_flips(comparison: Comparison) -> Iterator[bytes]:
     for dataset_mentions in comparison.mentions:
         for flip in dataset_mentions.flip_records():
             yield escape_json(encode(flip)) + b"\n"
-
-
-def _build_detection_records(row: Mapping[str, DetectionStats]) -> dict[str, DetectionRecord]:
-    """Return the JSON record of the detection statistics of each system."""
-    return {system: build_record(DetectionRecord, stats) for system, stats in row.items()}
 
 
 def _build_similarity_record(pair: PairSimilarity, dataset: str) -> SimilarityRecord:
