@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from karat.cli.arguments import check_paths, parse_settings, rename_duplicates, single_value
-from karat.cli.input_options import input_options
+from karat.cli.options.reading import input_options
 from karat.cli.output import echo, echo_warnings, page_width, print_page, write_output
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 import click
 
 from karat.cli.arguments import check_paths, parse_settings, single_value
-from karat.cli.input_options import input_options
+from karat.cli.options.reading import input_options
 from karat.cli.output import echo_warnings, page_width, print_page, write_output
 
 

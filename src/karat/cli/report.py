@@ -8,7 +8,7 @@ import click
 
 from karat.cli.arguments import check_paths, parse_settings
 from karat.cli.html import texts_option, write_archive_html, write_html
-from karat.cli.input_options import input_options
+from karat.cli.options.reading import input_options
 from karat.cli.output import echo
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli.arguments import check_paths, parse_settings, single_value
-from karat.cli.input_options import input_options
+from karat.cli.options.reading import input_options
 from karat.cli.output import echo_warnings, page_width, print_page, write_output
 
 

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from karat.cli.input_options import input_options
+from karat.cli.options.reading import input_options
 from karat.cli.kb.build.options import output_options, print_manifest, snapshot_folder, type_options
 from karat.cli.output import echo
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli.input_options import input_options
+from karat.cli.options.reading import input_options
 from karat.cli.output import echo, page_width
 
 if TYPE_CHECKING:

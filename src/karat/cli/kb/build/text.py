@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.input_options import input_options
+from karat.cli.options.reading import input_options
 from karat.cli.kb.build.options import output_options, print_manifest, snapshot_folder
 
 
