@@ -10,6 +10,7 @@ import click
 from karat.model.errors import UsageError
 from karat.storage.files import check_output_path
 
+
 def parse_settings(overrides: tuple[str, ...], **shortcuts: str | None) -> dict[str, str]:
     """Return the settings that `--set SETTING=VALUE` options and shortcut options (such as `--match`) set, by name.
 

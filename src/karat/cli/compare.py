@@ -75,7 +75,8 @@ def _build_extras(
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @golds_option()
 @convention_options(
-    seed_option(None), kb="Knowledge base that resolves ids and supplies entity facts: a snapshot or a folder of tables."
+    seed_option(None),
+    kb="Knowledge base that resolves ids and supplies entity facts: a snapshot or a folder of tables.",
 )
 @measures_option("Measure to compare (repeatable: one page each).  [default: strong:micro.f1]")
 @comparison_options

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from karat.web.archive.archive import Archive, TextsShown
     from karat.web.archive.submissions import ArchiveOptions
 
+
 class HtmlOptions(NamedTuple):
     """The HTML report that a command writes besides its other output."""
 

@@ -98,9 +98,7 @@ def _build_tuning(tune_on: str | None, tune_predictions: tuple[str, ...]) -> Tun
         unless=["--markdown", "--latex"],
     ),
     details_option("Print notes in full, with every run by name.", unless=["--markdown", "--latex"]),
-    option(
-        "--plus-minus", is_flag=True, help="Show intervals as ± half width.", needs=["--ci"], is_strict=True
-    ),
+    option("--plus-minus", is_flag=True, help="Show intervals as ± half width.", needs=["--ci"], is_strict=True),
     option("--merged-ids", is_flag=True, help="List ids with several spellings, which count as one entity."),
     layout_options(),
 )

@@ -40,7 +40,6 @@ from karat.model.signature import Signature
 from karat.model.spec.external_access import training_metadata
 from karat.stats.significance.friedman import compute_ranks, critical_difference, find_rank_groups, friedman
 
-
 SIMILARITY_RELATIONS: Final = "strong,weak,mention-weak,entity"
 """Match relations under which systems are compared with each other, unless others are named."""
 

@@ -60,7 +60,9 @@ class KaratCommand(click.Command):
         return super().invoke(ctx)
 
 
-def karat_command(cls: type[KaratCommand] = KaratCommand, **attributes: Any) -> Callable[[Callable[..., Any]], KaratCommand]:  # noqa: ANN401  # those of click
+def karat_command(
+    cls: type[KaratCommand] = KaratCommand, **attributes: Any
+) -> Callable[[Callable[..., Any]], KaratCommand]:  # those of click
     """Return a decorator that makes a function a command of the class `cls`, with attributes of click."""
     return click.command(cls=cls, **attributes)
 

@@ -121,9 +121,7 @@ _SHORTCUTS: dict[str, Decorator[Any]] = {
         help="Match relation: strong, weak, mention, mention-weak, entity, or a .py file to run (repeatable).",
     ),
     "task": task_option("Task: a2kb, d2kb, c2kb, rc2kb, erec, rt2kb, re, … or a name that BAT uses."),
-    "threshold": option(
-        "--threshold", metavar="T", help="Minimum score of a prediction (>T: exclusive), or oracle."
-    ),
+    "threshold": option("--threshold", metavar="T", help="Minimum score of a prediction (>T: exclusive), or oracle."),
     "drop_predictions": option(
         "--drop-predictions",
         multiple=True,
@@ -208,7 +206,9 @@ def measure_option(help: str, *, default: str | None = None, **conditions: Unpac
     )
 
 
-def facets_option(help: str = "Facet to break scores down by: types, nil, doc, meta.KEY, … (repeatable).") -> Decorator[_C]:
+def facets_option(
+    help: str = "Facet to break scores down by: types, nil, doc, meta.KEY, … (repeatable).",
+) -> Decorator[_C]:
     """Return a decorator that adds `--by`, the facets of groups."""
     return option("--by", multiple=True, metavar="FACET", help=help)
 

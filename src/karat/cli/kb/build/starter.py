@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command, option
 from karat.cli.output import echo, page_width
 
 
-@click.command()
+@karat_command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCES…")
-@click.option("--out", required=True, metavar="DIR", help="Folder of the snapshot.")
-@click.option("--date", required=True, metavar="DATE", help="Date of the sources, such as 2026-11-15.")
+@option("--out", required=True, metavar="DIR", help="Folder of the snapshot.")
+@option("--date", required=True, metavar="DATE", help="Date of the sources, such as 2026-11-15.")
 def command(sources: tuple[str, ...], out: str, date: str) -> None:
     """Build the snapshot that comes with Karat.
 
