@@ -61,8 +61,9 @@ class KaratCommand(click.Command):
 
 
 def karat_command(
-    cls: type[KaratCommand] = KaratCommand, **attributes: Any
-) -> Callable[[Callable[..., Any]], KaratCommand]:  # those of click
+    cls: type[KaratCommand] = KaratCommand,
+    **attributes: Any,  # noqa: ANN401  # those of click
+) -> Callable[[Callable[..., Any]], KaratCommand]:
     """Return a decorator that makes a function a command of the class `cls`, with attributes of click."""
     return click.command(cls=cls, **attributes)
 
@@ -114,13 +115,13 @@ def find_parameter(command: click.Command, condition: str) -> tuple[click.Parame
 
 def check_effects(context: click.Context) -> None:
     """Raise `UsageError`, or print one note on standard error, for each option of the call that has no effect."""
-    for item, message in _find_ineffective(context):
+    for item, message in find_ineffective(context):
         if item.is_strict:
             raise UsageError(message)
         echo(f"karat: {message}", err=True)
 
 
-def _find_ineffective(context: click.Context) -> Iterator[tuple[KaratOption, str]]:
+def find_ineffective(context: click.Context) -> Iterator[tuple[KaratOption, str]]:
     """Yield each option on the command line that has no effect in this call, with the reason and the remedy."""
     for item in context.command.params:
         if not isinstance(item, KaratOption) or not _is_given(context, item):
@@ -144,6 +145,6 @@ def _applies(context: click.Context, condition: str) -> bool:
     """Return whether the call meets a condition: an option is given and not switched off, or has the named value."""
     item, value = find_parameter(context.command, condition)
     actual = context.params.get(item.name or "")
-    if value is None and isinstance(item, click.Option) and item.is_flag and item.flag_value not in (True, None):
+    if value is None and isinstance(item, click.Option) and isinstance(item.flag_value, str):
         return bool(actual == item.flag_value)  # one of several flags for the same parameter
     return actual not in (None, False, (), "", 0) if value is None else str(actual) == value

@@ -190,20 +190,17 @@ def golds_option(help: str = "Gold standard of the predictions in FILEs (repeata
 
 def measures_option(help: str) -> Decorator[_C]:
     """Return a decorator that adds `-m` or `--measure`, repeatable, as `measures`."""
-    return option("-m", "--measure", "measures", multiple=True, metavar="NAME", help=help)
+    return _measure_option("measures", help, callback=None)
 
 
-def measure_option(help: str, *, default: str | None = None, **conditions: Unpack[Conditions]) -> Decorator[_C]:
-    """Return a decorator that adds `-m` or `--measure`, at most once."""
-    return option(
-        "-m",
-        "--measure",
-        callback=single_value,
-        multiple=True,
-        metavar="NAME",
-        help=help + ("" if default is None else f"  [default: {default}]"),
-        **conditions,
-    )
+def measure_option(help: str, *, default: str, **conditions: Unpack[Conditions]) -> Decorator[_C]:
+    """Return a decorator that adds `-m` or `--measure`, at most once; `default` is the text of the help."""
+    return _measure_option("measure", f"{help}  [default: {default}]", callback=single_value, **conditions)
+
+
+def _measure_option(parameter: str, help: str, **attributes: Any) -> Decorator[_C]:  # noqa: ANN401  # those of `option`
+    """Return a decorator that adds `-m` or `--measure` as `parameter`."""
+    return option("-m", "--measure", parameter, multiple=True, metavar="NAME", help=help, **attributes)
 
 
 def facets_option(
