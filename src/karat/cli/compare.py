@@ -45,7 +45,7 @@ class _ChartFiles(NamedTuple):
 
 
 class _CompareOutput(NamedTuple):
-    """What `karat compare` prints and writes."""
+    """Printed and written output of `karat compare`."""
 
     details: bool
     table_format: str | None

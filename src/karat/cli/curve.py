@@ -55,8 +55,6 @@ _SCORED_AXES = ("--over threshold", "--over coverage")
 @measure_option(
     "Measure to plot and to select the best threshold by.",
     default="micro.f1, or that of the profile",
-    unless=["--over coverage"],
-    is_strict=True,
 )
 @option(
     "--membership",

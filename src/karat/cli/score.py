@@ -40,7 +40,7 @@ class _ScoreFiles(NamedTuple):
 
 
 class _TableOptions(NamedTuple):
-    """What `karat score` prints."""
+    """Printed output of `karat score`."""
 
     show_all: bool
     details: bool

@@ -165,8 +165,10 @@ def curve_set_csv(curves: CurveSet) -> bytes:
     if curves.axis == "alpha":
         assert curves.alpha is not None, "curves over alpha have its values"
         return to_csv([curve.table(curves.alpha) for curve in curves.alphas])
-    drawn = {"threshold": curves.thresholds, "coverage": curves.predictions, "categories": curves.categories}
-    return to_csv([curve.table for curve in drawn[curves.axis]])
+    drawn: Sequence[ThresholdCurve | ScoredPredictions | CategoryCurve] = curves.categories
+    if curves.axis in ("threshold", "coverage"):
+        drawn = curves.thresholds if curves.axis == "threshold" else curves.predictions
+    return to_csv([curve.table for curve in drawn])
 
 
 def render_curve_set(curves: CurveSet, width: int | None = None) -> str:

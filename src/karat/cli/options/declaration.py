@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
-from typing import Any, TypeAlias, TypedDict, TypeVar
+from typing import Any, Protocol, TypedDict, TypeVar
 
 import click
 
@@ -13,8 +13,12 @@ from karat.model.errors import UsageError
 
 _C = TypeVar("_C", bound=Callable[..., Any])
 
-Decorator: TypeAlias = Callable[[_C], _C]
-"""A function that adds options to a command."""
+
+class Decorator(Protocol):
+    """A function that adds options to a command."""
+
+    def __call__(self, command: _C, /) -> _C:
+        """Add the options to `command` and return it."""
 
 
 class Conditions(TypedDict, total=False):
@@ -68,12 +72,12 @@ def karat_command(
     return click.command(cls=cls, **attributes)
 
 
-def option(*declarations: str, **attributes: Any) -> Decorator[_C]:  # noqa: ANN401  # those of `KaratOption` and click
+def option(*declarations: str, **attributes: Any) -> Decorator:  # noqa: ANN401  # those of `KaratOption` and click
     """Return a decorator that adds an option to a command, with the attributes of `KaratOption` and of click."""
     return click.option(*declarations, cls=KaratOption, **attributes)
 
 
-def group_options(parameter: str, build: Callable[..., object], *options: Decorator[Any]) -> Decorator[_C]:
+def group_options(parameter: str, build: Callable[..., object], *options: Decorator) -> Decorator:
     """Return a decorator that adds `options` to a command, which gets their values as one parameter.
 
     `build` creates the value of `parameter` from keyword arguments, which have the names of the options.
@@ -92,11 +96,20 @@ def group_options(parameter: str, build: Callable[..., object], *options: Decora
             value = build(**{name: values.pop(name) for name in names})
             return command(*arguments, **values, **{parameter: value})
 
-        decorated: Any = run
-        for add_option in reversed(options):
-            decorated = add_option(decorated)
+        decorated: Any = combine_options(*options)(run)
         result: _C = decorated
         return result
+
+    return decorate
+
+
+def combine_options(*options: Decorator) -> Decorator:
+    """Return a decorator that adds several options, in the order of the help."""
+
+    def decorate(command: _C) -> _C:
+        for add_option in reversed(options):
+            command = add_option(command)
+        return command
 
     return decorate
 

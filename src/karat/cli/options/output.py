@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 import click
 
 from karat.cli.arguments import single_value
-from karat.cli.options.declaration import Conditions, Decorator, group_options, option
+from karat.cli.options.declaration import Conditions, Decorator, combine_options, group_options, option
 
 if TYPE_CHECKING:
     from karat.cli.html import HtmlOptions
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 _C = TypeVar("_C", bound=Callable[..., Any])
 
 
-def file_option(flag: str, parameter: str, help: str, **conditions: Unpack[Conditions]) -> Decorator[_C]:
+def file_option(flag: str, parameter: str, help: str, **conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds an output file, which may be named only once; `-` is standard output."""
     return option(flag, parameter, callback=single_value, multiple=True, metavar="FILE", help=help, **conditions)
 
 
-def json_option(content: str = "the full output", **conditions: Unpack[Conditions]) -> Decorator[_C]:
+def json_option(content: str = "the full output", **conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--json` as `json_file`; `content` names what the file contains."""
     return file_option("--json", "json_file", f"Write {content} as JSON (- for standard output).", **conditions)
 
 
-def layout_options(content: str = "tables", *, latex: bool = True) -> Decorator[_C]:
+def layout_options(content: str = "tables", *, latex: bool = True) -> Decorator:
     """Return a decorator that adds `--markdown` and `--latex` as `table_format`; `content` names what is printed."""
     markdown = option("--markdown", "table_format", flag_value="markdown", help=f"Print {_title(content, 'Markdown')}.")
     if not latex:
         return markdown
     to_latex = option("--latex", "table_format", flag_value="latex", help=f"Print {_title(content, 'LaTeX')}.")
-    return lambda command: markdown(to_latex(command))
+    return combine_options(markdown, to_latex)
 
 
 def _title(content: str, language: str) -> str:
@@ -41,12 +41,12 @@ def _title(content: str, language: str) -> str:
     return f"{language} {content}" if " " not in content else f"{content} in {language}"
 
 
-def details_option(help: str = "Print notes in full.", **conditions: Unpack[Conditions]) -> Decorator[_C]:
+def details_option(help: str = "Print notes in full.", **conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds the flag `--details`."""
     return option("--details", is_flag=True, help=help, **conditions)
 
 
-def limit_option(default: int | None, items: str, *, min_value: int = 0) -> Decorator[_C]:
+def limit_option(default: int | None, items: str, *, min_value: int = 0) -> Decorator:
     """Return a decorator that adds `--limit`, the maximum number of `items`; a default of None is no limit."""
     return option(
         "--limit",
@@ -58,7 +58,7 @@ def limit_option(default: int | None, items: str, *, min_value: int = 0) -> Deco
     )
 
 
-def to_option(target: str = "OUT", **conditions: Unpack[Conditions]) -> Decorator[_C]:
+def to_option(target: str = "OUT", **conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--to` as `target_format`, the format of the file that `target` names."""
     return option(
         "--to",
@@ -69,19 +69,19 @@ def to_option(target: str = "OUT", **conditions: Unpack[Conditions]) -> Decorato
     )
 
 
-def title_option(**conditions: Unpack[Conditions]) -> Decorator[_C]:
+def title_option(**conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--title`, the title of web pages."""
     return option("--title", default="Karat", show_default=True, help="Title of the pages.", **conditions)
 
 
-def archive_option(content: str, **conditions: Unpack[Conditions]) -> Decorator[_C]:
+def archive_option(content: str, **conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--archive`, the folder to which the command adds `content`."""
     return option(
         "--archive", metavar="DIR", help=f"Archive folder to add the {content} to, for karat serve.", **conditions
     )
 
 
-def texts_option(**conditions: Unpack[Conditions]) -> Decorator[_C]:
+def texts_option(**conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--texts`, the amount of document text in a report."""
     return option(
         "--texts",
@@ -93,7 +93,7 @@ def texts_option(**conditions: Unpack[Conditions]) -> Decorator[_C]:
     )
 
 
-def html_options(**conditions: Unpack[Conditions]) -> Decorator[_C]:
+def html_options(**conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--html` and `--texts`, as the parameter `html` (file and amount of text)."""
     return group_options(
         "html",
@@ -126,7 +126,7 @@ def host_option(command: _C) -> _C:
     )(command)
 
 
-def port_option(default: int) -> Decorator[_C]:
+def port_option(default: int) -> Decorator:
     """Return a decorator that adds `--port`."""
     return option(
         "--port",

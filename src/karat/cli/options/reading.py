@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from karat.cli.options.declaration import option
+from karat.cli.options.declaration import Decorator, combine_options, option
 from karat.cli.output import echo
 from karat.model.offsets.offset_kinds import OffsetKind
 
@@ -58,14 +58,13 @@ def input_options(command: _C) -> _C:
     return columns(on_error(duplicate_ids(span_mismatch(offsets(command)))))
 
 
-def source_options(source: str) -> Callable[[_C], _C]:
+def source_options(source: str) -> Decorator:
     """Return a decorator that adds `--from` (as `source_format`) and `--as` (as `kind`) for the file `source`."""
     source_format = option("--from", "source_format", metavar="FORMAT", help=f"Format of {source}, if not detected.")
-    kind = kind_option(source)
-    return lambda command: source_format(kind(command))
+    return combine_options(source_format, kind_option(source))
 
 
-def kind_option(source: str) -> Callable[[_C], _C]:
+def kind_option(source: str) -> Decorator:
     """Return a decorator that adds `--as` as `kind`: whether the file that `source` names is gold or predictions."""
     return option(
         "--as", "kind", type=click.Choice(["gold", "predictions"]), help=f"Content of {source}, if ambiguous."
@@ -100,7 +99,7 @@ def _print_rows(label: str, rows: Sequence[str]) -> None:
         echo(f"karat:   {row}", err=True)
 
 
-def _policy_option(flag: str, values: tuple[str, str], policy_field: str, help: str) -> Callable[[_C], _C]:
+def _policy_option(flag: str, values: tuple[str, str], policy_field: str, help: str) -> Decorator:
     """Return a decorator that adds an option with two `values`: the default, and one that changes the error policy.
 
     The second value sets the boolean field `policy_field` of `ErrorPolicy` while the command runs.

@@ -84,7 +84,7 @@ def kb_option(
     default: str | None = None,
     required: bool = False,
     **conditions: Unpack[Conditions],
-) -> Decorator[_C]:
+) -> Decorator:
     """Return a decorator that adds `--kb`, the name of a snapshot or a folder of tables."""
     return option(
         "--kb",
@@ -97,12 +97,12 @@ def kb_option(
     )
 
 
-def task_option(help: str) -> Decorator[_C]:
+def task_option(help: str) -> Decorator:
     """Return a decorator that adds `--task`."""
     return option("--task", metavar="TASK", help=help)
 
 
-def profile_option(default: str | None = "karat", note: str = "") -> Decorator[_C]:
+def profile_option(default: str | None = "karat", note: str = "") -> Decorator:
     """Return a decorator that adds `--profile`; without a fixed default, `note` explains it."""
     return option(
         "--profile",
@@ -113,7 +113,7 @@ def profile_option(default: str | None = "karat", note: str = "") -> Decorator[_
     )
 
 
-_SHORTCUTS: dict[str, Decorator[Any]] = {
+_SHORTCUTS: dict[str, Decorator] = {
     "match": option(
         "--match",
         multiple=True,
@@ -138,10 +138,10 @@ _SHORTCUTS: dict[str, Decorator[Any]] = {
 
 
 def convention_options(
-    *shortcuts: str | Decorator[Any],
+    *shortcuts: str | Decorator,
     kb: str = "Knowledge base that resolves ids: a snapshot or a folder of tables.",
     profile_note: str = "",
-) -> Decorator[_C]:
+) -> Decorator:
     """Return a decorator that adds `--profile`, `--set`, `--kb`, `--allow-unknown` and options for single settings.
 
     The command gets `conventions`, a `ConventionOptions`. `shortcuts` are keys of `_SHORTCUTS` or options with the name
@@ -158,7 +158,7 @@ def convention_options(
     )
 
 
-def format_options(gold: str = "GOLD", predictions: str = "PREDICTIONS") -> Decorator[_C]:
+def format_options(gold: str = "GOLD", predictions: str = "PREDICTIONS") -> Decorator:
     """Return a decorator that adds `--gold-format` and `--predictions-format`, as the parameter `formats`.
 
     `gold` and `predictions` name the files in the help.
@@ -171,7 +171,7 @@ def format_options(gold: str = "GOLD", predictions: str = "PREDICTIONS") -> Deco
     )
 
 
-def gold_format_option(gold: str = "GOLD") -> Decorator[_C]:
+def gold_format_option(gold: str = "GOLD") -> Decorator:
     """Return a decorator that adds `--gold-format`; `gold` names the file in the help."""
     return option("--gold-format", metavar="NAME", help=f"Format of {gold}, if not detected.")
 
@@ -183,33 +183,33 @@ def _build_formats(gold_format: str | None, predictions_format: str | None) -> F
     return Formats(gold_format, predictions_format)
 
 
-def golds_option(help: str = "Gold standard of the predictions in FILEs (repeatable).") -> Decorator[_C]:
+def golds_option(help: str = "Gold standard of the predictions in FILEs (repeatable).") -> Decorator:
     """Return a decorator that adds `--gold` as `golds`, the gold standards of prediction files."""
     return option("--gold", "golds", multiple=True, metavar="GOLD", help=help)
 
 
-def measures_option(help: str) -> Decorator[_C]:
+def measures_option(help: str) -> Decorator:
     """Return a decorator that adds `-m` or `--measure`, repeatable, as `measures`."""
     return _measure_option("measures", help, callback=None)
 
 
-def measure_option(help: str, *, default: str, **conditions: Unpack[Conditions]) -> Decorator[_C]:
+def measure_option(help: str, *, default: str) -> Decorator:
     """Return a decorator that adds `-m` or `--measure`, at most once; `default` is the text of the help."""
-    return _measure_option("measure", f"{help}  [default: {default}]", callback=single_value, **conditions)
+    return _measure_option("measure", f"{help}  [default: {default}]", callback=single_value)
 
 
-def _measure_option(parameter: str, help: str, **attributes: Any) -> Decorator[_C]:  # noqa: ANN401  # those of `option`
+def _measure_option(parameter: str, help: str, **attributes: Any) -> Decorator:  # noqa: ANN401  # those of `option`
     """Return a decorator that adds `-m` or `--measure` as `parameter`."""
     return option("-m", "--measure", parameter, multiple=True, metavar="NAME", help=help, **attributes)
 
 
 def facets_option(
     help: str = "Facet to break scores down by: types, nil, doc, meta.KEY, … (repeatable).",
-) -> Decorator[_C]:
+) -> Decorator:
     """Return a decorator that adds `--by`, the facets of groups."""
     return option("--by", multiple=True, metavar="FACET", help=help)
 
 
-def steps_option(help: str = "Step to apply first (repeatable).") -> Decorator[_C]:
+def steps_option(help: str = "Step to apply first (repeatable).") -> Decorator:
     """Return a decorator that adds `--step` as `steps`."""
     return option("--step", "steps", multiple=True, metavar="NAME", help=help)

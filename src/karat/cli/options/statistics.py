@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _C = TypeVar("_C", bound=Callable[..., Any])
 
 
-def confidence_option(**conditions: Unpack[Conditions]) -> Decorator[_C]:
+def confidence_option(**conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--confidence`."""
     return option(
         "--confidence",
@@ -29,7 +29,7 @@ def confidence_option(**conditions: Unpack[Conditions]) -> Decorator[_C]:
     )
 
 
-def resamples_option(note: str = "", **conditions: Unpack[Conditions]) -> Decorator[_C]:
+def resamples_option(note: str = "", **conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--resamples`; `note` is added to the help."""
     return option(
         "--resamples",
@@ -41,7 +41,7 @@ def resamples_option(note: str = "", **conditions: Unpack[Conditions]) -> Decora
     )
 
 
-def permutations_option(help: str = "Permutations for p-values.") -> Decorator[_C]:
+def permutations_option(help: str = "Permutations for p-values.") -> Decorator:
     """Return a decorator that adds `--permutations`."""
     return option("--permutations", default=10_000, show_default=True, metavar="N", help=help)
 
@@ -51,7 +51,7 @@ def alpha_option(command: _C) -> _C:
     return option("--alpha", default=0.05, show_default=True, metavar="P", help="Significance level.")(command)
 
 
-def seed_option(default: int | None = 0, **conditions: Unpack[Conditions]) -> Decorator[_C]:
+def seed_option(default: int | None = 0, **conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--seed`; None leaves the seed to the setting `seed`."""
     return option(
         "--seed",

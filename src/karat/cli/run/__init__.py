@@ -15,13 +15,11 @@ from karat.cli.options.scoring import gold_format_option, profile_option, task_o
 from karat.cli.output import echo, page_width, print_tables, write_output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from karat.systems.running.experiment import Experiment, ExperimentResult
     from karat.systems.running.system_runner import RunOptions
 
 
-def _integer_option(flag: str, default: int, description: str, *, min_value: int) -> Decorator[Callable[..., None]]:
+def _integer_option(flag: str, default: int, description: str, *, min_value: int) -> Decorator:
     """Return a decorator that adds an integer option of at least `min_value` to a command."""
     return option(
         flag, default=default, show_default=True, type=click.IntRange(min_value), metavar="N", help=description

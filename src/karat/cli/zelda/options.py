@@ -12,7 +12,7 @@ from karat.cli.options.declaration import Conditions, Decorator, option
 _C = TypeVar("_C", bound=Callable[..., Any])
 
 
-def lookup_option(**conditions: Unpack[Conditions]) -> Decorator[_C]:
+def lookup_option(**conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--lookup`."""
     return option(
         "--lookup",

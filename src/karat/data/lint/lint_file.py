@@ -33,7 +33,7 @@ from karat.model.errors import UsageError
 
 
 class LintOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules to check, and what they use."""
+    """The rules to check, and the data that they use."""
 
     kb: str | None = None
     """Knowledge base with ids, types and redirects."""

@@ -21,7 +21,7 @@ _NO_FILE = ("agreed", "none")
 
 
 class NewCampaign(msgspec.Struct, frozen=True, kw_only=True):
-    """What a new campaign shows to its judges, and how it works."""
+    """Options of a new campaign or survey."""
 
     kind: CampaignKind = "verify"
     """Whether links are judged, or a survey asks which links mentions should have."""
