@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from karat.model.errors import UsageError
-from karat.storage.files import check_output_path
+from karat.storage.atomic_writing import check_output_path
 
 
 def parse_settings(overrides: tuple[str, ...], **shortcuts: str | None) -> dict[str, str]:

@@ -17,7 +17,7 @@ from karat.model.registry import get_plugin
 from karat.model.results.result import Result
 from karat.model.spec.report import Report
 from karat.model.tables.arrow import Arrow
-from karat.storage.files import open_for_writing
+from karat.storage.atomic_writing import open_for_writing
 
 
 def save_results(results: Sequence[Result], path: str) -> None:

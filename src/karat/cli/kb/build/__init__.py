@@ -5,7 +5,6 @@ from __future__ import annotations
 from karat.cli.lazy_group import command_group
 
 COMMANDS = {
-    "starter": "Build the snapshot that comes with Karat.",
     "text": "Build a snapshot with link counts from linked text.",
     "wikidata": "Build a snapshot from the JSON dump of Wikidata.",
     "wikipedia": "Build a snapshot from the dumps of a Wikipedia.",
