@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Final, NamedTuple, TypeAlias
 
@@ -159,6 +160,15 @@ class Judgements(NamedTuple):
         if marked_by_all:
             mask &= (codes != 0).all(axis=0)
         return Judgements(codes[:, mask], self.document[mask], self.documents)
+
+
+def disambiguate_corpora(corpora: Sequence[Corpus], paths: Sequence[str]) -> list[Corpus]:
+    """Return `corpora`; a corpus with the same name as another corpus is renamed to its path in `paths`."""
+    names = [corpus.name for corpus in corpora]
+    return [
+        replace(corpus, name=path) if names.count(corpus.name) > 1 else corpus
+        for corpus, path in zip(corpora, paths, strict=True)
+    ]
 
 
 def agreement(
