@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from karat.render.files import JsonRecord
+from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.web.archive import shape
 
 _HEAD = "// Generated from src/karat/web/archive/shape.py by tools/generate.py.\n"
@@ -43,13 +43,16 @@ def build_typescript() -> str:
     parts = [
         kind
         for kind in vars(shape).values()
-        if isinstance(kind, type) and issubclass(kind, JsonRecord) and kind is not JsonRecord
+        if isinstance(kind, type) and issubclass(kind, JsonRecord) and kind not in (JsonRecord, JsonFile)
     ]
     blocks = [_HEAD]
     for kind in parts:
         hints = get_type_hints(kind)
         names = [field.encode_name for field in msgspec.structs.fields(kind)]
         description = inspect.cleandoc(kind.__doc__ or "").replace("\n", "\n * ")
-        body = "\n".join(f"  {name}: {_to_typescript(hints[name])};" for name in names)
+        fields = {name: _to_typescript(hints[name]) for name in names}
+        if kind.__struct_config__.tag is not None:
+            fields = {kind.__struct_config__.tag_field: f'"{kind.__struct_config__.tag}"', **fields}
+        body = "\n".join(f"  {name}: {annotation};" for name, annotation in fields.items())
         blocks.append(f"/** {description} */\nexport interface {kind.__name__} {{\n{body}\n}}\n")
     return "\n".join(blocks)

@@ -1,19 +1,30 @@
 // Generated from src/karat/web/archive/shape.py by tools/generate.py.
 
-/** The agreement of judges on links that two or more judged.
- * 
- * `machine`: the automatic judge that is compared with people, if any. `pairs`: agreement of each two judges. */
-export interface JudgeAgreementRecord {
+/** Agreement of all judges on the same links, from any source, or of an automatic judge with people. */
+export interface JudgeAgreement {
   items: number;
   observed: number | null;
   kappa: number | null;
   alpha: number | null;
   machine: string | null;
-  pairs: JudgePairRecord[];
+  pairs: PairAgreement[];
 }
 
-/** The agreement of two judges on links that both judged: observed agreement and Cohen's kappa. */
-export interface JudgePairRecord {
+/** Performance of one judge. */
+export interface JudgeQuality {
+  judge: string;
+  machine: string | null;
+  judgements: number;
+  controls: number;
+  correct_controls: number;
+  control_result: "passed" | "failed" | "partly failed" | "not tested";
+  median_seconds: number | null;
+  batches: number;
+  failed_batches: number;
+}
+
+/** Agreement of two judges. */
+export interface PairAgreement {
   judge_a: string;
   judge_b: string;
   items: number;
@@ -21,24 +32,8 @@ export interface JudgePairRecord {
   kappa: number | null;
 }
 
-/** The quality of one judge: results on control tasks and time per judgement.
- * 
- * `batches`: batches of tasks with their controls; a person has one. `failed_batches`: batches whose judgements do not
- * count because a control failed. */
-export interface JudgeQualityRecord {
-  judge: string;
-  machine: string | null;
-  judgements: number;
-  controls: number;
-  correct_controls: number;
-  control_result: string;
-  median_seconds: number | null;
-  batches: number;
-  failed_batches: number;
-}
-
-/** Accepted links without any gold label, out of all distinct accepted links (`union`). */
-export interface MissingLinksRecord {
+/** Share of accepted links without any overlapping gold link. */
+export interface MissingShare {
   missing: number;
   union: number;
   share: number | null;
@@ -95,10 +90,10 @@ export interface VerificationFile {
   confidence: number;
   resamples: number;
   sources: SourceRecord[];
-  missing_from_gold: Record<string, MissingLinksRecord>;
-  agreement: JudgeAgreementRecord;
-  machines: JudgeAgreementRecord[];
-  judges: JudgeQualityRecord[];
+  missing_from_gold: Record<string, MissingShare>;
+  agreement: JudgeAgreement;
+  machines: JudgeAgreement[];
+  judges: JudgeQuality[];
   seconds: [number | null, number | null, number | null];
   excluded: Record<string, number>;
   additions: number;

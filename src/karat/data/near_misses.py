@@ -13,6 +13,7 @@ from karat.kb.relatedness import InLinks
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.matching.align.near_miss_credit import EntityNeighbourhood
 from karat.model.corpus import Corpus
+from karat.model.output.json_files import JsonRecord
 from karat.model.run import Run
 from karat.model.spec.relation import Nearness
 from karat.model.tables.columns import Floats, Mentions
@@ -28,8 +29,7 @@ def share_above(values: Floats, threshold: float) -> float:
     return float((values > threshold + _TOLERANCE).mean())
 
 
-@dataclass(frozen=True)
-class NearMiss:
+class NearMiss(JsonRecord, frozen=True):
     """A wrong prediction and a gold link that it overlaps."""
 
     gold: str

@@ -17,6 +17,14 @@ from karat.model.output.text_layout import format_notes, format_table, wrap_sign
 from karat.model.profile_signatures import get_headline_title, get_profile_name, shorten_signature
 from karat.model.signature import Signature
 
+UNDEFINED: Final = "–"
+"""The cell of an undefined or unknown value."""
+
+
+def format_percent(value: float | None) -> str:
+    """Format a share in percent with one digit; None as `UNDEFINED`."""
+    return UNDEFINED if value is None else f"{100 * value:.1f}"
+
 
 class Table(str):
     """A rendered table; its text is not escaped again."""

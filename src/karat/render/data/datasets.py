@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from karat.data.dataset_files import FetchMethod
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, format_table, wrap_text
 from karat.model.spec.dataset import Counts, Remark, Repair, StepCounts
-from karat.render.files import JsonRecord, encode_indented
+from karat.render.tables import UNDEFINED
 
 if TYPE_CHECKING:
     from karat.data.catalogue import ChosenSplit
@@ -52,10 +53,9 @@ class DatasetEntry(JsonRecord, frozen=True):
         return "local" if self.is_local else "to fetch" if self.is_downloadable else "bring your own"
 
 
-class DatasetsFile(JsonRecord, frozen=True):
+class DatasetsFile(JsonFile, frozen=True, tag="karat-datasets/2"):
     """The output of `karat data list --json`."""
 
-    layout: Literal["karat-datasets/2"]
     datasets: tuple[DatasetEntry, ...]
 
 
@@ -103,10 +103,9 @@ class SplitRecord(JsonRecord, frozen=True):
     unverified_reason: str
 
 
-class DatasetFile(JsonRecord, frozen=True):
+class DatasetFile(JsonFile, frozen=True, tag="karat-dataset/3"):
     """The output of `karat data show --json`: a dataset and its splits by full name."""
 
-    layout: Literal["karat-dataset/3"]
     name: str
     title: str
     description: str
@@ -137,10 +136,9 @@ class FetchRecord(JsonRecord, frozen=True):
     replaced: str | None = None
 
 
-class FetchFile(JsonRecord, frozen=True):
+class FetchFile(JsonFile, frozen=True, tag="karat-fetch/2"):
     """The output of `karat data fetch --json`: files by the full name of their split."""
 
-    layout: Literal["karat-fetch/2"]
     splits: Mapping[str, tuple[FetchRecord, ...]]
 
 
@@ -164,7 +162,7 @@ def build_entry(chosen: ChosenSplit, *, is_local: bool) -> DatasetEntry:
 
 def encode_list(rows: Sequence[DatasetEntry]) -> bytes:
     """Encode the list of datasets as indented JSON."""
-    return encode_indented(DatasetsFile("karat-datasets/2", tuple(rows)))
+    return encode_indented(DatasetsFile(tuple(rows)))
 
 
 def render_list(rows: Sequence[DatasetEntry], *, width: int | None = None) -> str:
@@ -179,7 +177,7 @@ def _format_cell(row: DatasetEntry, column: str) -> str:
     value: str | int | None = getattr(row, column)
     if column == "labels" and row.tags is not None:
         return f"{row.tags:,} tags"
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
+    return UNDEFINED if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
 def encode_dataset(name: str, dataset: Dataset, splits: Sequence[ChosenSplit]) -> bytes:
@@ -192,7 +190,7 @@ def encode_dataset(name: str, dataset: Dataset, splits: Sequence[ChosenSplit]) -
         }
         for chosen in splits
     }
-    content = {"layout": "karat-dataset/3", "name": name, **metadata, "splits": split_records}
+    content = {"name": name, **metadata, "splits": split_records}
     return encode_indented(msgspec.convert(content, DatasetFile))
 
 
@@ -210,7 +208,7 @@ def encode_fetch_results(results: Mapping[str, Sequence[FetchResult]]) -> bytes:
         )
         for name, items in results.items()
     }
-    return encode_indented(FetchFile("karat-fetch/2", records))
+    return encode_indented(FetchFile(records))
 
 
 def render_fetch_results(chosen: ChosenSplit, results: Sequence[FetchResult]) -> str:

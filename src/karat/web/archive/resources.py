@@ -8,19 +8,65 @@ from typing import Final
 
 import msgspec
 
-from karat.model.errors import UnknownNameError
-from karat.render.files import JsonRecord
-from karat.web.archive.archive import Archive
+from karat.model.errors import UnknownNameError, UsageError
+from karat.model.output.json_files import JsonRecord
+from karat.model.spec.settings.task import REDUCTIONS, SCORED_TASKS, TASKS
+from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.case_search import build_entities, can_search
 from karat.web.archive.cases import build_cases, build_texts, number_blocks
 from karat.web.archive.charts import build_curves
 from karat.web.archive.details import build_dataset, build_reasons
 from karat.web.archive.groups import build_groups
-from karat.web.archive.leaderboard import build_errors, build_leaderboard, has_groups
-from karat.web.archive.problems import build_credits, build_problems
+from karat.web.archive.leaderboard import build_errors, build_leaderboard, has_groups, rank_systems
+from karat.web.archive.shape import CreditsResource, CreditTrack, ProblemNode, ProblemsResource
 from karat.web.archive.verification import build_verification, list_verifications
 
 _NAME: Final = re.compile(r"(?P<kind>[a-z]+)(?:/(?P<key>[0-9a-f]{12}))?(?:/(?P<block>[0-9]{1,6}))?")
+
+
+def build_problems(archive: Archive) -> ProblemsResource:
+    """Build the graph of problems (tasks): reductions between them, and the systems and datasets of each."""
+    systems, keys = rank_systems(archive), list(archive.datasets)
+    systems_by_task: dict[str, set[int]] = {}
+    datasets_by_task: dict[str, set[int]] = {}
+    for entry in archive.entries:
+        task = archive.read_result(entry).signature["task"]
+        datasets_by_task.setdefault(task, set()).add(keys.index(entry.key))
+        systems_by_task.setdefault(_get_solved_task(archive, entry, task), set()).add(systems.index(entry.system))
+    listed_tasks = {name for pair in REDUCTIONS for name in pair} | systems_by_task.keys() | datasets_by_task.keys()
+    names = [name for name in TASKS if name in listed_tasks]
+    return ProblemsResource(
+        [
+            ProblemNode(
+                name,
+                TASKS[name].title,
+                TASKS[name].description,
+                sorted(systems_by_task.get(name, ())),
+                sorted(datasets_by_task.get(name, ())),
+            )
+            for name in names
+        ],
+        [(names.index(harder), names.index(easier)) for harder, easier in REDUCTIONS],
+    )
+
+
+def _get_solved_task(archive: Archive, entry: ArchiveEntry, task: str) -> str:
+    """Return the task that an entry solves: `task`, or its variant with scores if any prediction has a score."""
+    cases = archive.read_verdicts(entry)
+    has_scores = cases is not None and cases.column("score").null_count < len(cases)
+    return SCORED_TASKS.get(task, task) if has_scores else task
+
+
+def build_credits(archive: Archive, key: str) -> CreditsResource:
+    """Build the credit of each prediction on the dataset `key` under several rules; raise if there are no cases."""
+    systems = rank_systems(archive)
+    entries = sorted(archive.get_entries(key), key=lambda entry: systems.index(entry.system))
+    files = [(entry, file) for entry in entries if (file := archive.read_credits(entry)) is not None]
+    if not files:
+        raise UsageError("the archive has results but no cases. Pass gold and predictions to `karat report`.")
+    tracks = [CreditTrack(systems.index(entry.system), file.credits) for entry, file in files]
+    return CreditsResource(archive.datasets[key].dataset, files[0][1].rules, tracks)
+
 
 ARCHIVE_RESOURCES: Final[Mapping[str, Callable[[Archive], JsonRecord]]] = {
     "leaderboard": build_leaderboard,

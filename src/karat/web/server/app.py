@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from pydantic import Field as Parameter
 from starlette.concurrency import run_in_threadpool
 
-from karat.render.files import JsonRecord
+from karat.model.output.json_files import JsonRecord
 from karat.storage.content_store import FolderStore
 from karat.version import __version__
 from karat.web.archive import shape
