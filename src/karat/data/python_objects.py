@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from karat.formats.parsing.conversion import to_predictions
-from karat.formats.parsing.duplicate_types import merge_duplicate_labels
+from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.plugins.hf_datasets import build_corpus, build_run
 from karat.formats.plugins.spacy_docbin import read_doc
 from karat.model.corpus import Corpus
