@@ -189,7 +189,10 @@ _PATTERNS = (
 
 
 def find_patterns(names: Arrow, is_plain: Bools) -> _IdPatterns:
-    """Find a representative for each id that is written in the same way, such as `Q1` for all `is_plain` ids."""
+    """Group ids by how they are written, and choose a representative of each group.
+
+    `is_plain`: mask of the names that are plain Wikidata ids; their representative is `Q1`.
+    """
     index, ids = np.zeros(len(names), np.int64), ["Q1"]
     rows_left, names_left = np.flatnonzero(~is_plain), names.filter(pa.array(~is_plain))
     for pattern, replacement in _PATTERNS:

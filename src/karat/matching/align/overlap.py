@@ -251,7 +251,10 @@ def _equal_span_ranges(gold: Items, predictions: Items) -> Sequence[KeyRange]:
 
 
 def _encode_spans(spans: Sequence[tuple[Ints, Ints, Ints]]) -> list[Longs]:
-    """Return, for each entry of document, start and end arrays, an array of numbers that are equal for equal spans."""
+    """Return an array of numbers for each entry of `spans`; two numbers are equal exactly if their spans are.
+
+    An entry of `spans` has three arrays: document, start and end of each span. Numbers are comparable between entries.
+    """
     size = 1 + max(int(end.max(initial=0)) for _, _, end in spans)
     first = min(int(document.min(initial=0)) for document, _, _ in spans)
     last = max(int(document.max(initial=0)) for document, _, _ in spans)

@@ -227,7 +227,7 @@ class _JoinedTexts(NamedTuple):
 
     @classmethod
     def from_texts(cls, texts: list[str], lengths: Longs) -> _JoinedTexts:
-        """Join texts of these lengths."""
+        """Join texts by line breaks into one; `lengths` are their lengths in code points."""
         text = "\n".join(["", *texts, ""])
         first = 1 + np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(lengths == _NO_LENGTH, 0, lengths) + 1)])
         units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)

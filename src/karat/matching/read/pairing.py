@@ -442,7 +442,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def unlinked_cluster(self) -> int:
-        """Cluster code of all unlinked spans, if `read_options` makes them one cluster."""
+        """Cluster code that all unlinked spans share, if `read_options` makes them one cluster."""
         return len(self.names) + len(self._nil_clusters)
 
     @cached_property

@@ -22,8 +22,7 @@ from karat.model.spec.system import Link
 from karat.stats.timing import Usage, get_usage, start_measurement
 from karat.storage.data_folder import get_home_folder
 from karat.storage.response_store import ResponseStore
-from karat.systems.adapters.rate_limiter import RateLimiter
-from karat.systems.adapters.retry import RetryPolicy, use_retry_policy
+from karat.storage.retry import RateLimiter, RetryPolicy, use_retry_policy
 from karat.systems.adapters.telemetry import ResponseTelemetry, capture_telemetry, redact_secrets
 from karat.systems.running.cached_responses import CachedResponse, Clock, read_cached_responses, write_cached_response
 from karat.systems.running.latency import measure_latency, subtract_latency

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from karat.model.errors import InputError
-from karat.storage import api_client
+from karat.storage import http_client
 
 
 @pytest.fixture(params=[True, False], ids=["with length", "without length"])
@@ -39,9 +39,9 @@ def service(request):
 
 def test_a_response_over_the_limit_is_an_error_and_not_cut(service, monkeypatch):
     address, requests = service
-    monkeypatch.setattr(api_client, "_MAX_RESPONSE_SIZE", 100)
-    assert api_client.request_api(address, {"a": "b"}) == b"x" * 100
-    monkeypatch.setattr(api_client, "_MAX_RESPONSE_SIZE", 99)
+    monkeypatch.setattr(http_client, "_MAX_RESPONSE_SIZE", 100)
+    assert http_client.request_api(address, {"a": "b"}) == b"x" * 100
+    monkeypatch.setattr(http_client, "_MAX_RESPONSE_SIZE", 99)
     with pytest.raises(InputError, match="a response of more than"):
-        api_client.request_api(address, {"a": "b"}, wait=0)
+        http_client.request_api(address, {"a": "b"}, wait=0)
     assert len(requests) == 2, "a response that is too large is not requested again"
