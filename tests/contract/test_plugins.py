@@ -26,6 +26,7 @@ from karat.model.spec.measure import Measure
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.report import Report
 from karat.model.spec.settings.settings import SETTINGS
+from karat.model.spec.system import System
 from karat.model.tables import schema
 from tests.conftest import ROOT, SCHEMAS
 from tests.contract import faults
@@ -109,6 +110,11 @@ def test_formats(name, tmp_path):
         karat.save(run, tmp_path / f"predictions{known.suffix}", format=name)
         answered = karat.load_run(tmp_path / f"predictions{known.suffix}", corpus=corpus, format=name)
         assert _kept(answered, "predictions", known) == _kept(run, "predictions", known)
+
+
+@pytest.mark.parametrize("name", list_plugins("systems"))
+def test_systems(name, tmp_path):
+    assert faults.of_system(get_plugin("systems", name, System), tmp_path) == []
 
 
 def _kept(data, items, known):
