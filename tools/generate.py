@@ -449,16 +449,17 @@ def build_files() -> dict[Path, str]:
 
 def main() -> None:
     """Write the generated files, or with `--check` list stale ones and exit with status 1 if there are any."""
+    files = build_files()
     stale = [
         path
-        for path, content in build_files().items()
+        for path, content in files.items()
         if not path.exists() or path.read_text(encoding="utf-8") != content
     ]
     if "--check" in sys.argv:
         for path in stale:
             print(f"stale: {path.relative_to(ROOT)}; run `python tools/generate.py`")
         sys.exit(1 if stale else 0)
-    for path, content in build_files().items():
+    for path, content in files.items():
         path.write_text(content, encoding="utf-8")
     print(f"{len(stale)} files changed")
 

@@ -11,6 +11,7 @@ import {
   Toolbar,
   useResource,
 } from "../components";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { route, updateQuery } from "../route";
 
@@ -80,3 +81,5 @@ export function Curves() {
     </Loader>
   );
 }
+
+export const PAGE: Page = { title: "Curves", position: 100, Content: Curves };

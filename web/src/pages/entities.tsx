@@ -27,6 +27,7 @@ import {
   useTexts,
 } from "../components";
 import { CORRECT_LINK, compilePattern, countItems, type Data, UNCOUNTED_CASE, UNLINKED, WRONG_LINK } from "../data";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { pageUrl, route } from "../route";
 import type { EntitiesResource } from "../shape";
@@ -779,3 +780,5 @@ function SurfaceReport({ data, dataset }: { data: Data; dataset: string }) {
     </>
   );
 }
+
+export const PAGE: Page = { title: "Entities", position: 70, Content: Entities };

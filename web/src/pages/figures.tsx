@@ -27,6 +27,7 @@ import {
 } from "../components";
 import { CORRECT_LINK, type Data, MISSED_MENTION, SPURIOUS_PREDICTION, UNCOUNTED_CASE, WRONG_LINK } from "../data";
 import { Graph } from "../graph";
+import type { Page } from "../page";
 import { findRegions } from "../regions";
 import * as resources from "../resources";
 import { pageUrl, route } from "../route";
@@ -532,3 +533,5 @@ function VerdictReport({ data, resource, dataset }: { data: Data; resource: Cred
     </>
   );
 }
+
+export const PAGE: Page = { title: "Figures", position: 110, Content: Figures };

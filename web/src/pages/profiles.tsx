@@ -23,6 +23,7 @@ import {
   useTexts,
 } from "../components";
 import type { Data } from "../data";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { currentUrl, pageUrl, route } from "../route";
 import type { MeasureTable, ProfileInfo, ReasonStep, Reasons, ReasonsResource } from "../shape";
@@ -391,3 +392,5 @@ function FlipTable({
     </>
   );
 }
+
+export const PAGE: Page = { title: "Profiles", position: 90, Content: Profiles };

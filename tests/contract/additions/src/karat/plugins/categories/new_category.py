@@ -13,7 +13,7 @@ def _mask_errors(cases: CaseArrays) -> Bools:
 CATEGORY = ErrorCategory(
     title="Made-up misses",
     description="Undetected mentions in lower case, for a test.",
-    group="made-up",
+    group="new",
     is_error=_mask_errors,
     example=Example(
         gold="[Ghent → Ghent] sold [cloth → textile].",

@@ -12,13 +12,13 @@ import {
   systemTitle,
   Toolbar,
   useResource,
-} from "../components";
-import * as resources from "../resources";
-import { pageUrl, route, updateQuery } from "../route";
-import type { DatasetInfo, GroupsResource } from "../shape";
-import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
-import { NoCases } from "./cases";
-import { listUndefinedCategories } from "./errors";
+} from "./components";
+import { NoCases } from "./pages/cases";
+import { listUndefinedCategories } from "./pages/errors";
+import * as resources from "./resources";
+import { pageUrl, route, updateQuery } from "./route";
+import type { DatasetInfo, GroupsResource } from "./shape";
+import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "./sheet";
 
 interface BreakdownProps {
   dataset: DatasetInfo;

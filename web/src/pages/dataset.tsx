@@ -19,6 +19,7 @@ import {
   useTexts,
 } from "../components";
 import { CORRECT_LINK, countItems, type Data, UNCOUNTED_CASE, WRONG_LINK } from "../data";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { currentUrl, pageUrl, route } from "../route";
 import type { DatasetResource } from "../shape";
@@ -297,3 +298,5 @@ function GoldReport({ data, resource, dataset }: { data: Data; resource: Dataset
     </>
   );
 }
+
+export const PAGE: Page = { title: "Gold standard", position: 80, Content: GoldStandard };

@@ -15,7 +15,7 @@ from karat.systems.adapters.web_service import get_web_access, make_web_linker
 
 @dataclass(frozen=True, slots=True)
 class _MadeUpOptions:
-    """The options of `made-up`."""
+    """The options of `new-system`."""
 
     url: str = option("https://linker.example/made-up", "URL of the service.")
 
