@@ -155,7 +155,7 @@ function BreakdownTable({
 export function CategoryBreakdown(props: BreakdownProps) {
   const { dataset } = props;
   const datasetIndex = leaderboardState.value!.datasets.indexOf(dataset);
-  const state = useResource(resources.loadErrors, "errors");
+  const state = useResource(() => resources.loadResource("errors"), "errors");
   return (
     <Loader state={state}>
       {(resource) => {
@@ -262,7 +262,7 @@ export function FacetBreakdown(props: BreakdownProps) {
       </>
     );
   return (
-    <Loader state={useResource(() => resources.loadGroups(dataset.key), dataset.key)}>
+    <Loader state={useResource(() => resources.loadResource("groups", dataset.key), dataset.key)}>
       {(resource) => <FacetTable {...props} resource={resource} />}
     </Loader>
   );

@@ -83,7 +83,7 @@ function App() {
 }
 
 const root = document.getElementById("karat")!;
-resources.loadLeaderboard().then(
+resources.loadResource("leaderboard").then(
   (resource) => {
     leaderboardState.value = resource;
     root.replaceChildren();

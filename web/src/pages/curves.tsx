@@ -20,7 +20,7 @@ export function Curves() {
   const state = useResource(
     () =>
       dataset.curves
-        ? resources.loadCurves(dataset.key)
+        ? resources.loadResource("curves", dataset.key)
         : Promise.resolve({ dataset: dataset.name, charts: [], missing_charts: [] }),
     dataset.key,
   );

@@ -28,7 +28,7 @@ import { NoCases } from "./cases";
 
 export function GoldStandard() {
   const dataset = getSelectedDataset((item) => item.cases)!;
-  const state = useResource(() => resources.loadDataset(dataset.key), dataset.key);
+  const state = useResource(() => resources.loadResource("dataset", dataset.key), dataset.key);
   if (!dataset.cases)
     return (
       <>

@@ -32,7 +32,7 @@ const GROUP_TITLES: Record<string, string> = {
 };
 
 export function Errors() {
-  const state = useResource(resources.loadErrors, "errors");
+  const state = useResource(() => resources.loadResource("errors"), "errors");
   return <Loader state={state}>{(resource) => <CategoryTree resource={resource} />}</Loader>;
 }
 

@@ -201,7 +201,7 @@ function HeatTable() {
 }
 
 function Problems() {
-  const state = useResource(resources.loadProblems, "problems");
+  const state = useResource(() => resources.loadResource("problems"), "problems");
   return (
     <>
       <h1 class="summary">Problems, the reductions between them, and the systems and datasets for each problem.</h1>
@@ -361,7 +361,7 @@ function Verdicts() {
   const state = useResource(
     () =>
       dataset.credits
-        ? resources.loadCredits(dataset.key)
+        ? resources.loadResource("credits", dataset.key)
         : Promise.reject(
             new Error("No verdicts: they need predictions with mentions, scored under Karat's own profile."),
           ),

@@ -164,7 +164,7 @@ function ProfileSummary({
 }
 
 function ScoreGap({ dataset, profiles }: { dataset: string; profiles: string[] }) {
-  const state = useResource(() => resources.loadReasons(dataset), dataset);
+  const state = useResource(() => resources.loadResource("reasons", dataset), dataset);
   return (
     <Loader state={state}>
       {(resource) => <GapDetails resource={resource} dataset={dataset} profiles={profiles} />}

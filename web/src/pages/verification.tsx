@@ -18,7 +18,7 @@ import type { JudgeQualityRecord, PosthocRecord, SourceRecord, VerificationFile,
 import { type Cell, type Column, Sheet } from "../sheet";
 
 export function Verification() {
-  const state = useResource(resources.loadVerification, "verification");
+  const state = useResource(() => resources.loadResource("verification"), "verification");
   return (
     <Loader state={state}>
       {(resource) =>

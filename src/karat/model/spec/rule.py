@@ -97,6 +97,8 @@ class Rule:
     """Yield the findings in one document."""
     fix: Callable[[Document, LintContext], Document] | None = None
     """Return the document without the fixable findings and otherwise unchanged; a second call changes nothing."""
+    fix_description: str = ""
+    """What `fix` does, in a phrase; empty without `fix`."""
     find_in_corpus: Callable[[Sequence[Document], LintContext], Iterable[Finding]] | None = None
     """Yield the findings in all documents."""
     is_gold_only: bool = False

@@ -118,4 +118,5 @@ RULE = Rule(
     severity="warning",
     find=_find,
     fix=_fix,
+    fix_description="repairs ids, never texts",
 )

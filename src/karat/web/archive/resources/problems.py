@@ -1,12 +1,12 @@
-"""The problem graph of BAT's Figure 2, and the credits of predictions under several rules."""
+"""The problem graph of BAT's Figure 2."""
 
 from __future__ import annotations
 
-from karat.model.errors import UsageError
 from karat.model.spec.settings.task import REDUCTIONS, SCORED_TASKS, TASKS
 from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.leaderboard import rank_systems
-from karat.web.archive.shape import CreditsResource, CreditTrack, ProblemNode, ProblemsResource
+from karat.web.archive.resource import Resource
+from karat.web.archive.shape import ProblemNode, ProblemsResource
 
 
 def build_problems(archive: Archive) -> ProblemsResource:
@@ -42,12 +42,4 @@ def _get_solved_task(archive: Archive, entry: ArchiveEntry, task: str) -> str:
     return SCORED_TASKS.get(task, task) if has_scores else task
 
 
-def build_credits(archive: Archive, key: str) -> CreditsResource:
-    """Build the credit of each prediction on the dataset `key` under several rules; raise if there are no cases."""
-    systems = rank_systems(archive)
-    entries = sorted(archive.get_entries(key), key=lambda entry: systems.index(entry.system))
-    files = [(entry, file) for entry in entries if (file := archive.read_credits(entry)) is not None]
-    if not files:
-        raise UsageError("the archive has results but no cases. Pass gold and predictions to `karat report`.")
-    tracks = [CreditTrack(systems.index(entry.system), file.credits) for entry, file in files]
-    return CreditsResource(archive.datasets[key].dataset, files[0][1].rules, tracks)
+RESOURCE = Resource(ProblemsResource, build_problems)
