@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,22 @@ from tests.conftest import ROOT
 
 ADDITIONS = Path(__file__).with_name("additions")
 PYTHON = sorted(path.relative_to(ADDITIONS).as_posix() for path in ADDITIONS.rglob("*.py"))
+NAMES = [Path(path).stem.replace("_", "-") for path in PYTHON]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PLUGIN_FILES = re.findall(r"^\| [a-z ]+ \| `(\S+/NAME\.py)` \|", GUIDE, re.MULTILINE)
 WHOLE_LISTS = ("test_every_format_has_a_sample", "test_every_category_of", "test_no_folder", "test_no_two_classes")
 """Tests of lists of all plugins that have no test of their own for each plugin."""
+CONTRACT_TESTS = (
+    "contract",
+    "data/lint",
+    "formats/test_on_error.py",
+    "fuzzing/test_fuzz.py",
+    "golden/test_elevant_layout.py",
+    "plugins/datasets/test_registry.py",
+    "plugins/engines/test_engines.py::test_engines_are_described",
+    "systems/test_systems.py",
+)
+"""Tests of `make test`; all others that go through plugins are run by `make test-all`."""
 GENERATE = "import generate; generate.update_readme = lambda text: text; generate.main()"
 """Generate everything but the examples in the README, which take longest and name no addition."""
 COMMAND_LINE = '    "new-command": "Print a word, for a test.",\n'
@@ -67,54 +80,58 @@ def test_the_files_of_commands_and_pages_are_those_that_the_guide_names():
         assert f"{name}`" in GUIDE
 
 
-def test_generators_commands_and_tests_need_no_other_file(tmp_path):
+def test_generators_commands_and_contract_tests_need_no_other_file(tmp_path):
     tree = add_to_copy(tmp_path)
-    _check_generated(tree)
-    _check_commands(tree)
-    _check_tests(tree)
-
-
-def _check_generated(tree: Path) -> None:
-    """Run the generators, and check that their pages and types list the additions."""
-    run_in(tree, sys.executable, "-c", GENERATE)
+    _generate(tree)
     pages = "".join(path.read_text(encoding="utf-8") for path in (tree / "docs").glob("*.md"))
     for kind in ("format", "relation", "measure", "clustering", "profile", "facet", "category", "dataset", "step"):
         assert f"new-{kind}`" in pages
+    assert "| `new-rule` |" in pages
+    assert "| `new-suite` |" in pages
+    assert "new-command" in run_in(tree, sys.executable, "-m", "karat", "--help")
+    assert run_in(tree, sys.executable, "-m", "karat", "new-command") == "new\n"
+    report = _run_tests(tree, [tree / "tests" / path for path in CONTRACT_TESTS])
+    assert {name for name in NAMES if name not in report} == {"new-command"}
+    assert all(name in report for name in WHOLE_LISTS)
+
+
+@pytest.mark.extras
+def test_no_test_that_goes_through_all_plugins_needs_another_file(tmp_path):
+    tree = add_to_copy(tmp_path)
+    _generate(tree)
+    tests = [
+        path
+        for path in sorted((tree / "tests").rglob("test_*.py"))
+        if re.search(r"list_plugins\(|quick_engines", path.read_text(encoding="utf-8"))
+    ]
+    _run_tests(tree, tests)
+
+
+@pytest.mark.extras
+def test_a_page_is_built_from_its_file_and_its_data_is_in_the_report(tmp_path):
+    tree = add_to_copy(tmp_path)
+    client = tree / "src" / "karat" / "web" / "archive" / "bundle" / "client.js"
+    assert "New page" not in client.read_text(encoding="utf-8")
+    (tree / "web" / "node_modules").symlink_to(ROOT / "web" / "node_modules")
+    _generate(tree)
+    for script in ("check", "build"):
+        run_in(tree, "npm", "--prefix", "web", "run", "--silent", script)
+    run_in(tree, sys.executable, "-m", "karat", "score", "demo", "demo/prior", "--html", "report.html")
+    report = (tree / "report.html").read_text(encoding="utf-8")
+    assert "New page" in report
+    assert 'id="resource:new-resource"' in report
+
+
+def _generate(tree: Path) -> None:
+    """Run the generators in a copy of the tree, and check that the client has the types of the new resource."""
+    run_in(tree, sys.executable, "-c", GENERATE)
     shape = (tree / "web" / "src" / "shape.ts").read_text(encoding="utf-8")
     assert "export interface NewRow" in shape
     assert '"new-resource": NewResource;' in shape
 
 
-def _check_commands(tree: Path) -> None:
-    """Call the new command, and write a report, which contains the new resource."""
-    assert "new-command" in run_in(tree, sys.executable, "-m", "karat", "--help")
-    assert run_in(tree, sys.executable, "-m", "karat", "new-command") == "new\n"
-    run_in(tree, sys.executable, "-m", "karat", "score", "demo", "demo/prior", "--html", "report.html")
-    assert 'id="resource:new-resource"' in (tree / "report.html").read_text(encoding="utf-8")
-
-
-def _check_tests(tree: Path) -> None:
-    """Run the tests that go through all plugins, as far as they are about the additions or about whole lists."""
-    tests = [
-        str(path)
-        for path in sorted((tree / "tests").rglob("test_*.py"))
-        if path.name == "test_names.py" or re.search(r"list_plugins\(|quick_engines", path.read_text(encoding="utf-8"))
-    ]
-    names = [Path(path).stem.replace("_", "-") for path in PYTHON]
-    chosen = " or ".join([*names, *WHOLE_LISTS])
+def _run_tests(tree: Path, paths: Iterable[Path]) -> str:
+    """Run the tests in `paths` that are about the additions or about whole lists, and return their report."""
+    chosen = " or ".join([*NAMES, *WHOLE_LISTS])
     options = ("-q", "-n0", "-rA", "-p", "no:cacheprovider", "-m", "not extras and not shared", "-k", chosen)
-    report = run_in(tree, sys.executable, "-m", "pytest", *options, *tests, KARAT_EXTRAS="")
-    assert {name for name in names if name not in report} <= {"new-command", "new-resource"}
-    assert all(name in report for name in WHOLE_LISTS)
-
-
-@pytest.mark.extras
-def test_a_page_is_checked_and_built_from_its_file(tmp_path):
-    tree = add_to_copy(tmp_path)
-    client = tree / "src" / "karat" / "web" / "archive" / "bundle" / "client.js"
-    assert "New page" not in client.read_text(encoding="utf-8")
-    (tree / "web" / "node_modules").symlink_to(ROOT / "web" / "node_modules")
-    run_in(tree, sys.executable, "-c", GENERATE)
-    for script in ("check", "build"):
-        run_in(tree / "web", "npm", "run", "--silent", script)
-    assert "New page" in client.read_text(encoding="utf-8")
+    return run_in(tree, sys.executable, "-m", "pytest", *options, *map(str, paths), KARAT_EXTRAS="")

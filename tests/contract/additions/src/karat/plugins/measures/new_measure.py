@@ -18,4 +18,5 @@ MEASURE = Measure(
     undefined_case="there are no predictions",
     aggregates=("micro", "macro"),
     from_statistics=_compute_values,
+    is_lower_better=True,
 )
