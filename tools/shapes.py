@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from karat.render.files import JsonRecord
+from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.web.archive import shape
 from karat.web.archive.resource import list_all
 
@@ -59,11 +59,14 @@ def build_typescript() -> str:
     shared = [kind for kind in vars(shape).values() if isinstance(kind, type) and issubclass(kind, JsonRecord)]
     records = [*shared, *(kind for resource in resources.values() for kind in _list_nested(resource.record))]
     blocks = [_HEAD]
-    for kind in dict.fromkeys(kind for kind in records if kind is not JsonRecord):
+    for kind in dict.fromkeys(kind for kind in records if kind not in (JsonRecord, JsonFile)):
         hints = get_type_hints(kind)
         names = [field.encode_name for field in msgspec.structs.fields(kind)]
         description = inspect.cleandoc(kind.__doc__ or "").replace("\n", "\n * ")
-        body = "\n".join(f"  {name}: {_to_typescript(hints[name])};" for name in names)
+        fields = {name: _to_typescript(hints[name]) for name in names}
+        if kind.__struct_config__.tag is not None:
+            fields = {kind.__struct_config__.tag_field: f'"{kind.__struct_config__.tag}"', **fields}
+        body = "\n".join(f"  {name}: {annotation};" for name, annotation in fields.items())
         blocks.append(f"/** {description} */\nexport interface {kind.__name__} {{\n{body}\n}}\n")
     rows = "\n".join(f'  "{name}": {resource.record.__name__};' for name, resource in resources.items())
     blocks.append(f"/** The types of all resources by name. */\nexport interface Resources {{\n{rows}\n}}\n")

@@ -25,7 +25,7 @@ from karat.model.spec.measure import UNDEFINED_CASES, Measure
 from karat.model.spec.settings.empty import EMPTY
 from karat.model.spec.system import System, SystemSample, parse_options
 from karat.storage.files import Source
-from karat.systems.adapters.retry import RetryPolicy, use_retry_policy
+from karat.storage.retry import RetryPolicy, use_retry_policy
 from tests.systems.running.loopback import Played, playing
 
 NOTHING_TO_FIND = "there are no gold entities"

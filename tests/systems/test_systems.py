@@ -163,7 +163,7 @@ def test_pipelines_and_what_stages_lose(demo):
     stages = {each.stage: each for each in found.stages}
     assert found.f1 == _f1(demo, link("graph", demo))
     assert stages["detection"].f1 == _f1(demo, link("graph", demo, gold_mentions=True))
-    assert stages["ranking"].n_total == stages["candidates"].n_correct
+    assert stages["ranking"].total == stages["candidates"].correct
     assert all(each.f1 >= found.f1 for each in found.stages)
     assert list(found.recall.values()) == sorted(found.recall.values())
 

@@ -56,7 +56,10 @@ def _make_form(name: str, title: str, count_title: str, fel: str, nifify: str) -
 
 
 def _make_pos(name: str, title: str, fel: str, *nifify: str) -> Node:
-    """Return a leaf of the dimension `pos`, the part of speech."""
+    """Return a leaf of the dimension `pos`, the part of speech.
+
+    `fel` and `nifify`: its names in the dialects FEL and NIFify.
+    """
     return Node(f"pos:{name}", title, title, (f"PoS-{name}",), (fel,), nifify)
 
 

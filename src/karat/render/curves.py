@@ -14,12 +14,12 @@ from pyarrow import csv
 
 from karat.analysis.curves.alpha import find_leaders
 from karat.analysis.curves.oracle import find_oracle, measure_family, threshold_range
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import WeightSums
 from karat.model.spec.settings.threshold import Threshold
 from karat.render.charts.finegrained import CUMULATIVE, FUZZY
-from karat.render.files import JsonRecord, encode_line
-from karat.render.tables import LAYOUTS, describe_convention, draw_text, get_layout
+from karat.render.tables import LAYOUTS, UNDEFINED, describe_convention, draw_text, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.curves.alpha import AlphaCurve
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from karat.model.tables.columns import Floats
 
 _STEPS = 10  # of the coarse curves that are printed
-_UNDEFINED = "–"
 
 
 def _format_field(name: str) -> str:
@@ -99,10 +98,9 @@ class LeaderRecord(JsonRecord, frozen=True, rename={"low": "from", "high": "to"}
     runs: tuple[str, ...]
 
 
-class CurveFile(JsonRecord, frozen=True):
+class CurveFile(JsonFile, frozen=True, tag="karat-curve/2"):
     """Fields that the files of all curves share."""
 
-    layout: Literal["karat-curve/2"]
     signature: str
     corpus: str
     run: str
@@ -110,7 +108,7 @@ class CurveFile(JsonRecord, frozen=True):
     measure: str
 
 
-class ThresholdCurveFile(CurveFile, frozen=True):
+class ThresholdCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --json` for a system."""
 
     over: Literal["threshold"]
@@ -119,7 +117,7 @@ class ThresholdCurveFile(CurveFile, frozen=True):
     points: ThresholdPoints
 
 
-class CoverageCurveFile(CurveFile, frozen=True):
+class CoverageCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --over coverage --json` for a system; unscored predictions are not included."""
 
     over: Literal["coverage"]
@@ -130,7 +128,7 @@ class CoverageCurveFile(CurveFile, frozen=True):
     points: CoveragePoints
 
 
-class AlphaCurveFile(CurveFile, frozen=True):
+class AlphaCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --over alpha --json` for a system; `leaders` are over all systems."""
 
     over: Literal["alpha"]
@@ -139,7 +137,7 @@ class AlphaCurveFile(CurveFile, frozen=True):
     points: AlphaPoints
 
 
-class CategoryCurveFile(CurveFile, frozen=True):
+class CategoryCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --over categories --json` for a system."""
 
     over: Literal["categories"]
@@ -155,13 +153,10 @@ def threshold_json(curves: Sequence[ThresholdCurve], measure: str) -> bytes:
 def _build_threshold_file(curve: ThresholdCurve, measure: str) -> ThresholdCurveFile:
     """Return the JSON record of a threshold curve, with the best threshold for `measure`."""
     best = find_oracle(curve, measure)
-    return ThresholdCurveFile(
-        layout="karat-curve/2",
+    return build_record(
+        ThresholdCurveFile,
+        curve,
         over="threshold",
-        signature=str(curve.signature),
-        corpus=curve.corpus,
-        run=curve.run,
-        view=curve.view,
         strict=curve.sweep.is_strict,
         measure=measure,
         oracle=None if best is None else BestThreshold(best.threshold.min_score, best.value),
@@ -176,21 +171,13 @@ def coverage_json(systems: Sequence[ScoredPredictions]) -> bytes:
 
 def _build_coverage_file(system: ScoredPredictions) -> CoverageCurveFile:
     """Return the JSON record of a risk-coverage curve; the system must have scored predictions."""
-    area, excess = system.aurc, system.excess_aurc
-    assert area is not None
-    assert excess is not None
-    return CoverageCurveFile(
-        layout="karat-curve/2",
+    return build_record(
+        CoverageCurveFile,
+        system,
         over="coverage",
-        signature=str(system.signature),
-        corpus=system.corpus,
-        run=system.run,
-        view=system.view,
         measure="aurc",
         predictions=system.n_predictions,
         without_score=system.n_predictions - len(system.scores),
-        aurc=area,
-        excess_aurc=excess,
         points=msgspec.convert(system.table.drop_columns(["run"]).to_pydict(), CoveragePoints),
     )
 
@@ -205,13 +192,10 @@ def _build_alpha_file(
     curve: AlphaCurve, measure: str, alpha: Floats, leaders: tuple[LeaderRecord, ...]
 ) -> AlphaCurveFile:
     """Return the JSON record of a curve over alpha, at the given values."""
-    return AlphaCurveFile(
-        layout="karat-curve/2",
+    return build_record(
+        AlphaCurveFile,
+        curve,
         over="alpha",
-        signature=str(curve.signature),
-        corpus=curve.corpus,
-        run=curve.run,
-        view=curve.view,
         membership=curve.preset,
         measure=measure,
         leaders=leaders,
@@ -226,15 +210,10 @@ def category_json(curves: Sequence[CategoryCurve]) -> bytes:
 
 def _build_category_file(curve: CategoryCurve) -> CategoryCurveFile:
     """Return the JSON record of a curve over combinations of categories."""
-    return CategoryCurveFile(
-        layout="karat-curve/2",
+    return build_record(
+        CategoryCurveFile,
+        curve,
         over="categories",
-        signature=str(curve.signature),
-        corpus=curve.corpus,
-        run=curve.run,
-        view=curve.view,
-        measure=curve.measure,
-        excluded=curve.excluded,
         points=msgspec.convert(_get_columns(curve.table), CategoryPoints),
     )
 
@@ -322,7 +301,7 @@ def _build_rows(curve: ThresholdCurve, measure: str) -> Iterator[tuple[str, ...]
     def build_row(name: str, threshold: Threshold) -> tuple[str, ...]:
         """Return the row with precision, recall and F1 at a threshold."""
         sign = ">" if threshold.is_strict else ">="
-        at = _UNDEFINED if threshold.min_score is None else f"{sign} {threshold.min_score:.6g}"
+        at = UNDEFINED if threshold.min_score is None else f"{sign} {threshold.min_score:.6g}"
         return name, at, *(_format_percent(values[curve.curve.row_for(threshold)]) for values in scores.values())
 
     yield "", "score", *scores
@@ -428,4 +407,4 @@ def _describe_excluded(counts: Mapping[str, int]) -> str:
 
 def _format_percent(value: float) -> str:
     """Format a share in percent; `–` for NaN."""
-    return _UNDEFINED if value != value else f"{100 * value:.1f}"
+    return UNDEFINED if value != value else f"{100 * value:.1f}"

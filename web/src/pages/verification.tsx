@@ -14,7 +14,7 @@ import type { Page } from "../page";
 import * as resources from "../resources";
 import { formatFixed } from "../rounding";
 import { route } from "../route";
-import type { JudgeQualityRecord, PosthocRecord, SourceRecord, VerificationFile, VerificationResource } from "../shape";
+import type { JudgeQuality, PosthocRecord, SourceRecord, VerificationFile, VerificationResource } from "../shape";
 import { type Cell, type Column, Sheet } from "../sheet";
 
 export function Verification() {
@@ -48,7 +48,7 @@ const datasetTitle = (campaign: VerificationFile): string =>
 const formatKappa = (value: number | null): string => (value === null ? "–" : formatFixed(value, 3));
 
 /** The judges whose judgements the scores use: people, or one automatic judge. */
-const listJudges = (campaign: VerificationFile): JudgeQualityRecord[] =>
+const listJudges = (campaign: VerificationFile): JudgeQuality[] =>
   campaign.judges.filter((judge) => judge.machine === (campaign.judged_by === "people" ? null : campaign.judged_by));
 
 function CampaignReport({ resource }: { resource: VerificationResource }) {

@@ -80,8 +80,8 @@ class BenchmarkScores:
         for index, mention in enumerate(split_predictions.mentions):
             in_conll[index] = remaining[mention] > 0
             remaining[mention] -= 1
-        hits, total = split_predictions.accuracy(in_conll)
-        return Share(hits, total + len(comparison.conll_only))
+        share = split_predictions.accuracy(in_conll)
+        return Share(share.hits, share.total + len(comparison.conll_only))
 
 
 def compute_scores(
@@ -146,6 +146,6 @@ def _sum_shares(groups: Iterable[Mapping[str, Share]]) -> dict[str, Share]:
     totals: dict[str, Share] = {}
     for shares in groups:
         for value, share in shares.items():
-            hits, total = totals.get(value, Share(0, 0))
-            totals[value] = Share(hits + share.hits, total + share.total)
+            sum_so_far = totals.get(value, Share(0, 0))
+            totals[value] = Share(sum_so_far.hits + share.hits, sum_so_far.total + share.total)
     return totals

@@ -11,7 +11,7 @@ from karat.model.document import Prediction
 from karat.model.errors import UsageError
 from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.files import Source
-from karat.storage.web_service import is_local
+from karat.storage.http_client import is_local
 from karat.systems.adapters.llm import PROMPT, LlmPrices, LlmRequest, parse_llm_response
 from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karat.model.document import Document, Prediction
 from karat.model.spec.system import Link, System, SystemSample, option
-from karat.storage.web_service import WebRequest, parse_host
+from karat.storage.http_client import WebRequest, parse_host
 from karat.systems.adapters.nif import TURTLE, parse_nif_response, to_nif_request
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 

@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from karat.model.errors import UnknownNameError
+from karat.model.output.json_files import JsonRecord
 from karat.model.registry import get_plugin, has_plugin, list_plugins
-from karat.render.files import JsonRecord
 from karat.web.archive.archive import Archive
 
 _NAME: Final = re.compile(r"(?P<kind>[a-z-]+)(?:/(?P<key>[0-9a-f]{12}))?(?:/(?P<block>[0-9]{1,6}))?")

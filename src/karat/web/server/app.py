@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from pydantic import Field as Parameter
 from starlette.concurrency import run_in_threadpool
 
-from karat.render.files import JsonRecord
+from karat.model.output.json_files import JsonRecord
 from karat.storage.content_store import FolderStore
 from karat.version import __version__
 from karat.web.archive.archive import Archive, TextsShown
@@ -296,7 +296,10 @@ def _describe_error_responses() -> dict[int | str, dict[str, Any]]:
 
 
 def _build_openapi(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI description of all routes, with the schema of every resource."""
+    """Return the OpenAPI description of all routes of `app`, with the JSON schemas of their responses.
+
+    A resource is a JSON document that a page of the report shows; each kind of resource has a schema.
+    """
     description: dict[str, Any] = get_openapi(title=app.title, version=app.version, routes=app.routes)
     resources = [resource.record for resource in list_all().values()]
     kinds = [*resources, SearchResource, ResourceNames, UploadedEntries, WebProblem]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from karat.render.gap import CauseRecord, FlipRecord, GapFile
+from karat.analysis.explanation.gap import Flip
+from karat.render.gap import CauseRecord, GapFile
 from karat.web.archive.archive import Archive
 from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.resource import Resource
@@ -61,7 +62,7 @@ def _build_step(cause: CauseRecord, document_indices: Mapping[str, int], *, with
     )
 
 
-def _build_flip(flip: FlipRecord, document_indices: Mapping[str, int], *, with_texts: bool) -> FlippedCaseInfo:
+def _build_flip(flip: Flip, document_indices: Mapping[str, int], *, with_texts: bool) -> FlippedCaseInfo:
     """Build a flipped case; document index -1 means unknown."""
     return FlippedCaseInfo(
         document_indices.get(flip.document, -1),

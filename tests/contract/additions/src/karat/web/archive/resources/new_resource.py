@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.render.files import JsonRecord
+from karat.model.output.json_files import JsonRecord
 from karat.web.archive.archive import Archive
 from karat.web.archive.resource import Resource
 
