@@ -178,7 +178,7 @@ def command(
     knowledge_base = None if kb is None else open_kb(kb)
     corpus, runs = load_gold_and_runs(gold, run_names, gold_format=gold_format, predictions_format=predictions_format)
     echo_warnings((corpus, run) for run in runs)
-    options = {"profile": profile, "match": settings.pop("match"), "settings": settings, "kb": knowledge_base}
+    options = {"profile": profile, "settings": settings, "kb": knowledge_base}
     data = _CurveData(corpus, rename_duplicates(runs, run_names), {**options, "allow_unknown": allow_unknown})
     if over == "threshold":
         _plot_threshold(data, measure, files)

@@ -36,7 +36,7 @@ def command() -> None:
     from karat.systems.linking.system import link
 
     corpus = load("demo")
-    runs = [link(name, corpus, substitute="popularity") for name in _SYSTEMS]
+    runs = [link(name, corpus, options={"substitute": "popularity"}) for name in _SYSTEMS]
     print_tables([evaluate(corpus, run) for run in runs])
-    echo("\n" + render_page(compare(runs, gold=corpus), None, details=False, width=page_width()), nl=False)
+    echo("\n" + render_page(compare(corpus, runs), None, details=False, width=page_width()), nl=False)
     echo(_NEXT_STEPS, nl=False)

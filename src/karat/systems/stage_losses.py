@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from karat.data.id_resolution import resolve_ids
 from karat.evaluation.evaluation import evaluate
-from karat.kb.id_resolution import resolve_ids
 from karat.model.corpus import Corpus
 from karat.model.document import EntityId, Prediction
 from karat.model.errors import UsageError

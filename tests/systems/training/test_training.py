@@ -29,7 +29,7 @@ QUICK = TrainingOptions(
 
 
 def accuracy(corpus, run):
-    return karat.evaluate(corpus, run, task="d2kb", measures=["strong:micro.r"])["strong:micro.r"]
+    return karat.evaluate(corpus, run, settings={"task": "d2kb"}, measures=["strong:micro.r"])["strong:micro.r"]
 
 
 def trained(kind, world, encoder, folder, plan=QUICK, **more):
