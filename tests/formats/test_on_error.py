@@ -266,9 +266,7 @@ DAMAGED = {
 }
 ALIKE = {
     "bioc-any": "bioc",
-    "bioc-each": "bioc",
     "pubtator-any": "pubtator",
-    "pubtator-each": "pubtator",
     "hipe-fine": "hipe",
     "hipe-nested": "hipe",
     "hipe-runs": "hipe",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
+from tools.starter import entity_types
 
 import karat
 from karat.kb.catalogue import open_kb, open_starter
 from karat.kb.protocol import IdStatus
-from karat.kb.snapshot.snapshot import Snapshot
-from karat.kb.starter import entity_types
-from karat.kb.starter.build import build_starter
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.suite import Suite
 from tests.conftest import ROOT, with_settings
@@ -199,13 +195,3 @@ def test_it_says_so_where_it_is_used(karat_cli):
     assert "kb:starter@" in ran.out
     assert "for facts only" in ran.out
     assert "kb:" not in karat_cli("score", "demo", "demo/noisy").out
-
-
-@pytest.mark.shared
-def test_it_can_be_made_again(shared, tmp_path):
-    folder = os.environ.get("KARAT_STARTER_SOURCES")
-    if folder is None:
-        pytest.skip("set KARAT_STARTER_SOURCES to a folder made by tools/starter_sources.py")
-    made = build_starter([str(shared / "kb"), folder], tmp_path / "starter", open_starter().manifest.date)
-    assert made.digest == open_starter().digest
-    assert Snapshot.open(Path(tmp_path / "starter")).manifest.counts == open_starter().manifest.counts

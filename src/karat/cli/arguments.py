@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.model.errors import UsageError
-from karat.storage.files import check_output_path
+from karat.storage.atomic_writing import check_output_path
 
 if TYPE_CHECKING:
     from karat.model.run import Run

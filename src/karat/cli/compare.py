@@ -166,7 +166,7 @@ def command(
     from karat.model.errors import UsageError
     from karat.render.charts.output import check_chart_path, save_chart
     from karat.render.comparison import encode_flips, render_page, to_json
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     charts = [ranks_file, heatmap_file, runtimes_file]
     check_paths(

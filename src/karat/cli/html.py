@@ -89,7 +89,7 @@ def _write_file(archive: Archive, out: str) -> None:
 
     Unless `out` is `-`, print the size of the file and how much text it has.
     """
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
     from karat.web.archive.html import render_html as html_parts
 
     size = 0

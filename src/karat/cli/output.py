@@ -12,7 +12,7 @@ import click
 from karat.cli.progress import hide_progress
 from karat.model.output.control_chars import escape_lines
 from karat.model.output.text_layout import wrap_text
-from karat.storage.files import open_for_writing
+from karat.storage.atomic_writing import open_for_writing
 
 if TYPE_CHECKING:
     from karat.model.corpus import Corpus

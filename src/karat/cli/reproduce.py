@@ -57,7 +57,7 @@ def command(suite: str, data: str, kb: str | None, show_all: bool, json_file: st
     from karat.model.registry import get_plugin, list_plugins
     from karat.model.spec.suite import Suite
     from karat.render.reproduction import render_page, to_json
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     spec = get_plugin("suites", suite, Suite)
     if kb is not None and not spec.accepts_kb:

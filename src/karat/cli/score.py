@@ -401,11 +401,13 @@ def _tune_thresholds(
     engine: str | None,
     steps: tuple[str, ...],
 ) -> list[tuple[Run, dict[str, str]]]:
-    """Return each run with settings that override those of the request: the threshold tuned on the corpus `tune_on`.
+    """Return each run with the settings that its tuned threshold adds to those of the request.
 
-    The settings are empty if `tune_on` is None, and an oracle threshold if `tune_on` is the scored corpus. The tuning
-    uses `dev_predictions` (one file per run), or the runs themselves if there are none. The same steps apply to the
-    development corpus. Responses to development documents that are not scored are removed from the runs.
+    The threshold is tuned on the development corpus `tune_on`, with `dev_predictions` (one file per run) or, if there
+    are none, with the runs themselves. If `tune_on` is None, the settings are empty. If it is the scored corpus, the
+    setting is `threshold=oracle`, the best threshold on the scored data itself. `steps`: dataset steps that also change
+    the development corpus. `engine`: name of the engine if data are partitioned, else None. Responses to development
+    documents that are not scored are removed from the runs.
     """
     from karat.data.load import load, load_partitioned, load_run_for_any, reload_and_align_run
     from karat.evaluation.threshold_tuning import (

@@ -110,7 +110,7 @@ def command(
     from karat.evaluation.request import Request
     from karat.model.errors import UsageError
     from karat.render.cases import encode_cases, render_page, to_json
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     if [gold, *predictions].count("-") > 1:
         raise UsageError("standard input can be read only once. Pass - for one argument.")

@@ -37,6 +37,7 @@ from karat.model.document import (
 )
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
+from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import validate_object
 
@@ -561,7 +562,7 @@ def _read_entity(item: Mapping[str, ForeignObject], where: str) -> EntityId:
             expected="mentions",
             remedy='Ask the pipeline for them: aggregation_strategy="simple"',
         )
-    if value is None or value == "NIL":
+    if value is None or value == NIL_ID:
         return None
     return UNLINKED if value == "" else value if isinstance(value, str) else str(value)
 

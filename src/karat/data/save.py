@@ -15,7 +15,7 @@ from karat.model.output.control_chars import escape_json
 from karat.model.results.result import Result
 from karat.model.spec.report import Report
 from karat.model.tables.arrow import Arrow
-from karat.storage.files import open_for_writing
+from karat.storage.atomic_writing import open_for_writing
 
 
 def save_results(results: Sequence[Result], path: str) -> None:

@@ -136,6 +136,7 @@ def download_snapshot(
 
 
 def _make_manifest(folder: Path, date: str, reader: ItemReader) -> SnapshotManifest:
+    """Return the manifest of the snapshot in `folder`, which was requested from Wikidata on `date`."""
     return SnapshotManifest(
         karat=LAYOUT,
         name=folder.name,

@@ -466,6 +466,7 @@ def _render_common_accuracy(comparison: Comparison, draw: DrawTable) -> Iterator
 
 
 def _format_percent(value: float | None) -> str:
+    """Format a share in percent with one digit; None as the sign for undefined."""
     return _NONE if value is None else f"{100 * value:.1f}"
 
 

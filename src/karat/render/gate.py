@@ -117,12 +117,15 @@ def _build_flip_rows(flips: Sequence[FlippedMention]) -> list[list[str]]:
 
 
 def _format_entity(entity: str, name: str | None) -> str:
+    """Return `NAME (ID)`, or the id alone if the name is unknown."""
     return f"{name} ({entity})" if name else entity
 
 
 def _format_percent(value: float | None) -> str:
+    """Format a share in percent with one digit; None as the sign for undefined."""
     return _UNDEFINED if value is None else f"{100 * value:.1f}"
 
 
 def _format_difference(value: float | None) -> str:
+    """Format a difference of shares in percentage points, with a sign; None as the sign for undefined."""
     return _UNDEFINED if value is None else f"{100 * value:+.1f}".replace("-", "−")

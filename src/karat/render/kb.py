@@ -85,6 +85,7 @@ def render_manifest(manifest: SnapshotManifest, *, width: int | None = None) -> 
 
 
 def _format_source(source: SnapshotSource) -> str:
+    """Return name, version and licence of a source of a snapshot."""
     version = f" {source.version}" if source.version else ""
     return f"from {source.name}{version} ({source.licence or 'licence not stated'})"
 

@@ -318,4 +318,5 @@ def render_known_nil(known_labels: Sequence[KnownNil], snapshot: str, *, width: 
 
 
 def _format_percent(share: float | None) -> str:
+    """Format a share in percent with one digit; None as the sign for undefined."""
     return "–" if share is None else f"{100 * share:.1f}"

@@ -90,6 +90,7 @@ def _build_column(measure: str, results: Sequence[Result | None]) -> list[str]:
 
 
 def _get_value(result: Result | None, measure: str) -> float | None:
+    """Return the score of a measure; None if there is no result or it has no such measure."""
     return None if result is None or measure not in result.scores else result[measure]
 
 
@@ -176,4 +177,5 @@ def _format_shaded(group: GroupScores | None, short: str) -> str:
 
 
 def _format_percent(value: float | None) -> str:
+    """Format a share in percent with one digit; None as the sign for undefined."""
     return _NONE if value is None else f"{100 * value:.1f}"

@@ -241,6 +241,7 @@ def _format_difference(difference: Contrast) -> list[str]:
 
 
 def _format_verdict(difference: Contrast) -> str:
+    """Return the verdict on a difference; an empty string if there is none."""
     return "" if difference.verdict in (None, "none") else str(difference.verdict)
 
 

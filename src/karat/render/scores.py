@@ -179,6 +179,7 @@ def _build_row(results: Sequence[Result], name: str) -> list[str]:
 
 
 def _format_cell(result: Result, name: str) -> str:
+    """Return the score of the measure `name` with its interval, as a table cell."""
     return _format_score(result, result.score(name), result.intervals.get(name))
 
 

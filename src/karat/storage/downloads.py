@@ -21,7 +21,8 @@ from typing import IO, NamedTuple, TypeAlias, cast
 
 from karat.model.errors import InputError
 from karat.model.limits import get_limit, limit_error
-from karat.storage.data_folder import lock_target, move_into_place
+from karat.storage.atomic_writing import move_into_place
+from karat.storage.data_folder import lock_target
 from karat.storage.files import ByteMeter, printable_path
 from karat.version import __version__
 

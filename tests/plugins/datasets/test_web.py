@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from karat.data.catalogue import fetch_split, prepare_split
+from karat.data.dataset_files import fetch_split, prepare_split
 from karat.model.errors import InputError, UsageError
 from karat.storage import downloads as storage
 from tests.plugins.datasets.toys import GOLD, file, folder, toy

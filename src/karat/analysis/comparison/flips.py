@@ -308,7 +308,10 @@ def collect_mentions(grid: Grid, dataset: str) -> MentionsBySystem | None:
 
 
 def _case_column(facet: str) -> str | None:
-    """Return the column of the verdict table that contains a facet of cases; None for a facet of gold mentions."""
+    """Return the column of the verdict table that has the values of `facet`, or None.
+
+    None if the facet is computed from gold mentions, not stored in a column, or is a category dimension of the data.
+    """
     return get_plugin("facets", facet, Facet).column if facet in list_plugins("facets") else None
 
 

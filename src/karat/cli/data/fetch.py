@@ -17,7 +17,7 @@ from karat.cli.output import print_page, write_output
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar  # click gives the type no public name
 
-    from karat.data.catalogue import Progress
+    from karat.data.dataset_files import Progress
 
 
 @click.command()
@@ -45,7 +45,8 @@ def command(datasets: tuple[str, ...], source_folder: Path | None, link: bool, j
     karat data fetch kore50
     karat data fetch aida --from ~/conll2003
     """
-    from karat.data.catalogue import fetch_split, find_dataset, list_splits
+    from karat.data.catalogue import find_dataset, list_splits
+    from karat.data.dataset_files import fetch_split
     from karat.model.errors import UnknownNameError, UsageError
     from karat.model.registry import list_plugins
     from karat.render.data.datasets import encode_fetch_results, render_fetch_results

@@ -26,7 +26,8 @@ def command(show_all: bool, task: str | None, json_file: str | None) -> None:
     karat data list --all --task d2kb
     karat data list --json -
     """
-    from karat.data.catalogue import find_folder, list_splits
+    from karat.data.catalogue import list_splits
+    from karat.data.dataset_files import find_folder
     from karat.model.registry import get_plugin, list_plugins
     from karat.model.spec.dataset import Dataset, DatasetName
     from karat.model.spec.settings.task import parse_task

@@ -22,7 +22,8 @@ def command(name: str, json_file: str | None) -> None:
     karat data show aida
     karat data show msnbc@bat2013 --json -
     """
-    from karat.data.catalogue import find_dataset, find_folder, list_splits
+    from karat.data.catalogue import find_dataset, list_splits
+    from karat.data.dataset_files import find_folder
     from karat.model.errors import UnknownNameError
     from karat.model.registry import list_plugins
     from karat.model.spec.dataset import DatasetName

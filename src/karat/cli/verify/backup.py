@@ -16,7 +16,7 @@ def command(store: str, out: str) -> None:
     """
     from karat.protocols.verification.store.backups import dump_backup
     from karat.protocols.verification.store.store import CampaignStore
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     campaign_store = CampaignStore.open(store)
     with open_for_writing(out) as file:

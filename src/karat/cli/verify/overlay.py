@@ -26,7 +26,7 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     from karat.model.errors import UsageError
     from karat.protocols.verification.overlay import build_overlay, encode_overlay
     from karat.protocols.verification.store.store import CampaignStore
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     if version < 1:
         raise UsageError(f"--version is {version}. Pass a number of at least 1.")

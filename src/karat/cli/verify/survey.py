@@ -31,7 +31,7 @@ def command(stores: tuple[str, ...], membership: str | None, json_file: str | No
     from karat.protocols.verification.surveys import format_membership as weights
     from karat.protocols.verification.surveys import summarise_survey
     from karat.render.verification.surveys import render_page, to_json
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     if membership is not None and len(stores) > 1:
         raise UsageError("--membership needs exactly one survey. Pass one STORE.")

@@ -33,7 +33,7 @@ def command(source: str, target: str, vocabulary: str, extract: str) -> None:
     from karat.protocols.zelda.texts.descriptions import describe_entities
     from karat.protocols.zelda.texts.sections import read_sections
     from karat.protocols.zelda.texts.vocabulary import read_vocabulary
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     check_paths([source, vocabulary], [target])
     titles = read_vocabulary(vocabulary)

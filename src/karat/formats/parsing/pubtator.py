@@ -36,14 +36,14 @@ from karat.model.document import UNLINKED, Document, EntityId, Label, Response, 
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource
+from karat.model.spec.settings.nil_spellings import BIOMEDICAL_NIL, BIOMEDICAL_UNLINKED
 
 STORED_FIELDS = frozenset({"types", "relations"})
 """Fields that a written file contains."""
 
 _SECTION = re.compile(r"(?P<id>[^|\t]+)\|(?P<section>[A-Za-z]+)\|(?P<text>.*)", re.DOTALL)
 _TITLE = re.compile(rb"[^|\t\s{\[<][^|\t\n]*\|t\|")
-_NIL = "-1"
-_NO_LINK = ("", "-")
+_NO_LINK = ("", BIOMEDICAL_UNLINKED)
 
 
 @dataclass(slots=True)
@@ -206,7 +206,7 @@ def _parse_annotation(block: _Block, line: Line, source: ByteSource, skipped: Co
         block.spans.append(RawSpan(start, end, cells[3] or None, f"{source.label}:{line.number}"))
         block.types.append(tuple(filter(None, cells[4].split(","))))
         entity = cells[5].strip() if len(cells) > 5 else ""
-        block.entities.append(UNLINKED if entity in _NO_LINK else None if entity == _NIL else entity)
+        block.entities.append(UNLINKED if entity in _NO_LINK else None if entity == BIOMEDICAL_NIL else entity)
         skipped["columns after the id of a mention"] += sum(bool(cell.strip()) for cell in cells[6:])
     elif len(cells) >= 4 and all(cells[1:4]) and not cells[1].isdigit():
         block.relations.append(Triple(cells[2], cells[1], cells[3]))
@@ -237,7 +237,7 @@ def _format_document(document: Document) -> Iterator[str]:
     for index, part in enumerate([*parts, ""] if len(parts) == 1 or not parts[-1] else parts):
         yield f"{doc_id}|{'a' if index else 't'}|{part}"
     for label in document.labels:
-        if label.entity in (_NIL, *_NO_LINK) or any(not kind or "," in kind for kind in label.types):
+        if label.entity in (BIOMEDICAL_NIL, *_NO_LINK) or any(not kind or "," in kind for kind in label.types):
             raise _unsupported_value_error(doc_id, "an id or type", f"{label.entity} {label.types}")
         if isinstance(label.entity, str) and split_ids(label.entity) != (label.entity,):
             raise _unsupported_value_error(doc_id, "an id that is read as several", label.entity)
@@ -245,7 +245,7 @@ def _format_document(document: Document) -> Iterator[str]:
         kind = _check_cell(",".join(label.types), "a type", doc_id)
         row = [doc_id, str(label.start), str(label.end), surface, kind]
         if label.entity is not UNLINKED:
-            row.append(_NIL if label.entity is None else _check_cell(str(label.entity), "an id", doc_id))
+            row.append(BIOMEDICAL_NIL if label.entity is None else _check_cell(str(label.entity), "an id", doc_id))
         yield "\t".join(row)
     yield from _format_relations(document.relations, doc_id)
 

@@ -125,4 +125,5 @@ def _is_title(id: str, form: str, context: IdContext) -> bool:
 
 
 def _join_words(title: str) -> str:
+    """Return the title with one underscore between words, for any spaces and underscores."""
     return "_".join(title.replace("_", " ").split())

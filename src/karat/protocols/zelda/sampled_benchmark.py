@@ -379,7 +379,10 @@ class _TrainingWriter:
 
 
 def _to_record(section: LinkedSection) -> dict[str, Any]:
-    """Convert a section to a record with the field names of ZELDA-train."""
+    """Convert a section to a JSON record of ZELDA-train.
+
+    Its fields are the page, the section name, the text, and the offsets, page ids and titles of the links.
+    """
     return {
         "page_id": _to_number(section.page),
         "section_name": section.name,
@@ -391,7 +394,7 @@ def _to_record(section: LinkedSection) -> dict[str, Any]:
 
 
 def _to_number(page: str | None) -> int | str | None:
-    """Return a numeric page id as an integer, and others unchanged."""
+    """Return a page id of ASCII digits as an integer; other ids and None are returned unchanged."""
     return int(page) if page is not None and page.isascii() and page.isdigit() else page
 
 

@@ -61,6 +61,7 @@ def _list_origins(comparison: Comparison) -> list[_Origin]:
 
 
 def _describe_datasets(names: Sequence[str]) -> str:
+    """Return the name of a single dataset, or the number of several."""
     return names[0] if len(names) == 1 else f"{len(names)} datasets"
 
 
@@ -352,6 +353,7 @@ def runtime_chart(comparison: Comparison) -> Spec:
 
 
 def _format_runtime_title(comparison: Comparison) -> str:
+    """Return the title of the chart of scores over runtime."""
     return f"{_describe_datasets(comparison.averaged_datasets)}: {describe_measure(comparison.measure)}, over runtime"
 
 

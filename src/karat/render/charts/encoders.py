@@ -16,18 +16,21 @@ _SCALE = 3  # pixels of a picture for one of the chart: sharp in print at the wi
 
 
 def _to_svg(spec: Spec) -> bytes:
+    """Return a Vega-Lite chart as SVG."""
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])).encode()
 
 
 def _to_png(spec: Spec) -> bytes:
+    """Return a Vega-Lite chart as PNG."""
     import vl_convert
 
     return bytes(vl_convert.vegalite_to_png(spec, scale=_SCALE, allowed_base_urls=[]))
 
 
 def _to_pdf(spec: Spec) -> bytes:
+    """Return a Vega-Lite chart as PDF."""
     import vl_convert
 
     return bytes(vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[]))
@@ -45,6 +48,7 @@ def _to_html(spec: Spec) -> bytes:
 
 
 def _to_json(spec: Spec) -> bytes:
+    """Return a Vega-Lite chart as indented JSON."""
     return msgspec.json.format(escape_json(msgspec.json.encode(spec))) + b"\n"
 
 

@@ -8,7 +8,7 @@ from karat.model.errors import UsageError
 from karat.render.charts.drawing import Spec
 from karat.render.charts.encoders import ENCODERS
 from karat.render.charts.requirements import check_extra
-from karat.storage.files import check_output_path, open_for_writing
+from karat.storage.atomic_writing import check_output_path, open_for_writing
 
 
 def save_chart(spec: Spec, path: str) -> None:
@@ -34,4 +34,5 @@ def check_chart_path(path: str) -> None:
 
 
 def _get_suffix(path: str) -> str:
+    """Return the suffix of a path in lower case, such as `.svg`; empty if it has none."""
     return Path(path).suffix.lower()

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from karat.data.catalogue import FetchMethod
+from karat.data.dataset_files import FetchMethod
 from karat.model.output.text_layout import format_count, format_table, wrap_text
 from karat.model.spec.dataset import Counts, Remark, Repair, StepCounts
 from karat.render.files import JsonRecord, encode_indented
 
 if TYPE_CHECKING:
-    from karat.data.catalogue import ChosenSplit, FetchResult
+    from karat.data.catalogue import ChosenSplit
+    from karat.data.dataset_files import FetchResult
     from karat.model.spec.dataset import Dataset
 
 _COLUMNS: Final = ("name", "documents", "labels", "files", "title", "language", "domain", "checksum")
@@ -74,8 +75,10 @@ class VersionRecord(JsonRecord, frozen=True):
     """Values of a version that differ from its dataset."""
 
     description: str
+    tasks: tuple[str, ...]
     kb: str
     licence: str
+    citation: str
     obtain: str
     supersedes: tuple[str, ...]
 
@@ -103,7 +106,7 @@ class SplitRecord(JsonRecord, frozen=True):
 class DatasetFile(JsonRecord, frozen=True):
     """The output of `karat data show --json`: a dataset and its splits by full name."""
 
-    layout: Literal["karat-dataset/2"]
+    layout: Literal["karat-dataset/3"]
     name: str
     title: str
     description: str
@@ -189,7 +192,7 @@ def encode_dataset(name: str, dataset: Dataset, splits: Sequence[ChosenSplit]) -
         }
         for chosen in splits
     }
-    content = {"layout": "karat-dataset/2", "name": name, **metadata, "splits": split_records}
+    content = {"layout": "karat-dataset/3", "name": name, **metadata, "splits": split_records}
     return encode_indented(msgspec.convert(content, DatasetFile))
 
 
@@ -289,8 +292,10 @@ def _build_version_lines(chosen: ChosenSplit, width: int | None) -> Iterator[str
     yield f"\n{chosen.name.name}@{chosen.name.version}"
     yield from _wrap(version.description, "  ", width)
     for label, value in (
+        ("tasks", ", ".join(version.tasks)),
         ("ids", version.kb),
         ("licence", version.licence),
+        ("cite", version.citation),
         ("obtain", version.obtain),
         ("supersedes", ", ".join(version.supersedes)),
     ):

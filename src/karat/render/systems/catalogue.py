@@ -183,6 +183,7 @@ def render_system(row: SystemEntry, *, width: int | None = None) -> str:
 
 
 def _format_option(option: OptionEntry) -> str:
+    """Return the description of an option, with its allowed values if it has a fixed set."""
     return f"{option.description} One of {', '.join(option.values)}." if option.values else option.description
 
 

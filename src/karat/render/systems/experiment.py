@@ -62,6 +62,7 @@ def _render_scores(view: str, results: Sequence[ExperimentResult], width: int | 
 
 
 def _has_measure(outcome: ExperimentResult, view: str, name: str) -> bool:
+    """Return whether the result has the micro measure `name` (such as `f1`) of a view."""
     return f"{view}:micro.{name}" in outcome.result.measures
 
 
@@ -121,6 +122,7 @@ def _render_matrix(similarities: Similarity, relation: str, corpus: str, width: 
 
 
 def _format_percent(value: float | None) -> str:
+    """Format a share in percent with one digit; None as the sign for undefined."""
     return "–" if value is None else f"{100 * value:.1f}"
 
 

@@ -92,6 +92,7 @@ def _render_system(report: StageReport, width: int | None) -> str:
 
 
 def _format_percent(value: float | None) -> str:
+    """Format a share in percent with one digit; None as the sign for undefined."""
     return "–" if value is None else f"{100 * value:.1f}"
 
 

@@ -447,4 +447,5 @@ def _format_percent(value: float | None, bounds: Interval | None = None) -> str:
 
 
 def _format_number(value: float | None) -> str:
+    """Format a number with three digits; `–` for None."""
     return "–" if value is None else f"{value:.3f}"

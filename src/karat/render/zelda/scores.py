@@ -35,7 +35,7 @@ class ShareRecord(JsonRecord, frozen=True):
 
 
 def build_share_record(share: Share) -> ShareRecord:
-    """Return the JSON record of a share."""
+    """Return the JSON record of a share: hits, total and their ratio."""
     return ShareRecord(share.hits, share.total, share.value)
 
 
@@ -50,7 +50,7 @@ class MentionRecord(JsonRecord, frozen=True):
 
 
 def build_mention_record(mention: GoldMention) -> MentionRecord:
-    """Return the JSON record of a gold mention."""
+    """Return the JSON record of a gold mention: document, offsets, surface and entity."""
     return MentionRecord(mention.document, mention.start, mention.end, mention.surface, mention.entity)
 
 
@@ -114,6 +114,7 @@ def to_json(scores: BenchmarkScores, k: int) -> bytes:
 
 
 def _build_share_records(shares: Mapping[str, Share]) -> dict[str, ShareRecord]:
+    """Return the JSON records of several shares, by name."""
     return {name: build_share_record(share) for name, share in shares.items()}
 
 
@@ -139,7 +140,10 @@ def _build_split_record(scores: BenchmarkScores, split: str, k: int) -> SplitSco
 
 
 def _build_comparison_record(scores: BenchmarkScores, comparison: FileComparison) -> FileComparisonRecord:
-    """Return the JSON record of the differences between the CoNLL and the JSONL file of a split."""
+    """Return the JSON record of the differences between the CoNLL and the JSONL file of a split.
+
+    `scores` are the scores of the split's benchmark, from which the accuracy on the CoNLL file is taken.
+    """
     return FileComparisonRecord(
         documents=comparison.documents,
         jsonl=comparison.n_jsonl,

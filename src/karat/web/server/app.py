@@ -297,7 +297,10 @@ def _describe_error_responses() -> dict[int | str, dict[str, Any]]:
 
 
 def _build_openapi(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI description of all routes, with the schema of every resource."""
+    """Return the OpenAPI description of all routes of `app`, with the JSON schemas of their responses.
+
+    A resource is a JSON document that a page of the report shows; each kind of resource has a schema.
+    """
     description: dict[str, Any] = get_openapi(title=app.title, version=app.version, routes=app.routes)
     resources = [kind for name, kind in vars(shape).items() if name.endswith("Resource")]
     kinds = [*resources, ResourceNames, UploadedEntries, WebProblem]

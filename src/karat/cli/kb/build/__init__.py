@@ -7,7 +7,6 @@ import click
 from karat.cli.lazy_group import LazyGroup
 
 COMMANDS = {
-    "starter": "Build the snapshot that comes with Karat.",
     "text": "Build a snapshot with link counts from linked text.",
     "wikidata": "Build a snapshot from the JSON dump of Wikidata.",
     "wikipedia": "Build a snapshot from the dumps of a Wikipedia.",

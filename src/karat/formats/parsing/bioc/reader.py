@@ -36,6 +36,7 @@ from karat.model.defects import map_valid
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource
+from karat.model.spec.settings.nil_spellings import BIOMEDICAL_NIL, BIOMEDICAL_UNLINKED
 from karat.model.tables.checks import RowLocator
 
 _ID_INFONS = (
@@ -55,7 +56,7 @@ _ID_INFONS = (
     "CUI",
     "UMLS",
 )
-_NO_LINK = ("", "-", "None")
+_NO_LINK = ("", BIOMEDICAL_UNLINKED, "None")
 _RELATION_INFONS = ("type", "relation")
 _REMARK_INFONS = ("novel", "score", "note")
 """Infons with the name of a relation, and with remarks about it."""
@@ -170,7 +171,7 @@ def _to_labels(
     for note, (start, end) in zip(located, to_code_points(text, spans, skipped, surfaces), strict=True):
         key = next((key for key in _ID_INFONS if key in note.infons), None)
         value = str(note.infons[key]).strip() if key is not None else ""
-        entity = UNLINKED if value in _NO_LINK else None if value == "-1" else value
+        entity = UNLINKED if value in _NO_LINK else None if value == BIOMEDICAL_NIL else value
         kind = note.infons.get("type")
         other_infons = [f"{k}:{v}" for k, v in note.infons.items() if k not in ("type", key) and v is not None]
         types = (str(kind),) if kind else ()

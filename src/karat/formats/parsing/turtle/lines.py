@@ -181,7 +181,11 @@ class _LineReader:
         return True
 
     def _parse_quads(self, lines: list[str]) -> list[Any] | None:
-        """Parse lines to triples; return None if they are incomplete, change prefixes or quote triples."""
+        """Parse lines with the known prefixes; return their triples, which pyoxigraph calls quads, or None.
+
+        None if there is a syntax error, such as an incomplete line, if the lines change prefixes or the base IRI, or if
+        they quote triples.
+        """
         from pyoxigraph import RdfFormat, Triple, parse
 
         text = "".join(f"@prefix {name}: <{address}> .\n" for name, address in self.prefixes.items())

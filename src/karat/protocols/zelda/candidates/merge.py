@@ -28,7 +28,8 @@ from karat.model.tables.digest import hash_strings
 from karat.protocols.zelda.candidates.keys import coarse_key
 from karat.protocols.zelda.candidates.staging import CandidateSource, StagedSource, preserve_stage, stage_source
 from karat.protocols.zelda.texts.title_updates import TitleUpdater
-from karat.storage.files import check_output_path, open_for_writing, printable_path
+from karat.storage.atomic_writing import check_output_path, open_for_writing
+from karat.storage.files import printable_path
 
 LAYOUT: Final = "karat-candidates/2"
 """Layout of the Parquet file."""
