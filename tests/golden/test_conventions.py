@@ -806,7 +806,7 @@ def test_unknown_ids_can_be_one_entity():
     [
         ({"profile": "gerbl"}, "gerbil"),
         ({"profile": "bat-papr"}, "bat-paper"),
-        ({"asignment": "greedy"}, "assignment"),
+        ({"settings": {"asignment": "greedy"}}, "assignment"),
         ({"settings": {"tresholds": "0.5"}}, "threshold"),
         ({"assignment": "greddy"}, "greedy"),
         ({"nil": "emergin"}, "emerging"),

@@ -71,7 +71,10 @@ def test_documents_come_as_a_stream(demo):
 
 
 def test_the_order_of_the_bounds(demo):
-    f1 = {name: _f1(demo, link(get_system(name, _QUICK), demo, gold_mentions=True)) for name in (*_LOCAL, "graph[variant=prior]")}
+    f1 = {
+        name: _f1(demo, link(get_system(name, _QUICK), demo, gold_mentions=True))
+        for name in (*_LOCAL, "graph[variant=prior]")
+    }
     assert f1["oracle"] == 1
     assert f1["oracle"] > f1["candidate-oracle"] > f1["graph"] > f1["popular"] > 0.7
     assert f1["graph[variant=prior]"] == f1["popular"]

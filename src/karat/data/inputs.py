@@ -25,6 +25,11 @@ SystemsInput: TypeAlias = PredictionsInput | Iterable[PredictionsInput] | Mappin
 """One or several systems, or a mapping from their names to their predictions."""
 
 
+def to_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return names as a tuple; a string is one name."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 class SystemInput(NamedTuple):
     """The predictions of a system, not loaded yet."""
 

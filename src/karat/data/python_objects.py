@@ -153,9 +153,13 @@ def is_single_object(data: ForeignObject) -> bool:
     """
     if hasattr(data, "iterrows") or hasattr(data, "to_dicts") or hasattr(data, "to_pylist") or _is_dataset(data):
         return True
-    return isinstance(data, list | tuple) and all(
-        isinstance(item, Mapping | Document | Response) or _is_tuple_mention(item) or _is_doc(_get_doc(item))
-        for item in data
+    return (
+        isinstance(data, list | tuple)
+        and bool(data)
+        and all(
+            isinstance(item, Mapping | Document | Response) or _is_tuple_mention(item) or _is_doc(_get_doc(item))
+            for item in data
+        )
     )
 
 

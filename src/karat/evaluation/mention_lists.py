@@ -62,7 +62,7 @@ def linking_f1(
 
     `gold` and `predicted` are lists of tuples (document, start, end, entity), dictionaries with these fields, or data
     frames with these columns. The entity None is NIL. `average` is `micro`, or `macro` for the mean over documents.
-    `profile` and `settings` are as in `evaluate`. Return None if F1 is undefined, as without any mention.
+    `profile` and `settings` are as in `evaluate`; those that read texts raise `UsageError`. Return None if F1 is undefined, as without any mention.
     """
     return _score(gold, predicted, "strong", f"{_check_average(average)}.f1", profile, settings)
 

@@ -128,7 +128,7 @@ def test_filters_hold_together():
         ({"flips": ("run0", "run0")}, UsageError, "against itself"),
         ({"entities": ["Q9"]}, UsageError, "linked to Q9"),
         ({"view": "mention", "errors": ["ner-fn"]}, UsageError, "need a view with links"),
-        ({"task": "c2kb"}, UsageError, "no individual mentions"),
+        ({"settings": {"task": "c2kb"}}, UsageError, "no individual mentions"),
     ],
 )
 def test_what_no_case_can_have_is_refused(asked, error, description):

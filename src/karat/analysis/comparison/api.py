@@ -15,7 +15,7 @@ from karat.analysis.comparison.entries import Entry, resolve_entries
 from karat.analysis.comparison.grid import build_grid
 from karat.analysis.comparison.options import ComparisonOptions, PermutationScheme, Test
 from karat.analysis.comparison.scorecard.scorecard import VIEW, ScorecardOptions, Scorecards, build_scorecards
-from karat.data.inputs import GoldInput, SystemsInput
+from karat.data.inputs import GoldInput, SystemsInput, to_names
 from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.corpus import NO_TEXT_NOTE
@@ -41,10 +41,10 @@ def compare(
     permute: PermutationScheme = "systems",
     similarity: str | None = None,
     best_threshold: str | None = None,
-    developed_on: Mapping[str, Sequence[str]] | None = None,
+    developed_on: Mapping[str, Sequence[str] | str] | None = None,
     sensitivity: bool = False,
     linking_loss: bool = False,
-    selected_on: Mapping[str, Sequence[str]] | None = None,
+    selected_on: Mapping[str, Sequence[str] | str] | None = None,
 ) -> Comparison:
     """Compare systems on one or several datasets, test the differences, and return a `Comparison`.
 
@@ -70,7 +70,12 @@ def compare(
         alpha, correction, resamples, permutations, permute=permute, seed=request.interval_options.seed, test=test
     )
     extras = ComparisonExtras(
-        similarity, best_threshold, developed_on or {}, sensitivity, linking_loss, selected_on or {}
+        similarity,
+        best_threshold,
+        {system: to_names(names) for system, names in (developed_on or {}).items()},
+        sensitivity,
+        linking_loss,
+        {system: to_names(names) for system, names in (selected_on or {}).items()},
     )
     return compare_entries(resolve_entries(gold, systems), request, options, extras, measure=measure)
 
@@ -123,12 +128,12 @@ def find_cases(
     settings: Mapping[str, object] | None = None,
     kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
-    outcomes: Sequence[str] = (),
-    errors: Sequence[str] = (),
-    types: Sequence[str] = (),
-    entities: Sequence[str] = (),
-    only: Sequence[str] = (),
-    documents: Sequence[str] = (),
+    outcomes: Sequence[str] | str = (),
+    errors: Sequence[str] | str = (),
+    types: Sequence[str] | str = (),
+    entities: Sequence[str] | str = (),
+    only: Sequence[str] | str = (),
+    documents: Sequence[str] | str = (),
     flips: tuple[str, str] | None = None,
 ) -> CaseList:
     """Find the cases of a view on one dataset that pass all filters, each with the predictions of all systems.
@@ -139,9 +144,7 @@ def find_cases(
     and `flips` are filters, see `CaseFilter`. `only`: systems whose outcomes and errors are searched, by default all.
     """
     request = Request.from_options(profile=profile, settings=settings, kb=kb, allow_unknown=allow_unknown)
-    case_filter = CaseFilter(
-        tuple(outcomes), tuple(errors), tuple(types), tuple(entities), tuple(only), tuple(documents), flips
-    )
+    case_filter = CaseFilter(*map(to_names, (outcomes, errors, types, entities, only, documents)), flips)
     return list_cases(resolve_entries(gold, systems), request, case_filter, view=view)
 
 
