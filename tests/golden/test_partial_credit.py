@@ -40,18 +40,10 @@ WRONG = {
     "Q4": None,
     "Q99": None,
 }
-"""What predictions are to Berlin, the city.
+"""How each prediction is near to Berlin, the city.
 
-A composer of this name is no metonym, as in ELEVANT; iron is nothing to it, and of Q99 nobody knows anything.
+As in ELEVANT, a composer of this name is no metonym. Iron is not near, and Q99 is unknown.
 """
-    "Q1": "sibling",
-    "Q2": "metonym",
-    "Q3": "same-name",
-    "Q5": "same-name",
-    "Q4": None,
-    "Q99": None,
-}
-"""What predictions are to Berlin, the city: a composer of this name is no metonym, as in ELEVANT; iron is nothing to it, and of Q99 nobody knows anything."""
 
 
 def scored(labels, predictions, *names, **more):

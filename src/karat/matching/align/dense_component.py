@@ -221,7 +221,7 @@ class _Market:
             self._shift_chain(int(self._good[pair]), new_buyer)
 
     def _shift_chain(self, good: int, new_buyer: int) -> None:
-        """Shift goods along the chain of buyers from `new_buyer` to `good`: each takes the good that the next leaves."""
+        """Shift goods along the chain of buyers from `new_buyer` to `good`: each takes the good the next leaves."""
         while True:
             pair = int(self._via[good])
             buyer = int(self._buyer[pair])
