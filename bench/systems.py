@@ -23,8 +23,9 @@ from karat.kb.corpus_snapshot import build_corpus_snapshot
 from karat.model.corpus import Corpus
 from karat.model.document import Label
 from karat.model.run import Run
+from karat.systems.api import link
 from karat.systems.linking.gold import make_gold_ranking_stage
-from karat.systems.linking.system import get_system, link
+from karat.systems.linking.system import get_system
 
 TESTS = {
     "demo": "demo",

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from karat.model.results.result import Result, Score
     from karat.model.run import Run
     from karat.model.signature import Signature
-    from karat.systems.linking.system import link
+    from karat.systems.api import link
 
 __all__ = [
     "KB",
@@ -226,7 +226,7 @@ _EXPORTS = {
     ),
     "karat.model.run": ("Run",),
     "karat.model.signature": ("Signature",),
-    "karat.systems.linking.system": ("link",),
+    "karat.systems.api": ("link",),
 }
 """The public names of each module. They are imported on first use, so that `import karat` is fast."""
 

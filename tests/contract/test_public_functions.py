@@ -76,5 +76,5 @@ def test_resample_is_not_resamples():
 
 
 def test_an_unknown_keyword_without_likeness_lists_all():
-    with pytest.raises(karat.UnknownKeywordError, match="save has no keyword `zzz`. Pass one of `data`, `path`, "):
+    with pytest.raises(karat.UnknownKeywordError, match=r"save has no keyword `zzz`\. Pass one of `data`, `path`, "):
         karat.save("demo", "x.jsonl", zzz=1)

@@ -1,4 +1,4 @@
-"""Every call of a public function that the documentation shows is possible, and every Python block that can run runs."""
+"""Every call of a public function that the documentation shows fits its signature, and its Python runs."""
 
 from __future__ import annotations
 

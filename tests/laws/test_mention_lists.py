@@ -102,9 +102,8 @@ def test_scores_of_predictions_are_read():
 def test_other_objects_are_refused(wrong):
     with pytest.raises(karat.UsageError, match="Pass a list of"):
         karat.linking_f1(wrong, [("d", 0, 3, "Q1")])
-    if wrong != {"d": []}:  # predictions by document, of which there are none
-        with pytest.raises(karat.UsageError, match="Pass a name or a path, a list of responses or predictions"):
-            karat.linking_f1([("d", 0, 3, "Q1")], wrong)
+    with pytest.raises(karat.UsageError, match="Pass a list of"):
+        karat.linking_f1([("d", 0, 3, "Q1")], wrong)
 
 
 def test_profiles_that_read_texts_are_refused():

@@ -14,11 +14,12 @@ from karat.model.errors import UnknownNameError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import STAGES, System, hide_gold, parse_system
+from karat.systems.api import link
 from karat.systems.linking.detection import find_spans
 from karat.systems.linking.lexicon import build_lexicon
 from karat.systems.linking.minilm import PACKAGE
 from karat.systems.linking.relatedness import find_neighbours, split_blocks
-from karat.systems.linking.system import get_system, link
+from karat.systems.linking.system import get_system
 from karat.systems.stage_losses import measure_stage_losses
 
 _LOCAL = ("candidate-oracle", "graph", "mfs", "oracle", "popular", "prior", "tagme")

@@ -33,7 +33,8 @@ def command() -> None:
     from karat.data.load import load
     from karat.evaluation.evaluation import evaluate
     from karat.render.comparison import render_page
-    from karat.systems.linking.system import get_system, link
+    from karat.systems.api import link
+    from karat.systems.linking.system import get_system
 
     corpus = load("demo")
     runs = [link(get_system(name, {"substitute": "popularity"}), corpus) for name in _SYSTEMS]

@@ -51,7 +51,7 @@ def load_golds(golds: Iterable[GoldInput] | Mapping[str, GoldInput]) -> list[Cor
     """Load several gold standards; a mapping renames them to its keys. Raise `UsageError` for a single one."""
     if isinstance(golds, Mapping):
         return [replace(load(gold), name=str(name)) for name, gold in golds.items()]
-    if is_single_input(golds):
+    if _is_single_input(golds):
         raise UsageError("found one gold standard. Pass a list of them.")
     return [load(gold) for gold in golds]
 
@@ -72,8 +72,8 @@ def load_engine_inputs(
     gold: GoldInput | PartitionedData, predictions: PredictionsInput | PartitionedData, engine: str | None
 ) -> tuple[Corpus | PartitionedData, Run | PartitionedData]:
     """Load a gold standard and predictions as `load_inputs` does, files in partitions if an `engine` divides them."""
-    has_paths = isinstance(gold, str | os.PathLike) and isinstance(predictions, str | os.PathLike)
-    if has_paths and engine not in (None, "local"):
+    divides = engine not in (None, "local")
+    if divides and isinstance(gold, str | os.PathLike) and isinstance(predictions, str | os.PathLike):
         corpus, (run,) = _detect_pair(gold, predictions).load_partitioned(text=True)
         return corpus, run
     if isinstance(gold, PartitionedData) or isinstance(predictions, PartitionedData):
@@ -106,7 +106,7 @@ def list_systems(systems: SystemsInput) -> list[SystemInput]:
     """
     if isinstance(systems, Mapping):
         return [SystemInput(str(name), predictions) for name, predictions in systems.items()]
-    if is_single_input(systems):
+    if _is_single_input(systems):
         return [SystemInput(None, systems)]
     if not isinstance(systems, Iterable):
         raise UsageError(f"found {type(systems).__name__} as systems. Pass a list of paths, runs or predictions.")
@@ -116,7 +116,14 @@ def list_systems(systems: SystemsInput) -> list[SystemInput]:
     ]
 
 
-def is_single_input(data: ForeignObject) -> bool:
+def list_golds(gold: GoldInput | Iterable[GoldInput] | None) -> list[GoldInput]:
+    """Return the gold standards that a user passed: None, one, or a list of them."""
+    if gold is None:
+        return []
+    return [gold] if _is_single_input(gold) or not isinstance(gold, Iterable) else list(gold)
+
+
+def _is_single_input(data: ForeignObject) -> bool:
     """Return whether `data` is one gold standard or one system, and no list of several."""
     return _is_named(data) or is_single_object(data)
 

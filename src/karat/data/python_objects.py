@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from itertools import chain
 from math import isnan
 from numbers import Integral
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
@@ -63,6 +64,9 @@ _EXTRA_FIELDS: Final = {"same_as", "categories", "candidates", "nil_cluster"}
 _TUPLE_FIELDS: Final = ("document", "start", "end", "entity", "score")
 """The parts of a mention in a tuple; entity and score may be missing."""
 
+_LABEL_FIELDS: Final = {*Label.__struct_fields__, *chain(*_FIELD_NAMES.values())} - {"score"}
+"""The fields of a gold mention that are read."""
+
 _UNREAD_FIELDS = "predictions with fields that are not read"
 _UNREAD_LABEL_FIELDS = "labels with fields that are not read"
 _TEXT_MISMATCH = "predictions whose text differs from the text at their span"
@@ -112,7 +116,7 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None) -> Ru
     """
     if _is_dataset(data):
         return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
-    items = [*data.items()] if isinstance(data, Mapping) else _to_list(data)
+    items: list[ForeignObject] = [*data.items()] if isinstance(data, Mapping) else _to_list(data)
     if items and all(isinstance(item, Response) for item in items):
         return Run.from_responses(items, name=system or "run")
     metadata, items = _split_header(items)
@@ -190,21 +194,28 @@ def read_mentions(data: ForeignObject) -> MentionList:
     The entity None is NIL; a mention without the field is unlinked. Repeated mentions are merged and counted. Raise
     `UsageError` for other objects, and `InputError` for an invalid mention.
     """
-    items = _to_list(data)
-    if not _are_mentions(items) and not is_empty_list(data):
-        raise _unreadable_error(data, "a list of (document, start, end, entity), or a data frame with these columns")
     skipped: Counter[str] = Counter()
     labels: dict[str, list[Label]] = {}
-    for number, item in enumerate(map(_to_dictionary, items), 1):
+    for number, item in enumerate(list_mentions(data), 1):
         where = f"mention {number}"
         fields = {name: item[name] for name in Label.__struct_fields__ if item.get(name) is not None}
         fields |= {"start": _get_first_value(item, "start"), "end": _get_first_value(item, "end")}
         entity = _read_entity(item, where)
         fields |= {"types": _read_types(item)} | ({} if entity is UNLINKED else {"entity": entity})
-        known = {*Label.__struct_fields__, *(name for names in _FIELD_NAMES.values() for name in names)} - {"score"}
-        skipped[_UNREAD_LABEL_FIELDS] += bool(set(item) - known)
+        skipped[_UNREAD_LABEL_FIELDS] += bool(set(item) - _LABEL_FIELDS)
         labels.setdefault(_read_document_id(item, where, None), []).append(_to_struct(fields, Label, where))
     return MentionList({id: merge_duplicate_labels(mentions, skipped) for id, mentions in labels.items()}, +skipped)
+
+
+def list_mentions(data: ForeignObject) -> list[Mapping[str, ForeignObject]]:
+    """Return mentions that are tuples, dictionaries or rows of a data frame as dictionaries; see `read_mentions`.
+
+    Raise `UsageError` for other objects.
+    """
+    items = _to_list(data)
+    if not _are_mentions(items) and not _is_empty_list(data):
+        raise _unreadable_error(data, "a list of (document, start, end, entity), or a data frame with these columns")
+    return [_to_dictionary(item) for item in items]
 
 
 def build_blank_corpus(
@@ -217,11 +228,6 @@ def build_blank_corpus(
     labels = {**dict.fromkeys(other_ids, ()), **mentions.labels}
     documents = make_blank_documents(labels, min_length)
     return Corpus.from_reader(documents, name=name, skipped={**mentions.skipped, NO_TEXT_NOTE: len(documents)})
-
-
-def is_empty_list(data: ForeignObject) -> bool:
-    """Return whether `data` is a list or table without elements."""
-    return isinstance(data, Sized) and isinstance(data, Iterable) and not isinstance(data, str) and len(data) == 0
 
 
 class _SurfacePrediction(NamedTuple):
@@ -622,6 +628,11 @@ def _to_list(data: ForeignObject) -> list[ForeignObject]:
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
         return []
     return list(data)
+
+
+def _is_empty_list(data: ForeignObject) -> bool:
+    """Return whether `data` is a list or table without elements."""
+    return isinstance(data, Sized) and isinstance(data, Iterable) and not isinstance(data, str) and len(data) == 0
 
 
 def _is_missing(value: ForeignObject) -> bool:

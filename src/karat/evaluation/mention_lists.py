@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from karat.data.python_objects import ForeignObject, build_blank_corpus, is_empty_list, read_mentions, to_run
+from karat.data.python_objects import ForeignObject, build_blank_corpus, list_mentions, read_mentions, to_run
 from karat.evaluation.evaluation import evaluate
 from karat.model.document import Response
 from karat.model.errors import UnknownNameError
@@ -62,7 +62,8 @@ def linking_f1(
 
     `gold` and `predicted` are lists of tuples (document, start, end, entity), dictionaries with these fields, or data
     frames with these columns. The entity None is NIL. `average` is `micro`, or `macro` for the mean over documents.
-    `profile` and `settings` are as in `evaluate`; those that read texts raise `UsageError`. Return None if F1 is undefined, as without any mention.
+    `profile` and `settings` are as in `evaluate`; those that read texts raise `UsageError`. Return None if F1 is
+    undefined, as without any mention.
     """
     return _score(gold, predicted, "strong", f"{_check_average(average)}.f1", profile, settings)
 
@@ -147,17 +148,15 @@ def _score(
     settings: Mapping[str, object] | None,
 ) -> float | None:
     """Return the measure `short` of the match relation, on all documents of both lists; None without documents."""
-    mentions = read_mentions(gold)
-    if is_empty_list(predicted) and not mentions.labels:
+    mentions, predictions = read_mentions(gold), list_mentions(predicted)
+    if not mentions.labels and not predictions:
         return None
-    if is_empty_list(predicted):
-        run = Run.from_responses([Response(id) for id in mentions.labels])
+    if predictions:
+        run = to_run(predictions, None, None)
     else:
-        run = to_run(predicted, None, None)
+        run = Run.from_responses([Response(id) for id in mentions.labels])
     corpus = build_blank_corpus(
-        mentions,
-        other_ids=run.ids.to_pylist(),
-        min_length=int(run.predictions.end.max(initial=0)),
+        mentions, other_ids=run.ids.to_pylist(), min_length=int(run.predictions.end.max(initial=0))
     )
     measure = f"{relation}:{short}"
     return evaluate(corpus, run, profile=profile, settings=settings, measures=measure)[measure]

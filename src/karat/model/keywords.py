@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 def check_keywords(function: Callable[_P, _T]) -> Callable[_P, _T]:
     """Return `function`, raising `UnknownKeywordError` with a suggestion for a keyword that it does not have."""
-    code = function.__code__  # type: ignore[attr-defined]  # only functions are decorated
+    code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @wraps(function)

@@ -144,7 +144,15 @@ def find_cases(
     and `flips` are filters, see `CaseFilter`. `only`: systems whose outcomes and errors are searched, by default all.
     """
     request = Request.from_options(profile=profile, settings=settings, kb=kb, allow_unknown=allow_unknown)
-    case_filter = CaseFilter(*map(to_names, (outcomes, errors, types, entities, only, documents)), flips)
+    case_filter = CaseFilter(
+        outcomes=to_names(outcomes),
+        errors=to_names(errors),
+        types=to_names(types),
+        entities=to_names(entities),
+        systems=to_names(only),
+        documents=to_names(documents),
+        flips=flips,
+    )
     return list_cases(resolve_entries(gold, systems), request, case_filter, view=view)
 
 

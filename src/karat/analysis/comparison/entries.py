@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import pyarrow.compute as pc
 
-from karat.data.inputs import GoldInput, SystemInput, SystemsInput, is_single_input, list_systems, load_inputs
+from karat.data.inputs import GoldInput, SystemInput, SystemsInput, list_golds, list_systems, load_inputs
 from karat.data.load import (
     align_run,
     detect_inputs,
@@ -72,7 +72,7 @@ def resolve_entries(gold: GoldInput | Sequence[GoldInput] | None, systems: Syste
     `gold` None means that each system brings its gold standard. Raise `UsageError` for a system that does not.
     """
     items = list_systems(systems)
-    golds = [] if gold is None else [gold] if is_single_input(gold) else list(gold)
+    golds = list_golds(gold)
     has_files_only = all(item.path is not None for item in items)
     sources = [os.fspath(g) if has_files_only and isinstance(g, str | os.PathLike) else load(g) for g in golds]
     for is_file, group in groupby(items, key=lambda item: item.path is not None):

@@ -1,4 +1,4 @@
-"""Systems with their options, and running them on a corpus."""
+"""Systems with their options."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from karat.data.inputs import GoldInput
-from karat.data.load import load
 from karat.model import registry
-from karat.model.errors import UnknownNameError, UsageError
-from karat.model.keywords import check_keywords
-from karat.model.run import Run
-from karat.model.spec.system import Link, System, format_options, hide_gold, parse_options, parse_system
+from karat.model.errors import UsageError
+from karat.model.spec.system import Link, System, format_options, parse_options, parse_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +52,6 @@ class ConfiguredSystem:
         }
 
 
-def configure_system(text: str, options: Mapping[str, object] | None) -> ConfiguredSystem:
-    """Return the system that `text` names, with `options`; raise `UnknownNameError` for an option it does not have."""
-    texts = {name: str(value) for name, value in (options or {}).items()}
-    configured = get_system(text, texts)
-    known_options = [name.replace("_", "-") for name in configured.system.options.__dataclass_fields__]
-    for name in texts:
-        if name.replace("_", "-") not in known_options:
-            raise UnknownNameError(f"option of {text}", name, known_options)
-    return configured
-
-
 def get_system(text: str, options: Mapping[str, str] | None = None) -> ConfiguredSystem:
     """Return the system that `text`, such as `NAME[option=value]:ARGUMENT`, names, with its options parsed.
 
@@ -85,28 +70,3 @@ def get_system(text: str, options: Mapping[str, str] | None = None) -> Configure
     fields = set(system.options.__dataclass_fields__)
     shared_options = {key: value for key, value in (options or {}).items() if key.replace("-", "_") in fields}
     return ConfiguredSystem(text, system, parse_options(system, shared_options | dict(name_options), name))
-
-
-@check_keywords
-def link(
-    system: str | ConfiguredSystem,
-    gold: GoldInput,
-    *,
-    gold_mentions: bool = False,
-    options: Mapping[str, object] | None = None,
-) -> Run:
-    """Run a system on the documents of a gold standard; with `gold_mentions`, link only the gold mentions.
-
-    `gold` is a path, a name from the catalogue, plain dictionaries, or an object. `options` are options of the system;
-    unknown ones raise `UnknownNameError`.
-    """
-    corpus = load(gold)
-    configured = configure_system(system, options) if isinstance(system, str) else system
-    task = "d2kb" if gold_mentions else "a2kb"
-    link_documents = configured.start(gold_mentions=gold_mentions)
-    documents = (
-        document if configured.needs_gold else hide_gold(document, gold_mentions=gold_mentions) for document in corpus
-    )
-    return Run.from_responses(
-        link_documents(documents), name=configured.name, **configured.metadata, corpus=corpus.name, task=task
-    )
