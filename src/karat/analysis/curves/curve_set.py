@@ -104,8 +104,7 @@ class CurveOptions(msgspec.Struct, frozen=True, kw_only=True):
         """The keyword arguments that all curve functions share."""
         return {
             "profile": self.profile,
-            "match": self.match,
-            "settings": self.settings,
+            "settings": {**self.settings, "match": self.match},
             "kb": self.kb,
             "allow_unknown": self.allow_unknown,
         }
