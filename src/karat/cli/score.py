@@ -82,6 +82,7 @@ def _build_tuning(tune_on: str | None, tune_predictions: tuple[str, ...]) -> Tun
     help="Patch of the gold standard; scores are shown without and with it.",
     unless=["--engine", "--layout", "--verdicts"],
     is_strict=True,
+    hint="karat verify apply writes the patched gold standard.",
 )
 @option("--engine", metavar="NAME", help="Engine for large data: local, duckdb or spark.")
 @interval_options

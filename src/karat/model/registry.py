@@ -27,7 +27,12 @@ _BOUND_SIGN = ">="
 _CREDIT_SIGN = "+"
 
 
-_PACKAGES = {"formats": "formats.plugins", "suites": "protocols.suites", "systems": "systems.plugins"}
+_PACKAGES = {
+    "formats": "formats.plugins",
+    "resources": "web.archive.resources",
+    "suites": "protocols.suites",
+    "systems": "systems.plugins",
+}
 """The packages of plugin groups that are not in `karat.plugins`."""
 
 

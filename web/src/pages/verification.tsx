@@ -1,6 +1,16 @@
 // Results of verification: outcomes, and scores before and after verification.
 
-import { EmptyState, formatNumber, formatPercent, Loader, Select, Toolbar, useResource } from "../components";
+import {
+  EmptyState,
+  formatNumber,
+  formatPercent,
+  Loader,
+  leaderboardState,
+  Select,
+  Toolbar,
+  useResource,
+} from "../components";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { formatFixed } from "../rounding";
 import { route } from "../route";
@@ -8,7 +18,7 @@ import type { JudgeQuality, PosthocRecord, SourceRecord, VerificationFile, Verif
 import { type Cell, type Column, Sheet } from "../sheet";
 
 export function Verification() {
-  const state = useResource(resources.loadVerification, "verification");
+  const state = useResource(() => resources.loadResource("verification"), "verification");
   return (
     <Loader state={state}>
       {(resource) =>
@@ -248,3 +258,10 @@ function scoreCell(score: PosthocRecord | undefined, measure: "precision" | "rec
       ),
   };
 }
+
+export const PAGE: Page = {
+  title: "Verification",
+  position: 120,
+  Content: Verification,
+  isListed: () => leaderboardState.value!.has_verification,
+};

@@ -20,9 +20,10 @@ from karat.cli.output import echo
 @option("--gold", metavar="FILE", help="Gold standard whose texts the predictions refer to.")
 @steps_option()
 @kb_option(
-    "Knowledge base for steps that need one, such as drop-deleted; see also karat kb resolve.",
+    "Knowledge base for steps that need one, such as drop-deleted.",
     needs=["--step"],
     is_strict=True,
+    hint="karat kb resolve resolves ids.",
 )
 @option("--base", metavar="IRI", help="IRI prefix of document ids in NIF.")
 @option("--entity-base", metavar="IRI", help="IRI prefix of entities that are neither IRIs nor QIDs.")

@@ -27,6 +27,7 @@ class Conditions(TypedDict, total=False):
     needs: Sequence[str]
     unless: Sequence[str]
     is_strict: bool
+    hint: str
 
 
 class KaratOption(click.Option):
@@ -42,6 +43,8 @@ class KaratOption(click.Option):
     """Options of which none may apply."""
     is_strict: bool
     """Whether the option without effect is an error; otherwise it is only noted."""
+    hint: str
+    """Another way to the same end, which is added to the message; empty if there is none."""
 
     def __init__(
         self,
@@ -49,10 +52,11 @@ class KaratOption(click.Option):
         needs: Sequence[str] = (),
         unless: Sequence[str] = (),
         is_strict: bool = False,
+        hint: str = "",
         **attributes: Any,  # noqa: ANN401  # those of click
     ) -> None:
         super().__init__(declarations, **attributes)
-        self.needs, self.unless, self.is_strict = tuple(needs), tuple(unless), is_strict
+        self.needs, self.unless, self.is_strict, self.hint = tuple(needs), tuple(unless), is_strict, hint
 
 
 class KaratCommand(click.Command):
@@ -128,7 +132,8 @@ def find_parameter(command: click.Command, condition: str) -> tuple[click.Parame
 
 def check_effects(context: click.Context) -> None:
     """Raise `UsageError`, or print one note on standard error, for each option of the call that has no effect."""
-    for item, message in find_ineffective(context):
+    for item, problem in find_ineffective(context):
+        message = f"{problem} {item.hint}".rstrip()
         if item.is_strict:
             raise UsageError(message)
         echo(f"karat: {message}", err=True)

@@ -15,8 +15,6 @@ from karat.cli.output import echo, echo_warnings
 if TYPE_CHECKING:
     from karat.protocols.verification.creation import NewCampaign
 
-_VERIFY = ["--kind verify"]
-
 
 def _build_options(**options: object) -> NewCampaign:
     """Return the options of the campaign."""
@@ -48,7 +46,7 @@ def _build_options(**options: object) -> NewCampaign:
         metavar="N",
         help="Tasks per judge; 0 for no limit.  [default: 20; 0 for a survey]",
     ),
-    option("--allow-additions", is_flag=True, help="Let judges add missing links.", needs=_VERIFY, is_strict=True),
+    option("--allow-additions", is_flag=True, help="Let judges add missing links."),
     option(
         "--controls",
         default="agreed",
@@ -62,8 +60,6 @@ def _build_options(**options: object) -> NewCampaign:
         show_default=True,
         metavar="NAME",
         help="Links to judge: all, disagreements, false-positives, or suspicious first.",
-        needs=_VERIFY,
-        is_strict=True,
     ),
     option(
         "--lease",

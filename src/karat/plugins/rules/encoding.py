@@ -121,4 +121,5 @@ RULE = Rule(
     severity="warning",
     find=_find,
     fix=_fix,
+    fix_description="repairs ids, never texts",
 )

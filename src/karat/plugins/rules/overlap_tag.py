@@ -52,5 +52,6 @@ RULE = Rule(
     severity="warning",
     find=_find,
     fix=_fix,
+    fix_description="takes the tag that the spans say",
     is_gold_only=True,
 )

@@ -264,10 +264,12 @@ def _store_curves(
     """
     request = evaluation.request
     view = parse_measure(get_headline(evaluation.result)).view
-    settings = {
-        name: word for name, word in request.arguments["settings"].items() if name not in ("threshold", "match")
+    settings = {name: word for name, word in request.arguments["settings"].items() if name != "threshold"}
+    options = {
+        "settings": {**settings, "match": view.relation},
+        "kb": request.kb,
+        "allow_unknown": request.allow_unknown,
     }
-    options = {"match": view.relation, "settings": settings, "kb": request.kb, "allow_unknown": request.allow_unknown}
     lines, refusals = [], {}
     for over, compute in _CURVES.items():
         try:
@@ -299,13 +301,13 @@ def _check_scores(run: Run) -> None:
 
 def _alpha_json(corpus: Corpus, run: Run, _: str, options: Mapping[str, Any]) -> bytes:
     """Compute the curve of scores over alpha with the fine-grained paper's own settings and return its JSON."""
-    curve_options = {**options, "settings": {}}
+    curve_options = {**options, "settings": {"match": options["settings"]["match"]}}
     return alpha_json([alpha_curve(corpus, run, **curve_options)], "micro.f1", alpha_values(50))
 
 
 def _category_json(corpus: Corpus, run: Run, _: str, options: Mapping[str, Any]) -> bytes:
     """Compute the curve of scores over categories with the fine-grained paper's own settings and return its JSON."""
-    curve_options = {**options, "settings": {}}
+    curve_options = {**options, "settings": {"match": options["settings"]["match"]}}
     return category_json([category_curve(corpus, run, **curve_options)])
 
 

@@ -12,13 +12,13 @@ import {
   systemTitle,
   Toolbar,
   useResource,
-} from "../components";
-import * as resources from "../resources";
-import { pageUrl, route, updateQuery } from "../route";
-import type { DatasetInfo, GroupsResource } from "../shape";
-import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
-import { NoCases } from "./cases";
-import { listUndefinedCategories } from "./errors";
+} from "./components";
+import { NoCases } from "./pages/cases";
+import { listUndefinedCategories } from "./pages/errors";
+import * as resources from "./resources";
+import { pageUrl, route, updateQuery } from "./route";
+import type { DatasetInfo, GroupsResource } from "./shape";
+import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "./sheet";
 
 interface BreakdownProps {
   dataset: DatasetInfo;
@@ -155,7 +155,7 @@ function BreakdownTable({
 export function CategoryBreakdown(props: BreakdownProps) {
   const { dataset } = props;
   const datasetIndex = leaderboardState.value!.datasets.indexOf(dataset);
-  const state = useResource(resources.loadErrors, "errors");
+  const state = useResource(() => resources.loadResource("errors"), "errors");
   return (
     <Loader state={state}>
       {(resource) => {
@@ -262,7 +262,7 @@ export function FacetBreakdown(props: BreakdownProps) {
       </>
     );
   return (
-    <Loader state={useResource(() => resources.loadGroups(dataset.key), dataset.key)}>
+    <Loader state={useResource(() => resources.loadResource("groups", dataset.key), dataset.key)}>
       {(resource) => <FacetTable {...props} resource={resource} />}
     </Loader>
   );

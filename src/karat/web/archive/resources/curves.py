@@ -15,6 +15,7 @@ from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurve
 from karat.stats.calibration import reliability
 from karat.web.archive.archive import AnyCurve, Archive, ArchiveEntry
 from karat.web.archive.leaderboard import rank_systems
+from karat.web.archive.resource import Resource
 from karat.web.archive.shape import ChartData, CurveLine, CurvesResource
 
 _POINTS: Final = 240
@@ -284,3 +285,13 @@ def _make_line(system: int, x: Sequence[float | None], y: Sequence[float | None]
     if len(points) > _POINTS:
         points = [points[index] for index in np.linspace(0, len(points) - 1, _POINTS).round().astype(int).tolist()]
     return CurveLine(system, [round(a, 6) for a, _ in points], [round(b, 5) for _, b in points])
+
+
+RESOURCE = Resource(
+    CurvesResource,
+    build_curves,
+    is_per_dataset=True,
+    is_available=lambda archive, key: any(
+        entry.curves or entry.seconds or entry.verdicts for entry in archive.get_entries(key)
+    ),
+)

@@ -10,7 +10,8 @@ from karat.model.results.result import GroupScores
 from karat.model.spec.facet import Facet
 from karat.model.tables.facet_values import NONE
 from karat.web.archive.archive import Archive, ArchiveEntry
-from karat.web.archive.leaderboard import count_gold, get_group_scores, rank_systems
+from karat.web.archive.leaderboard import count_gold, get_group_scores, has_groups, rank_systems
+from karat.web.archive.resource import Resource
 from karat.web.archive.shape import FacetGroup, FacetScores, FacetTrack, GroupsResource, GroupTable
 from karat.web.archive.verdicts import FACET_PREFIX
 
@@ -124,3 +125,6 @@ def _find_facet(name: str) -> Facet | None:
         return get_plugin("facets", name.replace("_", "-"), Facet)
     except UnknownNameError:  # the values come from the data, as the description says
         return None
+
+
+RESOURCE = Resource(GroupsResource, build_groups, is_per_dataset=True, is_available=has_groups)

@@ -19,6 +19,7 @@ import {
   useTexts,
 } from "../components";
 import { CORRECT_LINK, countItems, type Data, UNCOUNTED_CASE, WRONG_LINK } from "../data";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { currentUrl, pageUrl, route } from "../route";
 import type { DatasetResource } from "../shape";
@@ -27,7 +28,7 @@ import { NoCases } from "./cases";
 
 export function GoldStandard() {
   const dataset = getSelectedDataset((item) => item.cases)!;
-  const state = useResource(() => resources.loadDataset(dataset.key), dataset.key);
+  const state = useResource(() => resources.loadResource("dataset", dataset.key), dataset.key);
   if (!dataset.cases)
     return (
       <>
@@ -297,3 +298,5 @@ function GoldReport({ data, resource, dataset }: { data: Data; resource: Dataset
     </>
   );
 }
+
+export const PAGE: Page = { title: "Gold standard", position: 80, Content: GoldStandard };
