@@ -181,9 +181,8 @@ def command(
     karat score mine.kore50.linked_articles.jsonl --layout elevant --json out.json
     """
     from dataclasses import replace
-    from itertools import repeat
 
-    from karat.analysis.comparison.entries import entry_from_run
+    from karat.analysis.comparison.entries import entry_from_evaluation
     from karat.data.load import detect_inputs
     from karat.data.save import save_report, save_results, save_verdicts
     from karat.evaluation.drop_rules import parse_drop_rules
@@ -262,7 +261,8 @@ def command(
     # a measure of one group gets its table only if --by names the facet
     table_facets = None if show_all or measures else by
     if html_file is not None:
-        write_html(map(entry_from_run, repeat(corpus), runs), request, html_file, texts=texts)
+        evaluations = [result.evaluation for result in results[: len(runs)]]
+        write_html(map(entry_from_evaluation, evaluations), request, html_file, texts=texts)
     if "-" not in (json_file, verdicts_file, html_file):
         tables = [replace(result, plus_minus=plus_minus) for result in results]
         n_tables = len(tables) - len(overlay_results)
@@ -321,7 +321,7 @@ def _apply_steps(corpus: Corpus, runs: list[Run], steps: tuple[str, ...], reques
     """
     from karat.data.steps import apply_steps, filter_run
 
-    remaining, changes = apply_steps(corpus, steps, request.arguments["kb"])
+    remaining, changes = apply_steps(corpus, steps, request.base_kb)
     for name, change in changes.items():
         echo(f"karat: {corpus.name}, {name}: {change}", err=True)
     return remaining, [filter_run(run, corpus, remaining) for run in runs]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,9 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats
 
 MEASURES = ("micro.p", "micro.r", "micro.f1")
+
+PAPER_SETTINGS: Final = {"task": "a2kb"}
+"""Overrides of the profile `finegrained` for alpha curves: as in the paper, all predictions count."""
 
 _TOLERANCE = 1e-12  # values that differ by less are equal up to rounding
 _Line: TypeAlias = tuple[float, float]
@@ -124,28 +127,45 @@ def alpha_curve(
     """Compute precision, fuzzy recall and fuzzy F1 of a run as functions of alpha.
 
     `preset` is the membership function whose parameter is alpha, such as `strict`. As in the paper, all
-    predictions count (`task=a2kb`), not only predictions on annotated spans, unless `settings` say otherwise.
+    predictions count (`task=a2kb`), not only predictions on annotated spans, unless `settings` override the task.
+    """
+    merged_settings = {**PAPER_SETTINGS, **(settings or {}), "match": match}
+    request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
+    low, high = request_ends(request, preset)
+    evaluation = Evaluation.from_data(low, corpus, run)
+    return compute_alpha_curve(evaluation, evaluation.with_request(high), preset)
+
+
+def request_ends(request: Request, preset: str = "strict") -> tuple[Request, Request]:
+    """Return a request at alpha 0 and at alpha 1, the parameter of the membership function `preset`.
+
+    Raise `UsageError` if `preset` has no such parameter, or if the request sets a membership or several relations.
     """
     if preset not in PRESETS:
         raise UsageError(
             f"membership {preset} has no parameter alpha. Use {' or '.join(PRESETS)}, or score it with "
             f"--set membership={preset}."
         )
-    merged_settings = {"task": "a2kb", **(settings or {}), "match": match}
-    if "membership" in merged_settings:
+    if "membership" in request.overrides:
         raise UsageError(
             "an alpha curve sets membership itself. Remove the setting and pass the function as preset, such as strict."
         )
-    ends = []
-    for alpha in (0, 1):
-        alpha_settings = {**merged_settings, "membership": f"{preset}:{alpha}"}
-        request = Request.from_options(profile=profile, settings=alpha_settings, kb=kb, allow_unknown=allow_unknown)
-        evaluation = Evaluation.from_data(request, corpus, run)
-        view = evaluation.views[str(get_single_view(request))]
-        ends.append(view.total().weights[0])
-    parts = evaluation.signature.parts
-    signature = Signature(tuple((n, f"{preset}:0-1" if n == "membership" else value) for n, value in parts))
-    return AlphaCurve(signature, corpus.name, run.name, str(get_single_view(request)), preset, np.array(ends), view)
+    get_single_view(request)
+    low, high = (request.replace(settings={"membership": f"{preset}:{alpha}"}) for alpha in (0, 1))
+    return low, high
+
+
+def compute_alpha_curve(low: Evaluation, high: Evaluation, preset: str = "strict") -> AlphaCurve:
+    """Compute precision, fuzzy recall and fuzzy F1 as functions of alpha.
+
+    `low` and `high` are evaluations of the requests that `request_ends` returns for `preset`.
+    """
+    name = str(get_single_view(high.request))
+    ends = np.array([evaluation.views[name].total().weights[0] for evaluation in (low, high)])
+    signature = Signature(
+        tuple((part, f"{preset}:0-1" if part == "membership" else value) for part, value in high.signature.parts)
+    )
+    return AlphaCurve(signature, high.corpus_name, high.run_name, name, preset, ends, high.views[name])
 
 
 def alpha_values(steps: int | None = None) -> Floats:
