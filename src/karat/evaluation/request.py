@@ -217,7 +217,9 @@ class Request:
         merged_settings = {**self.overrides, **(settings or {})}
         if options.get("measures") and "match" not in (settings or {}):
             merged_settings.pop("match", None)
-        return Request.from_options(settings=merged_settings, **{**self.options, **options})
+        merged_options = self.options
+        merged_options.update(options)
+        return Request.from_options(settings=merged_settings, **merged_options)
 
     @property
     def options(self) -> RequestOptions:

@@ -131,15 +131,14 @@ def alpha_curve(
     """
     merged_settings = {**PAPER_SETTINGS, **(settings or {}), "match": match}
     request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
-    low, high = request_ends(request, preset)
-    evaluation = Evaluation.from_data(low, corpus, run)
-    return compute_alpha_curve(evaluation, evaluation.with_request(high), preset)
+    return compute_alpha_curve(Evaluation.from_data(request, corpus, run), request, preset)
 
 
-def request_ends(request: Request, preset: str = "strict") -> tuple[Request, Request]:
-    """Return a request at alpha 0 and at alpha 1, the parameter of the membership function `preset`.
+def compute_alpha_curve(evaluation: Evaluation, request: Request, preset: str = "strict") -> AlphaCurve:
+    """Compute precision, fuzzy recall and fuzzy F1 as functions of alpha, the parameter of the membership `preset`.
 
-    Raise `UsageError` if `preset` has no such parameter, or if the request sets a membership or several relations.
+    `request` is evaluated on the data of `evaluation`, at alpha 0 and at alpha 1. Raise `UsageError` if it sets a
+    membership or several relations, or if `preset` has no parameter alpha.
     """
     if preset not in PRESETS:
         raise UsageError(
@@ -150,22 +149,15 @@ def request_ends(request: Request, preset: str = "strict") -> tuple[Request, Req
         raise UsageError(
             "an alpha curve sets membership itself. Remove the setting and pass the function as preset, such as strict."
         )
-    get_single_view(request)
-    low, high = (request.replace(settings={"membership": f"{preset}:{alpha}"}) for alpha in (0, 1))
-    return low, high
-
-
-def compute_alpha_curve(low: Evaluation, high: Evaluation, preset: str = "strict") -> AlphaCurve:
-    """Compute precision, fuzzy recall and fuzzy F1 as functions of alpha.
-
-    `low` and `high` are evaluations of the requests that `request_ends` returns for `preset`.
-    """
-    name = str(get_single_view(high.request))
-    ends = np.array([evaluation.views[name].total().weights[0] for evaluation in (low, high)])
-    signature = Signature(
-        tuple((part, f"{preset}:0-1" if part == "membership" else value) for part, value in high.signature.parts)
-    )
-    return AlphaCurve(signature, high.corpus_name, high.run_name, name, preset, ends, high.views[name])
+    name = str(get_single_view(request))
+    ends = []
+    for alpha in (0, 1):
+        weighted = evaluation.with_request(request.replace(settings={"membership": f"{preset}:{alpha}"}))
+        view = weighted.views[name]
+        ends.append(view.total().weights[0])
+    parts = weighted.signature.parts
+    signature = Signature(tuple((n, f"{preset}:0-1" if n == "membership" else value) for n, value in parts))
+    return AlphaCurve(signature, weighted.corpus_name, weighted.run_name, name, preset, np.array(ends), view)
 
 
 def alpha_values(steps: int | None = None) -> Floats:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from karat.analysis.comparison.entries import Entry
 from karat.analysis.comparison.grid import MEASURE
-from karat.analysis.curves.alpha import PAPER_SETTINGS, alpha_values, compute_alpha_curve, request_ends
+from karat.analysis.curves.alpha import PAPER_SETTINGS, alpha_values, compute_alpha_curve
 from karat.analysis.curves.calibration import collect_scored_predictions, request_scores
 from karat.analysis.curves.categories import compute_category_curve
 from karat.analysis.curves.threshold import compute_threshold_curve
@@ -280,8 +280,7 @@ def _check_scores(evaluation: Evaluation) -> None:
 def _alpha_json(evaluation: Evaluation, relation: str) -> bytes:
     """Compute the curve of scores over alpha with the fine-grained paper's own settings and return its JSON."""
     request = evaluation.request.with_profile("finegrained", {**PAPER_SETTINGS, "match": relation})
-    low, high = map(evaluation.with_request, request_ends(request))
-    return alpha_json([compute_alpha_curve(low, high)], "micro.f1", alpha_values(50))
+    return alpha_json([compute_alpha_curve(evaluation, request)], "micro.f1", alpha_values(50))
 
 
 def _category_json(evaluation: Evaluation, relation: str) -> bytes:

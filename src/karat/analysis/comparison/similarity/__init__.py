@@ -119,13 +119,26 @@ def similarity(
     system's best threshold for the relation, as in BAT's Table 9. `match` lists the match relations. `profile`, `kb`,
     `allow_unknown` and the settings are as in `evaluate`.
     """
+    request = Request.from_options(profile=profile, settings=setting, kb=kb, allow_unknown=allow_unknown)
+    return compute_similarity(corpus, runs, request_similarity(request, match, best_threshold))
+
+
+def request_similarity(request: Request, match: str, best_threshold: str | None) -> Request:
+    """Return a request as one that compares systems by the relations `match`, as in `similarity`.
+
+    Raise `UsageError` if `best_threshold` contradicts a threshold of the request.
+    """
+    threshold = request.overrides.get("threshold", best_threshold)
+    if best_threshold is not None and threshold != best_threshold:
+        raise UsageError("best_threshold and threshold both set the threshold. Pass one of them.")
+    return request.reduce_to(settings={"match": match, "threshold": threshold or "none"})
+
+
+def compute_similarity(corpus: Corpus, runs: Sequence[Run], request: Request) -> Similarity:
+    """Compare the predictions of several systems under a request of `request_similarity`."""
     names = [run.name for run in runs]
     if len(runs) < 2 or len(set(names)) < len(names):
         raise UsageError("similarity needs at least two runs with different names. Pass such runs.")
-    all_settings = {"threshold": best_threshold or "none", **setting, "match": match}
-    if best_threshold is not None and setting.get("threshold", best_threshold) != best_threshold:
-        raise UsageError("best_threshold and threshold both set the threshold. Pass one of them.")
-    request = Request.from_options(profile=profile, settings=all_settings, kb=kb, allow_unknown=allow_unknown)
     evaluations = {run.name: Evaluation.from_data(request, corpus, run) for run in runs}
     views = {
         view.relation: view for view in reversed(request.views)
