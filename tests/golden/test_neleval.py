@@ -419,3 +419,39 @@ def test_labels_outside_the_evaluation_span_are_counted_without_alternatives_and
     assert result.skipped["labels outside the evaluation span"] == 1
     assert result.skipped["further alternatives of mentions (only the first counts)"] == 1
     assert result["strong_link_match:micro.r"] == 1 / 2
+
+
+# --- scores by facet
+
+
+def test_filtered_groups_score_the_clusters_of_each_value():
+    """Of PER, the gold clusters are {Q1, Q1} and {Q2}, the predicted ones {Q1, Q1, Q1}: muc has 1 of 1 and 1 of 2."""
+    labels = (Label(0, 3, "Q1"), Label(5, 8, "Q1"), Label(10, 13, "Q2"))
+    corpus = Corpus.from_documents(
+        [
+            Document("a", TEXT, tuple(Label(item.start, item.end, item.entity, types=("PER",)) for item in labels)),
+            Document("b", TEXT, (Label(0, 3, "Q3", types=("LOC",)),)),
+        ]
+    )
+    predictions = tuple(Prediction(item.start, item.end, "Q1", types=("PER",)) for item in labels)
+    run = Run.from_responses([Response("a", predictions), Response("b", (Prediction(0, 3, "Q3", types=("LOC",)),))])
+    groups = karat.evaluate(
+        corpus, run, measures=["muc:micro.f1", "strong:micro.f1"], by=["types"], settings={"groups": "filtered"}
+    ).groups["types"]
+    person = groups["muc"]["PER"].measures
+    assert (person["micro.r"], person["micro.p"], person["macro.f1"]) == (1, 0.5, None)
+    assert groups["muc"]["LOC"].measures["micro.f1"] is None  # a single mention has no link to another
+    assert groups["strong"]["PER"].measures["micro.f1"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("groups", ["filtered", "credited"])
+def test_a_mean_of_two_views_has_no_scores_by_facet(groups):
+    corpus = Corpus.from_documents([Document("d", TEXT, GOLD)])
+    run = Run.from_responses([Response("d", PREDICTIONS)])
+    settings = {"groups": groups}
+    result = karat.evaluate(
+        corpus, run, measures=["blanc:micro.f1", "strong:micro.f1"], by=["types"], settings=settings
+    )
+    assert list(result.groups["types"]) == ["strong"]
+    with pytest.raises(UsageError, match="blanc has no scores by types"):
+        karat.evaluate(corpus, run, measures=["blanc:micro.f1@types=PER"], settings=settings)

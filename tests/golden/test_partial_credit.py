@@ -18,19 +18,31 @@ from tests import strategies
 
 KB = InMemoryKB.from_tables(
     name="kb",
-    entities=["Q64", "Q1", "Q2", "Q3", "Q4", "Q515"],
-    names={"Q64": "Berlin", "Q1": "Rome", "Q2": "Berlin", "Q3": "Berlin", "Q4": "iron", "Q515": "city"},
+    entities=["Q64", "Q1", "Q2", "Q3", "Q4", "Q5", "Q515"],
+    names={"Q64": "Berlin", "Q1": "Rome", "Q2": "Berlin", "Q3": "Berlin", "Q4": "iron", "Q5": "Berlin", "Q515": "city"},
     types={
         "Q64": frozenset({"Q515"}),
         "Q1": frozenset({"Q515"}),
         "Q2": frozenset({"ORG"}),
         "Q3": frozenset({"Q515"}),
         "Q4": frozenset({"metal"}),
+        "Q5": frozenset({"PER"}),
     },
     subclass_of=[("Q515", "LOC")],
 )
-WRONG = {"Q515": "parent", "Q1": "sibling", "Q2": "metonym", "Q3": "same-name", "Q4": None, "Q99": None}
-"""What predictions are to Berlin, the city; iron is nothing to it, and of Q99 nobody knows anything."""
+WRONG = {
+    "Q515": "parent",
+    "Q1": "sibling",
+    "Q2": "metonym",
+    "Q3": "same-name",
+    "Q5": "same-name",
+    "Q4": None,
+    "Q99": None,
+}
+"""How each prediction is near to Berlin, the city.
+
+As in ELEVANT, a composer of this name is no metonym. Iron is not near, and Q99 is unknown.
+"""
 
 
 def scored(labels, predictions, *names, **more):

@@ -178,7 +178,8 @@ def counted(result):
                     own |= ended((stage, name), result.groups["mention-type"][view][kind].counts)
         for kind, group in result.groups["entity-type"][f"strong{part}"].items():
             own |= ended(("type", "OTHER" if kind == NONE else kind), group.counts)
-        for name, group in result.groups["error"][f"strong{part}"].items():
+        groups = result.groups["error"][f"strong{part}"]
+        for name, group in ((name, groups[name]) for name in PLACES):  # ELEVANT has no other categories
             place, words = PLACES[name][:2], get_plugin("categories", name, ErrorCategory).candidate_words
             own |= {(*place, "errors"): group.errors} if group.errors else {}
             own |= {(*place, "total"): group.total} if group.total and words is None else {}

@@ -280,5 +280,5 @@ def test_the_table_shows_them_either_way(karat_cli):
     assert "61.1 ± " in half.out
     assert "After ±: half the width of 90 % intervals from 200 bootstrap samples of documents (BCa" in half.out
     refused = karat_cli("score", "demo", "demo/prior", "--plus-minus").err
-    assert refused.startswith("karat: --plus-minus needs intervals")
+    assert refused.startswith("karat: --plus-minus has no effect without --ci")
     assert "unknown interval method" in karat_cli(*given, "--ci-method", "t").err

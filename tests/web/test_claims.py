@@ -14,9 +14,9 @@ from karat.model.errors import UsageError
 from karat.render.scores import render_page
 from karat.storage.content_store import MemoryStore
 from karat.web.archive.archive import Archive
-from karat.web.archive.charts import _POINTS, _make_line
 from karat.web.archive.leaderboard import _test_systems
-from karat.web.archive.resources import build_resource
+from karat.web.archive.resource import build_resource
+from karat.web.archive.resources.curves import _POINTS, _make_line
 from karat.web.archive.submissions import ArchiveOptions, add_results
 
 NO_CANDIDATES = "the system never has several candidates"

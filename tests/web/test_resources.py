@@ -15,7 +15,7 @@ from karat.storage.content_store import FolderStore, MemoryStore
 from karat.web.archive.archive import Archive
 from karat.web.archive.cases import number_blocks
 from karat.web.archive.leaderboard import _count_permutations
-from karat.web.archive.resources import build_resource, list_resources
+from karat.web.archive.resource import build_resource, list_resources
 from karat.web.archive.submissions import add_results
 
 RIGHT, WRONG_LINK, WRONG_SPAN, MISSED, SPURIOUS = range(5)
@@ -197,7 +197,7 @@ def test_texts_are_divided_into_pieces_of_similar_size():
 
 
 def test_charts_are_drawn_or_say_why_not(demo, key):
-    from karat.web.archive.charts import CHARTS
+    from karat.web.archive.resources.curves import CHARTS
 
     found = asked(demo, f"curves/{key}")
     drawn = {chart["name"]: chart for chart in found["charts"]}

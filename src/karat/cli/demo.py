@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.output import echo, page_width
+from karat.cli.options.declaration import karat_command
+from karat.cli.output import echo, page_width, print_tables
 
 _SYSTEMS = ("graph", "graph[variant=local]", "tagme", "prior")
 _NEXT_STEPS = """
@@ -22,14 +21,13 @@ Try next:
 """
 
 
-@click.command()
+@karat_command()
 def command() -> None:
     """Run four systems on the built-in dataset and compare them.
 
     The systems use the starter snapshot. It has no link counts, so entity popularity replaces them.
     """
     from karat.analysis.comparison.api import compare
-    from karat.cli.score import print_tables
     from karat.data.load import load
     from karat.evaluation.evaluation import evaluate
     from karat.render.comparison import render_page

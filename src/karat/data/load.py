@@ -15,16 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.data.absolute_iris import IriBases, to_absolute_iris
-from karat.data.catalogue import (
-    choose_split,
-    find_dataset,
-    find_stored_predictions,
-    finish_corpus,
-    needs_text,
-    prepare_split,
-)
+from karat.data.catalogue import choose_split, find_dataset, find_stored_predictions, finish_corpus, needs_text
 from karat.data.corpus_pool import has_shared_ids, pool_corpora, pool_runs, pool_runs_like
 from karat.data.custom_tables import CustomTables, get_custom_tables
+from karat.data.dataset_files import prepare_split
 from karat.data.format_detection import detect_format, list_formats
 from karat.data.save import save_results
 from karat.formats.parsing.surfaces.columns import ColumnRoles
@@ -44,7 +38,8 @@ from karat.model.spec.dataset import is_bare_name
 from karat.model.spec.engine import PartitionedData
 from karat.model.spec.format import Format, Manifest
 from karat.model.tables import checks
-from karat.storage.files import Source, open_for_writing, write_folder
+from karat.storage.atomic_writing import open_for_writing, write_folder
+from karat.storage.files import Source
 
 if TYPE_CHECKING:
     from karat.data.python_objects import ForeignObject

@@ -14,13 +14,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from karat.formats.parsing.conversion import to_predictions
-from karat.formats.parsing.duplicate_types import merge_duplicate_labels
+from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.plugins.hf_datasets import build_corpus, build_run
 from karat.formats.plugins.spacy_docbin import read_doc
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, EntityId, Prediction, Response
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
+from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import validate_object
 
@@ -373,7 +374,7 @@ def _read_entity(item: Mapping[str, ForeignObject], where: str) -> EntityId:
             expected="mentions",
             remedy='Ask the pipeline for them: aggregation_strategy="simple"',
         )
-    if value is None or value == "NIL":
+    if value is None or value == NIL_ID:
         return None
     return UNLINKED if value == "" else value if isinstance(value, str) else str(value)
 

@@ -293,22 +293,30 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         """
         return self._find_best_threshold(view, sweep, self.source.count_sweeps([view], sweep.steps))
 
-    def _find_best_threshold(self, view: ViewName, sweep: Sweep, sweeps: Sequence[SweepSums]) -> TunedThreshold | None:
-        """Return the best threshold of a view from the sums in `sweeps`, or None if predictions have no scores."""
-        if not any(threshold_key(view) in block.scored_keys for block in sweeps):
+    def _find_best_threshold(
+        self, view: ViewName, sweep: Sweep, block_sums: Sequence[SweepSums]
+    ) -> TunedThreshold | None:
+        """Return the best threshold of a view, by the criterion of `sweep`, such as micro F1; None without scores.
+
+        `block_sums`: counts at every threshold, one item per block (some documents of the data).
+        """
+        if not any(threshold_key(view) in block.scored_keys for block in block_sums):
             return None
         plan = self.plan_view(view)
         return select_best_threshold(
-            self._compute_curve(plan, sweeps), str(view), sweep, is_typed=plan.relation.is_typed
+            self._compute_curve(plan, block_sums), str(view), sweep, is_typed=plan.relation.is_typed
         )
 
     def compute_curve(self, view: ViewName, grid: int | None = None) -> Curve:
         """Return the scores of a view at every threshold; with `grid`, only multiples of `1 / grid` are exact."""
         return self._compute_curve(self.plan_view(view), self.source.count_sweeps([view], grid))
 
-    def _compute_curve(self, plan: Plan, sweeps: Sequence[SweepSums]) -> Curve:
-        """Return the threshold curve of a plan from the sums in `sweeps`."""
-        steps, has_gold = merge_sweeps(sweeps, threshold_key(plan.view))
+    def _compute_curve(self, plan: Plan, block_sums: Sequence[SweepSums]) -> Curve:
+        """Return the threshold curve of the view that `plan` judges.
+
+        `block_sums`: counts at every threshold, one item per block (some documents of the data).
+        """
+        steps, has_gold = merge_sweeps(block_sums, threshold_key(plan.view))
         return build_curve(
             steps, plan.view_options.create_view(Statistics(steps.base), macro_mask=self._macro_mask(has_gold))
         )
@@ -512,7 +520,13 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         return groups
 
     def _group_scores(self, name: str, facet: Facet) -> dict[str, dict[str, GroupScores]]:
-        """Return the scores by one facet, by view and value; views that cannot be divided into documents are absent."""
+        """Return the scores by the facet `facet`, called `name`, as a mapping from view and value.
+
+        Views that cannot be scored by the facet are absent: with `groups=filtered`, views that are means of other
+        views, such as BLANC; otherwise also views whose clusters span documents; for error categories, also views that
+        do not compare links. Raise `UsageError` if no document has a value, or no view compares links for error
+        categories.
+        """
         interval_options = self.interval_options
         dispersion_measures = [
             m for m in self.request.all_measures if get_measure(m).is_dispersion and m.group and m.group[0] == name
@@ -538,7 +552,8 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
                 if view in self.plans.stages or view in self.plans.missing_stages
             }
         if needs_rematching(self.inputs, name):
-            base_views = [base for base in self.request.views if str(base) not in self.source.excluded.views]
+            excluded = {*self.source.excluded.views, *self.plans.components}
+            base_views = [base for base in self.request.views if str(base) not in excluded]
             parts = {base: make_value_views(self.inputs, name, base) for base in base_views}
             return {
                 str(base): group_by_part(

@@ -66,7 +66,10 @@ def bridge_ids(request: Request, corpus: Corpus, runs: Sequence[Run], kb: str | 
 
 
 def needs_bridge(request: Request, corpus: Corpus, run: Run) -> bool:
-    """Return whether most predicted ids are of a kind that the corpus does not have, and a bridge is allowed."""
+    """Return whether a knowledge base should map the ids of corpus and run onto each other (an id bridge).
+
+    That is so if most predicted ids are of a kind that the corpus does not have, and the request allows a bridge.
+    """
     return _allows_bridge(request) and _find_foreign_ids(corpus, run) is not None
 
 

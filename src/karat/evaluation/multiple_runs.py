@@ -80,6 +80,7 @@ class RunScores(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _evaluation(self) -> Evaluation:
+        """The full evaluation of this run alone."""
         return Evaluation.from_data(self.request, self.corpus, self.run)
 
 
@@ -115,7 +116,10 @@ def evaluate_runs(
 
 
 def _evaluate_batches(request: Request, corpus: Corpus, runs: Sequence[Run]) -> list[RunScores] | None:
-    """Score the runs batch by batch; return None if a view cannot be divided into documents, and so into runs."""
+    """Score the runs in batches, each judged as if it were one run; return None if a view prevents that.
+
+    Views whose clusters span documents cannot be divided into documents again, and so not into runs.
+    """
     runs = [align_with_corpus(corpus, run) for run in runs]
     results: dict[int, RunScores] = {}
     for indices in _make_batches(request, corpus, runs):
@@ -132,7 +136,7 @@ def _evaluate_batches(request: Request, corpus: Corpus, runs: Sequence[Run]) -> 
 
 
 def _can_batch(request: Request) -> bool:
-    """Return whether all requested scores follow from single documents, so that runs can be judged as one."""
+    """Return whether all requested scores are sums over documents, so that several runs can be judged as one."""
     measures = [parse_short_measure(name.short_name)[1] for name in request.all_measures]
     return (
         request.conventions.threshold == Threshold()

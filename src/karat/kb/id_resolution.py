@@ -143,4 +143,5 @@ def _replace_response_ids(response: Response, new_ids: Mapping[str, str]) -> Res
 
 
 def _replace_candidate_id(candidate: Candidate, new_ids: Mapping[str, str]) -> Candidate:
+    """Return the candidate with its new id; unchanged if `new_ids` (new id by old id) does not have it."""
     return msgspec.structs.replace(candidate, entity=new_ids.get(candidate.entity, candidate.entity))

@@ -331,13 +331,14 @@ def test_the_command_trains_and_what_it_made_runs(world, lists, tiny_encoder, tm
 
 
 def test_what_needs_no_training(world, lists, tiny_encoder):
-    from karat.systems.linking.neural.tokens import WordPieces
-    from karat.systems.training.baselines import (
+    from bench.baselines import (
         gold_candidate_mask,
         predict_most_frequent,
         predict_most_popular,
         seen_entity_mask,
     )
+
+    from karat.systems.linking.neural.tokens import WordPieces
     from karat.systems.training.data import prepare_training_data
 
     bed = prepare_training_data(world, None, [lists], WordPieces.load(tiny_encoder), 32)

@@ -88,6 +88,25 @@ def load_entries(files: Sequence[str], golds: Sequence[str] = (), formats: Forma
         yield from (_build_entry(*loaded, formats.predictions) for loaded in _load_predictions(files, golds, formats))
 
 
+def load_dataset_entries(gold: str, predictions: Sequence[str], formats: Formats | None = None) -> list[Entry]:
+    """Return an entry for every run on one gold standard, with different names; without `predictions`, `gold` has both.
+
+    Raise `InputError` if a file is a result file, which contains no cases.
+    """
+    formats = formats or Formats()
+    for name in [gold, *predictions]:
+        if name != "-" and read_results(name) is not None:
+            raise InputError(
+                name,
+                actual="a result file, which contains no cases",
+                expected="a gold standard or predictions",
+                remedy="Pass the gold file and the predictions",
+            )
+    inputs = detect_inputs(gold, predictions, gold_format=formats.gold, predictions_format=formats.predictions)
+    corpus, runs = inputs.load(text=True)
+    return [entry_from_run(corpus, run) for run in disambiguate_names(runs, inputs.run_names)]
+
+
 def parse_system_argument(argument: str) -> tuple[str | None, str]:
     """Split `SYSTEM=FILE` into system name and path; the name is None for a plain path.
 

@@ -139,10 +139,9 @@ class Grid:
 
     @cached_property
     def signature(self) -> Signature:
-        """The common signature of all evaluations.
+        """One signature (the settings and data behind a score) for all evaluations of the grid.
 
-        The data part of the signature lists all datasets. Values that differ between evaluations are separated by
-        semicolons.
+        Its part `data` lists all datasets. Other values that differ between evaluations are joined by semicolons.
         """
         data = ",".join(next(iter(row.values())).entry.data_signature for row in self.cells.values())
         first = self.results[0].signature

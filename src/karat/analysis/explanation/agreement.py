@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
 from typing import Final, NamedTuple, TypeAlias
 
@@ -38,6 +38,7 @@ from karat.matching.read.facets import dimension_names
 from karat.matching.read.read_options import ReadOptions, canonical_ids, collect_table_evidence, find_nil_ids
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
+from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
@@ -61,7 +62,7 @@ _NONE, _NIL, _NO_LINK = ("",), ("", "NIL"), ("", "unlinked")
 """Categories that are not entities; tuples, so that they cannot equal an id."""
 
 
-class AgreementScore(NamedTuple):
+class AgreementScore(JsonRecord, frozen=True, rename={"reason": "undefined"}):
     """A coefficient with its interval over documents, its number of items, and the reason if it is undefined."""
 
     value: float | None
@@ -70,12 +71,12 @@ class AgreementScore(NamedTuple):
     reason: str | None = None
 
 
-class AnnotatorPairAgreement(NamedTuple):
+class AnnotatorPairAgreement(JsonRecord, frozen=True):
     """The agreement of two annotators."""
 
-    first: str
+    annotator_a: str
     """Name of the first annotator."""
-    second: str
+    annotator_b: str
     """Name of the second annotator."""
     documents: int
     """Number of documents that both annotated."""
@@ -91,7 +92,7 @@ class AnnotatorPairAgreement(NamedTuple):
     """Cohen's kappa by dimension, over the items to which both gave a category."""
 
 
-class CategoryAgreement(NamedTuple):
+class CategoryAgreement(JsonRecord, frozen=True):
     """The agreement of all annotators on the categories of one dimension."""
 
     same: AgreementScore
@@ -102,9 +103,8 @@ class CategoryAgreement(NamedTuple):
     """Krippendorff's alpha."""
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """The agreement of annotators of the same documents."""
+class Agreement(JsonFile, frozen=True, tag="karat-agreement/2"):
+    """The agreement of annotators of the same documents: the output of `karat agreement --json`."""
 
     annotators: tuple[str, ...]
     """Names of the annotators."""
@@ -116,6 +116,8 @@ class Agreement:
     """Confidence level of the intervals."""
     resamples: int
     """Number of bootstrap samples."""
+    excluded: Mapping[str, int]
+    """Counts of what could not be compared, by description."""
     pairs: tuple[AnnotatorPairAgreement, ...]
     """Agreement of each pair of annotators."""
     fleiss: AgreementScore
@@ -128,8 +130,6 @@ class Agreement:
     """Krippendorff's alpha over the items that all annotators of a document marked."""
     categories: Mapping[str, CategoryAgreement]
     """Agreement on categories by dimension."""
-    excluded: Mapping[str, int]
-    """Counts of what could not be compared, by description."""
 
 
 class Judgements(NamedTuple):
@@ -160,6 +160,15 @@ class Judgements(NamedTuple):
         if marked_by_all:
             mask &= (codes != 0).all(axis=0)
         return Judgements(codes[:, mask], self.document[mask], self.documents)
+
+
+def disambiguate_corpora(corpora: Sequence[Corpus], paths: Sequence[str]) -> list[Corpus]:
+    """Return `corpora`; a corpus with the same name as another corpus is renamed to its path in `paths`."""
+    names = [corpus.name for corpus in corpora]
+    return [
+        replace(corpus, name=path) if names.count(corpus.name) > 1 else corpus
+        for corpus, path in zip(corpora, paths, strict=True)
+    ]
 
 
 def agreement(

@@ -19,6 +19,7 @@ from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
 from karat.model.measure_name import parse_measure
+from karat.model.output.json_files import JsonRecord
 from karat.model.profile_signatures import format_profile
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import Result
@@ -41,7 +42,7 @@ _MEASURE = "measure"
 _IGNORED_SETTINGS = ("match", "seed")  # what is displayed, and what affects no score
 
 
-class Flip(NamedTuple):
+class Flip(JsonRecord, frozen=True):
     """A case that counts differently after a setting has switched to the other profile.
 
     `gold` and `prediction` are the links of the case, or None. `…_before` and `…_after` tell how each side counted;

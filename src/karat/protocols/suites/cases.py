@@ -397,4 +397,5 @@ SUITE = Suite(
     description="Small cases with the figures that BAT and GERBIL compute for them. Data: a JSON file of cases.",
     run=lambda path, _: reproduce_cases(path),
     experiment_noun="cases",
+    data_path="gerbil_bat_cases.json",
 )

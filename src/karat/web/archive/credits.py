@@ -16,9 +16,9 @@ from karat.kb.protocol import KB
 from karat.kb.relatedness import InLinks
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.errors import KaratError
+from karat.model.output.json_files import JsonRecord
 from karat.model.spec.settings.conventions import Ids
 from karat.model.tables.arrow import Arrow
-from karat.render.files import JsonRecord
 from karat.web.archive.shape import CreditRuleInfo
 
 _Prediction: TypeAlias = tuple[Any, ...]

@@ -26,6 +26,7 @@ from karat.model.document import GOLD_LAYOUT, Header
 from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.profile_signatures import get_profile
+from karat.model.registry import list_plugins
 from karat.model.results.result import Result, find_special_headline
 from karat.model.run import Run
 from karat.model.spec.settings.task import TASKS
@@ -48,6 +49,17 @@ class ArchiveOptions:
     """Reference profiles whose score gap is explained."""
     resamples: int = 1000
     """Number of bootstrap samples, if the request has none."""
+
+    @classmethod
+    def from_names(
+        cls, reasons: Sequence[str] = (), *, resamples: int = 1000, one_profile: bool = False
+    ) -> ArchiveOptions:
+        """Return options that score under all profiles; with `one_profile` only under those whose gap is explained.
+
+        `reasons` names the reference profiles whose gap is explained. Raise an error for an unknown profile.
+        """
+        checked = check_profiles(reasons)
+        return cls(checked if one_profile else tuple(list_plugins("profiles")), checked, resamples)
 
 
 def add_results(
