@@ -171,11 +171,6 @@ def spell_category(category: str, dialect: Dialect = "fel") -> str:
     return spellings[0]
 
 
-def category_iri(category: str) -> str:
-    """Return the IRI of a category, such as `form:Alias`, in the published vocabulary."""
-    return FEL + spell_category(category)
-
-
 def find_category(local: str) -> str | None:
     """Return the category, as `dimension:name`, that `local` spells in any dialect; None if there is none.
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from karat.analysis.curves.alpha import AlphaCurve
     from karat.analysis.curves.calibration import ScoredPredictions
     from karat.analysis.curves.categories import CategoryCurve
+    from karat.analysis.curves.curve_set import CurveSet
     from karat.analysis.curves.threshold import ThresholdCurve
     from karat.model.signature import Signature
     from karat.model.tables.arrow import Arrow
@@ -143,6 +144,40 @@ class CategoryCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     over: Literal["categories"]
     excluded: Mapping[str, int]
     points: CategoryPoints
+
+
+def curve_set_json(curves: CurveSet) -> bytes:
+    """Encode a set of curves as JSON, one line per curve."""
+    if curves.axis == "threshold":
+        return threshold_json(curves.thresholds, curves.measure)
+    if curves.axis == "coverage":
+        return coverage_json(curves.predictions)
+    if curves.axis == "categories":
+        return category_json(curves.categories)
+    assert curves.alpha is not None, "curves over alpha have its values"
+    return alpha_json(curves.alphas, curves.measure, curves.alpha)
+
+
+def curve_set_csv(curves: CurveSet) -> bytes:
+    """Encode a set of curves as CSV, one row per point of a curve."""
+    if curves.axis == "alpha":
+        assert curves.alpha is not None, "curves over alpha have its values"
+        return to_csv([curve.table(curves.alpha) for curve in curves.alphas])
+    drawn: Sequence[ThresholdCurve | ScoredPredictions | CategoryCurve] = curves.categories
+    if curves.axis in ("threshold", "coverage"):
+        drawn = curves.thresholds if curves.axis == "threshold" else curves.predictions
+    return to_csv([curve.table for curve in drawn])
+
+
+def render_curve_set(curves: CurveSet, width: int | None = None) -> str:
+    """Render a set of curves as a page of tables, at most `width` columns wide."""
+    if curves.axis == "threshold":
+        return render_threshold_page(curves.thresholds, curves.measure, curves.n_documents, width)
+    if curves.axis == "coverage":
+        return render_coverage_page(curves.predictions, curves.n_documents, width)
+    if curves.axis == "alpha":
+        return render_alpha_page(curves.alphas, curves.measure, curves.n_documents, width)
+    return render_category_page(curves.categories, curves.n_documents, width)
 
 
 def threshold_json(curves: Sequence[ThresholdCurve], measure: str) -> bytes:

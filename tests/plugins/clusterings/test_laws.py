@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.model.registry import get_plugin, list_plugins
-from karat.model.results.clusters import compare_clusters
 from karat.model.spec.clustering import Clustering
 from karat.stats.cluster_assignment import assign_clusters
 from tests.plugins.clusterings import definitions
-from tests.plugins.clusterings.definitions import counted
+from tests.plugins.clusterings.definitions import compare_clusters, counted
 
 MEASURES = [
     pytest.param(n, marks=pytest.mark.extras if n.startswith("ceaf") else ()) for n in list_plugins("clusterings")

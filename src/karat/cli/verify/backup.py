@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command, option
 
-@click.command()
+
+@karat_command()
 @click.argument("store")
-@click.option("--out", required=True, metavar="FILE", help="Backup file: JSONL, also compressed (.gz, .zst).")
+@option("--out", required=True, metavar="FILE", help="Backup file: JSONL, also compressed (.gz, .zst).")
 def command(store: str, out: str) -> None:
     """Back up a campaign, even while it is served.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command, option
 
-@click.command()
+
+@karat_command()
 @click.argument("store")
-@click.option("--out", default="-", show_default=True, metavar="FILE", help="Output file of the judgements (JSONL).")
+@option("--out", default="-", show_default=True, metavar="FILE", help="Output file of the judgements (JSONL).")
 def command(store: str, out: str) -> None:
     """Export the judgements under pseudonyms.
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import single_value
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
 from karat.cli.output import echo, page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("stores", nargs=-1, required=True)
-@click.option("--membership", metavar="FILE", help="Write the shares by category as weights of fuzzy recall (TOML).")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
+@option("--membership", metavar="FILE", help="Write the shares by category as weights of fuzzy recall (TOML).")
+@json_option()
 def command(stores: tuple[str, ...], membership: str | None, json_file: str | None) -> None:
     """Report which mentions people would annotate.
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import click
 
 from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
 from karat.cli.output import echo
 
 
-@click.command()
+@karat_command()
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="OUT")
-@click.option("--vocabulary", required=True, metavar="FILE", help="Titles to describe.")
-@click.option(
+@option("--vocabulary", required=True, metavar="FILE", help="Titles to describe.")
+@option(
     "--extract",
     type=click.Choice(["paragraph", "sentence"]),
     default="paragraph",

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.elevant.articles import drop_unknown_fields, parse_json_value
 from karat.formats.parsing.json.blocks import empty_file_error, parse_first_objects, read_blocks
 from karat.formats.parsing.json.records import collect_other_fields

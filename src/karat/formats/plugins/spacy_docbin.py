@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import IO, Any, NamedTuple
 
 from karat.formats.parsing.conversion import to_predictions
-from karat.formats.parsing.duplicate_types import merge_duplicate_labels
+from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response
 from karat.model.errors import InputError, KaratError, UsageError

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.numbers import parse_offset
 from karat.formats.parsing.text_folder import TextFolder, make_span_converter
 from karat.formats.parsing.xml import get_child_text, get_root_name, read_elements

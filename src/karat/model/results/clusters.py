@@ -159,18 +159,6 @@ class _Side(msgspec.Struct, frozen=True):
     """The first position of each cluster; None if a mention is in all its clusters."""
 
 
-def compare_clusters(
-    gold_mention: Longs, gold_cluster: Longs, prediction_mention: Longs, prediction_cluster: Longs
-) -> Clusters:
-    """Compare two clusterings, each given as parallel arrays of mention codes and cluster codes.
-
-    Mention codes mean the same on both sides. Duplicate pairs count once. A mention may be in several clusters.
-    """
-    return compare_members(
-        ClusterMembers(Members(gold_mention, gold_cluster), Members(prediction_mention, prediction_cluster))
-    )
-
-
 def compare_members(members: ClusterMembers) -> Clusters:
     """Count cluster sizes, overlaps, parts and kinds of mentions of a gold and a predicted clustering."""
     _, gold, predictions = _build_sides(members)

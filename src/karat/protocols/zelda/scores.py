@@ -9,11 +9,22 @@ from typing import Final
 
 import numpy as np
 
+from karat.data.load import load, load_run
 from karat.protocols.zelda.candidates.candidate_lists import CandidateLists
+from karat.protocols.zelda.candidates.published_lists import open_candidate_lists
 from karat.protocols.zelda.candidates.recall import ListRecall, measure_recall
-from karat.protocols.zelda.file_comparison import FileComparison
-from karat.protocols.zelda.split_predictions import GoldMention, Share, SplitPredictions, group_shares, unweighted_mean
+from karat.protocols.zelda.file_comparison import FileComparison, compare_files
+from karat.protocols.zelda.split_predictions import (
+    GoldMention,
+    Share,
+    SplitPredictions,
+    group_shares,
+    match_predictions,
+    unweighted_mean,
+)
+from karat.protocols.zelda.splits import find_split_files, load_splits, pair_files
 from karat.protocols.zelda.training_links import BANDS, NEW_WORDS, SEEN, UNSEEN, TrainingLinks, find_band
+from karat.storage.files import Source
 
 LENGTHS: Final = {"no list": 0, "1": 1, "2-5": 5, "6-20": 20, "21 and more": None}
 """Bands of candidate list length, with the largest length of each."""
@@ -122,6 +133,41 @@ def compute_scores(
     }
     pooled = {name: _sort_values(name, _sum_shares(by_split.values())) for name, by_split in shares_by_split.items()}
     return BenchmarkScores(system, predictions, pooled, shares_by_split, file_comparisons or {})
+
+
+def score_benchmark(
+    gold: str,
+    predictions: str,
+    *,
+    train: str | None = None,
+    candidate_lists: str | None = None,
+    lookup: str = "zelda",
+    conll: str | None = None,
+) -> BenchmarkScores:
+    """Score the files of predictions on the test sets in `gold`; both are files, or folders with files by test set.
+
+    `train` is the training text, and `conll` has the same test sets as CoNLL, whose missing mentions are listed. For
+    `candidate_lists` and `lookup` see `compute_scores`.
+    """
+    pairs = pair_files(gold, predictions)
+    splits = load_splits([path for path, _ in pairs.values()])
+    split_predictions = {
+        split: match_predictions(corpus, load_run(run, corpus=corpus), split)
+        for (split, (_, run)), corpus in zip(pairs.items(), splits.values(), strict=True)
+    }
+    conll_files = find_split_files([conll], "conll") if conll else {}
+    return compute_scores(
+        Source(predictions).stem,
+        split_predictions,
+        training_links=TrainingLinks.from_file(train) if train else None,
+        candidate_lists=open_candidate_lists(candidate_lists) if candidate_lists else None,
+        lookup=lookup,
+        file_comparisons={
+            split: compare_files(splits[split], load(path, format="zelda-conll"), split)
+            for split, path in conll_files.items()
+            if split in splits
+        },
+    )
 
 
 def _classify_mentions(

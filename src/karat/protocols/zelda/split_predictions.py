@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -82,6 +82,14 @@ def collect_gold_mentions(corpus: Corpus) -> list[GoldMention | None]:
         for document in corpus
         for label in document.labels
     ]
+
+
+def collect_linked_mentions(splits: Mapping[str, Corpus]) -> dict[str, list[GoldMention]]:
+    """Return the gold mentions of each split that are linked to an entity, without NIL and unlinked mentions."""
+    return {
+        split: [mention for mention in collect_gold_mentions(corpus) if mention is not None]
+        for split, corpus in splits.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from karat.model.errors import UsageError
-from karat.model.results.statistics import ratio
 from karat.model.tables.columns import Floats, Longs
 
 _MAX_CELLS: Final = 1 << 17
@@ -79,16 +78,6 @@ def draw_totals(documents: DistinctRows, resamples: int, seed: int) -> Floats:
         block = totals[start : start + step]
         block[:] = _draw_row_counts(rng, documents, len(block)).astype(np.float64) @ documents.rows
     return totals
-
-
-def resample_means(values: Floats, resamples: int, seed: int) -> Floats:
-    """Return the mean of `values` (one per document) over resampled documents, one mean per resample.
-
-    NaN values are skipped; the mean is NaN if all values in a resample are.
-    """
-    defined = ~np.isnan(values)
-    totals = resample_totals(np.column_stack([np.where(defined, values, 0.0), defined]), resamples, seed)
-    return ratio(totals[:, 0], totals[:, 1])
 
 
 def draw_counts(documents: DistinctRows, resamples: int, seed: int) -> Iterator[Longs]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.lazy_group import LazyGroup
+from karat.cli.lazy_group import command_group
 
 COMMANDS = {
     "text": "Build a snapshot with link counts from linked text.",
@@ -13,14 +11,4 @@ COMMANDS = {
 }
 """One-line help of every command, so that listing the commands imports none of them."""
 
-
-class _Commands(LazyGroup):
-    """The subcommands of `karat kb build`."""
-
-    prefix = "karat.cli.kb.build."
-    commands_help = COMMANDS
-
-
-@click.command(cls=_Commands)
-def command() -> None:
-    """Build a snapshot from published files."""
+command = command_group(__name__, COMMANDS, "Build a snapshot from published files.")

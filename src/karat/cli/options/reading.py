@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from karat.cli.options.declaration import Decorator, combine_options, option
 from karat.cli.output import echo
 from karat.model.offsets.offset_kinds import OffsetKind
 
@@ -36,7 +37,7 @@ def input_options(command: _C) -> _C:
         "realign_spans",
         "Fail if text and span disagree, or realign the span.",
     )
-    columns = click.option(
+    columns = option(
         "--columns",
         multiple=True,
         metavar="ROLE=COLUMN,…",
@@ -44,7 +45,7 @@ def input_options(command: _C) -> _C:
         callback=_use_columns,
         help="Column names of a CSV, TSV, JSON or JSONL file: doc, text, start, end, mention, entity, … (repeatable).",
     )
-    offsets = click.option(
+    offsets = option(
         "--offsets",
         type=click.Choice([str(kind) for kind in OffsetKind]),
         metavar="KIND",
@@ -55,6 +56,19 @@ def input_options(command: _C) -> _C:
         help=f"Kind of offsets in predictions, to convert: {', '.join(OffsetKind)}.",
     )
     return columns(on_error(duplicate_ids(span_mismatch(offsets(command)))))
+
+
+def source_options(source: str) -> Decorator:
+    """Return a decorator that adds `--from` (as `source_format`) and `--as` (as `kind`) for the file `source`."""
+    source_format = option("--from", "source_format", metavar="FORMAT", help=f"Format of {source}, if not detected.")
+    return combine_options(source_format, kind_option(source))
+
+
+def kind_option(source: str) -> Decorator:
+    """Return a decorator that adds `--as` as `kind`: whether the file that `source` names is gold or predictions."""
+    return option(
+        "--as", "kind", type=click.Choice(["gold", "predictions"]), help=f"Content of {source}, if ambiguous."
+    )
 
 
 def _use_offsets(context: click.Context, _: click.Parameter, kind: str) -> None:
@@ -85,7 +99,7 @@ def _print_rows(label: str, rows: Sequence[str]) -> None:
         echo(f"karat:   {row}", err=True)
 
 
-def _policy_option(option: str, values: tuple[str, str], policy_field: str, help: str) -> Callable[[_C], _C]:
+def _policy_option(flag: str, values: tuple[str, str], policy_field: str, help: str) -> Decorator:
     """Return a decorator that adds an option with two `values`: the default, and one that changes the error policy.
 
     The second value sets the boolean field `policy_field` of `ErrorPolicy` while the command runs.
@@ -99,8 +113,8 @@ def _policy_option(option: str, values: tuple[str, str], policy_field: str, help
         changes: dict[str, Any] = {} if value == values[0] else {policy_field: True}
         context.with_resource(use_error_policy(replace(get_error_policy(), **changes, on_skip=_print_counts)))
 
-    return click.option(
-        option,
+    return option(
+        flag,
         type=click.Choice(values),
         default=values[0],
         show_default=True,
