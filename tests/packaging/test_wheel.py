@@ -77,6 +77,7 @@ def test_everything_is_in_the_wheel(installed):
     shipped = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert shipped == ours
     assert {
+        "karat/karat.cdx.json",
         "karat/py.typed",
         "karat/render/schema/result.schema.json",
         "karat/plugins/datasets/demo_data/gold.jsonl",
