@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Tag
-from karat.data.describe import describe
+from karat.data.describe import TraitCount, describe
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.tsv_folder import load_tsv_folder
 from karat.matching.facts.facts import label_facts
@@ -105,16 +105,16 @@ def test_what_a_knowledge_base_adds(tmp_path):
     columns = describe(corpus(), snapshot(tmp_path)).columns
     # German, Berlin (the city or the brigade), Angela Merkel and may are required.
     assert columns == {  # number, percent, undecided, and the required mentions that percentages refer to
-        "lowercase": (1, 25, 0, 4),  # may
-        "multiword": (1, 25, 0, 4),
-        "nil": (0, 0, 0, 4),
-        "demonym": (1, 25, 0, 4),
-        "metonym": (1, 25, 0, 4),  # Berlin may be the brigade, and is popular for the place
-        "partial": (0, 0, 0, 4),  # Berlin Brigade is a metonym before
-        "rare": (0, 0, 1, 4),  # nobody knows what Angela Merkel is popular for
-        "person": (1, 25, 0, 4),
-        "location": (2, 50, 0, 4),
-        "organisation": (1, 25, 0, 4),
+        "lowercase": TraitCount(1, 25, 0, 4),  # may
+        "multiword": TraitCount(1, 25, 0, 4),
+        "nil": TraitCount(0, 0, 0, 4),
+        "demonym": TraitCount(1, 25, 0, 4),
+        "metonym": TraitCount(1, 25, 0, 4),  # Berlin may be the brigade, and is popular for the place
+        "partial": TraitCount(0, 0, 0, 4),  # Berlin Brigade is a metonym before
+        "rare": TraitCount(0, 0, 1, 4),  # nobody knows what Angela Merkel is popular for
+        "person": TraitCount(1, 25, 0, 4),
+        "location": TraitCount(2, 50, 0, 4),
+        "organisation": TraitCount(1, 25, 0, 4),
     }
 
 
@@ -151,9 +151,9 @@ def test_every_label_counts_in_traits(tmp_path):
 def test_without_a_fact_there_is_no_number():
     found = describe(corpus())
     # German is a place by its type, Berlin may be; nobody knows what Merkel is.
-    assert found.columns["demonym"] == (None, None, 3, 4)
-    assert found.columns["rare"] == (None, None, 3, 4)
-    assert found.columns["location"] == (2, 50, 1, 4)
+    assert found.columns["demonym"] == TraitCount(None, None, 3, 4)
+    assert found.columns["rare"] == TraitCount(None, None, 3, 4)
+    assert found.columns["location"] == TraitCount(2, 50, 1, 4)
     assert found.undefined == {
         "document type": "not stated by the source",
         "language": "not stated by the source",
