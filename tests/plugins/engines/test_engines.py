@@ -352,3 +352,33 @@ def test_buckets_are_small_and_blobs_are_not(rows):
     plan = plan_buckets(rows)
     assert plan.n_buckets * plan.rows_at_once >= rows
     assert plan.rows_at_once / plan.n_buckets >= 63
+
+
+PAGES = [f"https://en.wikipedia.org/wiki/{title}" for title in ("Berlin", "Paris", "A_page_that_nobody_wrote")]
+QIDS = ["Q64", "Q90", "Q999999999"]
+FOREIGN = [f"https://de.wikipedia.org/wiki/Keine_Seite_{number}" for number in range(3)]
+
+
+@quick_engines
+@pytest.mark.parametrize(
+    ("gold", "predicted"), [(PAGES, QIDS), (QIDS, PAGES), (FOREIGN, QIDS), (PAGES, PAGES), (PAGES, [None] * 3)]
+)
+@pytest.mark.parametrize("settings", [{}, {"ids": "as-written"}, {"task": "c2w"}], ids=str)
+def test_ids_in_other_schemes_are_bridged_or_undefined_as_in_memory(
+    tmp_path, engine, gold, predicted, settings, small_blocks
+):
+    """Each document has one city, so that no block knows the ids of both sides."""
+    words = ("Berlin", "Paris", "Atlantis")
+    documents = [Document(word, word, (Label(0, 5, id),)) for word, id in zip(words, gold, strict=True)]
+    responses = [Response(word, (Prediction(0, 5, id),)) for word, id in zip(words, predicted, strict=True)]
+    write_parts(Corpus.from_documents(documents), tmp_path / "gold", 3)
+    write_parts(Run.from_responses(responses[::-1]), tmp_path / "predictions", 3)
+    here, there = (
+        karat.evaluate(*loaded(tmp_path), settings=settings),
+        karat.evaluate(*both(tmp_path), engine=engine, settings=settings),
+    )
+    assert told(there) == told(here)
+    assert (there.id_health, there.notes) == (here.id_health, here.notes)
+    if not settings and predicted is QIDS:
+        assert (there.score("strong:micro.f1").value is None) == (gold is FOREIGN)
+        assert there.id_health.bridge.startswith("starter@") == (gold is PAGES)
