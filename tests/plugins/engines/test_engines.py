@@ -17,8 +17,12 @@ import karat.plugins.engines.local
 from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.evaluation.distributed.source import Job, count_block
 from karat.evaluation.request import Request
+from karat.matching.read import offset_fit
 from karat.model.errors import InputError, KaratError, UnknownNameError, UsageError
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import from_code_points
 from karat.model.registry import get_plugin, list_plugins
+from karat.model.results.result import WARNING
 from karat.model.spec.engine import ROW, Engine
 from karat.model.tables.scatter import gather_blocks, plan_buckets, scatter_rows, split_block
 from tests.plugins.engines.conftest import quick_engines
@@ -382,3 +386,36 @@ def test_ids_in_other_schemes_are_bridged_or_undefined_as_in_memory(
     if not settings and predicted is QIDS:
         assert (there.score("strong:micro.f1").value is None) == (gold is FOREIGN)
         assert there.id_health.bridge.startswith("starter@") == (gold is PAGES)
+
+
+def _in_another_unit(kind, size=60):
+    """Documents of which a third begin with characters that count otherwise in `kind`, and responses in `kind`."""
+    documents, responses = [], []
+    for number in range(size):
+        text = f"{'😀 ' if number % 3 else ''}{'x' * (number % 7)} met Ada in Rome, said {'y' * (9 - number % 7)}."
+        spans = [(text.index(word), text.index(word) + len(word)) for word in ("Ada", "Rome")]
+        documents.append(Document(f"d{number}", text, tuple(Label(*span, "Q1") for span in spans)))
+        predictions = tuple(Prediction(*from_code_points(text, kind, *span), "Q1") for span in spans)
+        responses.append(Response(f"d{number}", predictions))
+    return documents, responses
+
+
+@quick_engines
+@pytest.mark.parametrize("kind", ["utf16", "code-points", "shifted", "other texts"])
+@pytest.mark.parametrize("limit", [1000, 30], ids=["all documents", "a sample"])
+@pytest.mark.parametrize("how", [{"profile": "karat"}, {"profile": "elevant", "drop": "lowercase"}], ids=_name)
+def test_offsets_are_checked_as_in_memory(tmp_path, engine, kind, limit, how, monkeypatch, small_blocks):
+    monkeypatch.setattr(offset_fit, "_MAX_DOCUMENTS", limit)
+    documents, responses = _in_another_unit(OffsetKind.UTF16 if kind == "utf16" else OffsetKind.CODE_POINTS)
+    if kind == "shifted":
+        responses = [Response(f"d{n + 1}", response.predictions) for n, response in enumerate(responses[:-1])]
+    elif kind == "other texts":
+        responses = [Response(f"d{7 * n % 60}", response.predictions) for n, response in enumerate(responses)]
+    write_parts(Corpus.from_documents(documents), tmp_path / "gold", 4)
+    order = np.random.default_rng(3).permutation(len(responses))
+    write_parts(Run.from_responses(responses), tmp_path / "predictions", 3, order=order)
+    here, there = karat.evaluate(*loaded(tmp_path), **how), karat.evaluate(*both(tmp_path), engine=engine, **how)
+    assert told(there) == told(here)
+    warnings = [note for note in there.notes if note.startswith(WARNING)]
+    assert bool(warnings) == (kind != "code-points")
+    assert all(("a sample" in warning) == (limit < 60) for warning in warnings)
