@@ -167,6 +167,8 @@ def command(
     echo(f"{campaign_store.database.label}: {format_count(len(tasks), 'task')}, {format_count(n_controls, 'control')}")
     for source_name, counts in new_campaign.options.counts.items():
         echo(f"  {source_name}: {', '.join(f'{kind_name} {count}' for kind_name, count in counts.items())}")
+    if kb is None and new_campaign.options.kb is not None:
+        echo(f"ids: of different schemes; the knowledge base {new_campaign.options.kb} maps them onto each other")
     if tasks_per_judge and not is_survey and controls != "none" and not new_campaign.options.controls:
         echo("karat: no controls were created, because no passage has three links that all sources share.", err=True)
     campaign_store.database.close()
