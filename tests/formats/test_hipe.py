@@ -183,9 +183,7 @@ def test_nil_has_a_rank_of_its_own_in_a_ranking(tmp_path, gold_link, ranking, be
     gold = written(tmp_path, table(document, f"Ulm B-loc {gold_link} MISC=NoSpaceAfter"))
     run = written(tmp_path, table(document, f"Ulm B-loc {ranking}"), "run.tsv")
     measures = {1: "hipe-nel-strict:micro.f1", 3: "hipe-nel-strict-3:micro.f1", 5: "hipe-nel-strict-5:micro.f1"}
-    result = karat.evaluate(
-        karat.load(gold), karat.load_run(run), profile="hipe", measures=list(measures.values())
-    )
+    result = karat.evaluate(karat.load(gold), karat.load_run(run), profile="hipe", measures=list(measures.values()))
     for k, name in measures.items():
         assert result[name] == (best_rank is not None and best_rank <= k), name
 

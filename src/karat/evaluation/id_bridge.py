@@ -27,7 +27,6 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Longs, Mentions, flatten_mentions
 from karat.model.tables.schema import GOLD
 
-
 _ROWS_PER_TABLE = 20_000
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from karat.analysis.comparison.cases import CaseFilter, MentionCase
 from karat.evaluation.cases.errors import categories
+from karat.matching.read.invented_mentions import is_invented
 from karat.model.output.control_chars import escape_controls, escape_json
 from karat.model.results.verdict import Outcome
 from karat.render.files import JsonRecord, encode_line
@@ -123,7 +124,8 @@ def _render_case(number: int, case: MentionCase, case_list: CaseList, width: int
     `number`: number of the case on the page. `width`: columns to wrap at.
     """
     types = f"type {', '.join(case.types)}" * bool(case.types)
-    details = [f"document {case.document}", f"{case.start}–{case.end}", types, "optional" * case.optional]
+    span = "not in the text (invented)" if is_invented(case.start) else f"{case.start}–{case.end}"
+    details = [f"document {case.document}", span, types, "optional" * case.optional]
     yield from _indent_lines(
         f"{number}.".ljust(len(_INDENT)), ", ".join(_collapse_spaces(part) for part in details if part), width
     )

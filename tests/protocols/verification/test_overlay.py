@@ -11,7 +11,13 @@ from karat.protocols.verification.auto_judges import judge_by_names, judge_by_pr
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision, Judgement, effective_judgements, find_consensus
 from karat.protocols.verification.measures import measure_campaign
-from karat.protocols.verification.overlay import OverlayChange, apply_overlay, build_overlay, encode_overlay, read_overlay
+from karat.protocols.verification.overlay import (
+    OverlayChange,
+    apply_overlay,
+    build_overlay,
+    encode_overlay,
+    read_overlay,
+)
 from karat.protocols.verification.posthoc import TextLink
 
 TEXT = "Anna saw Ulm and Bern and Chur and Rome."

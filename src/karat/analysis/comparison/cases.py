@@ -14,6 +14,7 @@ from karat.evaluation.cases.errors import NO_CANDIDATES, categories, list_candid
 from karat.evaluation.evaluation import Evaluation
 from karat.matching.facts.facts import Facts
 from karat.matching.facts.sentence import Sentence, sentence_around
+from karat.matching.read.invented_mentions import is_invented
 from karat.matching.read.pairing import Pairing
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.errors import UnknownNameError, UsageError
@@ -415,7 +416,9 @@ class _AlignedCases:
             self.ids[document],
             start,
             end,
-            sentence_around(texts[document], start, end) if texts is not None and document < len(texts) else None,
+            sentence_around(texts[document], start, end)
+            if texts is not None and document < len(texts) and not is_invented(start)
+            else None,
             tuple(
                 _make_link(self.corpus.labels, label, names[label])
                 for label in self._labels_by_mention.get(mention_row, ())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
+from karat.cli.arguments import check_paths, parse_settings, single_value
 from karat.cli.input_options import input_options
 from karat.cli.output import echo, page_width, write_output
 
@@ -38,6 +38,7 @@ def _integer_option(
 @click.option("--out", default="runs", show_default=True, metavar="DIR", help="Output folder of the predictions.")
 @click.option("--task", metavar="TASK", help="Task; d2kb passes the gold mentions to systems that accept them.")
 @click.option("--profile", default="karat", show_default=True, metavar="PROFILE", help="Scoring profile.")
+@click.option("--set", "overrides", multiple=True, metavar="SETTING=VALUE", help="Override a setting of the profile.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Maximum number of documents, for a quick test.")
 @_integer_option("--repeat", 1, "Number of runs, to measure variance.", min_value=1)
 @_integer_option("--workers", 4, "Parallel requests to services.", min_value=1)
@@ -63,6 +64,7 @@ def command(
     out: str,
     task: str | None,
     profile: str,
+    overrides: tuple[str, ...],
     limit: int | None,
     repeat: int,
     workers: int,
@@ -134,6 +136,7 @@ def command(
             limit=limit,
             gold_format=gold_format,
             kb=flags.get("kb"),
+            settings=parse_settings(overrides),
         )
     if chart is not None:
         check_chart_path(chart)
@@ -314,12 +317,13 @@ def _format_scoring_options(experiment: Experiment) -> list[str]:
     """Return the options, quoted for a shell, with which further commands score like the printed table."""
     import shlex
 
-    options = {
-        "--profile": "" if experiment.profile == "karat" else experiment.profile,
-        "--set": f"task={experiment.task}" if experiment.task else "",
-        "--gold-format": "" if experiment.limit else experiment.gold_format,
-    }
-    return [f"{name} {shlex.quote(value)}" for name, value in options.items() if value]
+    settings = {**experiment.settings, **({"task": experiment.task} if experiment.task else {})}
+    options = [
+        ("--profile", "" if experiment.profile == "karat" else experiment.profile),
+        *(("--set", f"{name}={value}") for name, value in settings.items()),
+        ("--gold-format", "" if experiment.limit else experiment.gold_format),
+    ]
+    return [f"{name} {shlex.quote(value)}" for name, value in options if value]
 
 
 def _group_repeats(outcomes: list[ExperimentResult]) -> dict[str, list[Result]]:

@@ -116,7 +116,9 @@ def _read_predictions(tokens: Tokens, context: ReadContext) -> list[Prediction]:
         types = get_scored_types(mention.type, context) if mention else ()
         skipped["links that do not cover a whole mention (predictions without type)"] += mention is None
         categories, candidates = tokens.get_categories(mark), list_candidates(entities)
-        predictions.append(Prediction(start, end, entities[0], types=types, categories=categories, candidates=candidates))
+        predictions.append(
+            Prediction(start, end, entities[0], types=types, categories=categories, candidates=candidates)
+        )
     skipped["metonymic senses in predictions"] += len(read_mentions(rows, "NE-COARSE-METO", context))
     skipped["metonymic links in predictions"] += len(read_link_runs(rows, "NEL-METO", []))
     skipped["fine types of tokens in predictions"] += sum(

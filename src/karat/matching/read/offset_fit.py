@@ -3,9 +3,9 @@
 A prediction fits badly if it begins or ends inside a word, or with white space. Documents with such predictions are
 tried under every kind of offsets. Scripts without spaces have no such edges; there, the gold spans decide.
 
-Large corpora are checked in a random sample of about 1,000 documents, so that the check costs little. It misses a mistake
-in one of a hundred documents with a probability of 0.00004. The hash of its id decides whether a document is in the
-sample, so that neither the order of documents nor their division into blocks matters.
+Large corpora are checked in a random sample of about 1,000 documents, so that the check costs little. The probability
+that it misses a mistake in one of a hundred documents is 0.00004. The hash of its id decides whether a document is in
+the sample, so that neither the order of documents nor their division into blocks matters.
 """
 
 from __future__ import annotations
@@ -150,9 +150,10 @@ class OffsetFit(NamedTuple):
                 "of both files the same way"
             )
         if self.n_spans >= _MIN_SPANS and self.n_misfits >= _MAX_MISFITS * self.n_spans:
+            sample = " of a sample" if self.is_sample else ""
             return (
-                f"{self.n_misfits:,} of {self.n_spans:,} predictions{' of a sample' if self.is_sample else ''} begin or end "
-                "inside a word or with white space, so they seem to belong to other texts. Check document ids and offsets"
+                f"{self.n_misfits:,} of {self.n_spans:,} predictions{sample} begin or end inside a word or with white "
+                "space, so they seem to belong to other texts. Check document ids and offsets"
             )
         return None
 
@@ -161,8 +162,8 @@ def check_offsets(corpus: Corpus, run: Run, document_index: Longs, n_documents: 
     """Check how well the offsets of a run fit the texts of a corpus; count nothing if there are no texts.
 
     `document_index` is the document of each response in the corpus, or -1. `n_documents` is the number of documents of
-    the whole corpus if `corpus` has only a part of them. All kinds of offsets are tried on the documents that fit worst,
-    and those that fit better there are counted in all documents that are checked.
+    the whole corpus if `corpus` has only a part of them. All kinds of offsets are tried on the documents that fit
+    worst, and those that fit better there are counted in all documents that are checked.
     """
     if not corpus.has_text or corpus.skipped.get(NO_TEXT_NOTE) or not len(run.predictions):
         return OffsetFit()
@@ -186,7 +187,9 @@ def check_offsets(corpus: Corpus, run: Run, document_index: Longs, n_documents: 
     suspects = np.flatnonzero(is_suspect)
     if not len(suspects):
         return fit
-    digests = corpus.table.column("text_digest").to_numpy()[data.rows[suspects]]  # independent of the order of documents
+    digests = corpus.table.column("text_digest").to_numpy()[
+        data.rows[suspects]
+    ]  # independent of the order of documents
     order = np.lexsort((digests, -n_misfits[suspects] / n_spans[suspects]))
     sample = np.sort(suspects[order[:_WORST_SIZE]])
     return fit._replace(kinds=_count_kinds(data, sample, is_suspect), n_shifted=_count_shifted(data, sample, is_bad))

@@ -69,9 +69,9 @@ def build_campaign(
     """Build a campaign: each task is one passage with all links of one source, including the gold standard.
 
     Ids are normalised as in scoring, by `kb` if there is one (see `build_link_options`), so that the spelling does not
-    reveal the source. Without `control_tasks`, controls are built from links that all sources share. `priority` is a key of `PRIORITIES`, `length`
-    the minimum length of a passage in characters. The same `seed` gives the same tasks. Other parameters: see
-    `CampaignOptions`. Raise `UsageError` if there are no links to judge, or sources share a name.
+    reveal the source. Without `control_tasks`, controls are built from links that all sources share. `priority` is a
+    key of `PRIORITIES`, `length` the minimum length of a passage in characters. The same `seed` gives the same tasks.
+    Other parameters: see `CampaignOptions`. Raise `UsageError` if there are no links to judge, or sources share a name.
     """
     if batch and controls >= batch:
         raise UsageError(f"{controls} of {batch} tasks would be controls. Set a larger batch, or fewer controls.")
