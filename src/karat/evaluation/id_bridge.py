@@ -73,13 +73,17 @@ _NO_KINDS = KindCounts({}, frozenset())
 
 
 def bridge_ids(
-    request: Request, corpus: Corpus | PartitionedData, runs: Sequence[Run | PartitionedData], kb: str | None = None
+    request: Request,
+    corpus: Corpus | PartitionedData,
+    runs: Sequence[Corpus | Run | PartitionedData],
+    kb: str | None = None,
 ) -> Request:
     """Return the request with a knowledge base if it bridges the ids of the corpus and of a run.
 
     Otherwise return the request itself. `kb` is a path or snapshot name; None is the built-in snapshot. A bridge is
-    needed if most predicted ids are of a kind that the gold standard does not have. A request with a knowledge base,
-    with an explicit setting `ids` or under a profile of another tool stays unchanged.
+    needed if most predicted ids are of a kind that the gold standard does not have. `runs` may also be corpora of other
+    annotators. A request with a knowledge base, with an explicit setting `ids` or under a profile of another tool stays
+    unchanged.
     """
     if not _allows_bridge(request):
         return request
@@ -108,7 +112,7 @@ def _allows_bridge(request: Request) -> bool:
     return request.kb is None and request.conventions.ids is Ids.NORMALISED and is_default
 
 
-def _has_foreign_ids(corpus: Corpus | PartitionedData, run: Run | PartitionedData) -> bool:
+def _has_foreign_ids(corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
     """Return whether most ids of the run are of a kind that the corpus does not have."""
     gold = _count_kinds(corpus)
     if not gold.counts:

@@ -56,6 +56,7 @@ class AgreementFile(JsonRecord, frozen=True):
     items: int
     confidence: float
     resamples: int
+    kb: str | None
     excluded: Mapping[str, int]
     pairs: tuple[AnnotatorPairRecord, ...]
     fleiss: AgreementRecord
@@ -75,6 +76,7 @@ def to_json(agreement: Agreement) -> bytes:
             items=agreement.items,
             confidence=agreement.confidence,
             resamples=agreement.resamples,
+            kb=agreement.kb,
             excluded=agreement.excluded,
             pairs=tuple(map(_build_pair_record, agreement.pairs)),
             fleiss=_build_record(agreement.fleiss),
@@ -137,6 +139,8 @@ def render_page(agreement: Agreement, *, width: int | None = None) -> str:
         _explain_spans(has_others),
     ]
     blocks += _render_categories(agreement, width)
+    if agreement.kb is not None:
+        blocks.append(f"ids: resolved by the knowledge base {agreement.kb}")
     if agreement.resamples:
         confidence = f"{100 * agreement.confidence:g} %"
         blocks.append(f"In brackets: {confidence} intervals from {agreement.resamples} bootstrap samples of documents.")

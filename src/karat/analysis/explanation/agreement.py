@@ -31,6 +31,8 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from karat.evaluation.evaluation import evaluate
+from karat.evaluation.id_bridge import bridge_ids
+from karat.evaluation.request import Request
 from karat.kb.ids.id_context import build_context
 from karat.kb.ids.normalising_kb import wrap_kb
 from karat.kb.protocol import KB
@@ -130,6 +132,8 @@ class Agreement:
     """Agreement on categories by dimension."""
     excluded: Mapping[str, int]
     """Counts of what could not be compared, by description."""
+    kb: str | None = None
+    """Name of the knowledge base that resolves ids, or maps ids of different schemes onto each other."""
 
 
 class Judgements(NamedTuple):
@@ -173,7 +177,8 @@ def agreement(
     """Measure the agreement of annotators, one corpus each; the names of the corpora must differ.
 
     Intervals at the level `confidence` are computed from `resamples` bootstrap samples of documents. With a knowledge
-    base, ids of the same entity are equal. Raises `InputError` if two annotators have different texts under one id.
+    base, ids of the same entity are equal; by default the built-in one maps ids of different schemes onto each other.
+    Raises `InputError` if two annotators have different texts under one id.
     """
     annotators = tuple(corpus.name for corpus in corpora)
     if len(corpora) < 2 or len(set(annotators)) < len(annotators):
@@ -181,6 +186,9 @@ def agreement(
             "agreement needs at least two annotators with different names. Pass corpora with distinct names."
         )
     ids = _shared_documents(corpora)
+    if kb is None:
+        requests = (bridge_ids(Request.from_options(), corpus, corpora) for corpus in corpora)
+        kb = next((request.kb for request in requests if request.kb is not None), None)
     item_judgements, n_excluded_labels = collect_judgements(corpora, ids, kb)
     by_dimension = {
         dimension: collect_category_judgements(corpora, ids, dimension) for dimension in _shared_dimensions(corpora)
@@ -214,6 +222,7 @@ def agreement(
             for dimension, dimension_judgements in by_dimension.items()
         },
         excluded={description: count for description, count in excluded.items() if count},
+        kb=None if kb is None else kb.name,
     )
 
 

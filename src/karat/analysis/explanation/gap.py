@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
@@ -155,13 +156,16 @@ def explain_gap(
     from `reference_profile` to `profile`. The shares add up to the gap. Settings that cannot affect `measure` on this
     data are listed but not scored. With more than 12 settings, `samples` orders are sampled. `reference_measure` is
     used under the reference profile if it differs from `measure`; `reference_settings` and `settings` override the two
-    profiles. `progress` is called with 1 after each scored mixture of settings. Raises `UsageError` if a score is
-    undefined.
+    profiles. If a profile bridges the ids of both sides, all mixtures use its knowledge base. `progress` is called with
+    1 after each scored mixture of settings. Raises `UsageError` if a score is undefined.
     """
     reference_side = _Side.from_options(
         reference_profile, reference_settings or {}, reference_measure or measure, kb, allow_unknown
     )
     target_side = _Side.from_options(profile, settings or {}, measure, kb, allow_unknown)
+    bridges = [bridge_ids(side.request, corpus, [run]).kb for side in (reference_side, target_side)]
+    if kb is None and (bridge := bridges[0] or bridges[1]) is not None:
+        reference_side, target_side = reference_side.with_kb(bridge), target_side.with_kb(bridge)
     players, irrelevant = _group_settings(reference_side, target_side, corpus, run)
     results: dict[frozenset[str], Result] = {}
     scores: dict[frozenset[str], float] = {}
@@ -315,6 +319,12 @@ class _Side:
             raise UsageError(f"{measure} is not a single score of the whole corpus. Pass one, such as {example}.")
         table = request.signature("").to_dict()
         return cls(request, {name: table[name] for name in SIGNED_SETTINGS}, str(request.all_measures[0]))
+
+    def with_kb(self, kb: KB) -> _Side:
+        """Return the side with a knowledge base; ids are read as before, unless their setting uses one."""
+        request = self.request.replace(settings={"ids": self.table["ids"]}, kb=kb, measures=[self.measure])
+        table = request.signature("").to_dict()
+        return _Side(request, {name: table[name] for name in SIGNED_SETTINGS}, self.measure)
 
     def get_value(self, setting: str) -> str:
         """Return the value of a setting in this profile, or its measure for the name `measure`."""

@@ -302,7 +302,9 @@ def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterato
     """Yield a note if no predicted id occurs in the gold standard."""
     gold, predictions = checks.gold, checks.predictions
     if gold.example and predictions.example and gold.n_linked and not checks.has_shared_entity:
+        is_certain = not predictions.n_linked  # the prefix rule takes every predicted id for an emerging entity
         yield (
+            f"{WARNING if is_certain else ''}"
             f"no entity id of the predictions occurs in the gold standard (gold has {gold.example!r}, predictions have "
             f"{predictions.example!r})"
             + (": ids are compared as written" if read_options.ids is Ids.AS_WRITTEN else "")
