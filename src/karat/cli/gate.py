@@ -8,7 +8,7 @@ import click
 
 from karat.cli.arguments import check_paths, parse_settings, single_value
 from karat.cli.input_options import input_options
-from karat.cli.output import echo_warnings, page_width, print_page, write_output
+from karat.cli.output import page_width, print_page, write_output
 
 
 @click.command()
@@ -72,7 +72,6 @@ def command(
         profile=profile or "karat", settings=parse_settings(overrides), kb=kb, allow_unknown=allow_unknown
     )
     new_entries, old_entries = list(load_entries([new], golds)), list(load_entries([old], golds))
-    echo_warnings((entry.corpus, entry.run) for entry in [*new_entries, *old_entries])
     result = check_gate(
         new_entries,
         old_entries,

@@ -9,7 +9,7 @@ import click
 from karat.cli.arguments import check_paths, parse_settings
 from karat.cli.html import texts_option, write_archive_html, write_html
 from karat.cli.input_options import input_options
-from karat.cli.output import echo
+from karat.cli.output import echo, echo_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -108,6 +108,7 @@ def command(
         return
     entries = list(load_entries(files, golds, Formats(gold_format, predictions_format)))
     if layout == "html":
+        echo_warnings((entry.corpus, entry.run) for entry in entries)
         profiles = tuple(list_plugins("profiles")) if not one_profile else check_profiles(why_profiles)
         options = ArchiveOptions(profiles, check_profiles(why_profiles), resamples)
         write_html(entries, request, out, texts=texts, title=title, archive=archive, options=options)

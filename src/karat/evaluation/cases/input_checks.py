@@ -292,8 +292,8 @@ def format_notes(
         *_table_notes(checks, read_options.kb),
         *_score_notes(*checks.scores),
         *_nil_id_notes(checks, read_options),
-        *_nil_like_notes("gold labels", checks.gold),
-        *_nil_like_notes("predictions", checks.predictions),
+        *_nil_like_notes("gold label", checks.gold),
+        *_nil_like_notes("prediction", checks.predictions),
         *(_offset_notes(views) if offset_warning is None else []),
     )
 
@@ -376,7 +376,11 @@ def _nil_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[st
 def _nil_like_notes(side_name: str, side: SideChecks) -> Iterator[str]:
     """Yield a note for each id that looks like NIL."""
     for name, count in side.nil_like_ids:
-        yield f"{count} {side_name} are linked to the id {name!r}, which is an ordinary entity: NIL is written as null"
+        verb = "is" if count == 1 else "are"
+        yield (
+            f"{format_count(count, side_name)} {verb} linked to the id {name!r}, which is an ordinary entity: "
+            "NIL is written as null"
+        )
 
 
 def _offset_notes(views: Mapping[str, Statistics]) -> Iterator[str]:

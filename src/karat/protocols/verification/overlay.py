@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
-import pyarrow as pa
 
 from karat.kb.ids.normal_forms import IdContext, restore_fragment
-from karat.matching.read.read_options import ReadOptions, canonical_ids, find_nil_ids
+from karat.matching.read.read_options import ReadOptions, canonical_ids
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.errors import InputError, check_layout_version
@@ -291,8 +290,7 @@ def _find_label(labels: Sequence[Label], change: OverlayChange) -> Label | None:
 
 def _lacks_entity(label: Label) -> bool:
     """Return whether a label is NIL, or has no link though it is a name; parts of other mentions are not."""
-    is_nil_id = isinstance(label.entity, str) and bool(find_nil_ids(pa.array([label.entity]), NilIds.NOT_IN_WIKI).all())
-    is_nil = label.entity is None or is_nil_id or (label.entity is UNLINKED and label.kind is None)
+    is_nil = NilIds.NOT_IN_WIKI.is_nil(label.entity) or (label.entity is UNLINKED and label.kind is None)
     return is_nil and label.parent is None
 
 
