@@ -122,6 +122,6 @@ def test_a_gate_closes_if_only_the_new_version_has_no_score(karat_cli, tmp_path)
     compared = karat_cli("compare", "--gold", gold, new, old)
     assert "function of sums" not in compared.out
     shown = karat_cli("show", gold, new)
-    assert shown.out.startswith("new: warning: no predicted id (QID) can match a gold id (Wikipedia de)")
+    assert shown.out.startswith("system: warning: no predicted id (QID) can match a gold id (Wikipedia de)")
     karat.save(corpus(PAGES), gold)
     assert "maps them onto each other" in " ".join(karat_cli("show", gold, new).out.split())

@@ -360,7 +360,10 @@ def _table_notes(checks: InputChecks, kb: KB | None) -> Iterator[str]:
 def _score_notes(count: int, low: float, high: float) -> Iterator[str]:
     """Yield a note about scores outside [0, 1]."""
     if count:
-        yield f"{count} scores are outside [0, 1] (from {low:g} to {high:g}): they are compared unchanged"
+        verb = "is" if count == 1 else "are"
+        yield (
+            f"{format_count(count, 'score')} {verb} outside [0, 1] (from {low:g} to {high:g}): compared unchanged"
+        )
 
 
 def _nil_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[str]:

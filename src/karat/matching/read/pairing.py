@@ -717,7 +717,8 @@ def _find_outside_predictions(
         numbering_hint = describe_shifted_ids(corpus.ids, run.ids, corpus.name) if is_numbering_checked else ""
         kinds = [] if numbering_hint else check_offsets(corpus, run, document_index).find_best_kinds()
         if kinds:
-            remedy = f"Convert the offsets, which fit as {kinds[0].description}: --offsets {kinds[0]}"
+            others = f" (or as {', '.join(kinds[1:])})" if len(kinds) > 1 else ""
+            remedy = f"Convert the offsets, which fit as {kinds[0].description}{others}: --offsets {kinds[0]}"
             problem = problem._replace(remedy=remedy)
         yield problem._replace(actual=f"{numbering_hint}, and {problem.actual}") if numbering_hint else problem
 
